@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { startHealthServer } from './health-server.ts';
-import { createRegistry, addGauge, booleanReading } from './metrics.ts';
+import { createRegistry, addGauge } from './metrics.ts';
 
 const log = pino({ level: 'silent' });
 const metrics = createRegistry();
@@ -26,7 +26,7 @@ describe('Health server', () => {
 
   it('serves the metrics', async () => {
     const counted = createRegistry();
-    addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => booleanReading(true) });
+    addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => true });
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics: counted, log });
     try {
       const response = await fetch(`http://${health.addresses[0]}/metrics`);
@@ -119,7 +119,7 @@ describe('Health server', () => {
   it('collects the metrics once for requests that arrive together', async () => {
     const counted = createRegistry();
     let collected = 0;
-    addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => booleanReading(++collected > 0) });
+    addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => ++collected > 0 });
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics: counted, log });
     try {
       const texts = await Promise.all(

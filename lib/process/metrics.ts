@@ -12,12 +12,15 @@ export interface Reading {
   readonly value: number;
 }
 
+/** Without labels one value, 1 for true and 0 for false; with one label a value for each of its values. undefined: none. */
+export type Readings = number | boolean | undefined | Readonly<Record<string, number>> | readonly Reading[];
+
 export interface GaugeOptions {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
   /** Called at each scrape; must not throw. A series without a reading is removed. */
-  readonly read: () => readonly Reading[] | Promise<readonly Reading[]>;
+  readonly read: () => Readings | Promise<Readings>;
 }
 
 /** A registry with the default metrics of a Node process: processor time, memory, event loop lag. */
@@ -35,7 +38,7 @@ export function addGauge(registry: Registry, { name, help, labels = [], read }: 
     labelNames: labels,
     registers: [registry],
     async collect() {
-      const readings = await read();
+      const readings = readingsOf(await read(), labels);
       added.reset();
       if (labels.length === 0) added.remove(); // `reset` gives such a gauge the value 0
       for (const { labels: of = {}, value } of readings) added.set(of, value);
@@ -43,5 +46,12 @@ export function addGauge(registry: Registry, { name, help, labels = [], read }: 
   });
 }
 
-/** A claim as a reading: 1 for true, 0 for false. */
-export const booleanReading = (isTrue: boolean): readonly Reading[] => [{ value: isTrue ? 1 : 0 }];
+function readingsOf(read: Readings, [label = '']: readonly string[]): readonly Reading[] {
+  if (read === undefined) return [];
+  if (typeof read !== 'object') return [{ value: Number(read) }];
+  if (Array.isArray(read)) return read as readonly Reading[];
+  return Object.entries(read as Readonly<Record<string, number>>).map(([name, value]) => ({
+    labels: { [label]: name },
+    value,
+  }));
+}

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRegistry, addGauge, booleanReading } from './metrics.ts';
+import { createRegistry, addGauge } from './metrics.ts';
 
 describe('Metrics', () => {
   it('are read at each scrape, without labels that have no reading any more', async () => {
@@ -14,14 +14,21 @@ describe('Metrics', () => {
 
   it('without labels have one value', async () => {
     const registry = createRegistry();
-    addGauge(registry, { name: 'writer', help: 'Whether it writes.', read: () => booleanReading(true) });
+    addGauge(registry, { name: 'writer', help: 'Whether it writes.', read: () => true });
     expect(await registry.getSingleMetricAsString('writer')).to.match(/\nwriter 1$/);
   });
 
   it('without labels have no value when there is no reading', async () => {
     const registry = createRegistry();
-    addGauge(registry, { name: 'seq', help: 'What a standby does not know.', read: () => [] });
+    addGauge(registry, { name: 'seq', help: 'What a standby does not know.', read: () => undefined });
     expect(await registry.getSingleMetricAsString('seq')).to.not.match(/^seq /m);
+  });
+
+  it('with one label have a value for each of its values', async () => {
+    const registry = createRegistry();
+    const read = () => ({ used: 2, free: 3 });
+    addGauge(registry, { name: 'bytes', help: 'Bytes.', labels: ['kind'], read });
+    expect(await registry.getSingleMetricAsString('bytes')).to.contain('bytes{kind="used"} 2\nbytes{kind="free"} 3');
   });
 
   it('include those of the process', async () => {

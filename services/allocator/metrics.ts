@@ -9,7 +9,6 @@ import {
   Histogram,
   type Reading,
   type Registry,
-  booleanReading,
 } from '../../lib/process/metrics.ts';
 import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
 import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
@@ -73,12 +72,12 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
       addGauge(registry, {
         name: 'ipledger_verification_failures',
         help: 'Keys of the ledger that failed verification by a standby. An operator must repair them.',
-        read: () => [{ value: verifier.findings.length }],
+        read: () => verifier.findings.length,
       });
       addGauge(registry, {
         name: 'ipledger_verified_timestamp_seconds',
         help: 'When this standby last ended a verification of the complete ledger. Missing before the first.',
-        read: () => (verifier.verifiedAt === undefined ? [] : [{ value: verifier.verifiedAt / 1_000 }]),
+        read: () => verifier.verifiedAt && verifier.verifiedAt / 1_000,
       });
       addressGauges(registry, leadership, log);
     },
@@ -163,14 +162,14 @@ function limitGauges(registry: Registry, { archive, keepEvents, keepHours, segme
   addGauge(registry, {
     name: 'ipledger_etcd_quota_bytes',
     help: "The quota of etcd's database, as configured with --etcd-quota.",
-    read: () => [{ value: etcdQuota }],
+    read: () => etcdQuota,
   });
   // Without an archive no events are sealed. With --keep-hours the number of young events has no limit.
   const isLimited = archive !== '' && keepHours === 0;
   addGauge(registry, {
     name: 'ipledger_live_events_limit',
     help: 'Unsealed events above which sealing is late: --keep-events and two segments.',
-    read: () => (isLimited ? [{ value: keepEvents + 2 * segmentEvents }] : []),
+    read: () => (isLimited ? keepEvents + 2 * segmentEvents : undefined),
   });
 }
 
@@ -181,12 +180,9 @@ function sealingGauge(registry: Registry, { archive }: Limits, failure: () => Er
     help: 'Whether the last attempt of this writer to seal events failed. damaged: a file of the archive differs from what was sealed.',
     labels: ['reason'],
     read: () => {
-      if (archive === '') return [];
+      if (archive === '') return undefined;
       const isDamaged = failure() === 'damaged';
-      return [
-        { labels: { reason: 'damaged' }, value: Number(isDamaged) },
-        { labels: { reason: 'other' }, value: Number(failure() !== undefined && !isDamaged) },
-      ];
+      return { damaged: Number(isDamaged), other: Number(failure() !== undefined && !isDamaged) };
     },
   });
 }
@@ -196,7 +192,7 @@ function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSi
   addGauge(registry, {
     name: 'ipledger_live_events',
     help: 'Events in etcd that are not sealed into an archive.',
-    read: () => [{ value: replica.head.seq - lastSealedSeq(replica.state) }],
+    read: () => replica.head.seq - lastSealedSeq(replica.state),
   });
   addGauge(registry, {
     name: 'ipledger_etcd_bytes',
@@ -204,11 +200,7 @@ function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSi
     labels: ['kind'],
     read: () => {
       const size = etcdSize();
-      if (!size) return [];
-      return [
-        { labels: { kind: 'allocated' }, value: size.bytes },
-        { labels: { kind: 'in_use' }, value: size.inUse },
-      ];
+      return size && { allocated: size.bytes, in_use: size.inUse };
     },
   });
 }
@@ -220,10 +212,7 @@ function memberGauge(registry: Registry, health: Pick<ClusterHealth, 'members'> 
     help: 'Whether a member of etcd answers the probes of this replica. One that does not gets no calls.',
     labels: ['endpoint'],
     read: () =>
-      (health?.members ?? []).map(({ endpoint, answers }) => ({
-        labels: { endpoint: new URL(endpoint).host },
-        value: Number(answers),
-      })),
+      Object.fromEntries((health?.members ?? []).map((each) => [new URL(each.endpoint).host, Number(each.answers)])),
   });
 }
 
@@ -247,7 +236,7 @@ function comparedClockGauges(registry: Registry, { clocks, membership, clock }: 
     help: "Lead of ledger time over this machine's clock; negative if it is behind.",
     read: () => {
       const { at, clock: wall } = clock.read();
-      return [{ value: (at - wall) / 1_000 }];
+      return (at - wall) / 1_000;
     },
   });
 }
@@ -264,7 +253,7 @@ function clockMetrics(registry: Registry, { clock }: Replica, log: Logger): void
     help: "Lead of this machine's clock over ledger time, after a forward jump.",
     read: () => {
       clock.read();
-      return [{ value: clock.aheadMs / 1_000 }];
+      return clock.aheadMs / 1_000;
     },
   });
   clock.onJump = (aheadMs) => {
@@ -280,27 +269,27 @@ function gaugesOf(registry: Registry, replica: Replica, leadership: Leadership):
   addGauge(registry, {
     name: 'ipledger_is_leader',
     help: 'Whether this replica is the writer.',
-    read: () => booleanReading(leadership.writer !== undefined),
+    read: () => leadership.writer !== undefined,
   });
   addGauge(registry, {
     name: 'ipledger_head_seq',
     help: 'The last event that this replica has applied.',
-    read: () => [{ value: replica.head.seq }],
+    read: () => replica.head.seq,
   });
   addGauge(registry, {
     name: 'ipledger_replication_lag_seconds',
     help: 'Time since a standby had applied all events; 0 for the writer.',
-    read: () => [{ value: (leadership.follower?.lagMs ?? 0) / 1_000 }],
+    read: () => (leadership.follower?.lagMs ?? 0) / 1_000,
   });
   addGauge(registry, {
     name: 'ipledger_queued_commands',
     help: 'Commands and queries that wait for their transaction.',
-    read: () => [{ value: leadership.writer?.queueLength ?? 0 }],
+    read: () => leadership.writer?.queueLength ?? 0,
   });
   addGauge(registry, {
     name: 'ipledger_fenced_addresses',
     help: 'Addresses whose key in etcd another program changed. An operator must repair them.',
-    read: () => [{ value: replica.state.fenced.size }],
+    read: () => replica.state.fenced.size,
   });
 }
 

@@ -27,14 +27,13 @@ export function createAgentMetrics(node: string, { underlay, sandboxes }: AgentR
     name: 'ipledger_provider_networks',
     help: 'Physical networks that this node serves, and those that it should serve and cannot.',
     labels: ['state'],
-    read: () =>
-      Object.entries(underlay?.() ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
+    read: () => ({ ...underlay?.() }),
   });
   addGauge(registry, {
     name: 'ipledger_bindings',
     help: 'Bindings of this node, by whether their sandbox exists. unknown: the agent does not see its network namespace.',
     labels: ['sandbox'],
-    read: () => Object.entries(sandboxes?.() ?? {}).map(([sandbox, value]) => ({ labels: { sandbox }, value })),
+    read: () => sandboxes?.(),
   });
   const requests = new Counter({
     name: 'ipledger_cni_requests_total',

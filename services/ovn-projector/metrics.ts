@@ -1,14 +1,6 @@
 /** The metrics of an ovn-projector. docs/metrics.md describes each. */
-import {
-  addGauge,
-  booleanReading,
-  Counter,
-  createRegistry,
-  Histogram,
-  type Reading,
-  type Registry,
-} from '../../lib/process/metrics.ts';
-import { problemKinds, type Problem } from './rows/problem.ts';
+import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../../lib/process/metrics.ts';
+import { type Problem, type ProblemKind, problemKinds } from './rows/problem.ts';
 import type { TransactionOutcome } from './projector.ts';
 
 /** The state of an active projector. */
@@ -32,43 +24,41 @@ export interface ProjectorMetrics {
 /** @param stats of the active projector; undefined while this one is a standby */
 export function projectorMetrics(stats: () => ProjectorStats | undefined): ProjectorMetrics {
   const registry = createRegistry();
-  const read = (select: (current: ProjectorStats) => readonly Reading[]) => (): readonly Reading[] => {
-    const current = stats();
-    return current ? select(current) : [];
-  };
   addGauge(registry, {
     name: 'ipledger_ovn_projector_active',
     help: '1 on the active projector, 0 on a standby.',
-    read: () => booleanReading(stats() !== undefined),
+    read: () => stats() !== undefined,
   });
   addGauge(registry, {
     name: 'ipledger_ovn_applied_seq',
     help: 'The last ledger event that the projection contains.',
-    read: read(({ appliedSeq }) => [{ value: appliedSeq }]),
+    read: () => stats()?.appliedSeq,
   });
   addGauge(registry, {
     name: 'ipledger_ovn_northbound_connected',
     help: '1 while the active projector is connected to the northbound database.',
-    read: read(({ isConnected }) => booleanReading(isConnected)),
+    read: () => stats()?.isConnected,
   });
   addGauge(registry, {
     name: 'ipledger_ovn_ports',
     help: 'Ports of NICs that should exist, that exist, and that are not up although a container has them.',
     labels: ['state'],
-    read: read(({ ports }) => Object.entries(ports).map(([state, value]) => ({ labels: { state }, value }))),
+    read: () => stats()?.ports,
   });
   addGauge(registry, {
     name: 'ipledger_ovn_conflicts',
     help: 'Rows of other owners that are in the way.',
-    read: read(({ conflicts }) => [{ value: conflicts }]),
+    read: () => stats()?.conflicts,
   });
   addGauge(registry, {
     name: 'ipledger_ovn_unserved',
     help: 'Requests of Kubernetes objects that are not in the northbound database.',
     labels: ['kind'],
-    read: read(({ problems }) =>
-      problemKinds.map((kind) => ({ labels: { kind }, value: problems.filter((each) => each.kind === kind).length })),
-    ),
+    read: () => {
+      const problems = stats()?.problems;
+      const countOf = (kind: ProblemKind) => problems?.filter((each) => each.kind === kind).length ?? 0;
+      return problems && Object.fromEntries(problemKinds.map((kind) => [kind, countOf(kind)]));
+    },
   });
   const transactions = new Counter({
     name: 'ipledger_ovn_transactions_total',

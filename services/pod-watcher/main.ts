@@ -48,6 +48,8 @@ interface Options extends TracingSettings {
 const log = createLogger('pod-watcher');
 const kubeOvnCheckMs = 2_000;
 const leaseName = 'ipledger-pod-watcher';
+const seconds = (value: string): number => parseDigits(value, 'whole seconds, as 360');
+const wholeNumber = (value: string): number => parseDigits(value, 'a whole number, as 20');
 
 function readOptions(): Options {
   const program = new Command('pod-watcher')
@@ -120,15 +122,9 @@ function readOptions(): Options {
 
 await runProgram(log, (life) => start(life, readOptions()));
 
-/** @throws InvalidArgumentError */
-function seconds(value: string): number {
-  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('Use whole seconds, as 360.');
-  return Number(value);
-}
-
-/** @throws InvalidArgumentError */
-function wholeNumber(value: string): number {
-  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('Use a whole number, as 20.');
+/** Parses at most six digits. @throws InvalidArgumentError that names what to write */
+function parseDigits(value: string, expected: string): number {
+  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError(`Use ${expected}.`);
   return Number(value);
 }
 

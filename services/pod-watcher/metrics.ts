@@ -1,51 +1,46 @@
 /** The metrics of a pod-watcher. docs/metrics.md describes each. */
-import { createRegistry, addGauge, type Reading, type Registry, booleanReading } from '../../lib/process/metrics.ts';
+import { createRegistry, addGauge, type Registry } from '../../lib/process/metrics.ts';
 import type { WatcherStats } from './active-watcher.ts';
 
 /** @param stats of the active watcher; undefined while this one is a standby */
 export function watcherMetrics(stats: () => WatcherStats | undefined): Registry {
   const registry = createRegistry();
-  const read = (select: (current: WatcherStats) => number) => (): readonly Reading[] => {
-    const current = stats();
-    return current ? [{ value: select(current) }] : [];
-  };
   addGauge(registry, {
     name: 'ipledger_watcher_active',
     help: '1 on the active watcher, 0 on a standby.',
-    read: () => booleanReading(stats() !== undefined),
+    read: () => stats() !== undefined,
   });
   addGauge(registry, {
     name: 'ipledger_watch_silence_seconds',
     help: 'Time since the last data of an informer, or of the ledger.',
     labels: ['source'],
-    read: () =>
-      (stats()?.inputs ?? []).map(({ name, silentMs }) => ({ labels: { source: name }, value: silentMs / 1_000 })),
+    read: () => Object.fromEntries((stats()?.inputs ?? []).map(({ name, silentMs }) => [name, silentMs / 1_000])),
   });
   addGauge(registry, {
     name: 'ipledger_projected_seq',
     help: 'The last ledger event that the projection contains.',
-    read: read(({ projectedSeq }) => projectedSeq),
+    read: () => stats()?.projectedSeq,
   });
   addGauge(registry, {
     name: 'ipledger_waiting_pods',
     help: 'Pods that wait for an address.',
-    read: read(({ waitingPods }) => waitingPods),
+    read: () => stats()?.waitingPods,
   });
   addGauge(registry, {
     name: 'ipledger_releases_halted',
     help: 'Pods or Nodes missing in a mass deletion, while it halts releases.',
     labels: ['kind'],
-    read: () => Object.entries(stats()?.missing ?? {}).map(([kind, count]) => ({ labels: { kind }, value: count })),
+    read: () => stats()?.missing,
   });
   addGauge(registry, {
     name: 'ipledger_alarms',
     help: 'Active alarms. /readyz shows their messages.',
-    read: read(({ alarms }) => alarms),
+    read: () => stats()?.alarms,
   });
   addGauge(registry, {
     name: 'ipledger_suspended_subnets',
     help: 'Subnets in force that give no new address, because Kube-OVN may give the same.',
-    read: read(({ suspendedSubnets }) => suspendedSubnets),
+    read: () => stats()?.suspendedSubnets,
   });
   return registry;
 }

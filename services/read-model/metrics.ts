@@ -1,5 +1,5 @@
 /** The Prometheus metrics of the read model. docs/metrics.md describes each. */
-import { createRegistry, addGauge, type Registry, booleanReading } from '../../lib/process/metrics.ts';
+import { createRegistry, addGauge, type Registry } from '../../lib/process/metrics.ts';
 import type { ReadModel } from './read-model.ts';
 
 export function readModelMetrics(model: Pick<ReadModel, 'position' | 'notReadyReason'>): Registry {
@@ -7,12 +7,12 @@ export function readModelMetrics(model: Pick<ReadModel, 'position' | 'notReadyRe
   addGauge(registry, {
     name: 'ipledger_read_model_seq',
     help: 'The last event in the read model.',
-    read: () => [{ value: model.position.seq }],
+    read: () => model.position.seq,
   });
   addGauge(registry, {
     name: 'ipledger_read_model_caught_up',
     help: 'Whether the read model has caught up with the ledger since its start.',
-    read: () => booleanReading(model.notReadyReason === undefined),
+    read: () => model.notReadyReason === undefined,
   });
   return registry;
 }

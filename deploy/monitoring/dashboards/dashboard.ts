@@ -8,15 +8,14 @@ export interface Query {
 }
 
 /** Units of Grafana. */
-export type Unit = 'short' | 's' | 'bytes' | 'ops' | 'percentunit' | 'bool_yes_no';
+type Unit = 'short' | 's' | 'bytes' | 'ops' | 'percentunit' | 'bool_yes_no';
 
 export interface Panel {
   readonly title: string;
   readonly description: string;
   readonly kind: 'stat' | 'timeseries';
-  readonly unit: Unit;
-  /** Columns of 24. */
-  readonly width: 4 | 6 | 8 | 12 | 24;
+  /** Default: short, for counts. */
+  readonly unit?: Unit;
   readonly queries: readonly Query[];
 }
 
@@ -33,7 +32,7 @@ export interface Dashboard {
   readonly title: string;
   readonly description: string;
   readonly variables: readonly Variable[];
-  /** Panels of one row have the same height; a row has at most 24 columns. */
+  /** Panels of one row have the same height and width. */
   readonly rows: readonly (readonly Panel[])[];
 }
 
@@ -50,6 +49,7 @@ export const timeseries = (panel: Omit<Panel, 'kind'>): Panel => ({ ...panel, ki
 interface Position {
   readonly x: number;
   readonly y: number;
+  readonly w: number;
 }
 
 /** The dashboard in Grafana's JSON model, for import or for a sidecar that loads ConfigMaps. */
@@ -95,25 +95,21 @@ function panelsOf(rows: Dashboard['rows']): object[] {
   const panels: object[] = [];
   let y = 0;
   for (const row of rows) {
-    let x = 0;
-    for (const panel of row) {
-      panels.push(panelJson(panel, panels.length + 1, { x, y }));
-      x += panel.width;
-    }
-    if (x > columns) throw new Error(`the row of "${row[0]?.title}" has ${x} columns, at most ${columns} fit`);
+    const w = columns / row.length;
+    for (const [at, panel] of row.entries()) panels.push(panelJson(panel, panels.length + 1, { x: at * w, y, w }));
     y += Math.max(...row.map(({ kind }) => heights[kind]));
   }
   return panels;
 }
 
-function panelJson({ title, description, kind, unit, width, queries }: Panel, id: number, { x, y }: Position): object {
+function panelJson({ title, description, kind, unit = 'short', queries }: Panel, id: number, at: Position): object {
   return {
     id,
     type: kind,
     title,
     description,
     datasource,
-    gridPos: { x, y, w: width, h: heights[kind] },
+    gridPos: { ...at, h: heights[kind] },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     options:
       kind === 'stat'
@@ -123,8 +119,8 @@ function panelJson({ title, description, kind, unit, width, queries }: Panel, id
             reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
           }
         : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
-    targets: queries.map(({ expression, legend }, at) => ({
-      refId: String.fromCharCode('A'.charCodeAt(0) + at),
+    targets: queries.map(({ expression, legend }, index) => ({
+      refId: String.fromCharCode('A'.charCodeAt(0) + index),
       datasource,
       expr: expression,
       legendFormat: legend,

@@ -6,29 +6,22 @@ const integrity: readonly Panel[] = [
   stat({
     title: 'Verification failures',
     description: 'Events and keys that failed the verification of a standby. It must be 0.',
-    unit: 'short',
-    width: 6,
     queries: [{ expression: 'max(ipledger_verification_failures)', legend: 'failures' }],
   }),
   stat({
     title: 'Fenced addresses',
     description: 'Addresses whose keys another program changed. It must be 0.',
-    unit: 'short',
-    width: 6,
     queries: [{ expression: 'max(ipledger_fenced_addresses)', legend: 'addresses' }],
   }),
   stat({
     title: 'Clock ahead of ledger time',
     description: 'How far the clock of a replica is ahead, after a forward jump.',
     unit: 's',
-    width: 6,
     queries: [{ expression: 'max(ipledger_clock_ahead_seconds)', legend: 'ahead' }],
   }),
   stat({
     title: 'Read models that have caught up',
     description: 'Read models that have applied all events that existed at their start.',
-    unit: 'short',
-    width: 6,
     queries: [{ expression: 'sum(ipledger_read_model_caught_up)', legend: 'read models' }],
   }),
 ];
@@ -38,21 +31,17 @@ const appends: readonly Panel[] = [
     title: 'Appends',
     description: 'Appends to the ledger by outcome. docs/metrics.md explains the outcomes.',
     unit: 'ops',
-    width: 8,
     queries: [{ expression: rateBy('outcome', 'ipledger_appends_total'), legend: '{{outcome}}' }],
   }),
   timeseries({
     title: 'Duration of an append',
     description: 'In etcd. It is the time of a write to the disks of the etcd members.',
     unit: 's',
-    width: 8,
     queries: quantiles('ipledger_append_seconds'),
   }),
   timeseries({
     title: 'Events per append',
     description: 'About 1 when idle, up to 128 under load.',
-    unit: 'short',
-    width: 8,
     queries: quantiles('ipledger_batch_events'),
   }),
 ];
@@ -61,8 +50,6 @@ const replicas: readonly Panel[] = [
   timeseries({
     title: 'Position',
     description: 'The last event at each replica, at the pod-watcher and at the read model.',
-    unit: 'short',
-    width: 8,
     queries: [
       { expression: 'ipledger_head_seq', legend: 'allocator {{instance}}' },
       { expression: 'max(ipledger_projected_seq)', legend: 'pod-watcher' },
@@ -73,14 +60,11 @@ const replicas: readonly Panel[] = [
     title: 'Replication lag',
     description: 'Time since a standby last had all events of the ledger.',
     unit: 's',
-    width: 8,
     queries: [{ expression: 'ipledger_replication_lag_seconds', legend: '{{instance}}' }],
   }),
   timeseries({
     title: 'Queued commands',
     description: 'Commands that wait for the writer. It rejects more than 20,000.',
-    unit: 'short',
-    width: 8,
     queries: [{ expression: 'max(ipledger_queued_commands)', legend: 'commands' }],
   }),
 ];
@@ -90,7 +74,6 @@ const storage: readonly Panel[] = [
     title: 'Size of etcd',
     description: 'At its quota etcd rejects all writes.',
     unit: 'bytes',
-    width: 12,
     queries: [
       { expression: 'max by (kind) (ipledger_etcd_bytes)', legend: '{{kind}}' },
       { expression: 'min(ipledger_etcd_quota_bytes)', legend: 'quota' },
@@ -99,8 +82,6 @@ const storage: readonly Panel[] = [
   timeseries({
     title: 'Events in etcd',
     description: 'Events that are not sealed into an archive. There is a limit only with an archive.',
-    unit: 'short',
-    width: 12,
     queries: [
       { expression: 'max(ipledger_live_events)', legend: 'events' },
       { expression: 'max(ipledger_live_events_limit)', legend: 'limit' },
@@ -113,14 +94,11 @@ const inputs: readonly Panel[] = [
     title: 'Silence of the inputs of the pod-watcher',
     description: 'Time since the last message. An idle API server sends one about once per minute.',
     unit: 's',
-    width: 12,
     queries: [{ expression: 'max by (source) (ipledger_watch_silence_seconds)', legend: '{{source}}' }],
   }),
   timeseries({
     title: 'Clock jumps',
     description: 'Forward jumps of the clock of a replica. Ledger time does not follow them.',
-    unit: 'short',
-    width: 12,
     queries: [{ expression: increaseOf('ipledger_clock_jumps_total'), legend: '{{instance}}' }],
   }),
 ];

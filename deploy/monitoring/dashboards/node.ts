@@ -16,7 +16,6 @@ export const node: Dashboard = {
         title: 'Requests',
         description: 'Requests of the plugin. Status 200 and 204 are successes.',
         unit: 'ops',
-        width: 12,
         queries: [
           {
             expression: rateBy('method, status_code', `cni_op_latency_seconds_count${ofNode}`),
@@ -28,7 +27,6 @@ export const node: Dashboard = {
         title: 'Failed requests',
         description: 'By error code. docs/error-codes.md explains each.',
         unit: 'ops',
-        width: 12,
         queries: [
           {
             expression: rateBy('verb, code', 'ipledger_cni_requests_total{node=~"$node",code!="OK"}'),
@@ -42,21 +40,18 @@ export const node: Dashboard = {
         title: 'Duration of ADD',
         description: 'Until the plugin has its response. It includes the wait for an address.',
         unit: 's',
-        width: 8,
         queries: quantiles('cni_op_latency_seconds', ofMethod('add')),
       }),
       timeseries({
         title: 'Duration of DEL',
         description: 'Until the plugin has its response.',
         unit: 's',
-        width: 8,
         queries: quantiles('cni_op_latency_seconds', ofMethod('del')),
       }),
       timeseries({
         title: 'Slowest nodes',
         description: 'The ten nodes with the longest 99th percentile of ADD.',
         unit: 's',
-        width: 8,
         queries: [
           {
             expression: `topk(10, histogram_quantile(0.99, ${rateBy('node_name, le', 'cni_op_latency_seconds_bucket{method="/api/v1/add"}')}))`,
@@ -70,14 +65,12 @@ export const node: Dashboard = {
         title: 'Rate-limited calls of all agents',
         description: 'Calls that an allocator rejected. Its log names the agent.',
         unit: 'ops',
-        width: 12,
         queries: [{ expression: rateBy('method', 'ipledger_calls_total{code="RATE_LIMITED"}'), legend: '{{method}}' }],
       }),
       timeseries({
         title: 'Memory of the agent',
         description: 'Resident memory.',
         unit: 'bytes',
-        width: 12,
         queries: [
           {
             expression: 'process_resident_memory_bytes{job="ipledger-node-agent",node=~"$node"}',
@@ -91,15 +84,12 @@ export const node: Dashboard = {
         title: 'Tokens of agents',
         description: 'Reviews of tokens by all allocators, by outcome. Zero without --token-review.',
         unit: 'ops',
-        width: 12,
         queries: [{ expression: rateBy('outcome', 'ipledger_token_reviews_total'), legend: '{{outcome}}' }],
       }),
       timeseries({
         title: 'Bindings by sandbox',
         description:
           'deleted: the DEL was lost, and the agent ends the binding. unknown: the agent does not see the sandbox.',
-        unit: 'short',
-        width: 12,
         queries: [{ expression: 'sum by (sandbox) (ipledger_bindings{node=~"$node"})', legend: '{{sandbox}}' }],
       }),
     ],

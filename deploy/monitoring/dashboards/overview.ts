@@ -14,43 +14,31 @@ export const overview: Dashboard = {
       stat({
         title: 'Writers',
         description: 'Allocators that write to the ledger. It must be 1.',
-        unit: 'short',
-        width: 4,
         queries: [{ expression: 'sum(ipledger_is_leader)', legend: 'writers' }],
       }),
       stat({
         title: 'Active pod-watchers',
         description: 'It must be 1.',
-        unit: 'short',
-        width: 4,
         queries: [{ expression: 'sum(ipledger_watcher_active)', legend: 'active' }],
       }),
       stat({
         title: 'Pods waiting for addresses',
         description: 'Each has an Event with the reason.',
-        unit: 'short',
-        width: 4,
         queries: [{ expression: 'sum(ipledger_waiting_pods)', legend: 'Pods' }],
       }),
       stat({
         title: 'Alarms',
         description: 'Problems that need a decision of the operator. /readyz of the pod-watcher names them.',
-        unit: 'short',
-        width: 4,
         queries: [{ expression: 'sum(ipledger_alarms)', legend: 'alarms' }],
       }),
       stat({
         title: 'Missing objects that halt releases',
         description: 'Pods or Nodes that are missing from the Kubernetes API at the same time.',
-        unit: 'short',
-        width: 4,
         queries: [{ expression: 'sum by (kind) (ipledger_releases_halted)', legend: '{{kind}}' }],
       }),
       stat({
         title: 'Replicas scraped',
         description: 'Targets of Prometheus that answer, by program.',
-        unit: 'short',
-        width: 4,
         queries: [{ expression: `sum by (job) (up${ours})`, legend: '{{job}}' }],
       }),
     ],
@@ -58,8 +46,6 @@ export const overview: Dashboard = {
       timeseries({
         title: 'Alerts',
         description: 'Pending and firing alerts; no data means none. docs/runbooks.md has a runbook for each.',
-        unit: 'short',
-        width: 12,
         queries: [
           {
             expression: 'sum by (alertname, alertstate) (ALERTS{alertname=~"Ipledger.*"})',
@@ -70,8 +56,6 @@ export const overview: Dashboard = {
       timeseries({
         title: 'Fewest available addresses',
         description: 'The ten Subnets with the fewest available addresses.',
-        unit: 'short',
-        width: 12,
         queries: [{ expression: 'bottomk(10, subnet_available_ip_count)', legend: '{{subnet_name}}' }],
       }),
     ],
@@ -80,14 +64,12 @@ export const overview: Dashboard = {
         title: 'CNI requests',
         description: 'Requests of the CNI plugin on all nodes, by result.',
         unit: 'ops',
-        width: 12,
         queries: [{ expression: rateBy('verb, code', 'ipledger_cni_requests_total'), legend: '{{verb}} {{code}}' }],
       }),
       timeseries({
         title: 'Duration of CNI ADD',
         description: 'Until the plugin has its response. It includes the wait for an address.',
         unit: 's',
-        width: 12,
         queries: quantiles('cni_op_latency_seconds', '{method="/api/v1/add"}'),
       }),
     ],
@@ -96,7 +78,6 @@ export const overview: Dashboard = {
         title: 'Refused calls',
         description: 'Calls that the allocators did not answer with OK, by error code.',
         unit: 'ops',
-        width: 12,
         queries: [
           { expression: rateBy('method, code', 'ipledger_calls_total{code!="OK"}'), legend: '{{method}} {{code}}' },
         ],
@@ -104,8 +85,6 @@ export const overview: Dashboard = {
       timeseries({
         title: 'Events not yet in Kubernetes',
         description: 'Events of the ledger that the pod-watcher has not processed.',
-        unit: 'short',
-        width: 12,
         queries: [
           {
             expression: 'clamp_min(max(ipledger_head_seq) - max(ipledger_projected_seq), 0)',
@@ -119,14 +98,11 @@ export const overview: Dashboard = {
         title: 'Memory',
         description: 'Resident memory of each process.',
         unit: 'bytes',
-        width: 8,
         queries: [{ expression: `process_resident_memory_bytes${ours}`, legend: '{{job}} {{instance}}' }],
       }),
       timeseries({
         title: 'CPU',
         description: 'Cores that each process uses.',
-        unit: 'short',
-        width: 8,
         queries: [
           { expression: rateBy('job, instance', `process_cpu_seconds_total${ours}`), legend: '{{job}} {{instance}}' },
         ],
@@ -135,7 +111,6 @@ export const overview: Dashboard = {
         title: 'Event loop delay',
         description: '99th percentile of the delay of the event loop. High values mean a process without enough CPU.',
         unit: 's',
-        width: 8,
         queries: [{ expression: `nodejs_eventloop_lag_p99_seconds${ours}`, legend: '{{job}} {{instance}}' }],
       }),
     ],
@@ -144,7 +119,6 @@ export const overview: Dashboard = {
         title: 'Dropped spans of traces',
         description: 'Spans that the collector did not accept in time. Zero without tracing.',
         unit: 'ops',
-        width: 24,
         queries: [{ expression: rateBy('job', 'ipledger_trace_spans_dropped_total'), legend: '{{job}}' }],
       }),
     ],

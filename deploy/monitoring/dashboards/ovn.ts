@@ -12,30 +12,23 @@ export const ovn: Dashboard = {
       stat({
         title: 'Active projectors',
         description: 'Exactly one is active. The others are standbys.',
-        unit: 'short',
-        width: 6,
         queries: [{ expression: 'sum(ipledger_ovn_projector_active)', legend: 'active' }],
       }),
       stat({
         title: 'Northbound database',
         description: 'Whether the active projector is connected to it.',
         unit: 'bool_yes_no',
-        width: 6,
         queries: [{ expression: 'max(ipledger_ovn_northbound_connected)', legend: 'connected' }],
       }),
       stat({
         title: 'Conflicts',
         description:
           'Rows of other programs that have the name of a row of ipledger. The log of the projector names them.',
-        unit: 'short',
-        width: 6,
         queries: [{ expression: 'sum(ipledger_ovn_conflicts)', legend: 'conflicts' }],
       }),
       stat({
         title: 'Events behind',
         description: 'Events of the ledger that the projection does not contain yet.',
-        unit: 'short',
-        width: 6,
         queries: [{ expression: 'max(ipledger_head_seq) - max(ipledger_ovn_applied_seq)', legend: 'events' }],
       }),
     ],
@@ -44,16 +37,12 @@ export const ovn: Dashboard = {
         title: 'Ports',
         description:
           'Ports that should exist (desired), that exist (present), and that are not up although a container has them (down).',
-        unit: 'short',
-        width: 12,
         queries: [{ expression: 'sum by (state) (ipledger_ovn_ports)', legend: '{{state}}' }],
       }),
       timeseries({
         title: 'Unserved requests',
         description:
           'Settings and ports that are not in the northbound database, by reason. The log of the projector names each.',
-        unit: 'short',
-        width: 12,
         queries: [{ expression: 'sum by (kind) (ipledger_ovn_unserved)', legend: '{{kind}}' }],
       }),
     ],
@@ -62,14 +51,12 @@ export const ovn: Dashboard = {
         title: 'Transactions',
         description: 'Writes to the northbound database by outcome. A projector that is fenced is not active any more.',
         unit: 'ops',
-        width: 12,
         queries: [{ expression: rateBy('outcome', 'ipledger_ovn_transactions_total'), legend: '{{outcome}}' }],
       }),
       timeseries({
         title: 'Duration of a transaction',
         description: 'Until the northbound database has committed it.',
         unit: 's',
-        width: 12,
         queries: quantiles('ipledger_ovn_transaction_seconds'),
       }),
     ],
@@ -77,22 +64,18 @@ export const ovn: Dashboard = {
       timeseries({
         title: 'NICs on nodes',
         description: 'Ports of Pods in the switch of each node.',
-        unit: 'short',
-        width: 8,
         queries: [{ expression: 'sum by (node) (ipledger_ovs_ports)', legend: '{{node}}' }],
       }),
       timeseries({
         title: 'Failed NICs',
         description: 'ADDs without a NIC, by the part that failed. The CNI error has the cause.',
         unit: 'ops',
-        width: 8,
         queries: [{ expression: rateBy('reason', 'ipledger_data_path_failures_total'), legend: '{{reason}}' }],
       }),
       timeseries({
         title: 'Mean duration of a step of ADD',
         description: 'The step installed is the wait for ovn-controller.',
         unit: 's',
-        width: 8,
         queries: [
           {
             // Without an ADD the mean is 0 instead of a division by zero

@@ -14,22 +14,17 @@ export const subnet: Dashboard = {
       stat({
         title: 'Available',
         description: 'Available addresses. For dual stack, of the family with the fewest available.',
-        unit: 'short',
-        width: 8,
         queries: [{ expression: 'subnet_available_ip_count{subnet_name=~"$subnet"}', legend: '{{subnet_name}}' }],
       }),
       stat({
         title: 'In use',
         description: 'Addresses in use. For dual stack, of the family with the most in use.',
-        unit: 'short',
-        width: 8,
         queries: [{ expression: 'subnet_used_ip_count{subnet_name=~"$subnet"}', legend: '{{subnet_name}}' }],
       }),
       stat({
         title: 'Share in use',
         description: 'Addresses in use of all addresses that can be allocated.',
         unit: 'percentunit',
-        width: 8,
         queries: [
           {
             expression: `${addresses('in_use')} / ignoring(state) (${addresses('in_use')} + ignoring(state) ${addresses('available')})`,
@@ -42,8 +37,6 @@ export const subnet: Dashboard = {
       timeseries({
         title: 'Available and in use',
         description: 'All addresses are either available or in use.',
-        unit: 'short',
-        width: 12,
         queries: [
           {
             expression: 'ipledger_addresses{subnet=~"$subnet",state=~"available|in_use"}',
@@ -55,8 +48,6 @@ export const subnet: Dashboard = {
         title: 'Cooldown and reserved',
         description:
           'Cooldown: available addresses that were used before or are quarantined. Reserved: addresses in use without a Pod.',
-        unit: 'short',
-        width: 12,
         queries: [
           {
             expression: 'ipledger_addresses{subnet=~"$subnet",state=~"cooldown|reserved"}',
@@ -70,14 +61,11 @@ export const subnet: Dashboard = {
         title: 'Allocations and refusals in all Subnets',
         description: 'Calls of Allocate by result. ipledger why NAMESPACE/POD explains a refusal.',
         unit: 'ops',
-        width: 12,
         queries: [{ expression: rateBy('code', 'ipledger_calls_total{method="Allocate"}'), legend: '{{code}}' }],
       }),
       timeseries({
         title: 'Pods waiting in all Subnets',
         description: 'Pods without an address. Each has an Event with the reason.',
-        unit: 'short',
-        width: 12,
         queries: [{ expression: 'sum(ipledger_waiting_pods)', legend: 'Pods' }],
       }),
     ],

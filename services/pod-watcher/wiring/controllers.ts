@@ -64,6 +64,8 @@ import {
 
 /** What the functions of this file share. */
 interface Context {
+  /** What every controller needs. */
+  readonly base: Pick<WiringOptions, 'allocator' | 'log' | 'signal'>;
   readonly options: WiringOptions;
   readonly informers: VerifiedInformers;
   readonly ledgerPods: LedgerPods;
@@ -88,6 +90,7 @@ interface Caches {
 /** The subscribers are in order: a cache precedes the controllers that read it. */
 export function wireControllers(options: WiringOptions, watched: Informers) {
   const { api, allocator, lease, tracer, log, signal } = options;
+  const base = { allocator, log, signal };
   const lookups = createLookups(api);
   const { lookUpMachines } = lookups;
   const informers = { ...watched, pods: new LauncherVerifier({ pods: watched.pods, lookUpMachines, log, signal }) };
@@ -102,7 +105,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
   const waiting = new WaitingAnnotation(api, log, signal);
   const recordPodEvent = podEventRecorder(events, waiting);
   const shared = { recordPodEvent, alarms, budget, waiting, traces };
-  const context: Context = { options, informers, ledgerPods, lookups, events, ...shared };
+  const context: Context = { base, options, informers, ledgerPods, lookups, events, ...shared };
   const caches: Caches = {
     subnets: new SubnetCache(informers.subnets.objects),
     allocations: new AllocationCache(),
@@ -117,8 +120,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
   const poolController = createPoolController(context, caches);
   const reservationControllers = createReservationControllers(context, caches);
   const namespaceController = createNamespaceController(context, caches);
-  const recordEvent = recordPodEvent;
-  const projector = new Projector({ api, allocator, log, signal, recordEvent, ledgerPods, traces, ...informers });
+  const projector = new Projector({ ...base, api, recordEvent: recordPodEvent, ledgerPods, traces, ...informers });
   const nodeController = createNodeController(context, projector);
   const subscribers: LedgerSubscriber[] = [
     caches.subnets,
@@ -154,15 +156,13 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
 
 /** @param wakeWaiters called after the Pod controller was made */
 function createClaimController(
-  { options, informers, ledgerPods, events, budget }: Context,
+  { base, options, informers, ledgerPods, events, budget }: Context,
   caches: Caches,
   wakeWaiters: (topic: string) => void,
 ): ClaimController {
-  const { api, allocator, log, signal } = options;
+  const { api } = options;
   return new ClaimController({
-    allocator,
-    log,
-    signal,
+    ...base,
     objects: informers.claims,
     pods: informers.pods,
     ledgerPods,
@@ -181,18 +181,16 @@ function claimOwnerOf(pod: Pod | undefined): ClaimOwner | 'machine' | undefined 
 }
 
 function createPodController(
-  { options, informers, ledgerPods, lookups, recordPodEvent, alarms, budget, waiting, traces }: Context,
+  { base, options, informers, ledgerPods, lookups, recordPodEvent, alarms, budget, waiting, traces }: Context,
   caches: Caches,
   claims: ClaimController,
 ): PodController {
-  const { api, allocator, garbageIntervalMs, handoverState, log, signal } = options;
+  const { api, garbageIntervalMs, handoverState, signal } = options;
   const { lookUpPod, lookUpStatefulSet, lookUpMachines, nodeExists } = lookups;
   const podsByNode = new PodsByNode(informers.pods);
   return new PodController({
-    allocator,
+    ...base,
     garbageIntervalMs,
-    log,
-    signal,
     pods: informers.pods,
     ledgerPods,
     statefulSets: informers.statefulSets,
@@ -245,16 +243,14 @@ function primaryNetworkChanged(change: { object: NamespaceObject; before: Namesp
 }
 
 function createSubnetController(
-  { options, informers, events }: Context,
+  { base, options, informers, events }: Context,
   caches: Caches,
   podController: PodController,
 ): SubnetController {
-  const { api, allocator, log, signal } = options;
+  const { api } = options;
   const { kubeOvnSubnets, networks } = informers;
   return new SubnetController({
-    allocator,
-    log,
-    signal,
+    ...base,
     objects: informers.subnets,
     networks: informers.networks,
     subnets: caches.subnets,
@@ -268,11 +264,10 @@ function createSubnetController(
   });
 }
 
-function createNetworkController({ options, informers, events }: Context, { subnets: cache }: Caches) {
-  const { api, log, signal } = options;
+function createNetworkController({ base, options, informers, events }: Context, { subnets: cache }: Caches) {
+  const { api } = options;
   return new NetworkController({
-    log,
-    signal,
+    ...base,
     objects: informers.ovn4nfvNetworks,
     subnetObjects: informers.subnets,
     subnets: cache,
@@ -280,12 +275,10 @@ function createNetworkController({ options, informers, events }: Context, { subn
   });
 }
 
-function createPoolController({ options, informers, events }: Context, caches: Caches): PoolController {
-  const { api, allocator, log, signal } = options;
+function createPoolController({ base, options, informers, events }: Context, caches: Caches): PoolController {
+  const { api } = options;
   return new PoolController({
-    allocator,
-    log,
-    signal,
+    ...base,
     objects: informers.pools,
     cache: caches.pools,
     ...objectAccess(api, events, 'IPPool', ipPools),
@@ -298,16 +291,14 @@ function isEmptyPool(status: UntypedJson | undefined): boolean {
 }
 
 /** The controllers of IP objects that reserve an address, and of Vips. */
-function createReservationControllers({ options, informers, events }: Context, caches: Caches) {
-  const { api, allocator, log, signal } = options;
+function createReservationControllers({ base, options, informers, events }: Context, caches: Caches) {
+  const { api } = options;
   const access = {
     subnets: caches.subnets,
     namespaceOf: (name: string) => informers.namespaces.objects.get(name),
   };
   const shared = {
-    allocator,
-    log,
-    signal,
+    ...base,
     suspensionOf: (subnet: string) => caches.subnets.suspensionOf(subnet),
     subnetAccessRefusal: (subnet: string, namespace: string) => subnetAccessRefusal(subnet, namespace, access),
   };
@@ -337,11 +328,10 @@ function createReservationControllers({ options, informers, events }: Context, c
   return [ipController, vipController] as const;
 }
 
-function createNamespaceController({ options, informers }: Context, caches: Caches): NamespaceController {
-  const { api, log, signal } = options;
+function createNamespaceController({ base, options, informers }: Context, caches: Caches): NamespaceController {
+  const { api } = options;
   return new NamespaceController({
-    log,
-    signal,
+    ...base,
     namespaces: informers.namespaces,
     subnetObjects: informers.subnets,
     subnets: caches.subnets,
@@ -354,15 +344,13 @@ function createNamespaceController({ options, informers }: Context, caches: Cach
 }
 
 function createNodeController(
-  { options, informers, lookups, alarms }: Context,
+  { base, options, informers, lookups, alarms }: Context,
   { view }: Pick<Projector, 'view'>,
 ): NodeController {
-  const { api, allocator, handoverState, log, signal } = options;
+  const { api, handoverState } = options;
   const podKeyOf = ({ attachment }: SandboxBinding): string => `${attachment?.namespace}/${attachment?.pod}`;
   return new NodeController({
-    allocator,
-    log,
-    signal,
+    ...base,
     nodes: informers.nodes,
     isAddressHeld: (binding) =>
       view.allocationsOfPod(podKeyOf(binding)).some((allocation) => isBindingOf(binding, allocation)),
