@@ -123,7 +123,7 @@ export const verbTable: readonly VerbEntry[] = [
   {
     usage: 'import',
     description: 'import the addresses that another IPAM allocated',
-    load: async () => (await import('./verbs/import/import.ts')).defineImport,
+    load: async () => (await import('./verbs/import.ts')).defineImport,
   },
   {
     usage: 'recover',

@@ -2,6 +2,7 @@
 import { allocationAnnotation, finalizer, ownerKind } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { controllerOf, virtualMachineKind } from '../../lib/kubernetes/pod-identity.ts';
 import { canonicalAddress } from '../../ledger/domain/addresses/address.ts';
+import { cidrContains } from '../../lib/net/ip.ts';
 import type { Owner } from '../../proto/generated/ipledger.ts';
 import {
   collectionPaths,
@@ -73,6 +74,13 @@ export interface ClusterSnapshot extends PodsAndNetworks<PodWithOwner> {
   readonly ips: readonly KubeOvnIp[];
   readonly vips: readonly KubeOvnVip[];
 }
+
+/** The provider of a Subnet object: the network of its addresses. */
+export const providerOf = ({ spec }: KubeOvnSubnet): string => spec.provider || 'ovn';
+
+/** Whether an address is in a CIDR of a Subnet object. */
+export const subnetContains = ({ spec }: KubeOvnSubnet, address: string): boolean =>
+  spec.cidrBlock.split(',').some((cidr) => cidrContains(cidr.trim(), address));
 
 /** The API path of an object. */
 export const objectPath = ({ kind, name }: KubeOvnObject): string =>

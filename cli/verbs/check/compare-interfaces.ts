@@ -1,13 +1,11 @@
 /** Compares the allocations with the addresses that Multus reports of a Pod's interfaces. */
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
-import { tryParseJson, asText, asRecords } from '../../../lib/kubernetes/untyped-json.ts';
+import { parseNetworkStatus } from '../../cluster/network-status.ts';
 import { podKey } from '../../output/format.ts';
 import type { Disagreement } from './disagreement.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';
 import { formatShellCommand } from '../../output/shell-command.ts';
-
-const statusAnnotation = 'k8s.v1.cni.cncf.io/network-status';
 
 /** On a network of its allocations, a running Pod has the allocated addresses only. */
 export function compareInterfaces({ ledger, cluster }: CheckInput): Disagreement[] {
@@ -18,12 +16,12 @@ export function compareInterfaces({ ledger, cluster }: CheckInput): Disagreement
 }
 
 function comparePod(pod: Pod, held: readonly Allocation[]): Disagreement[] {
-  const interfaces = parseInterfaces(pod);
+  const interfaces = parseNetworkStatus(pod);
   const byNetwork = Map.groupBy(held, ({ attachment }) => networkOf(attachment?.provider ?? ''));
   return [...byNetwork].flatMap(([network, allocations]) => {
     const allocated = new Set(allocations.flatMap(({ addresses }) => addresses.map(({ address }) => address)));
     return interfaces
-      .filter(({ name }) => name === network)
+      .filter((each) => each.network === network)
       .flatMap(({ interface: name, addresses }) =>
         addresses
           .filter((address) => !allocated.has(address))
@@ -52,14 +50,4 @@ function createDisagreement(
 function networkOf(provider: string): string {
   const [, name = '', namespace = ''] = /^(.+)\.([^.]+)$/.exec(provider.replace(/\.ovn$/, '')) ?? [];
   return `${namespace}/${name}`;
-}
-
-/** Entries that are not Multus' format are left out. */
-function parseInterfaces({ annotations }: Pod) {
-  const listed = tryParseJson(annotations[statusAnnotation] ?? '');
-  return asRecords(listed).map(({ name, interface: own, ips }) => ({
-    name: asText(name),
-    interface: asText(own),
-    addresses: (Array.isArray(ips) ? ips : []).map(asText).filter((address) => address !== ''),
-  }));
 }

@@ -4,20 +4,21 @@
  */
 import type { BindingFile } from '../../../lib/binding-file.ts';
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
-import type { ClusterSnapshot, PodWithOwner } from '../../cluster/cluster-snapshot.ts';
+import { type ClusterSnapshot, type PodWithOwner, providerOf, subnetContains } from '../../cluster/cluster-snapshot.ts';
 import { hasEnded } from '../../cluster/pod-lifecycle-stage.ts';
 import { findRequestedAttachments } from '../../cluster/requested-attachments.ts';
-import { observedKey } from '../../kube-ovn-import/attachment-key.ts';
-import { addressesOf, type Conflict } from '../../kube-ovn-import/conflict.ts';
-import { formatHolder } from '../../kube-ovn-import/find-contests.ts';
-import type { ObservedAttachment } from '../../kube-ovn-import/observed-attachments.ts';
-import { subnetContains } from '../../kube-ovn-import/subnet-contains.ts';
+import { addressesOf, type Conflict } from '../../import/conflict.ts';
+import {
+  type AttachmentRecord,
+  createAttachment,
+  formatHolder,
+  holderOf,
+  type ObservedAttachment,
+  observedKey,
+} from '../../import/observed-attachment.ts';
 
 /** An allocation that an export has at its end. */
-export interface ExportedAllocation extends Pick<
-  ObservedAttachment,
-  'provider' | 'ordinal' | 'interface' | 'subnet' | 'addresses' | 'mac'
-> {
+export interface ExportedAllocation extends AttachmentRecord {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
@@ -69,7 +70,7 @@ function withExported(
   pod: PodWithOwner,
   { seq, namespace: _, pod: __, uid: ___, ...proven }: ExportedAllocation,
 ): ObservedAttachment[] {
-  const fresh = { ...createAttachment(pod, proven), exportedAs: seq, isRecorded: true };
+  const fresh = { ...createAttachment(holderOf(pod), proven), exportedAs: seq };
   const known = attachments.find((each) => observedKey(each) === observedKey(fresh));
   if (!known) return [...attachments, fresh];
   if (known.isRecorded && recordSeq(known) >= seq) return [...attachments];
@@ -123,23 +124,19 @@ function withBindings(
       const free = requested.findIndex((_, ordinal) => !used.has(ordinal));
       const proven = { ...file, ordinal: free >= 0 ? free : used.size, subnet, mac: '' };
       const isRequested = free >= 0 || file.provider === 'ovn';
-      attachments.push({ ...createAttachment(pod, proven), isRequested, boundOn: pod.node });
+      attachments.push({
+        ...createAttachment(holderOf(pod), proven),
+        isRecorded: false,
+        isRequested,
+        boundOn: pod.node,
+      });
     }
   }
   return { attachments, conflicts };
 }
 
-function createAttachment(
-  { namespace, name, ledgerName = name, identity: uid, node, owner }: PodWithOwner,
-  proven: Pick<ObservedAttachment, 'provider' | 'ordinal' | 'interface' | 'subnet' | 'addresses' | 'mac'>,
-): ObservedAttachment {
-  const holder = { namespace, name: ledgerName, uid, node, owner };
-  const nothing = { routes: [], defaultRoute: undefined, vip: '', ipObject: undefined, annotated: [] };
-  return { ...nothing, ...proven, holder, isRecorded: false, isRequested: true };
-}
-
 function findSubnet(provider: string, addresses: readonly string[], { subnets }: ClusterSnapshot): string {
   const isOf = (expected: string) => (subnet: ClusterSnapshot['subnets'][number]) =>
-    (subnet.spec.provider || 'ovn') === expected && addresses.some((each) => subnetContains(subnet, each));
+    providerOf(subnet) === expected && addresses.some((each) => subnetContains(subnet, each));
   return (subnets.find(isOf(provider)) ?? subnets.find(isOf('ovn')))?.name ?? '';
 }

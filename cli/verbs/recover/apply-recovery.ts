@@ -1,6 +1,6 @@
 /** Applies a recovery plan to a restored ledger. Every step is idempotent, and the ledger stays frozen until the last one. */
 import { IpamService, LedgerService, type Position } from '../../../proto/generated/ipledger.ts';
-import { applyPlan, type RejectedObject, type ImportTarget } from '../../kube-ovn-import/apply-plan.ts';
+import { applyPlan, type RejectedObject, type ImportTarget } from '../../import/apply-plan.ts';
 import type { RecoveryPlan, PlannedRelease } from './recovery-plan.ts';
 
 /** The data of the event that starts the new epoch. */

@@ -1,8 +1,14 @@
 /** Formats a recovery: the plan, the lost events, and what the operator must restore. */
 import type { GetStatusReply } from '../../../proto/generated/ipledger.ts';
-import type { RejectedObject } from '../../kube-ovn-import/apply-plan.ts';
+import type { RejectedObject } from '../../import/apply-plan.ts';
 import { type Answer, formatCount } from '../../output/answer.ts';
-import { createConflictListing, formatQuarantines, toConflictMessage } from '../../output/conflicts.ts';
+import {
+  createConflictListing,
+  createRejectionListing,
+  formatQuarantines,
+  toAttachmentMessage,
+  toConflictMessage,
+} from '../../import/format.ts';
 import { formatAllocation, formatPodName, shortContainerId } from '../../output/format.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
 import { formatTime, type TimeZone } from '../../time/times.ts';
@@ -25,10 +31,7 @@ export function formatRecovery(
   { status, missingEvents, applied, rejected }: RecoveryOutcome,
 ): Answer {
   const { subnets, pools, releases, staleBindings, imports, conflicts, quarantines } = recovery;
-  const listing =
-    rejected.length > 0
-      ? { columns: rejectedColumns, rows: rejected.map(({ where, reason }) => [where, reason]) }
-      : { columns, rows: formatRows(recovery) };
+  const listing = rejected.length > 0 ? createRejectionListing(rejected) : { columns, rows: formatRows(recovery) };
   const decisions = createConflictListing(conflicts);
   return {
     content: {
@@ -42,7 +45,7 @@ export function formatRecovery(
       pools: pools.map(({ name }) => name),
       releases: releases.map(({ allocation, reason }) => ({ ...allocation, reason })),
       staleBindings,
-      imports: imports.map(({ holder, ipObject: _, ...attachment }) => ({ ...holder, ...attachment })),
+      imports: imports.map(toAttachmentMessage),
       conflicts: conflicts.map(toConflictMessage),
       quarantines,
     },
@@ -59,7 +62,6 @@ export function formatRecovery(
 }
 
 const columns = textColumns('WHAT', 'OF', 'HOW');
-const rejectedColumns = textColumns('REJECTED', 'WHY');
 
 function formatStatus(status: GetStatusReply, zone: TimeZone): string {
   const { position, at, freeze } = status;

@@ -2,7 +2,7 @@
  * Finds the events of an export that a restored ledger lacks: the allocations that they leave, which `recover` compares with the
  * cluster, and the commands that repeat the operators' part.
  */
-import { attachmentKey as attachmentKeyOf } from '../../kube-ovn-import/attachment-key.ts';
+import { attachmentKey as attachmentKeyOf } from '../../import/observed-attachment.ts';
 import type { ExportedAllocation } from './add-evidence.ts';
 import { LedgerService } from '../../../proto/generated/ipledger.ts';
 import { parseEvent, type StoredEvent } from '../../../ledger/log/chain/chain.ts';

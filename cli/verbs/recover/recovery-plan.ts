@@ -10,14 +10,18 @@
  *   6. an annotation of a Pod, which its tenant can write, if the tenant may request that address and nothing else shows it
  * A conflict of two of one rank has no winner. It is left out, and a person decides.
  */
-import { allocationKey, observedKey } from '../../kube-ovn-import/attachment-key.ts';
 import { isRetained } from '../../cluster/address-retention.ts';
 import { hasEnded } from '../../cluster/pod-lifecycle-stage.ts';
-import type { Conflict, PlannedQuarantine } from '../../kube-ovn-import/conflict.ts';
-import { checkAttachments } from '../../kube-ovn-import/conflicts.ts';
-import { findContests, formatHolder, isProven } from '../../kube-ovn-import/find-contests.ts';
-import { leaveOutConflicts } from '../../kube-ovn-import/leave-out.ts';
-import { type ObservedAttachment, findObservedAttachments } from '../../kube-ovn-import/observed-attachments.ts';
+import { checkAttachments, findContests } from '../../import/check-attachments.ts';
+import { type Conflict, leaveOutConflicts, type PlannedQuarantine } from '../../import/conflict.ts';
+import { findObservedAttachments } from '../../import/find-attachments.ts';
+import {
+  allocationKey,
+  formatHolder,
+  isProven,
+  type ObservedAttachment,
+  observedKey,
+} from '../../import/observed-attachment.ts';
 import type { KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
 import { formatAllocation, formatPodName } from '../../output/format.ts';
 import { addEvidence, type Evidence, recordSeq } from './add-evidence.ts';

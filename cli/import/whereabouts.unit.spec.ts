@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CliError } from '../program/cli-error.ts';
 import { maxSourceAddresses } from './source-address.ts';
-import { parseWhereabouts } from './whereabouts-objects.ts';
+import { parseWhereabouts } from './whereabouts.ts';
 
 const all = (): boolean => true;
 const pool = (name: string, range: string, allocations: object) => ({

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readHostLocal } from './host-local-folders.ts';
+import { readHostLocal } from './host-local.ts';
 
 const all = (): boolean => true;
 

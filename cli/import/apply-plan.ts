@@ -3,15 +3,15 @@
  * ledger has its address.
  */
 import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
-import { isProven } from './find-contests.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
 import { allocationAnnotation, finalizer, kubeOvnFinalizers } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { type Allocation, IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
-import type { ObservedAttachment } from './observed-attachments.ts';
+import { isProven, type ObservedAttachment } from './observed-attachment.ts';
 import { addressesOf, type PlannedQuarantine } from './conflict.ts';
 import type { ImportPlan } from './import-plan.ts';
+import { podKey } from '../output/format.ts';
 import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '../cluster/cluster-snapshot.ts';
 
 /** Concurrent requests. */
@@ -60,12 +60,9 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
     for (const each of addressesOf(attachments)) await quarantine({ ...each, reason });
   };
   const { subnets, pools, reservations } = plan;
-  await forEachConcurrently(subnets, (each) =>
-    takeOver(each, () => allocator.call(SubnetsService.applySubnet, toConfiguration(each))),
-  );
-  await forEachConcurrently(pools, (each) =>
-    takeOver(each, () => allocator.call(SubnetsService.applyPool, toConfiguration(each))),
-  );
+  const { applySubnet, applyPool } = SubnetsService;
+  await forEachConcurrently(subnets, (each) => takeOver(each, () => allocator.call(applySubnet, configure(each))));
+  await forEachConcurrently(pools, (each) => takeOver(each, () => allocator.call(applyPool, configure(each))));
   await forEachConcurrently(reservations, ({ object, ...reservation }) => {
     const reason = `${object.kind} object ${object.name}`;
     return takeOver(object, () => allocator.call(IpamService.reserve, { ...reservation, reason }));
@@ -74,7 +71,8 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
   // What only an annotation shows comes last, and takes no address or MAC of a record
   for (const proven of [true, false]) {
     const attachments = plan.attachments.filter((each) => isProven(each) === proven);
-    await forEachConcurrently([...groupByPod(attachments)], ([pod, each]) => importOrQuarantine(pod, each));
+    const byPod = Map.groupBy(attachments, ({ holder }) => podKey(holder));
+    await forEachConcurrently([...byPod], ([pod, each]) => importOrQuarantine(pod, each));
   }
   await forEachConcurrently(plan.leftovers, (ip) => deleteIp(kubernetes, ip));
   return rejected;
@@ -91,15 +89,11 @@ async function rejectionOf(work: () => Promise<unknown>): Promise<IpledgerError 
   }
 }
 
-const toConfiguration = <Spec>({ name, uid, generation, spec }: KubeOvnObject & { readonly spec: Spec }) => ({
+const configure = <Spec>({ name, uid, generation, spec }: KubeOvnObject & { readonly spec: Spec }) => ({
   name,
   spec,
   source: { uid, generation },
 });
-
-/** One request has all attachments of a Pod with equal evidence. */
-const groupByPod = (attachments: readonly ObservedAttachment[]): Map<string, ObservedAttachment[]> =>
-  Map.groupBy(attachments, ({ holder: { namespace, name } }) => `${namespace}/${name}`);
 
 async function importPod(
   observed: readonly ObservedAttachment[],

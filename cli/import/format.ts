@@ -1,10 +1,35 @@
-/** The answer of `ipledger import`: what is imported, or the conflicts, or what the ledger rejected. */
-import type { RejectedObject } from '../../kube-ovn-import/apply-plan.ts';
-import type { Conflict } from '../../kube-ovn-import/conflict.ts';
-import type { ImportPlan } from '../../kube-ovn-import/import-plan.ts';
-import { type Answer, formatCount } from '../../output/answer.ts';
-import { createConflictListing, formatQuarantines, toConflictMessage } from '../../output/conflicts.ts';
-import { textColumns, type Listing, formatTable } from '../../output/table.ts';
+/** Formats an import: what is imported, or the conflicts, or what the ledger rejected. A recovery formats the last two alike. */
+import { type Answer, formatCount } from '../output/answer.ts';
+import { podKey } from '../output/format.ts';
+import { formatTable, type Listing, textColumns } from '../output/table.ts';
+import type { RejectedObject } from './apply-plan.ts';
+import type { Conflict, PlannedQuarantine } from './conflict.ts';
+import type { ImportPlan } from './import-plan.ts';
+import type { ObservedAttachment } from './observed-attachment.ts';
+
+export const createConflictListing = (conflicts: readonly Conflict[]): Listing => ({
+  columns: textColumns('CONFLICT', 'WHERE', 'WHAT', 'REMEDY'),
+  rows: conflicts.map(({ kind, where, what, remedy }) => [kind, where, what, remedy]),
+});
+
+export const createRejectionListing = (rejected: readonly RejectedObject[]): Listing => ({
+  columns: textColumns('REJECTED', 'WHY'),
+  rows: rejected.map(({ where, reason }) => [where, reason]),
+});
+
+export const toConflictMessage = ({ kind, where, what, remedy }: Conflict) => ({ kind, where, what, remedy });
+
+export const toAttachmentMessage = ({ holder, ipObject: _, ...attachment }: ObservedAttachment) => ({
+  ...holder,
+  ...attachment,
+});
+
+/** "" for none. */
+export const formatQuarantines = (quarantines: readonly PlannedQuarantine[]): string =>
+  quarantines.length === 0
+    ? ''
+    : `quarantined: ${quarantines.map(({ address, subnet }) => `${address} of Subnet ${subnet}`).join(', ')}
+No Pod gets these addresses. After a decision: ipledger unquarantine ADDRESS --subnet SUBNET --reason WHY\n`;
 
 export interface Outcome {
   readonly applied: boolean;
@@ -25,7 +50,7 @@ export function createAnswer(plan: ImportPlan, { applied, conflicts, rejected }:
       subnets: names(plan.subnets),
       pools: names(plan.pools),
       reservations: plan.reservations.map(({ object: _, ...reservation }) => reservation),
-      attachments: plan.attachments.map(({ holder, ipObject: _, ...attachment }) => ({ ...holder, ...attachment })),
+      attachments: plan.attachments.map(toAttachmentMessage),
       deleted: names(plan.leftovers),
       ignored: names(plan.foreign),
     },
@@ -45,17 +70,9 @@ export function createAnswer(plan: ImportPlan, { applied, conflicts, rejected }:
 
 /** What the ledger rejected; else the conflicts; else the plan. */
 function createListing(plan: ImportPlan, conflicts: readonly Conflict[], rejected: readonly RejectedObject[]): Listing {
-  const list = (header: readonly string[], rows: Listing['rows']): Listing => ({
-    columns: textColumns(...header),
-    rows,
-  });
-  if (rejected.length > 0)
-    return list(
-      ['REJECTED', 'WHY'],
-      rejected.map(({ where, reason }) => [where, reason]),
-    );
+  if (rejected.length > 0) return createRejectionListing(rejected);
   if (conflicts.length > 0) return createConflictListing(conflicts);
-  return list(['WHAT', 'NAME', 'HOW'], formatRows(plan));
+  return { columns: textColumns('WHAT', 'NAME', 'HOW'), rows: formatRows(plan) };
 }
 
 function formatRows({ subnets, pools, reservations, attachments, leftovers, foreign }: ImportPlan): string[][] {
@@ -69,7 +86,7 @@ function formatRows({ subnets, pools, reservations, attachments, leftovers, fore
     ]),
     ...attachments.map(({ holder, addresses, subnet, provider }) => [
       'Pod',
-      `${holder.namespace}/${holder.name}`,
+      podKey(holder),
       `${addresses.join()} of Subnet ${subnet}, for ${provider}`,
     ]),
     ...leftovers.map(({ name, addresses }) => ['stale IP', name, `${addresses.join()}; the object is deleted`]),

@@ -2,63 +2,28 @@
  * Finds the addresses that Pods, IP objects and StatefulSets show, whether or not the ledger has them. Pure. Tenants write the
  * annotations of their Pods, and cannot write IP objects: where both name addresses, those of the IP object count.
  */
-import { hasMember } from '../cluster/address-retention.ts';
-import { findRequestedAttachments } from '../cluster/requested-attachments.ts';
-import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
 import { canonicalAddress, canonicalMac } from '../../ledger/domain/addresses/address.ts';
+import { goFields } from '../../lib/go-fields.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
+import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
+import { isAddress, isCidr } from '../../lib/net/ip.ts';
 import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
-import type { Owner, Route } from '../../proto/generated/ipledger.ts';
-import type {
-  KubeOvnIp,
-  KubeOvnSubnet,
-  KubeOvnVip,
-  PodWithOwner,
-  ClusterSnapshot,
+import type { Route } from '../../proto/generated/ipledger.ts';
+import { hasMember } from '../cluster/address-retention.ts';
+import {
+  type ClusterSnapshot,
+  type KubeOvnIp,
+  type KubeOvnSubnet,
+  type KubeOvnVip,
+  type PodWithOwner,
+  providerOf,
+  subnetContains,
 } from '../cluster/cluster-snapshot.ts';
-import { parseRoutes } from './annotated-routes.ts';
-import { subnetContains } from './subnet-contains.ts';
-
-/** The Pod of an attachment. */
-export interface Holder {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly node: string;
-  readonly owner: Owner | undefined;
-}
-
-/** The addresses of one attachment of a Pod. */
-export interface ObservedAttachment {
-  readonly holder: Holder;
-  readonly provider: string;
-  readonly ordinal: number;
-  readonly interface: string;
-  /** In canonical form. */
-  readonly addresses: readonly string[];
-  /** "" if unknown. */
-  readonly subnet: string;
-  readonly mac: string;
-  readonly routes: readonly Route[];
-  readonly defaultRoute: boolean | undefined;
-  /** The Vip that has the addresses; "" for none. */
-  readonly vip: string;
-  /** The IP object of the attachment; it may be missing. */
-  readonly ipObject: KubeOvnIp | undefined;
-  /** The addresses are from a record that tenants cannot write. */
-  readonly isRecorded: boolean;
-  /** The event of an export that allocated them, for a recovery. */
-  readonly exportedAs?: number;
-  /** The node whose agent has them in a binding file, for a recovery. */
-  readonly boundOn?: string;
-  /** The Pod requests the network. */
-  readonly isRequested: boolean;
-  /** What its annotation has. */
-  readonly annotated: readonly string[];
-  /** What is invalid, as a clause. */
-  readonly problem?: string;
-}
+import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
+import { findRequestedAttachments } from '../cluster/requested-attachments.ts';
+import { podKey } from '../output/format.ts';
+import { createAttachment, holderOf, type ObservedAttachment } from './observed-attachment.ts';
 
 interface Context {
   readonly snapshot: ClusterSnapshot;
@@ -70,8 +35,6 @@ interface Context {
   readonly subnets: ReadonlyMap<string, KubeOvnSubnet>;
   readonly subnetsOfProvider: ReadonlyMap<string, readonly KubeOvnSubnet[]>;
 }
-
-const providerOf = ({ spec }: KubeOvnSubnet): string => spec.provider || 'ovn';
 
 /**
  * The attachments of Pods, and the retained addresses of StatefulSet members without a Pod.
@@ -98,8 +61,8 @@ export function findObservedAttachments(snapshot: ClusterSnapshot, recovers = fa
 
 /** During the migration of a virtual machine, two Pods show its attachments. */
 function removeDuplicates(attachments: readonly ObservedAttachment[]): ObservedAttachment[] {
-  const keyOf = ({ holder: { namespace, name, uid }, provider, ordinal, addresses }: ObservedAttachment): string =>
-    [namespace, name, uid, provider, ordinal, ...addresses].join('/');
+  const keyOf = ({ holder, provider, ordinal, addresses }: ObservedAttachment): string =>
+    [podKey(holder), holder.uid, provider, ordinal, ...addresses].join('/');
   return [...new Map(attachments.map((each) => [keyOf(each), each])).values()];
 }
 
@@ -127,7 +90,7 @@ function findPodAttachments(pod: PodWithOwner, context: Context): ObservedAttach
   const keys = Object.entries(pod.annotations)
     .flatMap(([key, value]) => (value === 'true' ? (allocated.exec(key)?.[1] ?? []) : []))
     .slice(0, maxNics);
-  const own = context.recovers ? (context.ipsOfPod.get(`${pod.namespace}/${ledgerNameOf(pod)}`) ?? []) : [];
+  const own = context.recovers ? (context.ipsOfPod.get(podKey(holderOf(pod))) ?? []) : [];
   if (keys.length === 0 && own.length === 0) return [];
   const requested = Map.groupBy(nics, ({ provider }) => provider);
   const ovn4nfv = parseOvn4nfvRequest(pod);
@@ -161,17 +124,15 @@ function findPodAttachments(pod: PodWithOwner, context: Context): ObservedAttach
       const name = interfaceOf(provider, ordinal, '');
       return [{ pod, key: provider, provider, ordinal, interface: name, isRequested: true, ip }];
     });
-  return [...annotated, ...unannotated].map((nic) => createAttachment(nic, context));
+  return [...annotated, ...unannotated].map((nic) => observeNic(nic, context));
 }
-
-const ledgerNameOf = ({ name, ledgerName = name }: PodWithOwner): string => ledgerName;
 
 /** The IP object of a NIC: of ipledger's name, or of Kube-OVN's. One of another Pod may have the same name, as names have dots. */
 function findIp(
   { pod, key, provider, ordinal }: Pick<ShownNic, 'pod' | 'key' | 'provider' | 'ordinal'>,
   { ips }: Context,
 ): KubeOvnIp | undefined {
-  const name = { pod: ledgerNameOf(pod), namespace: pod.namespace };
+  const name = { pod: pod.ledgerName ?? pod.name, namespace: pod.namespace };
   const ip =
     ips.get(ipObjectName({ ...name, provider, ordinal })) ??
     ips.get(ipObjectName({ ...name, provider: key, ordinal: 0 }));
@@ -194,11 +155,10 @@ function findPlace(
   return undefined;
 }
 
-function createAttachment(nic: ShownNic, { subnetsOfProvider, vips }: Context): ObservedAttachment {
+function observeNic(nic: ShownNic, { subnetsOfProvider, vips }: Context): ObservedAttachment {
   const { pod, key, provider, ordinal, interface: interfaceName, isRequested, ip } = nic;
   const annotation = (suffix: string, prefix = key): string =>
     pod.annotations[`${prefix}.kubernetes.io/${suffix}`]?.trim() ?? '';
-  const { namespace, identity: uid, node, owner } = pod;
   const annotated = annotation('ip_address')
     .split(',')
     .flatMap((each) => canonicalAddress(each.trim()) ?? (each.trim() || []));
@@ -210,7 +170,7 @@ function createAttachment(nic: ShownNic, { subnetsOfProvider, vips }: Context): 
   const routes = parseRoutes(annotation('routes', provider));
   const isDefault = annotation('default_route', provider);
   return {
-    holder: { namespace, name: ledgerNameOf(pod), uid, node, owner },
+    holder: holderOf(pod),
     provider,
     ordinal,
     interface: interfaceName,
@@ -244,20 +204,31 @@ function findMemberAttachment(
   if (!setName || !set || !hasMember(set, Number(ordinal))) return undefined;
   const suffix = `${name}.${namespace}`;
   const provider = ip.name === suffix ? 'ovn' : ip.name.slice(suffix.length + 1);
-  return {
-    holder: { namespace, name, uid: ip.uid, node: '', owner: { kind: 'StatefulSet', name: setName, uid: set.uid } },
+  const owner = { kind: 'StatefulSet', name: setName, uid: set.uid };
+  const record = {
     provider: subnets.get(subnet)?.spec.provider || provider,
     ordinal: 0,
     interface: '',
     addresses: ip.addresses,
     subnet,
     mac: ip.mac.toLowerCase(),
-    routes: [],
-    defaultRoute: undefined,
-    vip: '',
-    ipObject: ip,
-    isRecorded: true,
-    isRequested: true,
-    annotated: [],
   };
+  return { ...createAttachment({ namespace, name, uid: ip.uid, node: '', owner }, record), ipObject: ip };
 }
+
+/** As many as the ledger accepts. */
+const maxRoutes = 64;
+const routeFields = goFields(['dst', 'gw']);
+
+/** Parses the annotation `routes`. Undefined for a value that the ledger would refuse. */
+function parseRoutes(value: string): Route[] | undefined {
+  const all = value === '' ? [] : tryParseJson(value);
+  if (!Array.isArray(all) || all.length > maxRoutes) return undefined;
+  const routes = all
+    .map((each) => asRecord(routeFields(each)))
+    .map(({ dst, gw }) => ({ dst: asText(dst), gw: asText(gw) }));
+  return routes.every(isRoute) ? routes : undefined;
+}
+
+const isRoute = ({ dst, gw }: Route): boolean =>
+  dst + gw !== '' && (dst === '' || isCidr(dst)) && (gw === '' || isAddress(gw));

@@ -1,12 +1,11 @@
 /** Matches an address of another IPAM plugin with the Pod, the NIC and the Subnet that it belongs to. Pure. */
-import { parseAddress } from '../../ledger/domain/addresses/address.ts';
 import { goFields } from '../../lib/go-fields.ts';
 import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
-import type { KubeOvnSubnet, PodWithOwner } from '../cluster/cluster-snapshot.ts';
+import { type KubeOvnSubnet, type PodWithOwner, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
+import { type NicStatus, parseNetworkStatus } from '../cluster/network-status.ts';
 import { findSelections } from '../cluster/requested-attachments.ts';
-import type { Conflict } from '../kube-ovn-import/conflict.ts';
-import { subnetContains } from '../kube-ovn-import/subnet-contains.ts';
-import { type NicStatus, parseNetworkStatus } from './network-status.ts';
+import { podKey, shortContainerId } from '../output/format.ts';
+import type { Conflict } from './conflict.ts';
 import type { SourceAddress } from './source-address.ts';
 
 /** A NIC that a Pod requests by a NetworkAttachmentDefinition. */
@@ -48,9 +47,6 @@ export interface MatchContext {
   /** `--map`: names of Subnets by networks of the source. */
   readonly map: ReadonlyMap<string, string>;
 }
-
-export const podKey = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
-  `${namespace}/${name}`;
 
 export const shownKey = (node: string, address: string): string => `${node} ${address}`;
 
@@ -113,8 +109,6 @@ function isOfNetwork(nic: Nic, { network, holder }: SourceAddress, { map, subnet
   return holder.by === 'pod' || configurationName(nic.network, networks) === network;
 }
 
-export const providerOf = ({ spec }: KubeOvnSubnet): string => spec.provider || 'ovn';
-
 /** host-local names a folder after the `name` of the configuration. Multus adds a missing one: the object's name. */
 export function configurationName(network: string, networks: ReadonlyMap<string, string>): string {
   const { name } = asRecord(tryParseJson(networks.get(network) ?? ''));
@@ -134,7 +128,7 @@ function noPod({ where, address, holder, containerId }: SourceAddress): Conflict
   const what =
     holder.by === 'pod'
       ? `${address} is for Pod ${podKey(holder)}, which does not exist or has ended`
-      : `${address} is for container ${containerId.slice(0, 12)}; no Pod of node ${holder.node} shows it in the annotation network-status`;
+      : `${address} is for container ${shortContainerId(containerId)}; no Pod of node ${holder.node} shows it in the annotation network-status`;
   const remedy = holder.by === 'pod' ? 'delete the allocation' : 'remove the file, if the container is gone';
   return { kind: 'no Pod', where, what, remedy };
 }
@@ -174,5 +168,3 @@ export function isSharedMac(network: string, networks: ReadonlyMap<string, strin
   const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
   return [conf, ...chained].some((each) => asRecord(pluginFields(each))['type'] === 'ipvlan');
 }
-
-export const isIpv4 = (address: string): boolean => parseAddress(address)?.family === 4;

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { runningPod } from '../cluster/testing/running-pod.ts';
-import { findObservedAttachments } from './observed-attachments.ts';
-import { findConflicts, type LedgerContents } from './conflicts.ts';
-import { leaveOutConflicts } from './leave-out.ts';
-import { planImport } from './import-plan.ts';
+import { leaveOutConflicts } from './conflict.ts';
+import { findObservedAttachments } from './find-attachments.ts';
+import { findConflicts, type LedgerContents, planImport } from './import-plan.ts';
 import type { KubeOvnIp, KubeOvnSubnet, PodWithOwner, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
 
 const metadata = { uid: 'uid', resourceVersion: '1', generation: 1, finalizers: ['kubeovn.io/kube-ovn-controller'] };

@@ -1,26 +1,36 @@
-/**
- * `ipledger import whereabouts` and `ipledger import host-local`: import the addresses that an IPAM plugin of running Pods allocated.
- * Both only read the source. They import the addresses of one network, of several, or of all.
- */
+/** `ipledger import`: imports the addresses that another IPAM allocated, so that each Pod keeps its address. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { connectOwnObjects, type KubernetesClient } from '../../clients/kubernetes-client.ts';
-import { assertControllerStopped } from '../../cluster/controller-check.ts';
-import { podWatcherLease, podWatcherLeasePath } from '../../cluster/pod-watcher-lease.ts';
-import { type NodeFolder, readHostLocal } from '../../ipam-import/host-local-folders.ts';
-import { planAddresses } from '../../ipam-import/plan-addresses.ts';
-import type { SourceAddresses } from '../../ipam-import/source-address.ts';
-import { parseWhereabouts, whereaboutsPaths } from '../../ipam-import/whereabouts-objects.ts';
-import { CliError } from '../../program/cli-error.ts';
-import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
-import { addApplyOption, runImport } from './run-import.ts';
+import { kubeOvnLeasePath, kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
+import { SubnetsService } from '../../proto/generated/ipledger.ts';
+import { connectKubernetes, connectOwnObjects, type KubernetesClient } from '../clients/kubernetes-client.ts';
+import type { LedgerClient } from '../clients/ledger-client.ts';
+import { listAllocations } from '../clients/list-allocations.ts';
+import { type ClusterSnapshot, readClusterSnapshot } from '../cluster/cluster-snapshot.ts';
+import { assertControllerStopped } from '../cluster/controller-check.ts';
+import { podWatcherLease, podWatcherLeasePath } from '../cluster/pod-watcher-lease.ts';
+import { applyPlan } from '../import/apply-plan.ts';
+import { leaveOutConflicts } from '../import/conflict.ts';
+import { createAnswer } from '../import/format.ts';
+import { type NodeFolder, readHostLocal } from '../import/host-local.ts';
+import { findConflicts, type LedgerContents, planImport } from '../import/import-plan.ts';
+import { type AddressPlan, planAddresses } from '../import/plan-addresses.ts';
+import type { SourceAddresses } from '../import/source-address.ts';
+import { parseWhereabouts, whereaboutsPaths } from '../import/whereabouts.ts';
+import type { Answer } from '../output/answer.ts';
+import { CliError } from '../program/cli-error.ts';
+import { exitStatus } from '../program/exit-status.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
 /** Options that can be repeated. */
 const maxRepetitions = 10_000;
 /** In an error message. */
 const maxShownNetworks = 20;
 
-interface PluginOptions extends VerbOptions {
+interface ImportOptions extends VerbOptions {
   readonly apply: boolean;
+}
+
+interface PluginOptions extends ImportOptions {
   readonly namespace: string;
   readonly network: readonly string[];
   readonly map: ReadonlyMap<string, string>;
@@ -32,7 +42,41 @@ interface HostLocalOptions extends PluginOptions {
 
 type IsSelected = (network: string) => boolean;
 
-export function defineWhereabouts(verb: Command): void {
+/** One subcommand per source. */
+export function defineImport(verb: Command): void {
+  defineKubeOvn(verb);
+  defineWhereabouts(verb);
+  defineHostLocal(verb);
+}
+
+function defineKubeOvn(verb: Command): void {
+  const source = verb
+    .command('kube-ovn')
+    .description('import Subnets, IPPools, IPs, Vips and the Pods that have addresses');
+  addApplyOption(
+    addVerbOptions(source),
+    `Reads the cluster that KUBECONFIG names. Stop kube-ovn-controller; then import; then start the pod-watcher. The verb lists all
+conflicts. One of Subnets stops the import. One of Pods leaves them out, and quarantines addresses that nothing decides: resolve it,
+run ipledger unquarantine, and import again. After an interrupted run, run it again.`,
+  ).action((options: ImportOptions) =>
+    runAndPrint(options, (allocator, signal) => importKubeOvn(allocator, options, signal)),
+  );
+}
+
+async function importKubeOvn(allocator: LedgerClient, options: ImportOptions, signal: AbortSignal): Promise<Answer> {
+  const kubernetes = await connectKubernetes(signal, options);
+  await assertControllerStopped(
+    kubernetes,
+    { lease: kubeOvnLeasePath, describeHolder: (holder) => kubeOvnRunningMessage(holder, 'import') },
+    signal,
+  );
+  return runImport({ allocator, kubernetes, apply: options.apply }, (snapshot, ledger) => {
+    const plan = planImport(snapshot);
+    return { plan, conflicts: findConflicts(plan, snapshot, ledger) };
+  });
+}
+
+function defineWhereabouts(verb: Command): void {
   const source = verb
     .command('whereabouts')
     .description('import the allocations in the IPPools of whereabouts for Pods that run');
@@ -47,7 +91,7 @@ export function defineWhereabouts(verb: Command): void {
   );
 }
 
-export function defineHostLocal(verb: Command): void {
+function defineHostLocal(verb: Command): void {
   const source = verb
     .command('host-local')
     .description('import the addresses in the folders of host-local for Pods that run')
@@ -113,6 +157,40 @@ function assertNetworksExist({ networks }: SourceAddresses, names: readonly stri
   if (unknown === undefined) return;
   const known = [...networks].slice(0, maxShownNetworks).join(', ') || 'no networks';
   throw new CliError('usage', `the source has no network ${unknown}; it has ${known}`);
+}
+
+/** Adds `--apply`, and the help text: `steps` states the order of the imports. */
+const addApplyOption = (source: Command, steps: string): Command =>
+  source.option('--apply', 'import; without it, only print what would be imported', false).addHelpText(
+    'after',
+    `
+${steps}
+
+Exit status:
+  0  imported; without --apply: no conflicts
+  ${exitStatus.refused}  there are conflicts, or the ledger rejected a part`,
+  );
+
+interface ImportTarget {
+  readonly allocator: LedgerClient;
+  readonly kubernetes: KubernetesClient;
+  readonly apply: boolean;
+}
+
+/** Plans an import. With `apply` it also runs, without what conflicts leave out, and unless a conflict stops it. */
+async function runImport(
+  { allocator, kubernetes, apply }: ImportTarget,
+  makePlan: (snapshot: ClusterSnapshot, ledger: LedgerContents) => AddressPlan,
+): Promise<Answer> {
+  const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
+  const { allocations } = await listAllocations(allocator, {});
+  const snapshot = await readClusterSnapshot(kubernetes);
+  const { plan: complete, conflicts } = makePlan(snapshot, { subnets, allocations });
+  const plan = { ...complete, ...leaveOutConflicts(complete, conflicts, { allocations, subnets: snapshot.subnets }) };
+  const applied = apply && conflicts.every(({ leavesOut }) => leavesOut);
+  const rejected = applied ? await applyPlan(plan, { allocator, kubernetes }) : [];
+  if (conflicts.length + rejected.length > 0) process.exitCode = exitStatus.refused;
+  return createAnswer(plan, { applied, conflicts, rejected });
 }
 
 function collect(value: string, previous: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 /** Addresses as another IPAM plugin recorded them, before they are matched with Pods and Subnets. */
-import type { Conflict } from '../kube-ovn-import/conflict.ts';
+import type { Conflict } from './conflict.ts';
 
 /** One address that another IPAM plugin allocated. It names its Pod, or the node of its container. */
 export interface SourceAddress {

@@ -1,25 +1,24 @@
 /** Plans the import of addresses that whereabouts or host-local allocated. Pure. */
+import { isIPv4 } from 'node:net';
 import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
-import type { ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
+import { ipv4First } from '../../lib/net/ip.ts';
+import { type ClusterSnapshot, type KubeOvnSubnet, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
 import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
-import { providerOf } from '../cluster/requested-attachments.ts';
-import { addressesOf, type Conflict } from '../kube-ovn-import/conflict.ts';
-import { findConflicts, type LedgerContents } from '../kube-ovn-import/conflicts.ts';
-import type { ImportPlan } from '../kube-ovn-import/import-plan.ts';
-import type { ObservedAttachment } from '../kube-ovn-import/observed-attachments.ts';
+import { providerOf as servedProviderOf } from '../cluster/requested-attachments.ts';
+import { podKey } from '../output/format.ts';
+import { addressesOf, type Conflict, leaveUndecided, type SubnetAddress } from './conflict.ts';
+import { findConflicts, type ImportPlan, type LedgerContents } from './import-plan.ts';
 import {
+  configurationName,
   findNics,
-  isIpv4,
   isSharedMac,
   type Match,
   matchAddress,
   type MatchContext,
-  podKey,
   type PodNics,
   shownKey,
 } from './match-address.ts';
-import { createPlaceFinder } from './address-places.ts';
-import { subnetContains } from '../kube-ovn-import/subnet-contains.ts';
+import { createAttachment, holderOf, type ObservedAttachment } from './observed-attachment.ts';
 import type { SourceAddress, SourceAddresses, SourceConflict } from './source-address.ts';
 
 export interface AddressPlan {
@@ -39,11 +38,9 @@ export function planAddresses(
   const matches = results.flatMap(({ result }) => ('nic' in result ? result : []));
   const nics = Map.groupBy(matches, nicKey);
   const sharedMacs = findSharedMacs([...nics.values()], context);
-  const byNic = new Map([...nics].map(([key, each]) => [key, createAttachment(each, sharedMacs, context)] as const));
+  const byNic = new Map([...nics].map(([key, each]) => [key, attachmentOf(each, sharedMacs, context)] as const));
   const attachments = [...byNic.values()];
-  const attachmentsOf = (each: readonly Match[]): ObservedAttachment[] => [
-    ...new Set(each.flatMap((match) => byNic.get(nicKey(match)) ?? [])),
-  ];
+  const attachmentsOf: AttachmentsOf = (each) => [...new Set(each.flatMap((match) => byNic.get(nicKey(match)) ?? []))];
   const used = new Set(attachments.map(({ subnet }) => subnet));
   const subnets = snapshot.subnets.filter(({ name }) => used.has(name));
   const known = new Set(ledger.subnets.map(({ name }) => name));
@@ -102,32 +99,19 @@ const nicKey = ({ pod, nic, subnet }: Match): string => `${podKey(pod)} ${nic.pr
 const sourceKey = ({ network, address }: Pick<SourceAddress, 'network' | 'address'>): string => `${network} ${address}`;
 
 /** The NIC with its addresses, the IPv4 address first. */
-function createAttachment(
-  matches: readonly Match[],
-  sharedMacs: SharedMacs,
-  context: MatchContext,
-): ObservedAttachment {
+function attachmentOf(matches: readonly Match[], sharedMacs: SharedMacs, context: MatchContext): ObservedAttachment {
   const [first] = matches as readonly [Match, ...Match[]];
-  const { pod, nic, subnet } = first;
-  const { namespace, ledgerName: name = pod.name, identity: uid, node, owner } = pod;
-  const all = matches.map(({ source }) => source.address);
+  const { provider, ordinal, interface: interfaceName } = first.nic;
+  const addresses = ipv4First(matches.map(({ source }) => source.address));
   const mac = macOf(first, context);
-  return {
-    holder: { namespace, name, uid, node, owner },
-    provider: nic.provider,
-    ordinal: nic.ordinal,
-    interface: nic.interface,
-    addresses: [...all.filter(isIpv4), ...all.filter((each) => !isIpv4(each))],
-    subnet: subnet.name,
+  return createAttachment(holderOf(first.pod), {
+    provider,
+    ordinal,
+    interface: interfaceName,
+    addresses,
+    subnet: first.subnet.name,
     mac: sharedMacs.has(macKey(first, mac)) ? '' : mac,
-    routes: [],
-    defaultRoute: undefined,
-    vip: '',
-    ipObject: undefined,
-    isRecorded: true,
-    isRequested: true,
-    annotated: [],
-  };
+  });
 }
 
 /** All links of an ipvlan share the MAC of their master. */
@@ -165,37 +149,36 @@ function formatPods(matches: readonly Match[]): string {
   return matches.length > maxShownPods ? `${shown} and ${matches.length - maxShownPods} more` : shown;
 }
 
-function checkMap(map: ReadonlyMap<string, string>, { subnets }: ClusterSnapshot): Conflict[] {
-  return [...map].flatMap(([network, subnet]): Conflict[] => {
-    if (subnets.some(({ name }) => name === subnet)) return [];
-    const where = `--map ${network}=${subnet}`;
-    return [
-      { kind: 'no Subnet', where, what: `there is no Subnet ${subnet}`, remedy: 'create it, or correct the option' },
-    ];
-  });
+function* checkMap(map: ReadonlyMap<string, string>, { subnets }: ClusterSnapshot): Generator<Conflict> {
+  const known = new Set(subnets.map(({ name }) => name));
+  for (const [network, subnet] of map)
+    if (!known.has(subnet))
+      yield {
+        kind: 'no Subnet',
+        where: `--map ${network}=${subnet}`,
+        what: `there is no Subnet ${subnet}`,
+        remedy: 'create it, or correct the option',
+      };
 }
 
+/** Returns the attachments of matches. */
+type AttachmentsOf = (matches: readonly Match[]) => ObservedAttachment[];
+
 /** Two addresses of one family for a NIC: the source has a stale entry. */
-function findDoubleAddresses(
-  matches: readonly Match[],
-  attachmentsOf: (each: readonly Match[]) => ObservedAttachment[],
-): Conflict[] {
-  const byFamily = Map.groupBy(matches, (match) => `${nicKey(match)} ${isIpv4(match.source.address) ? 4 : 6}`);
-  return [...byFamily.values()].flatMap((each): Conflict[] => {
-    const [first] = each;
-    if (!first || each.length === 1) return [];
+function* findDoubleAddresses(matches: readonly Match[], attachmentsOf: AttachmentsOf): Generator<Conflict> {
+  const byFamily = Map.groupBy(matches, (match) => `${nicKey(match)} ${isIPv4(match.source.address) ? 4 : 6}`);
+  for (const each of byFamily.values()) {
+    const [first, second] = each;
+    if (!first || !second) continue;
     const entries = each.map(({ source }) => `${source.address} (${source.where})`).join(', ');
-    const attachments = attachmentsOf(each);
-    return [
-      {
-        kind: 'allocated twice',
-        where: `Pod ${podKey(first.pod)}`,
-        what: `${entries} for one NIC of ${first.nic.provider}`,
-        remedy: 'run `ip addr` in the container, and delete the other entry',
-        leavesOut: { attachments, addresses: addressesOf(attachments) },
-      },
-    ];
-  });
+    yield {
+      kind: 'allocated twice',
+      where: `Pod ${podKey(first.pod)}`,
+      what: `${entries} for one NIC of ${first.nic.provider}`,
+      remedy: 'run `ip addr` in the container, and delete the other entry',
+      leavesOut: leaveUndecided(attachmentsOf(each)),
+    };
+  }
 }
 
 /** A Pod can have as many attachments in the ledger, each with one address of a family. */
@@ -206,60 +189,80 @@ const maxNicAddresses = 2;
  * Addresses that Pods show on an imported network, and that the source lacks. Another Pod could get them, and their Pods would get
  * another address in the ledger. Tenants can write the annotation: it quarantines no more than their Pods could request.
  */
-function findUnlisted(
+function* findUnlisted(
   matches: readonly Match[],
   { pods }: MatchContext,
-  attachmentsOf: (each: readonly Match[]) => ObservedAttachment[],
-): Conflict[] {
-  const subnets = Map.groupBy(matches, ({ nic }) => nic.network);
-  const places = new Map([...subnets].map(([network, each]) => [network, new Set(each.map(({ subnet }) => subnet))]));
-  const byNetwork = Map.groupBy(matches, ({ pod, nic }) => `${podKey(pod)} ${nic.network}`);
-  const keyOf = (pod: PodNics['pod'], network: string, address: string): string =>
-    `${podKey(pod)} ${network} ${address}`;
-  const listed = new Set(matches.map(({ pod, nic, source }) => keyOf(pod, nic.network, source.address)));
-  return [...pods.values()].flatMap(({ pod, nics }) =>
-    nics.slice(0, maxNics).flatMap(({ network, status }): Conflict[] => {
+  attachmentsOf: AttachmentsOf,
+): Generator<Conflict> {
+  const byNetwork = Map.groupBy(matches, ({ nic }) => nic.network);
+  const places = new Map([...byNetwork].map(([network, each]) => [network, new Set(each.map(({ subnet }) => subnet))]));
+  const keyOf = (pod: PodNics['pod'], network: string): string => `${podKey(pod)} ${network}`;
+  const ofPod = Map.groupBy(matches, ({ pod, nic }) => keyOf(pod, nic.network));
+  for (const { pod, nics } of pods.values())
+    for (const { network, status } of nics.slice(0, maxNics)) {
       const own = places.get(network);
-      if (!own) return [];
+      if (!own) continue;
+      const listed = ofPod.get(keyOf(pod, network)) ?? [];
       const shown = (status?.addresses ?? []).slice(0, maxNicAddresses);
-      const missing = shown.filter((address) => !listed.has(keyOf(pod, network, address)));
-      if (missing.length === 0) return [];
-      const addresses = missing.flatMap((address) =>
-        [...own].filter((each) => subnetContains(each, address)).map(({ name }) => ({ subnet: name, address })),
-      );
-      const attachments = attachmentsOf(byNetwork.get(`${podKey(pod)} ${network}`) ?? []);
-      return [
-        {
-          kind: 'entry and Pod',
-          where: `Pod ${podKey(pod)}`,
-          what: `it shows ${missing.join()} on network ${network}, and no valid entry of the source has that`,
-          remedy: 'delete the Pod, so that it is created again after the import',
-          leavesOut: { attachments, addresses: [...addresses, ...addressesOf(attachments)] },
-        },
-      ];
-    }),
-  );
+      const missing = shown.filter((address) => !listed.some(({ source }) => source.address === address));
+      if (missing.length === 0) continue;
+      const attachments = attachmentsOf(listed);
+      const addresses = [...missing.flatMap((address) => placesIn(own, address)), ...addressesOf(attachments)];
+      yield {
+        kind: 'entry and Pod',
+        where: `Pod ${podKey(pod)}`,
+        what: `it shows ${missing.join()} on network ${network}, and no valid entry of the source has that`,
+        remedy: 'delete the Pod, so that it is created again after the import',
+        leavesOut: { attachments, addresses },
+      };
+    }
 }
 
 /** Networks whose new Pods would still get addresses of the other plugin. */
-function findNetworksInUse(
+function* findNetworksInUse(
   matches: readonly Match[],
   { networks, besideKubeOvn }: ClusterSnapshot,
-  attachmentsOf: (each: readonly Match[]) => ObservedAttachment[],
-): Conflict[] {
-  const byNetwork = Map.groupBy(matches, ({ nic }) => nic.network);
+  attachmentsOf: AttachmentsOf,
+): Generator<Conflict> {
   const ipamType = besideKubeOvn ? ownIpamType : 'kube-ovn';
-  return [...byNetwork].flatMap(([network, each]): Conflict[] => {
+  for (const [network, each] of Map.groupBy(matches, ({ nic }) => nic.network)) {
     const provider = each[0]?.nic.provider ?? '';
-    if (providerOf(network, networks.get(network) ?? '', besideKubeOvn) === provider) return [];
-    return [
-      {
+    if (servedProviderOf(network, networks.get(network) ?? '', besideKubeOvn) !== provider)
+      yield {
         kind: 'network in use',
         where: `NetworkAttachmentDefinition ${network}`,
         what: `its ipam.type is not ${ipamType}, so that new Pods get addresses of the other plugin`,
         remedy: `set ipam to {"type": "${ipamType}", "server_socket": …, "provider": "${provider}"}`,
         leavesOut: { attachments: attachmentsOf(each) },
-      },
-    ];
-  });
+      };
+  }
 }
+
+/**
+ * Returns where an address may be that is not imported, so that no Pod gets it there: in the Subnet of `--map`, else in the Subnets of
+ * the imported addresses of its network, else in those of a NetworkAttachmentDefinition with that name.
+ */
+function createPlaceFinder(
+  matches: readonly Match[],
+  { map, subnets, networks }: MatchContext,
+): (about: Pick<SourceAddress, 'network' | 'address'>) => SubnetAddress[] {
+  const byName = new Map(subnets.map((subnet) => [subnet.name, subnet]));
+  const byProvider = Map.groupBy(subnets, providerOf);
+  const candidates = new Map<string, Set<KubeOvnSubnet>>();
+  const add = (network: string, subnet: KubeOvnSubnet): void =>
+    void candidates.set(network, (candidates.get(network) ?? new Set()).add(subnet));
+  for (const { source, subnet } of matches) add(source.network, subnet);
+  const imported = new Set(candidates.keys());
+  for (const key of networks.keys()) {
+    const [name, provider] = [configurationName(key, networks), key.split('/').reverse().join('.')];
+    if (!imported.has(name)) for (const subnet of byProvider.get(provider) ?? []) add(name, subnet);
+  }
+  return ({ network, address }) => {
+    const mapped = byName.get(map.get(network) ?? '');
+    return placesIn(mapped ? [mapped] : (candidates.get(network) ?? []), address);
+  };
+}
+
+/** An address in each of the Subnets that contain it. */
+const placesIn = (subnets: Iterable<KubeOvnSubnet>, address: string): SubnetAddress[] =>
+  [...subnets].filter((each) => subnetContains(each, address)).map(({ name: subnet }) => ({ subnet, address }));

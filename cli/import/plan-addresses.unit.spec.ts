@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { runningPod } from '../cluster/testing/running-pod.ts';
 import type { ClusterSnapshot, KubeOvnSubnet, PodWithOwner } from '../cluster/cluster-snapshot.ts';
-import type { LedgerContents } from '../kube-ovn-import/conflicts.ts';
-import { leaveOutConflicts } from '../kube-ovn-import/leave-out.ts';
+import { leaveOutConflicts } from './conflict.ts';
+import type { LedgerContents } from './import-plan.ts';
 import { type AddressPlan, planAddresses } from './plan-addresses.ts';
 import type { SourceAddress } from './source-address.ts';
 

@@ -1,0 +1,105 @@
+/** A conflict of an import or a recovery: what it leaves out, what it quarantines, and how a person decides it. Pure. */
+import type { Allocation } from '../../proto/generated/ipledger.ts';
+import { type KubeOvnIp, type KubeOvnSubnet, subnetContains } from '../cluster/cluster-snapshot.ts';
+import type { ObservedAttachment } from './observed-attachment.ts';
+
+export interface Conflict {
+  readonly kind:
+    | 'allocated twice'
+    | 'allocated and reserved'
+    | 'IP object and annotation'
+    | 'binding file'
+    | 'invalid annotation'
+    | 'no evidence'
+    | 'no Subnet'
+    | 'out of range'
+    | 'overlap'
+    | 'in the ledger'
+    | 'stopped virtual machine'
+    // Of the importers for whereabouts and host-local
+    | 'no Pod'
+    | 'invalid entry'
+    | 'entry and reservation'
+    | 'entry and Pod'
+    | 'persistent address'
+    | 'network in use';
+  /** "Pod default/web", "Subnet lan", … */
+  readonly where: string;
+  readonly what: string;
+  readonly remedy: string;
+  /** Absent for a conflict that stops everything. Only objects that tenants cannot write may cause such a conflict. */
+  readonly leavesOut?: LeftOut;
+}
+
+export interface SubnetAddress {
+  readonly subnet: string;
+  readonly address: string;
+}
+
+/** An address that no Pod gets until a person has decided. */
+export interface PlannedQuarantine extends SubnetAddress {
+  readonly reason: string;
+}
+
+/** What is not imported. The rest is. */
+export interface LeftOut {
+  readonly attachments?: readonly ObservedAttachment[];
+  readonly ips?: readonly KubeOvnIp[];
+  /** A container may use these. They are quarantined, unless they have a holder. */
+  readonly addresses?: readonly SubnetAddress[];
+}
+
+/** The addresses of attachments, to be quarantined. */
+export const addressesOf = (attachments: readonly ObservedAttachment[]): SubnetAddress[] =>
+  attachments.flatMap(({ subnet, addresses }) => addresses.map((address) => ({ subnet, address })));
+
+/** Leaves out attachments whose addresses nothing decides. */
+export const leaveUndecided = (attachments: readonly ObservedAttachment[]): LeftOut => ({
+  attachments,
+  addresses: addressesOf(attachments),
+});
+
+export interface PlanParts {
+  readonly attachments: readonly ObservedAttachment[];
+  readonly leftovers: readonly KubeOvnIp[];
+  readonly reservations: readonly Pick<ObservedAttachment, 'subnet' | 'addresses'>[];
+}
+
+/** The holders of addresses that are not quarantined, beside those of the plan. */
+export interface Holders {
+  readonly subnets: readonly KubeOvnSubnet[];
+  readonly allocations: readonly Pick<Allocation, 'subnet' | 'addresses'>[];
+}
+
+const keyOf = ({ subnet, address }: SubnetAddress): string => `${subnet}/${address}`;
+
+/** Takes what conflicts leave out from the parts of a plan, and quarantines addresses that its containers may use. */
+export function leaveOutConflicts(
+  { attachments, leftovers, reservations }: PlanParts,
+  conflicts: readonly Conflict[],
+  { subnets, allocations }: Holders,
+): Pick<PlanParts, 'attachments' | 'leftovers'> & { readonly quarantines: readonly PlannedQuarantine[] } {
+  const leftOut = new Set(conflicts.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
+  const leftOutIps = new Set(conflicts.flatMap(({ leavesOut }) => leavesOut?.ips ?? []));
+  const kept = attachments.filter((each) => !leftOut.has(each));
+  const held = new Set([
+    ...[...kept, ...reservations].flatMap(({ subnet, addresses }) =>
+      addresses.map((address) => keyOf({ subnet, address })),
+    ),
+    ...allocations.flatMap(({ subnet, addresses }) => addresses.map(({ address }) => keyOf({ subnet, address }))),
+  ]);
+  const byName = new Map(subnets.map((subnet) => [subnet.name, subnet]));
+  const quarantines = new Map<string, PlannedQuarantine>();
+  for (const { kind, where, leavesOut } of conflicts)
+    for (const each of leavesOut?.addresses ?? []) {
+      const key = keyOf(each);
+      const subnet = byName.get(each.subnet);
+      if (held.has(key) || quarantines.has(key) || !subnet || !subnetContains(subnet, each.address)) continue;
+      quarantines.set(key, { ...each, reason: `left out of the import, ${kind}: ${where}` });
+    }
+  return {
+    attachments: kept,
+    leftovers: leftovers.filter((each) => !leftOutIps.has(each)),
+    quarantines: [...quarantines.values()],
+  };
+}
