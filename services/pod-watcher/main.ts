@@ -5,13 +5,13 @@
  *
  * Controllers and projection share only the ledger. One watcher is active at a time; the others are standbys.
  */
-import { defaultNamespaceLimit } from './controllers/pods/event-budget.ts';
 import { hostname } from 'node:os';
+import { defaultNamespaceLimit } from './controllers/pods/event-budget.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
-import { forgetRecentTexts } from '../../lib/shared-values.ts';
+import { forgetRecentTexts } from './shared-values.ts';
 import { withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Architecture, ownArchitecture } from '../../build/architecture.ts';
 import { buildImages } from '../../build/images/build-images.ts';
-import { packagesFolder } from '../../build/parts/debian-packages.ts';
+import { packagesFolder } from '../../build/parts/debian-parts.ts';
 import { readGoParts } from '../../build/parts/go-parts.ts';
 import { readRelease } from '../../build/release.ts';
 import { version } from '../../lib/process/version.ts';

@@ -4,9 +4,9 @@ import type { Bind, Sandbox, Unbind } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { Refused } from '../commands/refusal.ts';
 import { bindingsOf, claimOf, allocationsOfPodName, type State } from '../state/state.ts';
-import { refuseIfBoundElsewhere } from './rules/bound-elsewhere.ts';
 import { makeRoomForBinding, refuseManyAddresses } from './rules/binding-limit.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
+import { formatInstant } from './rules/refusal-messages.ts';
 
 /**
  * The allocation of a CNI call: that of the Pod's attachment with the provider and the interface name, or the first one without
@@ -104,3 +104,50 @@ function refuseInUse(what: string, { alloc, containerId, node }: Binding, alloca
     `the binding of container ${containerId} on node ${node} cannot be ended: Pod ${namespace}/${pod} holds ${what}, and its container may answer on it. Delete the Pod; or release its allocation first`,
   );
 }
+
+/**
+ * Rejects a bind while a container on another node may still answer on the address.
+ *
+ * An address is used on one node at a time. After a forced deletion, a StatefulSet member gets the address of the previous one,
+ * whose container may still run on a node that is cut off. A migrating virtual machine is the exception: its allocation is bound
+ * on two nodes, and KubeVirt decides which one answers. A virtual machine that was started again is no exception.
+ *
+ * The binding timeout counts from the transfer, which ended the earlier container's right to the address. Without a transfer
+ * (the same Pod on two nodes) it counts from that binding.
+ * @throws Refused ADDRESS_ANSWERING
+ */
+function refuseIfBoundElsewhere(
+  state: State,
+  allocation: Allocation,
+  { node, now, onlyNode }: Pick<Bind, 'node' | 'now' | 'onlyNode'>,
+): void {
+  const migrates = allocation.owner?.kind === 'VirtualMachineInstance';
+  const timeoutMs = state.subnets.get(allocation.subnet)?.subnet.spec.bindingTimeoutMs ?? 0;
+  const endOf = ({ at }: Binding): number => Math.max(at, allocation.at) + timeoutMs;
+  const isElsewhere = (known: Binding): boolean => known.node !== node && !(migrates && known.alloc === allocation.seq);
+  for (const { address } of allocation.addresses) {
+    const elsewhere = claimOf(state, allocation.subnet, address)?.bindings.filter(isElsewhere) ?? [];
+    const last = elsewhere.filter((known) => endOf(known) > now).sort((one, other) => endOf(other) - endOf(one))[0];
+    if (!last) continue;
+    const what = `${address} of subnet ${allocation.subnet} cannot be bound on node ${node}`;
+    const other = { ...last, end: endOf(last) };
+    throw onlyNode === undefined ? boundElsewhere(what, other) : boundOnUnnamedNode(what, other);
+  }
+}
+
+type OtherBinding = Binding & { readonly end: number };
+
+const boundElsewhere = (what: string, other: OtherBinding): Refused =>
+  new Refused(
+    'ADDRESS_ANSWERING',
+    `${what}: container ${other.containerId} (${other.interface}) on node ${other.node} may still answer on it. Bind waits until the CNI DEL of that container, a reboot of ${other.node}, or ${formatInstant(other.end)}. If ${other.node} does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
+    other.attachment,
+  );
+
+/** For an agent, which learns nothing of other nodes. */
+const boundOnUnnamedNode = (what: string, { end, attachment }: OtherBinding): Refused =>
+  new Refused(
+    'ADDRESS_ANSWERING',
+    `${what}: a container on another node may still answer on it. Bind waits until the CNI DEL of that container, a reboot of its node, or ${formatInstant(end)}. If that node does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
+    attachment,
+  );

@@ -1,9 +1,8 @@
 /** Step 2 of a request in the writer: decides it against the state with the batch in it, and adds its events to the batch. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { decide } from '../../domain/decide/decide.ts';
+import { decide, isCommandAllowedWhileFrozen } from '../../domain/decide/decide.ts';
 import type { AllocationRefused } from '../../domain/events/event.ts';
-import { isCommandAllowedWhileFrozen } from '../../domain/decide/allowed-while-frozen.ts';
 import type { Undo } from '../../domain/state/undo-log.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
 import type { DecidedRequest, QueuedRequest } from './pending-request.ts';

@@ -1,7 +1,7 @@
 /** The events and records of the ledger, reduced to the fields that pod-watcher uses. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { UnknownEvent } from '../../../lib/ledger-client/follow-ledger.ts';
-import { recentText, sharedText, SharedValues } from '../../../lib/shared-values.ts';
+import { recentText, sharedText, SharedValues } from '../shared-values.ts';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type {
   AddressRecord,

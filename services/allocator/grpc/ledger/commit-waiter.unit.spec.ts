@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CommitWaiter } from './commit-waiter.ts';
+import { CommitWaiter } from './watch.ts';
 
 describe('CommitWaiter', () => {
   let listeners: Set<() => void>;

@@ -15,7 +15,6 @@ import { positionMessage, estimateEventBytes } from '../messages.ts';
 import { maxPageBytes } from '../../../../lib/net/page-size.ts';
 import { readAddress } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
-import { CommitWaiter } from './commit-waiter.ts';
 import type { EncodedEvents } from './encoded-events.ts';
 import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 
@@ -207,4 +206,50 @@ export class SharedTurns {
     while (this.#waiting.length > 0 && !share.isSpent) this.#waiting.shift()?.();
     if (this.#waiting.length > 0) setImmediate(() => this.#run());
   }
+}
+
+/** Waits for the next commit. A stream of Watch waits after each one, so a wait creates no signal and no error. */
+export class CommitWaiter {
+  readonly #signal: AbortSignal;
+  readonly #stop: () => void;
+  #hasCommitted = false;
+  #wake: (() => void) | undefined;
+
+  /** @param signal ends a wait */
+  constructor(replica: Pick<Replica, 'onCommitted'>, signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#end);
+    this.#stop = replica.onCommitted(() => {
+      this.#hasCommitted = true;
+      this.#wake?.();
+    });
+  }
+
+  /** From now on, `wait` and `hasCommitted` are about later commits. */
+  reset(): void {
+    this.#hasCommitted = false;
+  }
+
+  /** Whether there was a commit since the last `reset`. */
+  get hasCommitted(): boolean {
+    return this.#hasCommitted;
+  }
+
+  /** Resolves when there was a commit since the last `reset`, after `ms` milliseconds, or with the signal. One wait at a time. */
+  async wait(ms: number): Promise<void> {
+    if (this.#hasCommitted || this.#signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#wake = resolve;
+    await promise;
+    this.#wake = undefined;
+    clearTimeout(timer);
+  }
+
+  stop(): void {
+    this.#stop();
+    this.#signal.removeEventListener('abort', this.#end);
+  }
+
+  readonly #end = (): void => this.#wake?.();
 }

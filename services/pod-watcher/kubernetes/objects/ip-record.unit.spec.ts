@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ipRecords } from './ip-record.ts';
-import { ips, ShownIp } from './ip.ts';
+import { ipRecords, ips, ShownIp } from './ip.ts';
 
 const anyText = fc.oneof(fc.constantFrom('', 'node-1', 'a/b'), fc.string({ unit: 'binary', maxLength: 40 }));
 

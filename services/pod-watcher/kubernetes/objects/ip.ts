@@ -4,8 +4,9 @@ import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/u
 import { ipLimits } from '../../limits.ts';
 import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { type CustomResource, customResourceOf, noFinalizers } from './custom-resource.ts';
-import { type IpContent, shownAllocationOf, shownDigest } from './ip-content.ts';
+import { type IpContent, shownAllocationOf, shownDigest, digestLength } from './ip-content.ts';
 import { SpecReader } from './spec-reader.ts';
+import type { RecordFormat } from '../compact-objects.ts';
 
 export interface IpObject extends CustomResource {
   /** The number of the event that made the allocation; "" if pod-watcher did not write this object. */
@@ -97,3 +98,19 @@ export class ShownIp implements IpObject {
     return undefined;
   }
 }
+
+/** A `ShownIp` as one text: its fields, separated by slashes. */
+export const ipRecords: RecordFormat<IpObject, IpObject | string> = {
+  store(object) {
+    if (!(object instanceof ShownIp)) return object;
+    const { uid, resourceVersion, allocation, node, digest } = object;
+    const fields = [uid, resourceVersion, allocation, node];
+    return fields.some((each) => each.includes('/')) ? object : [...fields, digest].join('/');
+  },
+
+  restore(stored, name) {
+    if (typeof stored !== 'string') return stored;
+    const [uid = '', resourceVersion = '', allocation = '', node = ''] = stored.split('/', 4);
+    return new ShownIp({ name, uid, resourceVersion, allocation, node, digest: stored.slice(-digestLength) });
+  },
+};

@@ -1,5 +1,5 @@
 /** A Pod as a record: what many Pods have in common is one object, and the record has what differs. */
-import { SharedValues } from '../../../../lib/shared-values.ts';
+import { SharedValues } from '../../shared-values.ts';
 import type { RecordFormat } from '../compact-objects.ts';
 import { isUniquePerPod, type Pod } from './pod.ts';
 

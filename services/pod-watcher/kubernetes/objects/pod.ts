@@ -7,7 +7,7 @@ import {
   podIdentityOf,
 } from '../../../../lib/kubernetes/pod-identity.ts';
 import { waitingAnnotation } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
-import { recentText, sharedText, SharedValues } from '../../../../lib/shared-values.ts';
+import { recentText, sharedText, SharedValues } from '../../shared-values.ts';
 import { asNumber, asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../limits.ts';
 import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';

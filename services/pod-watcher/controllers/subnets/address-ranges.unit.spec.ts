@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AddressRange, firstUncovered, parseRanges } from './address-ranges.ts';
+import { type AddressRange, firstUncovered, parseRanges } from './kube-ovn-conflict.ts';
 
 describe('Ranges of addresses', () => {
   for (const [ranges, covers, expected] of [
