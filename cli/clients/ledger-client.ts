@@ -16,23 +16,12 @@ import { namespaceOf } from './cluster-endpoint.ts';
 /** A client whose calls and streams throw a CliError when the server does not answer. */
 export type LedgerClient = ServiceClient & Disposable;
 
-/** A server: its name for people, and the settings that hold its address. */
-interface Server {
-  readonly kind: ServerKind;
-  readonly name: string;
-  readonly settings: readonly [string, string];
-}
-
-const allocatorServer: Server = {
-  kind: 'allocator',
-  name: 'the allocator',
-  settings: ['IPLEDGER_ENDPOINT', '--allocator'],
-};
-const readModelServer: Server = {
-  kind: 'read-model',
-  name: 'the read model',
-  settings: ['IPLEDGER_READ_MODEL', '--read-model'],
-};
+/** The settings that hold the address of a server. */
+const settings = {
+  allocator: ['IPLEDGER_ENDPOINT', '--allocator'],
+  'read-model': ['IPLEDGER_READ_MODEL', '--read-model'],
+} as const;
+const nameOf = (server: ServerKind): string => `the ${server.replace('-', ' ')}`;
 
 /** Where the server is, and what identifies the caller beside the TLS files of the environment. */
 export interface LedgerTarget extends ClusterSelection {
@@ -49,17 +38,17 @@ export interface LedgerTarget extends ClusterSelection {
  * @throws CliError for an empty endpoint or invalid TLS files.
  */
 export const openAllocatorClient = (target: LedgerTarget, signal: AbortSignal): LedgerClient =>
-  open(allocatorServer, target, signal);
+  open('allocator', target, signal);
 
 /** Connects to the read model, which answers some of the allocator's queries. */
 export const openReadModelClient = (endpoint: string, signal: AbortSignal): LedgerClient =>
-  open(readModelServer, { endpoint }, signal);
+  open('read-model', { endpoint }, signal);
 
-function open(server: Server, target: LedgerTarget, signal: AbortSignal): LedgerClient {
+function open(server: ServerKind, target: LedgerTarget, signal: AbortSignal): LedgerClient {
   const { endpoint } = target;
   if (endpoint === '')
-    throw new CliError('usage', `${server.settings[0]} is empty: set it to HOST:PORT of ${server.name}`);
-  const namespace = server.kind === 'allocator' ? namespaceOf(endpoint) : undefined;
+    throw new CliError('usage', `${settings[server][0]} is empty: set it to HOST:PORT of ${nameOf(server)}`);
+  const namespace = server === 'allocator' ? namespaceOf(endpoint) : undefined;
   if (namespace === undefined && target.serviceAccount !== undefined)
     throw new CliError(
       'usage',
@@ -68,17 +57,13 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
   let opened = namespace === undefined ? Promise.resolve(connectTo(server, target)) : undefined;
   const openOnce = (): Promise<ClusterConnection> =>
     (opened ??= openCluster({ ...target, namespace: namespace ?? '' }, signal));
-  const explain = (error: unknown, { failure }: ClusterConnection): unknown =>
-    error instanceof IpledgerError && neverAnswered(error)
-      ? unreachableError(server, endpoint, error, failure())
-      : error;
   return {
     call: async (...request) => {
       const client = await openOnce();
       try {
         return await createLedgerClient(client.connection, signal).call(...request);
       } catch (error) {
-        throw explain(error, client);
+        throw explain(error, server, endpoint, client.failure());
       }
     },
     stream: async function* (...request) {
@@ -86,7 +71,7 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
       try {
         yield* createLedgerClient(client.connection, signal).stream(...request);
       } catch (error) {
-        throw explain(error, client);
+        throw explain(error, server, endpoint, client.failure());
       }
     },
     [Symbol.dispose]: () => {
@@ -102,31 +87,26 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
 const openCluster: typeof connectCluster = async (target, signal) =>
   (await import('./cluster-connection.ts')).connectCluster(target, signal);
 
-function connectTo({ kind }: Server, { endpoint, tokenFile }: LedgerTarget): ClusterConnection {
+function connectTo(server: ServerKind, { endpoint, tokenFile }: LedgerTarget): ClusterConnection {
   try {
     const { env } = process;
     const tls =
       tokenFile === undefined ? tlsFromEnvironment(env, undefined) : tokenTlsFromEnvironment(env, tokenFile, undefined);
-    const connection = connect(endpoint, tls, kind);
+    const connection = connect(endpoint, tls, server);
     return { connection, failure: () => undefined, [Symbol.dispose]: () => connection.close() };
   } catch (error) {
     throw new CliError('usage', error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
-/** Whether the error is of the client. An error that the server sent, even UNAVAILABLE, has an error code in its metadata. */
-const neverAnswered = (error: IpledgerError): boolean =>
-  (error.code === 'UNAVAILABLE' || error.code === 'DEADLINE_PASSED') && callOutcome(error) !== 'refused';
-
-function unreachableError(
-  { name, settings }: Server,
-  endpoint: string,
-  error: IpledgerError,
-  failure: string | undefined,
-): CliError {
-  if (failure !== undefined) return new CliError('unreachable', `cannot reach ${name}: ${failure}`, { cause: error });
-  const reason = error.message.replace(/^no connection to the \w+: /, '');
-  const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${callTimeoutMs / 1_000} s` : reason;
-  const message = `cannot reach ${name} at ${endpoint} (${why}): check that it runs, and its address in ${settings.join(' or ')}. If it ended, its log states why`;
-  return new CliError('unreachable', message, { cause: error });
+/** Explains an error of the client. An error that the server sent, even UNAVAILABLE, has an error code in its metadata. */
+function explain(thrown: unknown, server: ServerKind, endpoint: string, failure: string | undefined): unknown {
+  if (!(thrown instanceof IpledgerError) || callOutcome(thrown) === 'refused') return thrown;
+  const { code, message } = thrown;
+  if (code !== 'UNAVAILABLE' && code !== 'DEADLINE_PASSED') return thrown;
+  const reason = message.replace(/^no connection to the \w+: /, '');
+  const why = code === 'DEADLINE_PASSED' ? `no answer within ${callTimeoutMs / 1_000} s` : reason;
+  const advice = `check that it runs, and its address in ${settings[server].join(' or ')}. If it ended, its log states why`;
+  const what = failure === undefined ? ` at ${endpoint} (${why}): ${advice}` : `: ${failure}`;
+  return new CliError('unreachable', `cannot reach ${nameOf(server)}${what}`, { cause: thrown });
 }

@@ -49,7 +49,13 @@ interface ReservationFilter {
 /** @throws CliError without a reservation, or with another owner's. */
 async function findReservations(allocator: LedgerClient, filter: ReservationFilter): Promise<AddressRecord[]> {
   const { addresses, reservedFor } = filter;
-  if (addresses.length === 0) return listReservations(allocator, filter);
+  if (addresses.length === 0) {
+    const request = { subnet: filter.subnet, reservedFor };
+    const read = (pageToken: string) => allocator.call(IpamService.listReservations, { ...request, pageToken });
+    const all = await readAll(read, ({ records }) => records);
+    if (all.length === 0) throw new CliError('refused', `nothing is reserved for ${reservedFor}`);
+    return all;
+  }
   const subnet = await findSubnet(allocator, addresses, filter.subnet);
   const records = await Promise.all(addresses.map((address) => readAddressRecord(allocator, subnet, address)));
   for (const { address, reservation } of records) {
@@ -58,16 +64,6 @@ async function findReservations(allocator: LedgerClient, filter: ReservationFilt
       throw new CliError('refused', `${address} of subnet ${subnet} is reserved for ${reservation.reservedFor}`);
   }
   return records;
-}
-
-async function listReservations(
-  allocator: LedgerClient,
-  { subnet, reservedFor }: ReservationFilter,
-): Promise<AddressRecord[]> {
-  const read = (pageToken: string) => allocator.call(IpamService.listReservations, { subnet, reservedFor, pageToken });
-  const all = await readAll(read, ({ records }) => records);
-  if (all.length === 0) throw new CliError('refused', `nothing is reserved for ${reservedFor}`);
-  return all;
 }
 
 /** Names the owner in each request, so that an address that was reserved again for another owner stays reserved. */

@@ -29,15 +29,13 @@ import type { EventStore } from './store/event-store.ts';
 
 const maxOwners = 1_000;
 
-/** Lists the current allocations of a Pod at the allocator. */
-export type ListPodAllocations = (
-  pod: { readonly namespace: string; readonly pod: string },
-  signal: AbortSignal,
-) => Promise<{ readonly allocations: readonly Allocation[]; readonly position: Position }>;
-
 /** What the handlers need of the ledger. */
 export interface LedgerQueries {
-  readonly listPodAllocations: ListPodAllocations;
+  /** Lists the current allocations of a Pod at the allocator. */
+  readonly listPodAllocations: (
+    pod: { readonly namespace: string; readonly pod: string },
+    signal: AbortSignal,
+  ) => Promise<{ readonly allocations: readonly Allocation[]; readonly position: Position }>;
   /** The head of the ledger, read after the call. @throws IpledgerError when no allocator answers. */
   readonly readHead: () => Promise<Position>;
   /** How long a query waits for the newest events to arrive. */

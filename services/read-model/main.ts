@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { HealthImplementation } from 'grpc-health-check';
 import { pause } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
-import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
+import { runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
 import { connect } from '../../lib/grpc/client.ts';
@@ -16,7 +16,6 @@ import { listen } from '../../lib/grpc/server/listen.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import { addGrpcService } from '../../lib/grpc/server/serve.ts';
 import { createLedgerClient, type LedgerClient, requirePosition } from '../../lib/ledger-client/ledger-client.ts';
-import type { Tls } from '../../lib/tls/credentials.ts';
 import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
 import { ledgerHandlers, type LedgerQueries } from './ledger-service.ts';
 import { storeEvents } from './store-events.ts';
@@ -101,7 +100,14 @@ await runProgram(log, async (life) => {
     life.onStop(() => health.close());
   }
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
-  const port = await startServer({ model, ledger: ledgerQueries(allocator), health, tls }, life);
+  const server = createServer({ tls, log });
+  addGrpcService(server, LedgerService, ledgerHandlers(model, ledgerQueries(allocator)), {
+    log,
+    stopping: life.signal,
+  });
+  health.addToServer(server);
+  addReflection(server);
+  const port = await listen(server, { listen: options.listen, tls }, life);
   log.info({ listen: options.listen, port }, 'listening');
   for (; !life.signal.aborted; await pause(healthIntervalMs, life.signal))
     health.setStatus('', model.notReadyReason === undefined ? 'SERVING' : 'NOT_SERVING');
@@ -122,20 +128,4 @@ function ledgerQueries(allocator: LedgerClient): LedgerQueries {
     readHead: shareCalls(async () => requirePosition((await allocator.call(LedgerService.getStatus, {})).position)),
     maxWaitMs,
   };
-}
-
-interface ServerParts {
-  readonly model: ReadModel;
-  readonly ledger: LedgerQueries;
-  readonly health: HealthImplementation;
-  readonly tls: Tls;
-}
-
-/** Starts the gRPC server: History and Why, health and reflection. Resolves to the port. */
-function startServer({ model, ledger, health, tls }: ServerParts, life: Lifecycle): Promise<number> {
-  const server = createServer({ tls, log });
-  addGrpcService(server, LedgerService, ledgerHandlers(model, ledger), { log, stopping: life.signal });
-  health.addToServer(server);
-  addReflection(server);
-  return listen(server, { listen: options.listen, tls }, life);
 }
