@@ -27,7 +27,7 @@ export interface FollowOptions {
 export interface SnapshotSummary {
   /** The position of the first page. */
   readonly position: Position;
-  /** How many there are, for the log. */
+  /** The number of allocations, for the log. */
   readonly allocations: number;
 }
 
