@@ -104,7 +104,7 @@ function explain(thrown: unknown, server: ServerKind, endpoint: string, failure:
   if (!(thrown instanceof IpledgerError) || callOutcome(thrown) === 'refused') return thrown;
   const { code, message } = thrown;
   if (code !== 'UNAVAILABLE' && code !== 'DEADLINE_PASSED') return thrown;
-  const reason = message.replace(/^no connection to the \w+: /, '');
+  const reason = message.replace(/^no connection to the [\w-]+: /, '');
   const why = code === 'DEADLINE_PASSED' ? `no answer within ${callTimeoutMs / 1_000} s` : reason;
   const advice = `check that it runs, and its address in ${settings[server].join(' or ')}. If it ended, its log states why`;
   const what = failure === undefined ? ` at ${endpoint} (${why}): ${advice}` : `: ${failure}`;

@@ -89,7 +89,7 @@ describe('ipledger history', () => {
     expect(stderr).to.contain('cannot reach the allocator at 127.0.0.1:1');
     const unreachable = await runProgram(['history', 'node', 'n', '--read-model', '127.0.0.1:1'], environment);
     expect(unreachable.stderr)
-      .to.contain('cannot reach the read model at 127.0.0.1:1')
+      .to.contain('cannot reach the read model at 127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1)')
       .and.to.contain('IPLEDGER_READ_MODEL');
   });
 
