@@ -1,4 +1,5 @@
 /** Builds allocation periods, binding periods and restriction periods of an address from its events. */
+import type { EventDataField } from '../../proto/event-table.ts';
 import type {
   AddressQuarantined,
   AddressReserved,
@@ -95,15 +96,37 @@ interface Periods {
 /** @param events of one address in one subnet, newest first. Periods that started before the oldest event are left out. */
 export function buildAddressPeriods(events: readonly Event[]): AddressPeriods {
   const periods: Periods = { allocationPeriods: [], byGrant: new Map(), openBindings: [], restrictionPeriods: [] };
-  for (const event of events.toReversed()) {
-    applyGrant(periods, event);
-    applyBind(periods, event);
-    applyUnbind(periods, event);
-    applyRelease(periods, event);
-    applyRestriction(periods.restrictionPeriods, event);
-  }
+  for (const event of events.toReversed())
+    for (const field of Object.keys(effects) as EventDataField[])
+      if (event[field] !== undefined) effects[field](periods, event);
   return periods;
 }
+
+/** For types that change no period: an address in such an event had neither holder, container nor restriction. */
+const noPeriod = (): void => undefined;
+
+/** What each event type changes in the periods of an address. */
+const effects: Readonly<Record<EventDataField, (periods: Periods, event: Event) => void>> = {
+  addressAllocated: applyGrant,
+  addressTransferred: applyGrant,
+  addressReleased: applyRelease,
+  addressBound: applyBind,
+  addressUnbound: applyUnbind,
+  addressReserved: applyRestriction,
+  reservationCancelled: applyRestriction,
+  addressQuarantined: applyRestriction,
+  quarantineLifted: applyRestriction,
+  claimsDropped: noPeriod,
+  allocationRefused: noPeriod,
+  subnetConfigured: noPeriod,
+  subnetRetired: noPeriod,
+  poolConfigured: noPeriod,
+  poolRetired: noPeriod,
+  ledgerCreated: noPeriod,
+  segmentSealed: noPeriod,
+  ledgerRestored: noPeriod,
+  keyRotated: noPeriod,
+};
 
 function applyGrant(periods: Periods, event: Event): void {
   const granted = event.addressAllocated ?? event.addressTransferred;
@@ -188,7 +211,7 @@ function applyRelease({ byGrant }: Periods, { addressReleased, seq, actor, at }:
   period.release = { seq, actor, cause, evidence, toUid: '' };
 }
 
-function applyRestriction(periods: Mutable<RestrictionPeriod>[], event: Event): void {
+function applyRestriction({ restrictionPeriods: periods }: Periods, event: Event): void {
   const { addressReserved, reservationCancelled, addressQuarantined, quarantineLifted, at } = event;
   const close = (kind: 'reserved' | 'quarantined'): void => {
     const last = periods.findLast((each) => each[kind] !== undefined && each.until === '');

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pause } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/process/log.ts';
-import type { Claim } from '../../ledger/domain/state/claim.ts';
+import { type Claim, compareReuse } from '../../ledger/domain/state/claim.ts';
 import type { ClaimMap } from '../../ledger/domain/state/claims.ts';
 import { isDroppable, maxClaimsPerDrop } from '../../ledger/domain/events/claims-dropped.ts';
 import { familyOf } from '../../ledger/domain/events/event.ts';
@@ -89,7 +89,7 @@ async function findExcess(
     await forEachIdle((address, { last }) => {
       if (last < firstKept[familyOf(address)]) found.push({ address, last });
     });
-  return found.toSorted((one, other) => one.last - other.last).map(({ address }) => address);
+  return found.toSorted(compareReuse).map(({ address }) => address);
 }
 
 /** Claims whose last event is before this one are dropped; 0 when all stay. */

@@ -9,7 +9,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from 'node:path';
 
 const places = [
+  'cli/allocation-periods/allocation-periods.ts',
   'cli/output/event-rows.ts',
+  'cli/verbs/recover/missing-events.ts',
   'ledger/domain/events/registry.ts',
   'services/allocator/grpc/messages.ts',
   'services/ovn-projector/ledger/ledger-model.ts',

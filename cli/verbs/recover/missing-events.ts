@@ -5,6 +5,13 @@
 import { attachmentKey as attachmentKeyOf } from '../../import/observed-attachment.ts';
 import type { ExportedAllocation } from './add-evidence.ts';
 import { LedgerService } from '../../../proto/generated/ipledger.ts';
+import type {
+  AddressAllocated,
+  AddressTransferred,
+  EventOf,
+  EventType,
+  Sequenced,
+} from '../../../ledger/domain/events/event.ts';
 import { parseEvent, type StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { formatShellCommand } from '../../output/shell-command.ts';
@@ -29,28 +36,90 @@ export async function findMissingEvents(file: string, allocator: Pick<LedgerClie
   const commands: string[] = [];
   const allocations = new Map<string, ExportedAllocation>();
   for await (const event of readMissing(readExportLines(file), file, allocator)) {
-    const { type } = event.envelope;
+    const { type } = event.sequenced;
     types[type] = (types[type] ?? 0) + 1;
-    commands.push(...formatCommand(event));
-    applyToAllocations(allocations, event);
+    const command = recoveryOf(type)(event.sequenced, allocations);
+    if (command) commands.push(formatCommand(event, command));
   }
   return { types, commands, allocations: [...allocations.values()] };
 }
 
-function applyToAllocations(
+/** What `recover` makes of a lost event. Returns the command that repeats it, if it was an operator's. */
+type Recovery<Type extends EventType> = (
+  event: Sequenced<EventOf<Type>>,
   allocations: Map<string, ExportedAllocation>,
-  { envelope: { seq }, sequenced }: StoredEvent,
-): void {
-  const { type, subnet } = sequenced;
-  if (type === 'AddressAllocated' || type === 'AddressTransferred') {
-    const { attachment, uid, addresses, mac, interface: name } = sequenced.data;
-    const granted = { subnet, addresses: addresses.map(({ address }) => address), mac, interface: name };
-    allocations.set(attachmentKeyOf(attachment), { ...attachment, ...granted, uid, seq });
-  } else if (type === 'AddressReleased') {
-    const { attachment, alloc } = sequenced.data;
+) => OperatorCommand | undefined;
+
+interface OperatorCommand {
+  readonly words: readonly string[];
+  readonly reason: string;
+}
+
+/** `recover` and the pod-watcher apply the objects of the cluster again. */
+const appliedAgain = (): undefined => undefined;
+/** The agents bind the containers that run, and `recover` reads the folders of their bindings. */
+const boundAgain = (): undefined => undefined;
+/** The allocator does it again when it is due. */
+const repeatedByAllocator = (): undefined => undefined;
+/** It changed no address. */
+const forTheRecord = (): undefined => undefined;
+
+const recoveries: { readonly [Type in EventType]: Recovery<Type> } = {
+  LedgerCreated: forTheRecord,
+  SubnetConfigured: appliedAgain,
+  SubnetRetired: appliedAgain,
+  PoolConfigured: appliedAgain,
+  PoolRetired: appliedAgain,
+  AddressAllocated: addAllocation,
+  AddressTransferred: addAllocation,
+  AddressReleased: ({ data: { attachment, alloc } }, allocations) => {
     const key = attachmentKeyOf(attachment);
     if (allocations.get(key)?.seq === alloc) allocations.delete(key);
-  }
+    return undefined;
+  },
+  AllocationRefused: forTheRecord,
+  AddressBound: boundAgain,
+  AddressUnbound: boundAgain,
+  AddressReserved: ({ data: { addresses, reservedFor, mac, reason } }) => ({
+    words: ['reserve', ...addresses, '--for', reservedFor, ...(mac === '' ? [] : ['--mac', mac])],
+    reason,
+  }),
+  ReservationCancelled: ({ data: { addresses, reservedFor, reason } }) => ({
+    words: ['unreserve', ...addresses, '--for', reservedFor, '--yes'],
+    reason,
+  }),
+  AddressQuarantined: ({ data: { address, seenMac, seenAt, reason } }) => {
+    const sighting = [
+      ...(seenMac === '' ? [] : ['--seen-mac', seenMac]),
+      ...(seenAt === '' ? [] : ['--seen-on', seenAt]),
+    ];
+    return { words: ['quarantine', address, ...sighting], reason };
+  },
+  QuarantineLifted: ({ data: { address, reason } }) => ({ words: ['unquarantine', address, '--yes'], reason }),
+  ClaimsDropped: repeatedByAllocator,
+  SegmentSealed: repeatedByAllocator,
+  LedgerRestored: forTheRecord,
+  KeyRotated: repeatedByAllocator,
+};
+
+/** The cast holds because the table pairs each type with its own recovery. */
+const recoveryOf = (type: EventType): Recovery<EventType> => recoveries[type] as Recovery<EventType>;
+
+function addAllocation(
+  { seq, subnet, data }: Sequenced<AddressAllocated | AddressTransferred>,
+  allocations: Map<string, ExportedAllocation>,
+): undefined {
+  const { attachment, uid, addresses, mac, interface: name } = data;
+  const granted = { subnet, addresses: addresses.map(({ address }) => address), mac, interface: name };
+  allocations.set(attachmentKeyOf(attachment), { ...attachment, ...granted, uid, seq });
+}
+
+function formatCommand({ envelope: { seq, at, actor }, sequenced }: StoredEvent, command: OperatorCommand): string {
+  const { words, reason } = command;
+  return formatShellCommand(
+    ['ipledger', ...words, '--subnet', sequenced.subnet, '--reason', reason],
+    `event ${seq}, ${at}, by ${actor}`,
+  );
 }
 
 async function* readMissing(
@@ -83,37 +152,4 @@ async function* readMissing(
 
 async function* readLedgerLines(allocator: Pick<LedgerClient, 'stream'>, fromSeq: number): AsyncGenerator<string> {
   for await (const { lines } of allocator.stream(LedgerService.export, { fromSeq })) yield* lines;
-}
-
-/** The command that repeats an operator's event. Empty for events that `recover` restores from the cluster, or that cannot be restored. */
-function formatCommand({ envelope: { seq, at, actor }, sequenced }: StoredEvent): string[] {
-  const { subnet } = sequenced;
-  const format = (words: readonly string[], reason: string): string[] => [
-    formatShellCommand(
-      ['ipledger', ...words, '--subnet', subnet, '--reason', reason],
-      `event ${seq}, ${at}, by ${actor}`,
-    ),
-  ];
-  switch (sequenced.type) {
-    case 'AddressReserved': {
-      const { addresses, reservedFor, mac, reason } = sequenced.data;
-      return format(['reserve', ...addresses, '--for', reservedFor, ...(mac === '' ? [] : ['--mac', mac])], reason);
-    }
-    case 'ReservationCancelled': {
-      const { addresses, reservedFor, reason } = sequenced.data;
-      return format(['unreserve', ...addresses, '--for', reservedFor, '--yes'], reason);
-    }
-    case 'AddressQuarantined': {
-      const { address, seenMac, seenAt, reason } = sequenced.data;
-      const sighting = [
-        ...(seenMac === '' ? [] : ['--seen-mac', seenMac]),
-        ...(seenAt === '' ? [] : ['--seen-on', seenAt]),
-      ];
-      return format(['quarantine', address, ...sighting], reason);
-    }
-    case 'QuarantineLifted':
-      return format(['unquarantine', sequenced.data.address, '--yes'], sequenced.data.reason);
-    default:
-      return [];
-  }
 }

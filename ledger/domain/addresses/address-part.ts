@@ -5,7 +5,7 @@
  * addresses that a container may still use. Each step takes constant time at any fill.
  */
 import { type Family, formatAddress } from './address.ts';
-import { type Claim, type Placement, type Standing, standingOf } from '../state/claim.ts';
+import { type Claim, compareReuse, type Placement, type Standing, standingOf } from '../state/claim.ts';
 import { FreshAddresses } from './fresh-addresses.ts';
 import { IdleList } from './idle-list.ts';
 import { AddressSet } from './address-set.ts';
@@ -127,10 +127,10 @@ export class AddressPart {
     undoLog.record(this.#removeFrom(value, standingOf(from)));
     const { lastAt } = to;
     if (standing !== 'idle' && standing !== 'held') return undoLog.record(this.#addTo(value, { standing, lastAt }));
-    const text = this.#text(value);
+    const moved = { address: this.#text(value), last: to.last };
     const isLater = (other: bigint): boolean => {
-      const last = claimOf(this.#text(other))?.last ?? 0;
-      return last > to.last || (last === to.last && this.#text(other) > text);
+      const address = this.#text(other);
+      return compareReuse({ address, last: claimOf(address)?.last ?? 0 }, moved) > 0;
     };
     undoLog.record((standing === 'idle' ? this.#idle : this.#held).insert(value, lastAt, isLater));
   }

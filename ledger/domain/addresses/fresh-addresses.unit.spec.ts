@@ -30,7 +30,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 describe('FreshAddresses', () => {
   it('behaves like a sorted set, after any takes, returns and undos', () => {
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 30 }), (steps) => {
+      fc.property(fc.array(anyStep, { maxLength: 30, size: 'max' }), (steps) => {
         const fresh = new FreshAddresses(usable);
         const model = new Set(
           usable.flatMap(({ first, last }) =>

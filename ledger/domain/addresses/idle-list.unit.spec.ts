@@ -13,7 +13,7 @@ describe('IdleList', () => {
   for (const family of [4, 6] as const)
     it(`keeps the order of release after any removes, and each undo restores the exact order, for IPv${family}`, () => {
       fc.assert(
-        fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
+        fc.property(fc.array(anyStep, { maxLength: 60, size: 'max' }), (steps) => {
           const list = new IdleList(family);
           const changes: { readonly undo: Undo; readonly before: readonly bigint[] }[] = [];
           for (const step of steps) {
@@ -55,7 +55,7 @@ describe('IdleList', () => {
 
   it('counts and yields the addresses up to any time, also after an undo', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(3), { maxLength: 40 }), fc.nat(39), (steps, removed) => {
+      fc.property(fc.array(fc.nat(3), { maxLength: 40, size: 'max' }), fc.nat(39), (steps, removed) => {
         const list = new IdleList(4);
         const times = steps.map((_, index) => steps.slice(0, index + 1).reduce((sum, step) => sum + step, 0));
         for (const [index, at] of times.entries()) list.append(BigInt(index), at);

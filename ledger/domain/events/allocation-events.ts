@@ -7,13 +7,14 @@ import { allocationOf, podKey, type State } from '../state/state.ts';
 import type { UndoLog } from '../state/undo-log.ts';
 import { brokenGrant } from './grant-rule.ts';
 import type { AddressAllocated, AddressTransferred, Attachment, Grant, Sequenced } from './event.ts';
-import { type EventDefinition, noAddresses, noEffect, noRule } from './event-definition.ts';
+import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';
 import { brokenHolding } from './holding-rule.ts';
 
 export const addressAllocated: EventDefinition<'AddressAllocated'> = {
   since: 1,
   changes: [{ version: 5, adds: 'supersedes', downcast: ({ supersedes: _, ...data }) => data }],
   addressesOf: grantedAddresses,
+  otherKeyOf: noOtherKey,
   evolve: grant,
   brokenRule: brokenGrant,
 };
@@ -22,6 +23,7 @@ export const addressTransferred: EventDefinition<'AddressTransferred'> = {
   since: 1,
   changes: [{ version: 6, adds: 'ended', downcast: ({ ended: _, ...data }) => data }],
   addressesOf: grantedAddresses,
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
     grant(state, event, undoLog);
     const { attachment, fromUid, ended } = event.data;
@@ -35,6 +37,7 @@ export const allocationRefused: EventDefinition<'AllocationRefused'> = {
   since: 1,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: noOtherKey,
   evolve: noEffect,
   brokenRule: noRule,
 };
@@ -53,6 +56,7 @@ export const addressReleased: EventDefinition<'AddressReleased'> = {
     { version: 6, adds: 'ended', downcast: ({ ended: _, ...data }) => data },
   ],
   addressesOf: ({ addresses }) => addresses,
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
     const { alloc, attachment, uid, addresses, ended } = event.data;
     if (ended) recordEnded(state, attachment, uid, undoLog);

@@ -4,13 +4,14 @@ import { type Binding, type Claim, continuesAfterBind } from '../state/claim.ts'
 import { indexAllocation } from '../state/indexes.ts';
 import { allocationOf, claimOf } from '../state/state.ts';
 import type { AddressUnbound } from './event.ts';
-import type { EventDefinition } from './event-definition.ts';
+import { type EventDefinition, noOtherKey } from './event-definition.ts';
 import { brokenHolding } from './holding-rule.ts';
 
 export const addressBound: EventDefinition<'AddressBound'> = {
   since: 1,
   changes: [],
   addressesOf: ({ addresses }) => addresses,
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
     const { alloc, attachment, addresses, containerId, interface: name, node, bootId } = event.data;
     const known = allocationOf(state, attachment);
@@ -59,6 +60,7 @@ export const addressUnbound: EventDefinition<'AddressUnbound'> = {
     { version: 6, adds: 'evidence', downcast: ({ evidence: _, ...data }) => data },
   ],
   addressesOf: ({ addresses }) => addresses,
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
     const { addresses, containerId, interface: name } = event.data;
     const isEnded = (binding: Binding): boolean => binding.containerId === containerId && binding.interface === name;

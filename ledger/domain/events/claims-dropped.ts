@@ -22,6 +22,7 @@ export const claimsDropped: EventDefinition<'ClaimsDropped'> = {
   since: 5,
   changes: [],
   addressesOf: ({ addresses }) => addresses,
+  otherKeyOf: ({ subnet }) => ({ kind: 'dropped', name: subnet }),
   evolve: (state, { seq, subnet, data }, undoLog) => {
     for (const address of data.addresses) removeClaim(state, { subnet, address }, undoLog);
     undoLog.setKey(state.dropped, subnet, [seq, ...data.previous].slice(0, maxPreviousDrops));

@@ -1,7 +1,7 @@
-/** What the ledger has for each event type: schema versions, addresses, effect on the state, and verification rule. */
+/** What the ledger has for each event type: schema versions, addresses, other keys, effect on the state, and verification rule. */
 import type { State } from '../state/state.ts';
 import type { UndoLog } from '../state/undo-log.ts';
-import type { EventData, EventOf, EventType, Sequenced } from './event.ts';
+import type { EventData, EventOf, EventType, Segment, Sequenced } from './event.ts';
 import type { EventVersion } from './schema-version.ts';
 
 export interface EventDefinition<Type extends EventType> {
@@ -11,6 +11,8 @@ export interface EventDefinition<Type extends EventType> {
   readonly changes: readonly DataChange<EventData<Type>>[];
   /** The addresses whose claims the event changes, canonical text. */
   readonly addressesOf: (data: EventData<Type>) => readonly string[];
+  /** The key that the event changes besides its own, those of claims and those of ended Pods. */
+  readonly otherKeyOf: (event: Sequenced<EventOf<Type>>) => OtherKey | undefined;
   /** Changes the state in place. Accepts every event that was ever written: rules belong to `decide`. */
   readonly evolve: (state: State, event: Sequenced<EventOf<Type>>, undoLog: UndoLog) => void;
   /**
@@ -33,8 +35,16 @@ export interface DataChange<Data> {
   readonly isRequiredBy?: (data: Data) => boolean;
 }
 
+/** A key of etcd that an event changes: by the name of what it holds, or a sealed segment. */
+export type OtherKey =
+  | { readonly kind: 'subnets' | 'pools' | 'dropped'; readonly name: string }
+  | { readonly kind: 'segments'; readonly segment: Segment };
+
 /** For types that change no claim. */
 export const noAddresses = (): readonly string[] => [];
+
+/** For types that change only claims, ended Pods, or no key but their own. */
+export const noOtherKey = (): undefined => undefined;
 
 /** For types that are in the log for the record only. */
 export const noEffect = (): void => undefined;

@@ -1,11 +1,12 @@
 /** Definitions of the events about the ledger itself: its creation, recovery, checkpoint keys and archive. */
 import { lastSealedSeq } from '../state/state.ts';
-import { type EventDefinition, noAddresses, noEffect, noRule } from './event-definition.ts';
+import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';
 
 export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
   since: 1,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
     const previous = state.ledger;
     state.ledger = event.data.ledger;
@@ -20,6 +21,7 @@ export const segmentSealed: EventDefinition<'SegmentSealed'> = {
   since: 4,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: ({ seq, data }) => ({ kind: 'segments', segment: { seq, ...data } }),
   evolve: (state, event, undoLog) => {
     const previous = state.segments;
     state.segments = [...previous, { seq: event.seq, ...event.data }];
@@ -38,6 +40,7 @@ export const ledgerRestored: EventDefinition<'LedgerRestored'> = {
   since: 4,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: noOtherKey,
   evolve: noEffect,
   brokenRule: noRule,
 };
@@ -46,6 +49,7 @@ export const keyRotated: EventDefinition<'KeyRotated'> = {
   since: 4,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: noOtherKey,
   evolve: noEffect,
   brokenRule: noRule,
 };

@@ -8,6 +8,7 @@ export const poolConfigured: EventDefinition<'PoolConfigured'> = {
   since: 3,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: ({ data: { pool } }) => ({ kind: 'pools', name: pool }),
   evolve: (state, { subnet, data: { pool: name, spec, source } }, undoLog) => {
     undoLog.setKey(state.pools, name, { name, spec, ...(source && { source }) });
     rebuildSpaces(state, subnet, undoLog);
@@ -19,6 +20,7 @@ export const poolRetired: EventDefinition<'PoolRetired'> = {
   since: 3,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: ({ data: { pool } }) => ({ kind: 'pools', name: pool }),
   evolve: (state, { subnet, data: { pool } }, undoLog) => {
     undoLog.deleteKey(state.pools, pool);
     rebuildSpaces(state, subnet, undoLog);

@@ -1,12 +1,13 @@
 /** Definitions of the events that take an address out of use because a foreign host answers on it, and end that. */
 import { changeClaims } from '../state/change-claims.ts';
 import { claimOf, type State } from '../state/state.ts';
-import type { EventDefinition } from './event-definition.ts';
+import { type EventDefinition, noOtherKey } from './event-definition.ts';
 
 export const addressQuarantined: EventDefinition<'AddressQuarantined'> = {
   since: 3,
   changes: [],
   addressesOf: ({ address }) => [address],
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
     const { address, seenMac, seenAt, reason } = event.data;
     const quarantine = { seenMac, seenAt, reason, seq: event.seq, at: event.at };
@@ -20,6 +21,7 @@ export const quarantineLifted: EventDefinition<'QuarantineLifted'> = {
   since: 3,
   changes: [],
   addressesOf: ({ address }) => [address],
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) =>
     changeClaims(
       state,

@@ -7,7 +7,7 @@ import { addressAllocated, addressReleased, addressTransferred, allocationRefuse
 import { addressBound, addressUnbound } from './binding-events.ts';
 import { claimsDropped } from './claims-dropped.ts';
 import type { Event, EventType, Sequenced } from './event.ts';
-import type { EventDefinition } from './event-definition.ts';
+import type { EventDefinition, OtherKey } from './event-definition.ts';
 import { keyRotated, ledgerCreated, ledgerRestored, segmentSealed } from './ledger-events.ts';
 import { poolConfigured, poolRetired } from './pool-events.ts';
 import { addressQuarantined, quarantineLifted } from './quarantine-events.ts';
@@ -51,6 +51,9 @@ export const definitionOf = (type: EventType): EventDefinition<EventType> =>
 
 /** The addresses whose claims an event changes, canonical text. */
 export const addressesOf = (event: Event): readonly string[] => definitionOf(event.type).addressesOf(event.data);
+
+/** The key that an event changes besides its own, those of claims and those of ended Pods. */
+export const otherKeyOf = (event: Sequenced): OtherKey | undefined => definitionOf(event.type).otherKeyOf(event);
 
 /** The rule that an event breaks, given the state before it, as a predicate. Undefined if it breaks none. */
 export const brokenRule = (state: State, event: Sequenced, version: EventVersion): string | undefined =>

@@ -1,12 +1,13 @@
 /** Definitions of the events that begin and end a reservation. */
 import { changeClaims } from '../state/change-claims.ts';
 import { claimOf, type State } from '../state/state.ts';
-import type { EventDefinition } from './event-definition.ts';
+import { type EventDefinition, noOtherKey } from './event-definition.ts';
 
 export const addressReserved: EventDefinition<'AddressReserved'> = {
   since: 3,
   changes: [],
   addressesOf: ({ addresses }) => addresses,
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
     const { addresses, reservedFor, reason, mac } = event.data;
     const reservation = { reservedFor, reason, mac, seq: event.seq, at: event.at };
@@ -25,6 +26,7 @@ export const reservationCancelled: EventDefinition<'ReservationCancelled'> = {
   since: 3,
   changes: [],
   addressesOf: ({ addresses }) => addresses,
+  otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) =>
     changeClaims(
       state,

@@ -13,6 +13,7 @@ export const subnetConfigured: EventDefinition<'SubnetConfigured'> = {
     },
   ],
   addressesOf: noAddresses,
+  otherKeyOf: ({ subnet }) => ({ kind: 'subnets', name: subnet }),
   evolve: (state, { subnet, data: { spec, source } }, undoLog) =>
     indexSubnet(state, { subnet: subnetFromSpec(subnet, spec), ...(source && { source }) }, undoLog),
   brokenRule: noRule,
@@ -22,6 +23,7 @@ export const subnetRetired: EventDefinition<'SubnetRetired'> = {
   since: 1,
   changes: [],
   addressesOf: noAddresses,
+  otherKeyOf: ({ subnet }) => ({ kind: 'subnets', name: subnet }),
   evolve: (state, { subnet }, undoLog) => unindexSubnet(state, subnet, undoLog),
   brokenRule: (state, { subnet }) =>
     state.subnets.has(subnet) ? undefined : `retires subnet ${subnet}, which is not in force`,

@@ -109,6 +109,16 @@ export interface Placement {
   readonly lastAt: number;
 }
 
+/**
+ * The order of reuse: the address whose claim was changed first is allocated first. An event leaves at most one address of each
+ * family idle, so the text decides only between families. A writer, a restore of the keys and the drop of idle claims follow it.
+ * A writer may append to its lists without a comparison, because the event that it applies is the newest.
+ */
+export const compareReuse = (
+  a: { readonly address: string; readonly last: Seq },
+  b: { readonly address: string; readonly last: Seq },
+): number => a.last - b.last || (a.address < b.address ? -1 : 1);
+
 /** From weak to strong. */
 const strength: readonly Standing[] = ['idle', 'held', 'reserved', 'quarantined', 'taken'];
 

@@ -3,7 +3,7 @@
  * the log and restoring the keys in etcd lead to the same state.
  */
 import { AddressSpace } from '../addresses/address-space.ts';
-import { type Allocation, type Claim, standingOf, type ClaimName } from './claim.ts';
+import { type Allocation, type Claim, type ClaimName, compareReuse, standingOf } from './claim.ts';
 import { type ClaimOutline, outlineOf, type Table } from './claims.ts';
 import { familyOf } from '../events/event.ts';
 import { permanent, type UndoLog } from './undo-log.ts';
@@ -49,7 +49,7 @@ function unindexHome(state: State, { name, network }: Subnet, undoLog: UndoLog):
   setOrDelete(state.homeSubnets, network, rest, undoLog);
 }
 
-/** What the claims decide about the addresses of a subnet, in the order of their last event, which is the order of reuse. */
+/** What the claims decide about the addresses of a subnet, in the order of reuse. */
 function outlinesFor(state: State, subnet: Subnet): ClaimOutline[] {
   const own = [...(state.claims.get(subnet.name)?.outlines() ?? [])];
   // Usually the network has no other subnet's claims.
@@ -60,7 +60,7 @@ function outlinesFor(state: State, subnet: Subnet): ClaimOutline[] {
         if (networks.includes(subnet.network))
           combined.set(address, outlineOf(address, effectiveClaim(state, subnet, address) as Claim));
   const outlines = [...own.filter(({ address }) => !combined.has(address)), ...combined.values()];
-  return outlines.sort((a, b) => a.last - b.last || (a.address < b.address ? -1 : 1));
+  return outlines.sort(compareReuse);
 }
 
 /** Replaces a claim, in every index. */

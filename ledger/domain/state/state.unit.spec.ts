@@ -148,7 +148,10 @@ function applyOf(event: Event): Untimed {
 }
 
 /** Commands with the milliseconds that pass before each. */
-const anyHistory = fc.array(fc.tuple(anyCommand, fc.constantFrom(0, 10_000, 60_000, 3_600_000)), { maxLength: 50 });
+const anyHistory = fc.array(fc.tuple(anyCommand, fc.constantFrom(0, 10_000, 60_000, 3_600_000)), {
+  maxLength: 50,
+  size: 'max',
+});
 
 interface Run {
   readonly state: State;
@@ -267,7 +270,7 @@ describe('State', () => {
   it('has at most one Pod for each address, keeps the address in one list, and can undo every change', () => {
     fc.assert(
       fc.property(anyHistory, (history) => void play(history)),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -279,7 +282,7 @@ describe('State', () => {
         const folded = foldEvents(events, (index) => (events[index] as Sequenced).at);
         expect(describeState(folded)).to.deep.equal(describeState(state));
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -301,7 +304,7 @@ describe('State', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 150 },
     );
   });
 

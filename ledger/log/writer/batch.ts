@@ -5,11 +5,11 @@
  */
 import type { Claim } from '../../domain/state/claim.ts';
 import { type Event } from '../../domain/events/event.ts';
-import { addressesOf } from '../../domain/events/registry.ts';
+import { addressesOf, otherKeyOf } from '../../domain/events/registry.ts';
 import { evolve } from '../../domain/state/evolve.ts';
 import { UndoLog, type Undo } from '../../domain/state/undo-log.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
-import { claimOf, type State } from '../../domain/state/state.ts';
+import { claimOf } from '../../domain/state/state.ts';
 import { chainEvent, type Head, maxHeadBytes, type StoredEvent } from '../chain/chain.ts';
 import type { ClockReading } from '../chain/ledger-clock.ts';
 import {
@@ -18,11 +18,12 @@ import {
   type ConfiguredNames,
   emptyNames,
   addNamesOf,
+  otherKeyBytes,
   sealedSegments,
 } from './configuration-keys.ts';
 import { maxEndedBytes } from '../store/ended-keys.ts';
-import { addressPrefix, droppedKey, logKey, poolKey, segmentKey, subnetKey } from '../store/keys.ts';
-import { claimText, droppedText, poolText, segmentText, subnetText } from '../store/stored-values.ts';
+import { addressPrefix, logKey } from '../store/keys.ts';
+import { claimText } from '../store/stored-values.ts';
 import type { Batch, Revision } from '../store/ledger.ts';
 import type { Replica } from '../reader/replica.ts';
 import { firstVersionOfEvent } from '../chain/upcast.ts';
@@ -167,10 +168,10 @@ export class BatchBuilder {
       const keyBytes = addressPrefix.length + event.subnet.length + 1 + address.length;
       this.#bytes += (claim ? Buffer.byteLength(this.#textOf(claim)) : 0) + 2 * keyBytes;
     }
-    const others = otherKeyBytes(state, stored);
-    if (others === undefined) return;
+    const otherKey = otherKeyOf(stored.sequenced);
+    if (otherKey === undefined) return;
     this.#configuring.push(stored);
-    this.#bytes += others;
+    this.#bytes += otherKeyBytes(state, otherKey);
   }
 
   /** Claims are immutable, so each is serialised once, for its size and for the transaction. */
@@ -211,27 +212,6 @@ export class BatchBuilder {
 const noOtherKeys = { puts: 0, segments: 0 };
 /** All keys of the log have one length. */
 const logKeyBytes = logKey(0).length;
-
-/** The bytes of the keys that an event changes besides log and claims, with their values; undefined if it changes none. */
-function otherKeyBytes(state: State, { envelope, sequenced: event }: StoredEvent): number | undefined {
-  switch (event.type) {
-    case 'ClaimsDropped':
-      return Buffer.byteLength(droppedText(state.dropped.get(event.subnet) ?? [])) + droppedKey(event.subnet).length;
-    case 'SubnetConfigured':
-      return Buffer.byteLength(subnetText(event.data)) + subnetKey(event.subnet).length;
-    case 'PoolConfigured':
-      return Buffer.byteLength(poolText(event.data)) + poolKey(event.data.pool).length;
-    case 'SegmentSealed': {
-      const segment = { seq: envelope.seq, ...event.data };
-      return Buffer.byteLength(segmentText(segment)) + 2 * segmentKey(segment.from).length;
-    }
-    case 'SubnetRetired':
-    case 'PoolRetired':
-      return 0;
-    default:
-      return undefined;
-  }
-}
 
 /** @throws Refused UNAVAILABLE for an event that some live replica cannot read. */
 function refuseUnreadable(event: Event, version: EventVersion | undefined): void {

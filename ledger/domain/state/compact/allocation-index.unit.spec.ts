@@ -30,7 +30,7 @@ const sorted = (list: Iterable<Allocation> | undefined): string[] =>
 describe('AllocationIndex', () => {
   it('behaves as a Map of lists under random changes and undos', () => {
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 30 }), fc.constantFrom(1, 100), (steps, maxKept) => {
+      fc.property(fc.array(anyStep, { maxLength: 30, size: 'max' }), fc.constantFrom(1, 100), (steps, maxKept) => {
         const maps = [
           new AllocationPageIndex(new ClaimBytes(5, maxKept).allocations, podKeyOf),
           new AllocationObjects(),
