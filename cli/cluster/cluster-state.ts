@@ -1,5 +1,6 @@
 /** The objects of the Kubernetes API that `check` compares with the ledger. */
 import { ownGroup } from '../../lib/kubernetes/beside-kube-ovn.ts';
+import type { StatefulSetMembers } from '../../lib/kubernetes/stateful-set.ts';
 
 export interface Pod {
   readonly namespace: string;
@@ -41,13 +42,6 @@ export interface Vip {
   readonly addresses: readonly string[];
 }
 
-export interface StatefulSet {
-  readonly uid: string;
-  readonly deleting: boolean;
-  readonly replicas: number;
-  readonly firstOrdinal: number;
-}
-
 export interface ClusterState {
   /** The namespace of ipledger: that of the node agents. Without agents in Pods it is the one of docs/install.md. */
   readonly namespace: string;
@@ -63,7 +57,7 @@ export interface ClusterState {
   /** "is NotReady since …" of each Node that is not ready. */
   readonly nodeFailures: ReadonlyMap<string, string>;
   /** By "namespace/name". */
-  readonly statefulSets: ReadonlyMap<string, StatefulSet>;
+  readonly statefulSets: ReadonlyMap<string, StatefulSetMembers>;
   /** KubeVirt's VirtualMachines that are not terminating, by "namespace/name". */
   readonly machines: ReadonlySet<string>;
   /** The CNI configurations of the NetworkAttachmentDefinitions, by "namespace/name". */

@@ -10,9 +10,11 @@ import {
   machineInstanceOf,
   launcherMismatch,
 } from '../../lib/kubernetes/pod-identity.ts';
+import { graceSecondsOf } from '../../lib/kubernetes/pod-lifecycle.ts';
+import { membersOf } from '../../lib/kubernetes/stateful-set.ts';
 import { chartNamespace } from '../clients/cluster-endpoint.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
-import type { ClusterState, IpObject, Pod, StatefulSet, StatusObject, Vip } from './cluster-state.ts';
+import type { ClusterState, IpObject, Pod, StatusObject, Vip } from './cluster-state.ts';
 import { type UntypedJson, asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
 
 const kubeOvn = '/apis/kubeovn.io/v1';
@@ -79,8 +81,8 @@ export async function readPodsAndNetworks<AnyPod extends Pod>(
   return {
     besideKubeOvn: kubernetes.besideKubeOvn,
     pods: pods.map((item) => podAs(kubernetes.besideKubeOvn ? withoutKubeOvnAnnotations(item) : item, instances)),
-    statefulSets: new Map(statefulSets.map(parseStatefulSet)),
-    networks: new Map(networks.map(parseNetwork)),
+    statefulSets: new Map(statefulSets.map((item) => [keyOf(item), membersOf(item)])),
+    networks: new Map(networks.map((item) => [keyOf(item), asText(asRecord(item['spec'])['config'])])),
     machines,
   };
 }
@@ -98,8 +100,6 @@ export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
   const instance = claim && instances.get(`${asText(metadata['namespace'])}/${claim.name}`);
   const isLauncher = claim && !launcherMismatch(instance, claim, { name, uid });
   const identity = isLauncher ? claim : podIdentityOf({ name, uid, annotations });
-  // Each DELETE sets the period; the kubelet's last DELETE sets 0
-  const grace = metadata['deletionGracePeriodSeconds'] ?? spec['terminationGracePeriodSeconds'];
   return {
     namespace: asText(metadata['namespace']),
     name,
@@ -110,7 +110,7 @@ export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
     phase: asText(status['phase']),
     reason: asText(status['reason']),
     isTerminating: asText(metadata['deletionTimestamp']) !== '',
-    graceSeconds: typeof grace === 'number' ? grace : 30,
+    graceSeconds: graceSecondsOf(metadata, spec),
     annotations,
     node: asText(spec['nodeName']),
     ...(isAgent(item) && { agent: isReady(item) ? 'ready' : 'not ready' }),
@@ -150,38 +150,21 @@ function parseVip(item: UntypedJson): Vip {
   return { name: nameOf(item), subnet: asText(asRecord(item['spec'])['subnet']), addresses };
 }
 
-/** By "namespace/name". */
-function parseStatefulSet(item: UntypedJson): [string, StatefulSet] {
-  const { namespace, name, uid, deletionTimestamp } = asRecord(item['metadata']);
-  const { replicas, ordinals } = asRecord(item['spec']);
-  const count = (value: unknown, absent: number): number => (typeof value === 'number' ? value : absent);
-  const members = { replicas: count(replicas, 1), firstOrdinal: count(asRecord(ordinals)['start'], 0) };
-  return [
-    `${asText(namespace)}/${asText(name)}`,
-    { uid: asText(uid), deleting: asText(deletionTimestamp) !== '', ...members },
-  ];
-}
-
 /** VirtualMachines that are not terminating, and VirtualMachineInstances, by "namespace/name". */
 async function readMachines({ get, list }: KubernetesReader) {
   if (!(await get(machinesApi))) return { machines: new Set<string>(), instances: new Map<string, MachineInstance>() };
-  const machines = new Set((await list(`${machinesApi}/virtualmachines`)).flatMap(parseMachine));
+  const machines = (await list(`${machinesApi}/virtualmachines`)).filter((item) => !isDeleted(item));
   const running = await list(`${machinesApi}/virtualmachineinstances`);
-  return { machines, instances: new Map(running.map((item) => [keyOf(item), machineInstanceOf(item)] as const)) };
+  return {
+    machines: new Set(machines.map(keyOf)),
+    instances: new Map(running.map((item) => [keyOf(item), machineInstanceOf(item)])),
+  };
 }
 
+const isDeleted = (item: UntypedJson): boolean => asText(asRecord(item['metadata'])['deletionTimestamp']) !== '';
+
+/** "namespace/name" */
 function keyOf(item: UntypedJson): string {
   const { namespace, name } = asRecord(item['metadata']);
   return `${asText(namespace)}/${asText(name)}`;
-}
-
-function parseMachine(item: UntypedJson): string[] {
-  const { namespace, name, deletionTimestamp } = asRecord(item['metadata']);
-  return asText(deletionTimestamp) === '' ? [`${asText(namespace)}/${asText(name)}`] : [];
-}
-
-/** The CNI configuration, by "namespace/name". */
-function parseNetwork(item: UntypedJson): [string, string] {
-  const { namespace, name } = asRecord(item['metadata']);
-  return [`${asText(namespace)}/${asText(name)}`, asText(asRecord(item['spec'])['config'])];
 }

@@ -3,14 +3,13 @@
  * pod-watcher rejects such a Pod with an Event.
  */
 import type { ClusterState, Pod } from './cluster-state.ts';
-import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
+import { servedKind } from '../../lib/kubernetes/served-network.ts';
 import { goFields } from '../../lib/go-fields.ts';
 import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
-import { asRecord, tryParseJson, asText } from '../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asRecords, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 
 const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/networks'];
-const ours = 'kube-ovn';
 
 /** A NIC that a Pod requests. */
 export interface RequestedAttachment {
@@ -56,7 +55,6 @@ export function findSelections({ namespace, annotations: values }: Pod): Selecti
 }
 
 const selectionFields = goFields(['name', 'namespace', 'interface', 'interfaceRequest']);
-const configurationFields = goFields(['type', 'ipam']);
 
 /** Each network that an annotation names: a JSON array, or a comma list of `[namespace/]name[@interface]`. */
 function parseSelections(value: string, namespace: string): Omit<Selection, 'actualInterface'>[] {
@@ -79,13 +77,20 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
 
 /** "<name>.<namespace>" for a network with ipledger's IPAM, with ".ovn" for Kube-OVN's own type; undefined for other networks. */
 export function providerOf(key: string, config: string, besideKubeOvn: boolean): string | undefined {
-  const conf = asRecord(tryParseJson(config));
-  const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
-  const plugins = [conf, ...chained].map((each) => asRecord(configurationFields(each)));
+  const kind = servedKind(parsePlugins(config), besideKubeOvn)?.kind;
+  if (kind === undefined || kind === 'ovn4nfv') return undefined;
   const [namespace = '', name = ''] = key.split('/');
-  if (!besideKubeOvn && plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
-  const ipamTypes = besideKubeOvn ? [ownIpamType] : [ours, ownIpamType];
-  return plugins.some(({ ipam }) => ipamTypes.includes(asText(asRecord(configurationFields(ipam))['type'])))
-    ? `${name}.${namespace}`
-    : undefined;
+  return kind === 'ovn' ? `${name}.${namespace}.ovn` : `${name}.${namespace}`;
+}
+
+const pluginFields = goFields(['type', 'ipam']);
+
+/** The plugins of a CNI configuration, which is one plugin or a list. */
+export function parsePlugins(config: string) {
+  const single = asRecord(pluginFields(tryParseJson(config)));
+  const plugins = asText(single['type']) === '' ? asRecords(single['plugins']) : [];
+  return (plugins.length > 0 ? plugins : [single]).map((each) => {
+    const { type, ipam } = asRecord(pluginFields(each));
+    return { type: asText(type), ipam: { type: asText(asRecord(pluginFields(ipam))['type']) } };
+  });
 }

@@ -10,7 +10,7 @@ import { isAddress, isCidr } from '../../lib/net/ip.ts';
 import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
 import type { Route } from '../../proto/generated/ipledger.ts';
-import { hasMember } from '../cluster/address-retention.ts';
+import { hasEnded, hasMember } from '../cluster/needed-addresses.ts';
 import {
   type ClusterSnapshot,
   type KubeOvnIp,
@@ -20,7 +20,6 @@ import {
   providerOf,
   subnetContains,
 } from '../cluster/cluster-snapshot.ts';
-import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
 import { findRequestedAttachments } from '../cluster/requested-attachments.ts';
 import { podKey } from '../output/format.ts';
 import { createAttachment, holderOf, type ObservedAttachment } from './observed-attachment.ts';

@@ -9,7 +9,7 @@ import {
   type KubeOvnVip,
   providerOf,
 } from '../cluster/cluster-snapshot.ts';
-import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
+import { hasEnded } from '../cluster/needed-addresses.ts';
 import { formatAddresses, formatPodName, podKey } from '../output/format.ts';
 import { checkAttachments, findContests } from './check-attachments.ts';
 import type { Conflict, PlannedQuarantine } from './conflict.ts';

@@ -1,9 +1,8 @@
 /** Matches an address of another IPAM plugin with the Pod, the NIC and the Subnet that it belongs to. Pure. */
-import { goFields } from '../../lib/go-fields.ts';
 import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 import { type KubeOvnSubnet, type PodWithOwner, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
 import { type NicStatus, parseNetworkStatus } from '../cluster/network-status.ts';
-import { findSelections } from '../cluster/requested-attachments.ts';
+import { findSelections, parsePlugins } from '../cluster/requested-attachments.ts';
 import { podKey, shortContainerId } from '../output/format.ts';
 import type { Conflict } from './conflict.ts';
 import type { SourceAddress } from './source-address.ts';
@@ -160,11 +159,6 @@ function shownOtherwise({ where, address }: SourceAddress, pod: PodWithOwner, { 
   };
 }
 
-const pluginFields = goFields(['type']);
-
 /** Whether all NICs of a network have one MAC: ipvlan links have their master's. */
-export function isSharedMac(network: string, networks: ReadonlyMap<string, string>): boolean {
-  const conf = asRecord(tryParseJson(networks.get(network) ?? ''));
-  const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
-  return [conf, ...chained].some((each) => asRecord(pluginFields(each))['type'] === 'ipvlan');
-}
+export const isSharedMac = (network: string, networks: ReadonlyMap<string, string>): boolean =>
+  parsePlugins(networks.get(network) ?? '').some(({ type }) => type === 'ipvlan');

@@ -1,9 +1,9 @@
 /** Plans the import of addresses that whereabouts or host-local allocated. Pure. */
 import { isIPv4 } from 'node:net';
-import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
+import { servedIpamTypes } from '../../lib/kubernetes/served-network.ts';
 import { ipv4First } from '../../lib/net/ip.ts';
 import { type ClusterSnapshot, type KubeOvnSubnet, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
-import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
+import { hasEnded } from '../cluster/needed-addresses.ts';
 import { providerOf as servedProviderOf } from '../cluster/requested-attachments.ts';
 import { podKey } from '../output/format.ts';
 import { addressesOf, type Conflict, leaveUndecided, type SubnetAddress } from './conflict.ts';
@@ -224,7 +224,7 @@ function* findNetworksInUse(
   { networks, besideKubeOvn }: ClusterSnapshot,
   attachmentsOf: AttachmentsOf,
 ): Generator<Conflict> {
-  const ipamType = besideKubeOvn ? ownIpamType : 'kube-ovn';
+  const [ipamType = ''] = servedIpamTypes(besideKubeOvn);
   for (const [network, each] of Map.groupBy(matches, ({ nic }) => nic.network)) {
     const provider = each[0]?.nic.provider ?? '';
     if (servedProviderOf(network, networks.get(network) ?? '', besideKubeOvn) !== provider)

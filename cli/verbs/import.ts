@@ -7,7 +7,7 @@ import type { LedgerClient } from '../clients/ledger-client.ts';
 import { listAllocations } from '../clients/list-allocations.ts';
 import { type ClusterSnapshot, readClusterSnapshot } from '../cluster/cluster-snapshot.ts';
 import { assertControllerStopped } from '../cluster/controller-check.ts';
-import { podWatcherLease, podWatcherLeasePath } from '../cluster/pod-watcher-lease.ts';
+import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/pod-watcher-lease.ts';
 import { applyPlan } from '../import/apply-plan.ts';
 import { leaveOutConflicts } from '../import/conflict.ts';
 import { createAnswer } from '../import/format.ts';

@@ -27,6 +27,7 @@ import { kubeOvnControllerCheck } from './kubernetes/kube-ovn-controller-check.t
 import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
 import { createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { createReachProbe, isUnreachableFor, waitUntilReachable } from './ledger/allocator-reach.ts';
+import { podWatcherLease } from '../../lib/kubernetes/pod-watcher-lease.ts';
 import { parseHandoverState } from './handover-state.ts';
 import { watcherMetrics } from './metrics.ts';
 import { storeCheckpoints } from './projection/checkpoint-configmap.ts';
@@ -47,7 +48,6 @@ interface Options extends TracingSettings {
 
 const log = createLogger('pod-watcher');
 const kubeOvnCheckMs = 2_000;
-const leaseName = 'ipledger-pod-watcher';
 const seconds = (value: string): number => parseDigits(value, 'whole seconds, as 360');
 const wholeNumber = (value: string): number => parseDigits(value, 'a whole number, as 20');
 
@@ -161,7 +161,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     const held = await acquireLease({
       api,
       namespace,
-      name: leaseName,
+      name: podWatcherLease,
       log,
       signal,
       onStandby,
@@ -177,7 +177,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
       allocator: ledger,
       garbageIntervalMs: garbageInterval * 1_000,
       namespaceLimit: { perSecond: namespaceRate, burst: namespaceRate === 0 ? Infinity : namespaceBurst },
-      lease: { namespace, name: leaseName },
+      lease: { namespace, name: podWatcherLease },
       handoverState: parseHandoverState(held.handoverState),
       storeHandoverState: () => held.store(),
       tracer,

@@ -1,10 +1,9 @@
 /** Compares the allocations with the Pods and their annotations. */
 import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
-import { podLifecycleStage } from '../../cluster/pod-lifecycle-stage.ts';
+import { isRetained, podLifecycleStage } from '../../cluster/needed-addresses.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
 import type { Allocation, Subnet } from '../../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
-import { isRetained } from '../../cluster/address-retention.ts';
 import { formatAddresses, podKey, formatPodName, formatAllocation } from '../../output/format.ts';
 import { findRequestedProviders } from '../../cluster/requested-attachments.ts';
 import type { Disagreement } from './disagreement.ts';

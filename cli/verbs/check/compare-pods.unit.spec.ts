@@ -95,6 +95,7 @@ describe('Annotations of Pods', () => {
     ['lan', 'lan.default'],
     ['other, lan@net7 ,infra/san', 'lan.default and san.infra.ovn'],
     ['[{"name": "san", "namespace": "infra"}, {"name": "lan"}]', 'san.infra.ovn and lan.default'],
+    ['chained', 'chained.default'],
     ['other,unknown', undefined],
     ['[{"name"', undefined],
     ['{"name": "lan"}', undefined],

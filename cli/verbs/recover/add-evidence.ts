@@ -5,7 +5,7 @@
 import type { BindingFile } from '../../../lib/binding-file.ts';
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
 import { type ClusterSnapshot, type PodWithOwner, providerOf, subnetContains } from '../../cluster/cluster-snapshot.ts';
-import { hasEnded } from '../../cluster/pod-lifecycle-stage.ts';
+import { hasEnded } from '../../cluster/needed-addresses.ts';
 import { findRequestedAttachments } from '../../cluster/requested-attachments.ts';
 import { addressesOf, type Conflict } from '../../import/conflict.ts';
 import {

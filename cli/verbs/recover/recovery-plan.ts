@@ -10,8 +10,7 @@
  *   6. an annotation of a Pod, which its tenant can write, if the tenant may request that address and nothing else shows it
  * A conflict of two of one rank has no winner. It is left out, and a person decides.
  */
-import { isRetained } from '../../cluster/address-retention.ts';
-import { hasEnded } from '../../cluster/pod-lifecycle-stage.ts';
+import { hasEnded, isRetained } from '../../cluster/needed-addresses.ts';
 import { checkAttachments, findContests } from '../../import/check-attachments.ts';
 import { type Conflict, leaveOutConflicts, type PlannedQuarantine } from '../../import/conflict.ts';
 import { findObservedAttachments } from '../../import/find-attachments.ts';

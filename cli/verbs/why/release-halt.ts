@@ -1,7 +1,7 @@
 /** Why the pod-watcher releases nothing in a namespace, from its Lease. */
 import { haltedMassDeletions } from '../../../lib/kubernetes/mass-deletion-acceptance.ts';
 import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
-import { podWatcherLeasePath } from '../../cluster/pod-watcher-lease.ts';
+import { podWatcherLeasePath } from '../../../lib/kubernetes/pod-watcher-lease.ts';
 import { CliError } from '../../program/cli-error.ts';
 
 /** The default of the pod-watcher. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { podWatcherLeasePath } from '../../cluster/pod-watcher-lease.ts';
+import { podWatcherLeasePath } from '../../../lib/kubernetes/pod-watcher-lease.ts';
 import { CliError } from '../../program/cli-error.ts';
 import { readReleaseHalt } from './release-halt.ts';
 

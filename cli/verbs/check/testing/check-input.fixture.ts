@@ -102,6 +102,7 @@ export function createCheckInput(parts: CheckInputParts = {}): CheckInput {
   const set = { uid: 'uid-db', deleting: false, replicas: 2, firstOrdinal: 0, ...parts.set };
   const networks = new Map([
     ['default/lan', '{"type": "macvlan", "ipam": {"type": "kube-ovn", "provider": "lan.default"}}'],
+    ['default/chained', '{"plugins": [{"type": "macvlan", "ipam": {"type": "kube-ovn"}}, {"type": "kube-ovn"}]}'],
     ['infra/san', '{"plugins": [{"type": "kube-ovn"}, {"type": "portmap"}]}'],
     ['default/other', '{"type": "macvlan", "ipam": {"type": "host-local"}}'],
   ]);

@@ -1,7 +1,7 @@
 /** Classifies a NetworkAttachmentDefinition by its CNI configuration: served here, served by another plugin, or broken. */
 import * as z from 'zod';
-import { ovn4nfvProvider, ovn4nfvTypes } from '../../../../lib/ovn4nfv/names.ts';
-import { ownIpamType } from '../../../../lib/kubernetes/beside-kube-ovn.ts';
+import { ovn4nfvProvider } from '../../../../lib/ovn4nfv/names.ts';
+import { kubeOvnType, servedIpamTypes, servedKind } from '../../../../lib/kubernetes/served-network.ts';
 import { goFields } from '../../../../lib/go-fields.ts';
 import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
@@ -37,8 +37,6 @@ export type Network =
  * the result shows the link's original MAC.
  */
 export type MacSupport = 'chained' | 'capability' | 'own' | 'none';
-
-const ourType = 'kube-ovn';
 
 const ipamFields = { type: z.string().optional(), provider: z.string().optional() };
 const pluginFields = {
@@ -85,22 +83,23 @@ function parseNetwork({ namespace, name, config, problem, besideKubeOvn }: Defin
   if (!main) return { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` };
 
   const named = parsed.name ? { configuredName: parsed.name } : {};
-  const ipamTypes = besideKubeOvn ? [ownIpamType] : [ourType, ownIpamType];
-  if (!besideKubeOvn && ovn4nfvTypes.includes(main.type ?? '')) return { kind: 'ovn4nfv' };
-  // The first plugin makes the NIC. A later plugin of our type corrects the result.
-  if (!besideKubeOvn && main.type === ourType) {
+  const served = servedKind(plugins, besideKubeOvn);
+  if (served?.kind === 'ovn4nfv') return { kind: 'ovn4nfv' };
+  if (served?.kind === 'ovn') {
     const provider = `${name}.${namespace}.ovn`;
     if (provider === ovn4nfvProvider) return { kind: 'broken', problem: reservedProvider };
     return { kind: 'ovn', provider, configuredProvider: main.provider ?? '', macSupport: 'own', ...named };
   }
-  const ipam = plugins.find((each) => ipamTypes.includes(each.ipam?.type ?? ''))?.ipam;
-  if (ipam) {
+  if (served) {
     const provider = `${name}.${namespace}`;
     if (namespace === 'ovn' && name.includes('.')) return { kind: 'broken', problem: ambiguousProvider(provider) };
     const macSupport = macSupportOf(plugins);
-    return { kind: 'ipam', provider, configuredProvider: ipam.provider ?? '', macSupport, ...named };
+    return { kind: 'ipam', provider, configuredProvider: served.plugin.ipam?.provider ?? '', macSupport, ...named };
   }
-  return { kind: 'other', reason: `its addresses come from ${ipamOf(plugins)}, not from ${ipamTypes[0]}` };
+  return {
+    kind: 'other',
+    reason: `its addresses come from ${ipamOf(plugins)}, not from ${servedIpamTypes(besideKubeOvn)[0]}`,
+  };
 }
 
 const reservedProvider = `its provider ${ovn4nfvProvider} is reserved for the requests of OVN4NFV: give it another name`;
@@ -110,7 +109,7 @@ const ambiguousProvider = (provider: string): string =>
   `its provider ${JSON.stringify(provider)} is ambiguous with that of a Kube-OVN-type NIC: give it a name without a dot`;
 
 function macSupportOf([main, ...behind]: readonly Plugin[]): MacSupport {
-  if (behind.some(({ type, ipam }) => type === ourType && ipam === undefined)) return 'chained';
+  if (behind.some(({ type, ipam }) => type === kubeOvnType && ipam === undefined)) return 'chained';
   return main?.capabilities?.mac === true ? 'capability' : 'none';
 }
 

@@ -7,6 +7,7 @@
  *
  * Bounded by the number of Pods that the Kubernetes API has.
  */
+import { hasCompleted } from '../../../../lib/kubernetes/pod-lifecycle.ts';
 import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 import { handoverLimits } from '../../limits.ts';
 
@@ -99,10 +100,7 @@ type PodLifecycle =
  */
 export function podLifecycle(pod: Pod, terminatingForMs: number): PodLifecycle {
   if (pod.hostNetwork) return { state: 'host' };
-  const { phase, restartPolicy, reason } = pod;
-  const succeeded = phase === 'Succeeded' && restartPolicy !== 'Always';
-  const failed = phase === 'Failed' && (restartPolicy === 'Never' || reason === 'Evicted');
-  if (succeeded || failed) return { state: 'completed' };
+  if (hasCompleted(pod)) return { state: 'completed' };
   // A static Pod runs on when its mirror is deleted.
   if (pod.deletionTimestamp === '' || isMirror(pod)) return { state: 'alive', endsInMs: undefined };
   // The kubelet's final DELETE has a grace period of 0.

@@ -1,6 +1,7 @@
-/** The controlling owner of a Pod in the ledger, and the Pod's place in its StatefulSet. */
+/** The controlling owner of a Pod in the ledger, and why a StatefulSet releases a member. */
 import { ownerKind } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
+import { includesMember } from '../../../../lib/kubernetes/stateful-set.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { isLauncher } from '../../kubernetes/launcher-verifier.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
@@ -19,13 +20,6 @@ export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'c
   return { kind: ownerKind(apiVersion, kind), name, uid };
 }
 
-/** The ordinal of a Pod in its StatefulSet: 2 for "web-2". undefined for other Pods. */
-export function statefulSetOrdinal({ name }: Pick<Pod, 'name'>, owner: Owner | undefined): number | undefined {
-  if (owner?.kind !== 'StatefulSet' || !name.startsWith(`${owner.name}-`)) return undefined;
-  const ordinal = name.slice(owner.name.length + 1);
-  return /^\d{1,9}$/.test(ordinal) ? Number(ordinal) : undefined;
-}
-
 /**
  * Why a StatefulSet will not create a member again; undefined while it will. As in Kube-OVN, it will as long as it has the same
  * uid, is not being deleted, and its ordinals, which start at `spec.ordinals.start`, include the member.
@@ -40,7 +34,7 @@ export function memberReleaseReason(
   if (set.uid !== owner.uid) return ownerDeleted(`there is no ${named}: the name belongs to uid ${set.uid} now`);
   if (set.deleting) return ownerDeleted(`${named} is being deleted`);
   const { firstOrdinal, replicas } = set;
-  if (member >= firstOrdinal && member < firstOrdinal + replicas) return undefined;
+  if (includesMember(set, member)) return undefined;
   const from = firstOrdinal === 0 ? '' : ` from ordinal ${firstOrdinal} on`;
   const evidence = `${named} has ${replicas} replicas${from}, and so no member ${member}`;
   return { cause: 'RELEASE_CAUSE_SCALED_DOWN', evidence };

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { statefulSetOrdinal } from '../../../../lib/kubernetes/stateful-set.ts';
 import { toPod } from '../../kubernetes/objects/pod.ts';
 import { toStatefulSet } from '../../kubernetes/objects/stateful-set.ts';
-import { statefulSetOrdinal, ownerOf, memberReleaseReason } from './pod-owner.ts';
+import { ownerOf, memberReleaseReason } from './pod-owner.ts';
 
 function pod(name: string, apiVersion: string, kind: string, owner = 'web') {
   const reference = { apiVersion, kind, name: owner, uid: 'o', controller: true };

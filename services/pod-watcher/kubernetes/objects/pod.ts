@@ -7,8 +7,9 @@ import {
   podIdentityOf,
 } from '../../../../lib/kubernetes/pod-identity.ts';
 import { waitingAnnotation } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
+import { graceSecondsOf } from '../../../../lib/kubernetes/pod-lifecycle.ts';
 import { recentText, sharedText, SharedValues } from '../../shared-values.ts';
-import { asNumber, asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../limits.ts';
 import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { isAttachmentKey } from './attachment-suffixes.ts';
@@ -115,10 +116,6 @@ const creationTimes = new SharedValues<string>(512);
 
 /** The Pods of a controller share it. */
 const controllers = new SharedValues<Controller>();
-
-/** Each DELETE sets its own grace period; the final DELETE of a kubelet sets 0. The one of the spec applies before. */
-const graceSecondsOf = (metadata: UntypedJson, spec: UntypedJson): number =>
-  asNumber(metadata['deletionGracePeriodSeconds']) ?? asNumber(spec['terminationGracePeriodSeconds']) ?? 30;
 
 /** The controller of the Pod; undefined where the references are over their limits. */
 function readController(references: unknown): { controller: Controller | undefined; problem?: string } {
