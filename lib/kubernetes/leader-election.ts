@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { pause, timeoutSignal } from '../process/abortable.ts';
 import type { Logger } from '../process/log.ts';
 import type { Api } from './client/kubernetes-api.ts';
-import { ApiError, errorMessage } from './client/api-error.ts';
+import { ApiError, errorMessage, ifPresent } from './client/api-error.ts';
 import { type UntypedJson, asRecord, asText } from './untyped-json.ts';
 import { createObject, objectPath, readObject, replaceObject } from './client/object-requests.ts';
 
@@ -216,13 +216,8 @@ class Lease {
     return { holderIdentity: this.#identity, leaseDurationSeconds, acquireTime: now, renewTime: now, leaseTransitions };
   }
 
-  async #read(signal: AbortSignal = this.#options.signal): Promise<UntypedJson | undefined> {
-    try {
-      return asRecord(await readObject(this.#options.api, this.#path, signal));
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
-    }
+  #read(signal: AbortSignal = this.#options.signal): Promise<UntypedJson | undefined> {
+    return ifPresent(readObject(this.#options.api, this.#path, signal).then(asRecord));
   }
 
   async #write(

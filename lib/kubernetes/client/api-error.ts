@@ -69,3 +69,13 @@ export function errorMessage(error: unknown): string {
     ? error.errors.map(errorMessage).join(', ')
     : error.message;
 }
+
+/** Resolves as the read does; to undefined if the object, or its resource, does not exist. */
+export async function ifPresent<Value>(read: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}

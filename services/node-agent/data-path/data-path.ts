@@ -18,7 +18,6 @@ import { waitUntilInstalled } from './install-wait.ts';
 import { type AddressMtu, overlayMtu, underlayMtu } from './nic-mtu.ts';
 import { type NicPlan, planNic } from './nic-plan.ts';
 import { type NicSettings, readNicSettings } from './nic-settings.ts';
-import { requireNode } from './node-check.ts';
 import {
   deleteQosOperations,
   insertPortOperations,
@@ -30,6 +29,7 @@ import {
 } from './ovs-port.ts';
 import type { PodLinks } from './pod-links.ts';
 import type { ReadSouthbound } from './southbound.ts';
+import { textMap } from '../../../lib/ovsdb/values.ts';
 
 const connectMs = 2_000;
 const applyMs = 5_000;
@@ -229,4 +229,28 @@ function reasonOf(error: unknown): FailureReason {
   const { code } = IpledgerError.from(error);
   if (code === 'SANDBOX_FAILED') return 'veth';
   return code === 'UNAVAILABLE' || code === 'PERMISSION_DENIED' ? 'settings' : 'database';
+}
+
+/**
+ * Checks that OVN runs on this node under the node's name. Returns the row of the integration bridge. OVN accepts a port on this node only if `requested-chassis`, which is the Kubernetes name
+ * of the node, is the chassis' name (`system-id`) or its hostname (ovn-nb(5), Logical_Switch_Port options).
+ * @throws DataPathError node
+ */
+export function requireNode(
+  ovs: Pick<OvsDatabase, 'named' | 'root'>,
+  { node, bridge }: { readonly node: string; readonly bridge: string },
+): OvsRow {
+  const ids = textMap(ovs.root()?.row['external_ids']);
+  const [systemId, hostname] = [ids.get('system-id') ?? '', ids.get('hostname') ?? ''];
+  if (systemId !== node && hostname !== node)
+    throw new DataPathError(
+      'node',
+      `OVN has this node as system-id ${systemId || '(not set)'}, hostname ${hostname || '(not set)'}, not as ${node}. Run: ovs-vsctl set open_vswitch . external_ids:hostname=${node}`,
+    );
+  const found = ovs.named('Bridge', bridge);
+  if (found) return found;
+  throw new DataPathError(
+    'node',
+    `OVN's bridge ${bridge} does not exist on this node: start ovn-controller, or correct --ovs-bridge`,
+  );
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { requireNode } from './node-check.ts';
+import { requireNode } from './data-path.ts';
 import { insertPortOperations, ownedPorts, rejectLinkInUse, removePortOperations } from './ovs-port.ts';
 import { isStale } from './port-sweep.ts';
 import { createBatch, insideBatch, linkLocalOf } from './pod-links.ts';

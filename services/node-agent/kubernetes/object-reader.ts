@@ -1,5 +1,5 @@
 /** Reads single objects of the Kubernetes API, with errors that name the remedy. */
-import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
+import { ApiError, errorMessage, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KubernetesGet } from './kubernetes-get.ts';
@@ -20,9 +20,8 @@ export function createObjectReader(get: KubernetesGet): ObjectReader {
   const limitReads = createSemaphore(maxConcurrentReads, maxWaitingReads);
   return async (path, action, signal) => {
     try {
-      return await limitReads(signal, () => get(path, { timeoutMs: readTimeoutMs, signal }));
+      return await ifPresent(limitReads(signal, () => get(path, { timeoutMs: readTimeoutMs, signal })));
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
       throw readError(action, error);
     }
   };

@@ -1,6 +1,6 @@
 /** Keeps the bridges of the physical networks on this node as the ProviderNetworks of the cluster describe them. */
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
-import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
+import { errorMessage, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { KubernetesGet } from '../kubernetes/kubernetes-get.ts';
@@ -93,13 +93,8 @@ export class UnderlayKeeper {
   /** undefined: the cluster has no such resource, so nothing is known about the desired networks. */
   async #readNetworks(signal: AbortSignal): Promise<ProviderNetwork[] | undefined> {
     const { get, node } = this.#options;
-    let list: unknown;
-    try {
-      list = await get(listPath, { timeoutMs: readTimeoutMs, signal });
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
-    }
+    const list = await ifPresent(get(listPath, { timeoutMs: readTimeoutMs, signal }));
+    if (list === undefined) return undefined;
     const { items } = asRecord(list);
     if (!Array.isArray(items)) throw new Error('the Kubernetes API sent no list of ProviderNetworks');
     if (items.length > maxNetworks) throw new Error(`the cluster has more than ${maxNetworks} ProviderNetworks`);

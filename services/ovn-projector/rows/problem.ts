@@ -1,7 +1,7 @@
+/** Why a part of what Kubernetes objects or the ledger request is not in the northbound database. */
 import type { Logger } from '../../../lib/process/log.ts';
 import { projectorLimits } from '../limits.ts';
 
-/** Why a part of what Kubernetes objects or the ledger request is not in the northbound database. */
 export type ProblemKind =
   | 'unsupported'
   | 'invalid'

@@ -6,20 +6,12 @@ import {
   type LeaseHolderStatus,
 } from '../../../lib/kubernetes/lease-observer.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
-import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { readObject } from '../../../lib/kubernetes/client/object-requests.ts';
 
 /** Each call reads the Lease of the controller and compares it with the earlier reads. Throws ApiError. */
 export function kubeOvnControllerCheck(api: Api): (signal: AbortSignal) => Promise<LeaseHolderStatus> {
   const observe = createLeaseObserver();
-  return async (signal) => observe(await readLease(api, signal));
-}
-
-async function readLease(api: Api, signal: AbortSignal): Promise<ObservedLease | undefined> {
-  try {
-    return (await readObject(api, kubeOvnLeasePath, signal)) as ObservedLease;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
+  return async (signal) =>
+    observe((await ifPresent(readObject(api, kubeOvnLeasePath, signal))) as ObservedLease | undefined);
 }

@@ -1,6 +1,6 @@
 /** Live reads of single objects, for decisions that an informer's copy is not current enough for. */
 import { timeoutSignal } from '../../../../lib/process/abortable.ts';
-import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
+import { ifPresent } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
 import { objectPath, podPath, readObject } from '../../../../lib/kubernetes/client/object-requests.ts';
 import { nodes } from '../objects/node.ts';
@@ -56,16 +56,5 @@ function namespacedPath(group: string, plural: string, key: string): string {
   return objectPath(`${group}/namespaces/${encodeURIComponent(namespace)}/${plural}`, name);
 }
 
-async function read<T>(
-  api: Api,
-  path: string,
-  parse: (raw: unknown) => T,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  try {
-    return parse(await readObject(api, path, timeoutSignal(timeoutMs, signal)));
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
-}
+const read = <T>(api: Api, path: string, parse: (raw: unknown) => T, signal: AbortSignal): Promise<T | undefined> =>
+  ifPresent(readObject(api, path, timeoutSignal(timeoutMs, signal)).then(parse));
