@@ -41,7 +41,17 @@ import {
 } from '../log/store/stored-values.ts';
 
 /** The value of a key is JSON, so each line is one JSON object. */
-const line = (key: string, text: string): string => `{"key":${JSON.stringify(key)},"value":${text}}`;
+const line = (key: string, text: string): string => `{"key":${JSON.stringify(key)}${separator}${text}}`;
+const separator = ',"value":';
+
+/** The reverse of `line`. The value is left to its own parser: most of a line is a claim, and is parsed once. */
+function splitLine(text: string): { readonly key: string; readonly value: string } {
+  // In a key each quotation mark is escaped
+  const end = text.indexOf(`"${separator}`) + 1;
+  const key: unknown = JSON.parse(text.slice('{"key":'.length, end));
+  if (typeof key !== 'string' || !text.endsWith('}')) throw new SyntaxError('a line has no key, or no value');
+  return { key, value: text.slice(end + separator.length, -1) };
+}
 
 /** The lines for a state, one by one: there may be a million claims. Their order depends only on the log. */
 export function* endStateLines({ state, head }: StateAtHead): Generator<string> {
@@ -71,8 +81,7 @@ export async function parseEndState(lines: AsyncIterable<readonly string[]>): Pr
   let restore: StateRestore | undefined;
   for await (const part of lines)
     for (const text of part) {
-      const { key } = JSON.parse(text) as { readonly key: string };
-      const value = text.slice(`{"key":${JSON.stringify(key)},"value":`.length, -1);
+      const { key, value } = splitLine(text);
       if (key === headKey) head = parseHead(value);
       else if (key.startsWith(segmentPrefix)) segments.push(parseSegment(key, value));
       else if (key.startsWith(subnetPrefix)) subnets.push(parseSubnet(key, value));

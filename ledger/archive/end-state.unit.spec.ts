@@ -23,4 +23,19 @@ describe('The end state of a segment', () => {
     expect(read.head).to.deep.equal(head);
     expect(describeState(read.state)).to.deep.equal(describeState(state));
   });
+
+  for (const text of [
+    '',
+    '{}',
+    '{"key":"/ipledger/head"}',
+    '{"key":1,"value":{}}',
+    '{"key":"/ipledger/head","value":{}',
+  ])
+    it(`is rejected with the line ${JSON.stringify(text)}`, async () => {
+      async function* parts() {
+        yield [text];
+      }
+      const failure = await parseEndState(parts()).catch((error: unknown) => error);
+      expect(failure).to.be.an('error');
+    });
 });

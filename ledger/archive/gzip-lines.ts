@@ -6,7 +6,8 @@ import { createGunzip, createGzip } from 'node:zlib';
 
 /** Between chunks the functions yield to the event loop. */
 const linesPerChunk = 500;
-const chunkBytes = 128 << 10;
+/** Some eighty claims, which are parsed within 2 ms. */
+const chunkBytes = 32 << 10;
 
 /** Compresses lines without blocking the event loop. The lines are made while they are written. */
 export async function packLines(lines: Iterable<string>, signal: AbortSignal): Promise<Buffer> {

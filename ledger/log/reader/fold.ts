@@ -7,6 +7,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import type { Seq } from '../../domain/events/event.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
 import { evolve } from '../../domain/state/evolve.ts';
@@ -15,8 +16,8 @@ import { emptyHead, type Envelope, advanceHead, type Head, type StoredEvent } fr
 import type { Ledger } from '../store/ledger.ts';
 import { parseLine } from '../store/stored-line.ts';
 
-/** Takes a few milliseconds. */
-const eventsPerTurn = 200;
+/** Two folds run at a time, and other callers wait for both in each turn. */
+const msPerTurn = 3;
 
 /** Where to stop: after the command of an event, after all events up to a time, or at the current end of the log. */
 export type FoldEnd = { readonly seq: Seq } | { readonly at: number } | 'end';
@@ -60,13 +61,16 @@ export async function fold(
   const { signal, onCommand } = options;
   if (hasReached(head, until)) return from;
   let pending: StoredEvent[] = [];
-  let turn = 0;
+  const turn = new TurnBudget(msPerTurn);
   for await (const lines of ledger.read(head.seq + 1, signal)) {
     for (const line of lines) {
       const event = parseLine(line);
       if (pending.length === 0 && isBeyond(event, until)) return { state, head };
       pending.push(event);
-      if (++turn % eventsPerTurn === 0) await setImmediate(undefined, { signal });
+      if (turn.isSpent) {
+        await setImmediate(undefined, { signal });
+        turn.restart();
+      }
       const [part, parts] = event.envelope.part;
       if (part < parts) continue;
       onCommand?.(pending);

@@ -13,6 +13,8 @@ import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { keepaliveUntilSettled, type PointInTimeReader } from './point-in-time.ts';
 
 const recordsPerReply = 500;
+/** Two queries run at a time, and others wait for both in each turn. */
+const msPerTurn = 3;
 
 /**
  * Streams the pages. Replies are empty while the log is read.
@@ -54,10 +56,10 @@ const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * Splits items into pages by count and bytes, without undefined items. A turn of the event loop ends after 10 ms of items.
+ * Splits items into pages by count and bytes, without undefined items. A turn of the event loop ends after 3 ms of items.
  */
 export async function* paginate<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
-  const turn = new TurnBudget();
+  const turn = new TurnBudget(msPerTurn);
   let page: Item[] = [];
   let bytes = 0;
   for (const item of items) {
