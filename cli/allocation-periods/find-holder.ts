@@ -5,7 +5,6 @@ import type { LedgerClient } from '../clients/ledger-client.ts';
 import { readHistoryPage } from '../clients/read-history.ts';
 import { clockTimeOf } from '../time/ledger-time.ts';
 import { addressAtInstant, type AddressAtInstant, buildAddressPeriods } from './allocation-periods.ts';
-import { isDecisive, isStartAfter } from './decisive-events.ts';
 
 export interface HolderQuery {
   readonly address: string;
@@ -155,3 +154,39 @@ async function readDecisiveEvents(
 /** Whether this event decides the holder, without older events. */
 const decidesHolder = ({ addressAllocated, addressTransferred, addressReleased }: Event): boolean =>
   (addressAllocated ?? addressTransferred ?? addressReleased) !== undefined;
+
+/**
+ * Whether older events can not change the answer. An AddressAllocated ends all bindings of earlier Pods, and a quarantined address is not
+ * allocated. So nothing before the second allocation at or before the instant changes holder, predecessor, bindings or quarantine. Its
+ * cause shows a reservation.
+ * @param events of one address in one subnet, newest first
+ */
+export function isDecisive(instant: string, events: readonly Event[]): boolean {
+  const past = events.filter(({ at }) => at <= instant);
+  const allocations = past.filter(({ addressAllocated }) => addressAllocated);
+  return allocations.length >= 2 && past.some(showsReservation);
+}
+
+/** Whether the state of the reservation after this event does not depend on earlier events. */
+function showsReservation({ addressAllocated, addressReserved, reservationCancelled, claimsDropped }: Event): boolean {
+  if (addressReserved ?? reservationCancelled ?? claimsDropped) return true;
+  return addressAllocated !== undefined && !causesWithReservation.has(addressAllocated.cause);
+}
+
+/** Verification rejects an allocation of a reserved address with any other cause. */
+const causesWithReservation: ReadonlySet<string> = new Set([
+  'ALLOCATION_CAUSE_UNSPECIFIED',
+  'ALLOCATION_CAUSE_RESERVATION',
+  'ALLOCATION_CAUSE_IMPORT',
+]);
+
+/**
+ * Whether newer events can change nothing but the end of a reservation or a quarantine: the events begin with an allocation, and
+ * have an earlier one after the instant. Its period is complete, as the first event ends it.
+ */
+export function isStartAfter(instant: string, events: readonly Event[]): boolean {
+  const [first, ...others] = events;
+  return (
+    first?.addressAllocated !== undefined && others.some(({ addressAllocated, at }) => addressAllocated && at > instant)
+  );
+}

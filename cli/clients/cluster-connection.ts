@@ -11,16 +11,19 @@ import { connect } from '../../lib/grpc/http2/connect.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import { connectApi, loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { errorMessage } from '../../lib/kubernetes/client/api-error.ts';
+import { asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
 import { AuthorityReloader } from '../../lib/tls/authority-reloader.ts';
 import { type ClientTls, tlsFromEnvironment, type TokenSource } from '../../lib/tls/client-tls.ts';
 import { TokenFile } from '../../lib/tls/token-file.ts';
 import { CliError } from '../program/cli-error.ts';
-import { findAllocators, readAuthority } from './cluster-allocators.ts';
-import { KubeconfigToken } from './kubeconfig-token.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
+import { kubeconfigToken, serviceAccountToken } from './operator-token.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';
-import { ServiceAccountToken } from './service-account-token.ts';
-import type { ServicePods } from './service-pods.ts';
+import { annotationOf, findServicePods, type ServicePods } from './service-pods.ts';
+
+const serviceName = 'ipledger-allocator';
+/** The Service names the Secret whose ca.crt is the authority. */
+const authorityAnnotation = 'ipledger.io/authority-secret';
 
 export interface ClusterConnection extends Disposable {
   readonly connection: Connection;
@@ -71,6 +74,33 @@ export async function connectCluster(target: ClusterTarget, signal: AbortSignal)
   };
 }
 
+/** @throws CliError without a ready Pod, and when the Kubernetes API does not answer */
+const findAllocators = (kubernetes: KubernetesClient, namespace: string): Promise<ServicePods> =>
+  findServicePods(kubernetes, namespace, {
+    name: serviceName,
+    port: 'grpc',
+    advice: 'set --allocator kubernetes/NAMESPACE to where ipledger is installed',
+  });
+
+/** Returns the authority in PEM. @throws CliError without one, and when the user may not read it */
+async function readAuthority(
+  kubernetes: KubernetesClient,
+  namespace: string,
+  { service }: ServicePods,
+): Promise<Buffer> {
+  const advice = 'set IPLEDGER_TLS_CA to a file with the authority of the allocators';
+  const authoritySecret = annotationOf(service, authorityAnnotation);
+  if (authoritySecret === '')
+    throw new CliError(
+      'unreachable',
+      `Service ${serviceName} of ${namespace} has no annotation ${authorityAnnotation}: ${advice}, or install with kubernetesUsers`,
+    );
+  const secret = await kubernetes.get(`/api/v1/namespaces/${namespace}/secrets/${authoritySecret}`);
+  const pem = Buffer.from(asText(asRecord(secret?.['data'])['ca.crt']), 'base64');
+  if (pem.length > 0) return pem;
+  throw new CliError('unreachable', `Secret ${authoritySecret} of ${namespace} has no ca.crt: ${advice}`);
+}
+
 interface IdentityParts {
   /** undefined: the certificate of the environment. */
   readonly token: TokenSource | undefined;
@@ -101,8 +131,8 @@ function openToken(
   kubernetes: KubernetesClient,
 ): TokenSource {
   if (tokenFile !== undefined) return new TokenFile(tokenFile);
-  if (serviceAccount === undefined) return new KubeconfigToken(config);
-  return new ServiceAccountToken(kubernetes, serviceAccount, namespace);
+  if (serviceAccount === undefined) return kubeconfigToken(config);
+  return serviceAccountToken(kubernetes, serviceAccount, namespace);
 }
 
 /** Settings of the operator that are invalid are errors of usage. */

@@ -1,13 +1,15 @@
 /** `ipledger install-crds`: creates CustomResourceDefinitions, and extends those of other programs without a loss for them. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
+import { parseAllDocuments } from 'yaml';
 import { pause } from '../../lib/process/abortable.ts';
-import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
+import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import { conditionOf } from '../../lib/kubernetes/conditions.ts';
 import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { connectKubernetes, type KubernetesClient } from '../clients/kubernetes-client.ts';
 import { managedBy, mergeDefinition } from '../crds/merge-definition.ts';
-import { readDefinitions } from '../crds/read-definitions.ts';
 import { type Answer, createTableAnswer } from '../output/answer.ts';
 import { textColumns } from '../output/table.ts';
 import { CliError } from '../program/cli-error.ts';
@@ -18,6 +20,7 @@ const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const maxAttempts = 5;
 const establishedMs = 30_000;
 const pollMs = 500;
+const fileMaxBytes = 1 << 20;
 
 /** A definition, and what changes it in the cluster. */
 interface Step {
@@ -53,6 +56,41 @@ async function installCrds(paths: readonly string[], options: VerbOptions, signa
     { columns: textColumns('NAME', 'RESULT', 'MANAGED BY'), rows },
     { content: { definitions: content } },
   );
+}
+
+/**
+ * Returns the CustomResourceDefinitions of files, and of the .yaml files in folders. Other documents are ignored.
+ * @throws CliError if a file cannot be read, or no file has one
+ */
+function readDefinitions(paths: readonly string[]): UntypedJson[] {
+  const definitions = paths.flatMap(listFiles).flatMap(readFile);
+  if (definitions.length === 0) throw new CliError('usage', `${paths.join(', ')}: no CustomResourceDefinition`);
+  return definitions;
+}
+
+function listFiles(path: string): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    const names = readdirSync(path).filter((name) => name.endsWith('.yaml'));
+    return names.toSorted().map((name) => join(path, name));
+  } catch (error) {
+    throw new CliError('usage', `${path} cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function readFile(file: string): UntypedJson[] {
+  try {
+    const { size } = statSync(file);
+    if (size > fileMaxBytes) throw new Error(`it has ${size} bytes, and at most ${fileMaxBytes} are read`);
+    const objects = parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
+      const [error] = document.errors;
+      if (error) throw error;
+      return asRecord(document.toJS());
+    });
+    return objects.filter(({ kind }) => asText(kind) === 'CustomResourceDefinition');
+  } catch (error) {
+    throw new CliError('usage', `${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 async function applyDefinitions(kubernetes: KubernetesClient, definitions: readonly UntypedJson[]): Promise<Step[]> {

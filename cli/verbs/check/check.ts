@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
+import { type Finding, LedgerService, type SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import { connectOwnObjects, type KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { readCluster } from '../../cluster/read-cluster.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from '../../ovn/ovn-databases.ts';
 import { type Answer, formatCount } from '../../output/answer.ts';
 import { formatPodName } from '../../output/format.ts';
+import { formatRepairCommand } from '../../output/repair-command.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
 import { endOfBinding } from '../../output/lost-container.ts';
 import { CliError } from '../../program/cli-error.ts';
@@ -22,7 +23,6 @@ import { targetOf } from '../../program/allocator-options.ts';
 import { exitStatus } from '../../program/exit-status.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
 import type { CheckInput } from './check-input.ts';
-import { compareKeys } from './compare-keys.ts';
 import { findBindingsWithoutAllocation } from './compare-ledger.ts';
 import type { Disagreement } from './disagreement.ts';
 import { findDisagreements, findLasting } from './find-disagreements.ts';
@@ -64,6 +64,24 @@ Exit status:
         throw comparisonFailed(error);
       }
     });
+}
+
+/**
+ * Every key in etcd that differs from what the log implies. The allocator compares them, at one revision.
+ * @throws CliError without a result; IpledgerError when the allocator rejects the request, or after an abort.
+ */
+async function compareKeys({
+  allocator,
+  signal,
+}: Pick<LedgerEndpoints, 'allocator' | 'signal'>): Promise<Disagreement[]> {
+  for await (const { done, findings } of allocator.stream(LedgerService.verify, {}))
+    if (done) return findings.map(keyDisagreement);
+  if (signal.aborted) throw IpledgerError.from(signal.reason);
+  throw new CliError('notCompared', 'the allocator ended its verification without a result');
+}
+
+function keyDisagreement(finding: Finding): Disagreement {
+  return { kind: 'key', where: finding.key, what: finding.what, remedy: formatRepairCommand(finding) };
 }
 
 interface Comparison {

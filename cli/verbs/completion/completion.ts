@@ -3,20 +3,11 @@
  * completion needs no server.
  */
 import type { Command } from 'commander';
-import { formatBashScript } from './bash.ts';
-import { describeVerbs, shells, type Shell, type VerbWords } from './completion-words.ts';
-import { formatFishScript } from './fish.ts';
-import { completeForKubectl } from './kubectl.ts';
-import { formatZshScript } from './zsh.ts';
+import { describeValues, describeVerbs, shells, type Shell, type VerbWords } from './completion-words.ts';
+import { formatters } from './shell-scripts.ts';
 
 /** Not a shell: kubectl runs kubectl_complete-ipledger for each completion. */
 const kubectl = 'kubectl';
-
-const formatters: Readonly<Record<Shell, (verbs: readonly VerbWords[]) => string>> = {
-  bash: formatBashScript,
-  zsh: formatZshScript,
-  fish: formatFishScript,
-};
 
 /** Needs the options of all verbs in the parent command. */
 export function defineCompletion(verb: Command): void {
@@ -35,4 +26,22 @@ export function defineCompletion(verb: Command): void {
       const verbs = describeVerbs(verb.parent?.commands ?? []);
       process.stdout.write(target === kubectl ? completeForKubectl(verbs, words) : formatters[target](verbs));
     });
+}
+
+/** Directives of cobra: offer no files, or offer files. */
+const noFiles = ':4';
+const files = ':0';
+
+/**
+ * The completions of the last word in kubectl's format: one per line, then a directive of cobra.
+ * @param words the words after `kubectl ipledger`, the last one incomplete.
+ */
+function completeForKubectl(verbs: readonly VerbWords[], words: readonly string[]): string {
+  const [typed = '', before = ''] = words.toReversed();
+  const value = describeValues(verbs).find(({ flags }) => flags.includes(before));
+  const following =
+    words.length > 1 ? verbs.find(({ name }) => name === words[0])?.words : verbs.map(({ name }) => name);
+  const matching = (value?.words ?? following ?? []).filter((word) => word.startsWith(typed));
+  const isFile = value ? value.isFile : matching.length === 0;
+  return [...matching, isFile ? files : noFiles].map((line) => `${line}\n`).join('');
 }

@@ -1,7 +1,7 @@
 /** Measures `ipledger who-had` with a running allocator and a read model, beside one read of the events that the answer needs. */
 import { isDeepStrictEqual } from 'node:util';
 import { addressAtInstant, buildAddressPeriods } from '../../../../cli/allocation-periods/allocation-periods.ts';
-import { isDecisive, isStartAfter } from '../../../../cli/allocation-periods/decisive-events.ts';
+import { isDecisive, isStartAfter } from '../../../../cli/allocation-periods/find-holder.ts';
 import { findHolder } from '../../../../cli/allocation-periods/find-holder.ts';
 import { openAllocatorClient, openReadModelClient } from '../../../../cli/clients/ledger-client.ts';
 import { addressesOf } from '../../../../ledger/domain/events/registry.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { GetStatusReply } from '../../../proto/generated/ipledger.ts';
-import { findLostEventRange, formatLostEventRange } from './lost-event-range.ts';
+import { findLostEventRange, formatLostEventRange } from './format.ts';
 
 const status = (seq: number, known?: { epoch: number; seq: number }, headSeq?: number): GetStatusReply => ({
   position: { epoch: 1, seq, hash: 'ab' },
