@@ -21,19 +21,19 @@ help: ## list the targets
 
 .PHONY: up
 up: prerequisites node_modules cni ## start all servers on loopback in the background (NODES=n, TLS=1, LISTEN=ADDR, KUBECONFIG with YES=1)
-	@node test/harness/up.ts
+	@node local/up.ts
 
 .PHONY: certs
 certs: prerequisites node_modules ## a certificate authority and a certificate for each program, in .cache/certs (CERTS=dir, NODES, ALLOCATORS, OPERATORS, RENEW=1)
-	@node test/harness/certs.ts
+	@node local/certs.ts
 
 .PHONY: down
 down: node_modules ## stop the servers of `up` (PURGE=1: also remove its data and what it installed)
-	@node test/harness/down.ts
+	@node local/down.ts
 
 .PHONY: demo
 demo: prerequisites node_modules cni ## Pods with attachments get their addresses, end to end, on real servers
-	@$(own_cluster) node test/demo/demo.ts
+	@$(own_cluster) node local/demo/demo.ts
 
 .PHONY: conformance
 conformance: cni programs ## Kube-OVN's documented behaviour, case by case; exit status 1 when one fails (CASES=file: another file)
@@ -230,7 +230,7 @@ clean: ## stop what `up` started and remove what was built (PURGE=1: up's data, 
 
 # ---- checks: format, lint, types, import directions, generated code ------------------------------------------------
 
-folders := proto lib ledger services cli build deploy test
+folders := proto lib ledger services cli build deploy test local
 
 .PHONY: check
 check: prerequisites node_modules ## format, lint and import directions, types, generated code, words, the Go plugin

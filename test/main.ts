@@ -11,7 +11,7 @@ import { availableParallelism, constants } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const folders = '{proto,lib,ledger,services,cli,build,test}';
+const folders = '{proto,lib,ledger,services,cli,build,test,local}';
 
 /** The slowest tier first: otherwise the last files run alone. */
 const tiers = ['e2e', 'int', 'unit'] as const;

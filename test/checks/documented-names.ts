@@ -17,7 +17,7 @@ const read = (pattern: string, exclude: string[] = []): string =>
     .map((file) => readFileSync(join(root, file), 'utf8'))
     .join('\n');
 
-const specs = read('{lib,ledger,services,cli,test}/**/*.{spec,fixture}.ts');
+const specs = read('{lib,ledger,services,cli,test,local}/**/*.{spec,fixture}.ts');
 const documents = read('{README.md,docs/**/*.md}');
 const metrics = [
   ...read('{services,lib}/**/*.ts', ['**/*.spec.ts', '**/testing/**']).matchAll(

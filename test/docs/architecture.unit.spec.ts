@@ -5,7 +5,7 @@ import { expect } from 'chai';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const sources = globSync('{proto,lib,ledger,services,cli,cni,test}/**/*.{ts,go}', { cwd: root });
+const sources = globSync('{proto,lib,ledger,services,cli,cni,test,local}/**/*.{ts,go}', { cwd: root });
 
 /** A file named by its path or the end of its path, and a symbol in it, or '' for the file alone. */
 interface Mention {

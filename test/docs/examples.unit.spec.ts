@@ -11,7 +11,7 @@ const readAll = (pattern: string): string =>
     .map(read)
     .join('\n');
 
-const specs = readAll('{test,services,ledger,cli,lib,build}/**/*.spec.ts');
+const specs = readAll('{test,local,services,ledger,cli,lib,build}/**/*.spec.ts');
 /** `make e2e-chart` follows whole sections. */
 const chartSpecs = readAll('test/chart/installation/*.ts');
 const targets = new Set([...read('Makefile').matchAll(/^([a-z][a-z0-9-]*):/gm)].map(([, target]) => target));

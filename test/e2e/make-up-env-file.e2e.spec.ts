@@ -11,9 +11,9 @@ import {
 } from '../harness/network/network-namespaces.ts';
 import { root } from '../harness/paths.ts';
 import { openRun, quoteForShell, type Run } from '../harness/run.ts';
-import { terminalTools } from '../harness/up/client-access.ts';
-import { startAll } from '../harness/up/start.ts';
-import { stopAll } from '../harness/up/stop.ts';
+import { terminalTools } from '../../local/up/client-access.ts';
+import { startAll } from '../../local/up/start.ts';
+import { stopAll } from '../../local/up/stop.ts';
 
 /** The environment of a user's terminal: no program of the project on PATH, and no further variable. */
 const terminalEnv = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };

@@ -9,7 +9,7 @@ import {
   ip,
   type Namespace,
 } from '../../harness/network/network-namespaces.ts';
-import { configurationList } from '../../harness/up/network-configurations.ts';
+import { configurationList } from '../../../local/up/network-configurations.ts';
 import { UnsupportedCaseError, type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import type { Comparison } from '../compare.ts';
 import { type Fields, fieldsOf, type Json, listOf, textFieldsOf, textOf, textsOf } from '../json.ts';

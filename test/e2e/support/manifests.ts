@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import type { CniAnswer } from '../../harness/cni.ts';
 import { createNodeNamespace, ip, type Namespace } from '../../harness/network/network-namespaces.ts';
 import { root } from '../../harness/paths.ts';
-import { configurationList } from '../../harness/up/network-configurations.ts';
+import { configurationList } from '../../../local/up/network-configurations.ts';
 import { eventually } from './eventually.ts';
 import type { KubeObject } from './kubernetes-client.ts';
 import { cnitool, createSandbox, type Sandbox } from './sandbox.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRun, type Run } from '../../harness/run.ts';
 import { type Stack, type StackOptions, startStack } from '../../harness/stack.ts';
-import { configurationList } from '../../harness/up/network-configurations.ts';
+import { configurationList } from '../../../local/up/network-configurations.ts';
 import { eventually } from './eventually.ts';
 import { type KubernetesClient, createKubernetesClient, type KubeObject } from './kubernetes-client.ts';
 

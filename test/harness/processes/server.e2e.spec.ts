@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
 import { type Etcd, startEtcd } from '../etcd.ts';
-import { startTimeOf } from './pid-file.ts';
+import { startTimeOf } from '../../../local/up/pid-file.ts';
 import { openRun, type Run } from '../run.ts';
 import { startServer } from './server.ts';
 

@@ -1,8 +1,8 @@
 /** `make down`: stops only the programs that `make up` started. PURGE=1 also removes its data and the CustomResourceDefinitions that it installed. */
 import { join } from 'node:path';
-import { withFileLock } from './processes/file-lock.ts';
-import { cacheFolder } from './paths.ts';
-import { printProgress } from './progress.ts';
+import { withFileLock } from '../test/harness/processes/file-lock.ts';
+import { cacheFolder } from '../test/harness/paths.ts';
+import { printProgress } from '../test/harness/progress.ts';
 import { stopAll } from './up/stop.ts';
 
 const folder = join(cacheFolder, 'up');

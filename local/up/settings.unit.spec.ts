@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { cacheFolder } from '../paths.ts';
+import { cacheFolder } from '../../test/harness/paths.ts';
 import { hostPort, readCertificateSubjects, readSettings } from './settings.ts';
 
 describe('The settings of `make up`', () => {

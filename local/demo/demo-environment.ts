@@ -1,11 +1,11 @@
 /** The environment of the demo: its servers, a terminal that reaches them, and the cleanup. */
 import { join } from 'node:path';
-import { type Capability, probeMacvlan } from '../harness/network/network-namespaces.ts';
-import { cacheFolder } from '../harness/paths.ts';
-import { findPrograms } from '../harness/programs/find-program.ts';
-import { openRun, type Run } from '../harness/run.ts';
-import { demoTools } from '../harness/up/client-access.ts';
-import { listPrograms } from '../harness/up/start.ts';
+import { type Capability, probeMacvlan } from '../../test/harness/network/network-namespaces.ts';
+import { cacheFolder } from '../../test/harness/paths.ts';
+import { findPrograms } from '../../test/harness/programs/find-program.ts';
+import { openRun, type Run } from '../../test/harness/run.ts';
+import { demoTools } from '../up/client-access.ts';
+import { listPrograms } from '../up/start.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /** Not the folder of `make up`: the demo does not change the ledger of an operator. */

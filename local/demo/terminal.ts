@@ -4,9 +4,9 @@
  */
 import { delimiter } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mustRun } from '../harness/processes/command.ts';
-import { childEnvironment } from '../harness/processes/launch.ts';
-import { root } from '../harness/paths.ts';
+import { mustRun } from '../../test/harness/processes/command.ts';
+import { childEnvironment } from '../../test/harness/processes/launch.ts';
+import { root } from '../../test/harness/paths.ts';
 import { splitLines, type OutputFilter, allLines } from './output-filter.ts';
 
 const maxColumns = 120;

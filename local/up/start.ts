@@ -5,16 +5,27 @@
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Background, ensureRunning, logFile, runningNames } from '../processes/background.ts';
-import { certificateFolder, type CertificateFolder, makeCertificates } from '../certificates/certificates.ts';
-import { etcdctlVariables, etcdEndpoint, etcdLaunch, type EtcdTls } from '../etcd.ts';
-import { type ControlPlane, controlPlane } from '../kubernetes/control-plane.ts';
-import { addNodes, applyCrds, kubectlFor } from '../kubernetes/kubectl.ts';
-import type { Launch } from '../processes/launch.ts';
-import { printProgress } from '../progress.ts';
-import { findPrograms, type SearchTarget } from '../programs/find-program.ts';
-import type { ProgramName } from '../programs/program-catalog.ts';
-import { agentLaunch, allocatorLaunch, readModelLaunch, loopbackOf, tlsVariables, watcherLaunch } from '../services.ts';
+import { type Background, ensureRunning, logFile, runningNames } from './background.ts';
+import {
+  certificateFolder,
+  type CertificateFolder,
+  makeCertificates,
+} from '../../test/harness/certificates/certificates.ts';
+import { etcdctlVariables, etcdEndpoint, etcdLaunch, type EtcdTls } from '../../test/harness/etcd.ts';
+import { type ControlPlane, controlPlane } from '../../test/harness/kubernetes/control-plane.ts';
+import { addNodes, applyCrds, kubectlFor } from '../../test/harness/kubernetes/kubectl.ts';
+import type { Launch } from '../../test/harness/processes/launch.ts';
+import { printProgress } from '../../test/harness/progress.ts';
+import { findPrograms, type SearchTarget } from '../../test/harness/programs/find-program.ts';
+import type { ProgramName } from '../../test/harness/programs/program-catalog.ts';
+import {
+  agentLaunch,
+  allocatorLaunch,
+  readModelLaunch,
+  loopbackOf,
+  tlsVariables,
+  watcherLaunch,
+} from '../../test/harness/services.ts';
 import { chooseCluster } from './cluster-choice.ts';
 import type { EnvFileContents } from './env-file.ts';
 import { probeReadyOrHalted } from './halted-releases.ts';

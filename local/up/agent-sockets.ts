@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isListenedOn } from '../processes/readiness-probes.ts';
+import { isListenedOn } from '../../test/harness/processes/readiness-probes.ts';
 import { daemonSocket } from './network-configurations.ts';
 import type { UpState } from './state.ts';
 

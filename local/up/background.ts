@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childEnvironment, type Launch, waitUntilReady } from './launch.ts';
+import { childEnvironment, type Launch, waitUntilReady } from '../../test/harness/processes/launch.ts';
 import { readLivingRecord, writePidFile } from './pid-file.ts';
 
 const stopWithinMs = 15_000;

@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { withFileLock } from '../harness/processes/file-lock.ts';
-import { root } from '../harness/paths.ts';
-import { printProgress } from '../harness/progress.ts';
-import { stopAll } from '../harness/up/stop.ts';
+import { withFileLock } from '../../test/harness/processes/file-lock.ts';
+import { root } from '../../test/harness/paths.ts';
+import { printProgress } from '../../test/harness/progress.ts';
+import { stopAll } from '../up/stop.ts';
 import { demoFolder, openDemoEnvironment, type DemoEnvironment } from './demo-environment.ts';
 import { attachPods, detachPods, openSandboxes, pingEachOther, showInterface } from './steps/attach.ts';
 import {

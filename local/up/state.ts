@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort, isFree } from '../processes/free-ports.ts';
+import { findFreePort, isFree } from '../../test/harness/processes/free-ports.ts';
 
 /** A user's cluster, and what `make up` installed there. */
 export interface UserCluster {

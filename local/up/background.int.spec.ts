@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ensureRunning, isRunning, runningNames, stopBackground } from './background.ts';
-import type { Launch } from './launch.ts';
+import type { Launch } from '../../test/harness/processes/launch.ts';
 import { startTimeOf } from './pid-file.ts';
 
 describe('A background server', () => {

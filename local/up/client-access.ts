@@ -1,11 +1,11 @@
 /** Writes what another terminal needs: the env file, a folder of programs, the CNI configurations. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { cniPath } from '../cni.ts';
-import { root } from '../paths.ts';
-import { findProgram } from '../programs/find-program.ts';
-import type { ProgramName } from '../programs/program-catalog.ts';
-import { quoteForShell } from '../run.ts';
+import { cniPath } from '../../test/harness/cni.ts';
+import { root } from '../../test/harness/paths.ts';
+import { findProgram } from '../../test/harness/programs/find-program.ts';
+import type { ProgramName } from '../../test/harness/programs/program-catalog.ts';
+import { quoteForShell } from '../../test/harness/run.ts';
 import { formatEnvFile, type EnvFileContents } from './env-file.ts';
 import { daemonSocket, writeNetworkConfigurations } from './network-configurations.ts';
 import { writeFileAtomically } from './state.ts';

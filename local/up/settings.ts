@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { parseIdentity } from '../../../lib/tls/identity.ts';
-import type { CertificateSubjects } from '../certificates/certificates.ts';
-import { cacheFolder } from '../paths.ts';
+import { parseIdentity } from '../../lib/tls/identity.ts';
+import type { CertificateSubjects } from '../../test/harness/certificates/certificates.ts';
+import { cacheFolder } from '../../test/harness/paths.ts';
 
 const maxNodes = 64;
 const loopback = '127.0.0.1';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
-import { findFreePort } from '../processes/free-ports.ts';
+import { findFreePort } from '../../test/harness/processes/free-ports.ts';
 import { assignPort, type UpState } from './state.ts';
 
 describe('The ports of `make up`', () => {

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { crdFiles, type Kubectl, multusCrdFile } from '../kubernetes/kubectl.ts';
-import { root } from '../paths.ts';
-import { printProgress } from '../progress.ts';
+import { crdFiles, type Kubectl, multusCrdFile } from '../../test/harness/kubernetes/kubectl.ts';
+import { root } from '../../test/harness/paths.ts';
+import { printProgress } from '../../test/harness/progress.ts';
 import type { UserCluster } from './state.ts';
 
 /** The finalizer of the pod-watcher. Without a running pod-watcher, it blocks the deletion of objects. */

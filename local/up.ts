@@ -1,8 +1,8 @@
 /** `make up`: starts the stack in the background on loopback. Variables: NODES, LISTEN, TLS, CERTS, KUBECONFIG, YES. */
 import { join, relative } from 'node:path';
-import { withFileLock } from './processes/file-lock.ts';
-import { cacheFolder, root } from './paths.ts';
-import { printProgress } from './progress.ts';
+import { withFileLock } from '../test/harness/processes/file-lock.ts';
+import { cacheFolder, root } from '../test/harness/paths.ts';
+import { printProgress } from '../test/harness/progress.ts';
 import { daemonSocket as kubeOvnSocket } from './up/network-configurations.ts';
 import { terminalTools } from './up/client-access.ts';
 import { readSettings } from './up/settings.ts';

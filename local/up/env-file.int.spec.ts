@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mustRun } from '../processes/command.ts';
+import { mustRun } from '../../test/harness/processes/command.ts';
 import { formatEnvFile } from './env-file.ts';
 
 describe('The env file of `make up`', () => {

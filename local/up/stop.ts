@@ -1,6 +1,6 @@
 /** `make down` without its output. */
 import { existsSync, rmSync } from 'node:fs';
-import { runningNames, stopBackground } from '../processes/background.ts';
+import { runningNames, stopBackground } from './background.ts';
 import { socketFolder } from './agent-sockets.ts';
 import { startOrder } from './start.ts';
 import { readState } from './state.ts';

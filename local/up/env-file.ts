@@ -1,5 +1,5 @@
 /** `.cache/up/env`: variables for another terminal that uses the servers of `make up`. */
-import { quoteForShell } from '../run.ts';
+import { quoteForShell } from '../../test/harness/run.ts';
 
 export interface EnvFileContents {
   readonly kubeconfig: string;

@@ -1,6 +1,6 @@
 /** Chooses the Kubernetes cluster of `make up`: its own, or that of the user. */
 import { delimiter, join, resolve } from 'node:path';
-import { type Kubectl, kubectlFor } from '../kubernetes/kubectl.ts';
+import { type Kubectl, kubectlFor } from '../../test/harness/kubernetes/kubectl.ts';
 import type { Settings } from './settings.ts';
 import { type UpState, type UserCluster, writeState } from './state.ts';
 import { describeSurvey, existingNodes, installObjects, surveyCluster } from './user-cluster.ts';

@@ -1,7 +1,7 @@
 /** kubeconfig files with which a program of `make up` has the permissions of its ServiceAccount, and no others. */
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import type { Kubectl } from '../kubernetes/kubectl.ts';
+import type { Kubectl } from '../../test/harness/kubernetes/kubectl.ts';
 import { writeFileAtomically } from './state.ts';
 
 interface Kubeconfig {

@@ -1,7 +1,7 @@
 /** Formats the table of running servers. */
 import { relative } from 'node:path';
-import { formatTextTable } from '../../../cli/output/table.ts';
-import { root } from '../paths.ts';
+import { formatTextTable } from '../../cli/output/table.ts';
+import { root } from '../../test/harness/paths.ts';
 import type { ServerRow } from './start.ts';
 
 /** One line for each server, in the style of kubectl. */

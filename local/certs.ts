@@ -1,8 +1,8 @@
 /** `make certs`: creates two authorities and a certificate for each program. Variables: CERTS, NODES, ALLOCATORS, OPERATORS, RENEW. */
 import { relative } from 'node:path';
-import { formatTextTable } from '../../cli/output/table.ts';
-import { makeCertificates } from './certificates/certificates.ts';
-import { printProgress } from './progress.ts';
+import { formatTextTable } from '../cli/output/table.ts';
+import { makeCertificates } from '../test/harness/certificates/certificates.ts';
+import { printProgress } from '../test/harness/progress.ts';
 import { readCertificateSubjects, readCertificateFolder } from './up/settings.ts';
 
 /** A path relative to the working directory, if it is below it. */

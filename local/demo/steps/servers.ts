@@ -1,13 +1,13 @@
 /** The first and the last step: all servers start, all servers stop. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runningNames } from '../../harness/processes/background.ts';
-import { formatDuration } from '../../harness/progress.ts';
-import { daemonSocket } from '../../harness/up/network-configurations.ts';
-import { demoTools } from '../../harness/up/client-access.ts';
-import type { Settings } from '../../harness/up/settings.ts';
-import { startAll } from '../../harness/up/start.ts';
-import { stopAll } from '../../harness/up/stop.ts';
+import { runningNames } from '../../up/background.ts';
+import { formatDuration } from '../../../test/harness/progress.ts';
+import { daemonSocket } from '../../up/network-configurations.ts';
+import { demoTools } from '../../up/client-access.ts';
+import type { Settings } from '../../up/settings.ts';
+import { startAll } from '../../up/start.ts';
+import { stopAll } from '../../up/stop.ts';
 import { demoFolder, type DemoEnvironment } from '../demo-environment.ts';
 
 const certificates = join(demoFolder, 'certs');

@@ -1,6 +1,6 @@
 /** Steps on the node: CNI ADD, a real interface, traffic, CNI DEL. */
 import { expect } from 'chai';
-import { createNamespace, createNodeNamespace } from '../../harness/network/network-namespaces.ts';
+import { createNamespace, createNodeNamespace } from '../../../test/harness/network/network-namespaces.ts';
 import type { DemoEnvironment } from '../demo-environment.ts';
 import type { Terminal } from '../terminal.ts';
 import { firstLines, lastLines, splitLines, matchingLines } from '../output-filter.ts';

@@ -2,8 +2,8 @@
  * Stops the servers of a folder (the argument) after their owner was killed; their logs stay. The lock protects the servers
  * of a new owner.
  */
-import { withFileLock } from '../harness/processes/file-lock.ts';
-import { stopAll } from '../harness/up/stop.ts';
+import { withFileLock } from '../../test/harness/processes/file-lock.ts';
+import { stopAll } from '../up/stop.ts';
 
 const [, , folder] = process.argv;
 if (folder === undefined) throw new Error('usage: stop-servers.ts FOLDER');
