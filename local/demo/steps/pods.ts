@@ -91,6 +91,7 @@ async function showAnnotations(terminal: Terminal): Promise<void> {
         'macvlan.default.kubernetes.io/gateway=172.17.0.1',
         'macvlan.default.kubernetes.io/ip_address=172.17.0.100',
         'macvlan.default.kubernetes.io/mac_address=00:00:00:53:6B:BB',
+        'macvlan.default.kubernetes.io/routed=true',
         'ovn.kubernetes.io/ip_address=10.16.0.15',
         'ovn.kubernetes.io/mac_address=00:00:00:53:6B:B6',
       ]),
