@@ -232,8 +232,10 @@ function reasonOf(error: unknown): FailureReason {
 }
 
 /**
- * Checks that OVN runs on this node under the node's name. Returns the row of the integration bridge. OVN accepts a port on this node only if `requested-chassis`, which is the Kubernetes name
- * of the node, is the chassis' name (`system-id`) or its hostname (ovn-nb(5), Logical_Switch_Port options).
+ * Checks that OVN runs on this node under the node's name. Returns the row of the integration bridge.
+ *
+ * OVN accepts a port on this node only if `requested-chassis`, which is the Kubernetes name of the node, is
+ * the chassis' name (`system-id`) or its hostname (ovn-nb(5), Logical_Switch_Port options).
  * @throws DataPathError node
  */
 export function requireNode(

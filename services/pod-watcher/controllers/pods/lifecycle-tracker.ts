@@ -95,7 +95,8 @@ type PodLifecycle =
   | { readonly state: 'overdue' };
 
 /**
- * Decides whether a Pod still needs its addresses, by Kube-OVN's rule of which Pods are alive, so that addresses are allocated and released when its users expect it.
+ * Decides whether a Pod still needs its addresses, by Kube-OVN's rule of which Pods are alive: addresses are
+ * allocated and released when its users expect it.
  * @param terminatingForMs how long this deletion of the Pod has been seen
  */
 export function podLifecycle(pod: Pod, terminatingForMs: number): PodLifecycle {
