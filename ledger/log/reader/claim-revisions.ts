@@ -4,7 +4,7 @@
  */
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
-import { NumberIndex } from '../../domain/state/compact/number-index.ts';
+import { NumberIndex } from '../../domain/compact/slot-index.ts';
 import { enlarged, grownCapacity, Slots } from '../../domain/compact/slots.ts';
 import type { Revision } from '../store/ledger.ts';
 
