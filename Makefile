@@ -239,6 +239,7 @@ check: prerequisites node_modules ## format, lint and import directions, types, 
 	tsc --noEmit
 	node test/checks/event-registry.ts
 	node test/checks/documented-names.ts
+	node test/checks/import-layers.ts
 	node test/docs/check-prose.ts
 	node proto/generate.ts --check
 	node deploy/monitoring/generate.ts --check

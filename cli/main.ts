@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../lib/process/version.ts';
 import { formatHelp } from './program/help-text.ts';
-import { exitStatus } from './program/exit-status.ts';
+import { exitStatus } from './cli-error.ts';
 import { verbTable } from './verb-table.ts';
 
 /** The program. Its commands have no options until their verb is loaded. */

@@ -9,7 +9,7 @@
  *   damaged     an operator must act; do not retry
  *   bug         an error in ipledger
  */
-import { type Status, status } from './grpc/status.ts';
+import { type Status, status } from './grpc-status.ts';
 import { escapeUnprintableInLines } from './unprintable.ts';
 
 export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'damaged' | 'bug';

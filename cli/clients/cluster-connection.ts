@@ -15,7 +15,7 @@ import { asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
 import { AuthorityReloader } from '../../lib/tls/authority-reloader.ts';
 import { type ClientTls, tlsFromEnvironment, type TokenSource } from '../../lib/tls/client-tls.ts';
 import { TokenFile } from '../../lib/tls/token-file.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
 import { kubeconfigToken, serviceAccountToken } from './operator-token.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';

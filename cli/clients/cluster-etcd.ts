@@ -6,7 +6,7 @@ import { errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import { connectApi, loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';
 import { annotationOf, findServicePods } from './service-pods.ts';

@@ -7,7 +7,7 @@ import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
 import type { Ledger } from '../../ledger/log/store/ledger.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
 /** A ledger in etcd. Dispose it to close the connection. */
 export interface OpenEtcdLedger extends Disposable {

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { cidrContains } from '../../lib/net/ip.ts';
 import { type AddressRecord, IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from './ledger-client.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
 /**
  * The one subnet that contains all these addresses; `named`, if given.

@@ -7,7 +7,7 @@ import { ownGroup, withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.t
 import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { listPages } from '../../lib/kubernetes/client/list-pages.ts';
 import { asRecord, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
 const timeoutMs = 30_000;
 const pageSize = 500;

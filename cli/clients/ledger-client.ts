@@ -9,7 +9,7 @@ import {
   type LedgerClient as ServiceClient,
 } from '../../lib/ledger-client/ledger-client.ts';
 import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import type { ClusterConnection, connectCluster } from './cluster-connection.ts';
 import { namespaceOf } from './cluster-endpoint.ts';
 

@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
 import type { TokenSource } from '../../lib/tls/client-tls.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import type { KubernetesClient } from './kubernetes-client.ts';
 
 const scheme = 'Bearer ';

@@ -1,8 +1,8 @@
 /** Finds the ready Pods behind a Service of ipledger. */
 import { isReady } from '../../lib/kubernetes/conditions.ts';
 import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { formatShellCommand } from '../output/shell-command.ts';
-import { CliError } from '../program/cli-error.ts';
+import { formatShellCommand } from '../shell-command.ts';
+import { CliError } from '../cli-error.ts';
 import type { KubernetesClient } from './kubernetes-client.ts';
 
 /** The number that a client needs to fail over. */

@@ -1,7 +1,7 @@
 /** Controller check: refuses to run while another controller renews its Lease. */
 import { pause } from '../../lib/process/abortable.ts';
 import { createLeaseObserver, type LeaseHolderStatus } from '../../lib/kubernetes/lease-observer.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 
 const readAgainMs = 1_000;

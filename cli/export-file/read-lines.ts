@@ -1,6 +1,6 @@
 /** Reads an export file line by line. */
 import { createReadStream } from 'node:fs';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
 /** No event is that long: a file with a longer line is not an export. */
 const maxLineCharacters = 1 << 20;

@@ -6,7 +6,7 @@
  */
 import { formatAddress, lastAddressOf, parseAddress, parseCidr } from '../../ledger/domain/addresses/address.ts';
 import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { maxSourceAddresses, type SourceAddress, type SourceAddresses, type SourceConflict } from './source-address.ts';
 
 const api = '/apis/whereabouts.cni.cncf.io/v1alpha1';

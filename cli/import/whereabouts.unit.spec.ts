@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { maxSourceAddresses } from './source-address.ts';
 import { parseWhereabouts } from './whereabouts.ts';
 

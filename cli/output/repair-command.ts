@@ -1,5 +1,5 @@
 /** The command that restores an etcd key to what the log implies. */
-import { formatShellCommand } from './shell-command.ts';
+import { formatShellCommand } from '../shell-command.ts';
 
 /** Everything else is derived from these keys; only a backup restores them. */
 const logKeys = /^\/ipledger\/v1\/(log\/.*|head)$/;

@@ -1,6 +1,5 @@
 /** Explains a slow search of a long log, and names the faster way. */
 import type { Position } from '../../proto/generated/ipledger.ts';
-import type { ReadModelOptions } from '../program/verb.ts';
 
 /** An allocator needs seconds to search this many events. */
 const longSearchEvents = 200_000;
@@ -8,7 +7,9 @@ const longSearchEvents = 200_000;
 /** Call the result with each page: the ledger's position, and the oldest event searched so far. It prints once, on stderr. */
 export function createSlowSearchHint({
   readModel,
-}: ReadModelOptions): (position: Position | undefined, searchedDownToSeq: number) => void {
+}: {
+  readonly readModel?: string;
+}): (position: Position | undefined, searchedDownToSeq: number) => void {
   let isPrinted = readModel !== undefined;
   return (position, searchedDownToSeq) => {
     const searched = (position?.seq ?? 0) - searchedDownToSeq + 1;

@@ -3,7 +3,7 @@ import { isOvnProvider } from '../../lib/kubernetes/provider.ts';
 import { logicalPortName } from '../../lib/ovn/names.ts';
 import type { Allocation, SandboxBinding } from '../../proto/generated/ipledger.ts';
 import { formatPodName, shortContainerId } from '../output/format.ts';
-import { formatShellCommand } from '../output/shell-command.ts';
+import { formatShellCommand } from '../shell-command.ts';
 import type { NodeSwitch } from './node-switch.ts';
 import type { OvnDrift } from './ovn-drift.ts';
 

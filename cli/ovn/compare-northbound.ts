@@ -3,7 +3,7 @@ import { isOvnProvider } from '../../lib/kubernetes/provider.ts';
 import { logicalPortName } from '../../lib/ovn/names.ts';
 import type { Allocation, Subnet } from '../../proto/generated/ipledger.ts';
 import { formatPodName } from '../output/format.ts';
-import { formatShellCommand, restartProjectorCommand } from '../output/shell-command.ts';
+import { formatShellCommand, restartProjectorCommand } from '../shell-command.ts';
 import type { LogicalPort, Northbound } from './northbound.ts';
 import type { OvnDrift } from './ovn-drift.ts';
 

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { OvsdbClient, type ClientOptions } from '../../lib/ovsdb/client.ts';
 import type { OvsdbTls } from '../../lib/ovsdb/endpoint.ts';
 import type { Replica } from '../../lib/ovsdb/replica.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { type NodeSwitch, nodeSwitchColumns, parseNodeSwitch } from './node-switch.ts';
 import { type Northbound, northboundColumns, parseNorthbound } from './northbound.ts';
 

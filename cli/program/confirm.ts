@@ -1,7 +1,7 @@
 /** Requests confirmation from the operator before a destructive change. */
 import { createInterface } from 'node:readline/promises';
 import { IpledgerError } from '../../lib/errors.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { escapeControlCharacters } from '../output/control-characters.ts';
 
 /** The operator's terminal. */

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { IpledgerError } from '../../lib/errors.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { confirm } from './confirm.ts';
 
 describe('Confirmation', () => {

@@ -1,8 +1,7 @@
 /** The exit status and the message for an error that ends the program. */
 import { IpledgerError } from '../../lib/errors.ts';
 import { escapeControlCharacters } from '../output/control-characters.ts';
-import { CliError } from './cli-error.ts';
-import { exitStatus } from './exit-status.ts';
+import { CliError, exitStatus } from '../cli-error.ts';
 
 /** `line` goes to stderr. It is absent after Ctrl-C. */
 export function explainError(thrown: unknown): { status: number; line?: string } {

@@ -1,5 +1,5 @@
 /** The environment variables and exit statuses of `ipledger`, for --help and for the man page. */
-import { exitStatus } from './exit-status.ts';
+import { exitStatus } from '../cli-error.ts';
 
 /** Variables with their meaning. */
 export const environmentVariables: readonly (readonly [variable: string, meaning: string])[] = [

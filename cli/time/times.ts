@@ -1,5 +1,5 @@
 /** Parses and formats times for people. JSON, YAML and CSV keep the API's format: RFC 3339, in UTC. */
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
 /** The zone of the times that the operator types and reads. */
 export type TimeZone = 'local' | 'utc';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { parseTime, formatTime } from './times.ts';
 
 const now = Date.parse('2026-11-17T14:05:00.000Z');

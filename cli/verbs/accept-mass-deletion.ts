@@ -13,7 +13,7 @@ import { connectKubernetes } from '../clients/kubernetes-client.ts';
 import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/pod-watcher-lease.ts';
 import { type Answer, createTableAnswer } from '../output/answer.ts';
 import { textColumns } from '../output/table.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { confirm } from '../program/confirm.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 

@@ -6,7 +6,7 @@ import { createTableAnswer } from '../output/answer.ts';
 import { formatCause } from '../output/cause.ts';
 import { formatAddresses, formatPodName } from '../output/format.ts';
 import type { Column } from '../output/table.ts';
-import { exitStatus } from '../program/exit-status.ts';
+import { exitStatus } from '../cli-error.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
 const columns: readonly Column[] = [

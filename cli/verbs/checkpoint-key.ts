@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { generateKey } from '../../ledger/audit/checkpoints/signing-key.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
 export function defineCheckpointKey(verb: Command): void {
   verb

@@ -10,7 +10,7 @@ import {
   type SubnetChange,
 } from '../../proto/generated/ipledger.ts';
 import { joinNonEmpty, formatSubnet, formatHolder, formatPosition } from '../output/format.ts';
-import { exitStatus } from '../program/exit-status.ts';
+import { exitStatus } from '../cli-error.ts';
 import { collectStream } from '../clients/collect-stream.ts';
 import type { Answer } from '../output/answer.ts';
 import { type LostPeriod, lostEventsAt, formatLostPeriod } from '../time/lost-events.ts';

@@ -8,7 +8,7 @@ import { readHistory } from '../clients/read-history.ts';
 import { formatNeverUsed } from '../output/format.ts';
 import { eventColumns, addressHistoryColumns } from '../output/event-rows.ts';
 import { createEventListWriter } from '../output/event-list.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError, exitStatus } from '../cli-error.ts';
 import { createSlowSearchHint } from '../output/slow-search-hint.ts';
 import { parseTime, timeFormats } from '../time/times.ts';
 import {
@@ -18,7 +18,6 @@ import {
   withAllocator,
   withReadModel,
 } from '../program/verb.ts';
-import { exitStatus } from '../program/exit-status.ts';
 
 const maxLimit = 1_000_000;
 

@@ -17,8 +17,7 @@ import { type AddressPlan, planAddresses } from '../import/plan-addresses.ts';
 import type { SourceAddresses } from '../import/source-address.ts';
 import { parseWhereabouts, whereaboutsPaths } from '../import/whereabouts.ts';
 import type { Answer } from '../output/answer.ts';
-import { CliError } from '../program/cli-error.ts';
-import { exitStatus } from '../program/exit-status.ts';
+import { CliError, exitStatus } from '../cli-error.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
 /** Options that can be repeated. */

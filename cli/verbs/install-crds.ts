@@ -12,7 +12,7 @@ import { connectKubernetes, type KubernetesClient } from '../clients/kubernetes-
 import { managedBy, mergeDefinition } from '../crds/merge-definition.ts';
 import { type Answer, createTableAnswer } from '../output/answer.ts';
 import { textColumns } from '../output/table.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

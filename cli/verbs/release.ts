@@ -7,7 +7,7 @@ import { listAllocations } from '../clients/list-allocations.ts';
 import type { Answer } from '../output/answer.ts';
 import { formatAddresses, formatAllocation, formatPodName } from '../output/format.ts';
 import { textColumns } from '../output/table.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { confirm } from '../program/confirm.ts';
 import { addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
 import { runAndPrint } from '../program/verb.ts';

@@ -5,7 +5,7 @@ import { pause } from '../../lib/process/abortable.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { type EtcdAccess, etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { confirm } from '../program/confirm.ts';
 import { createInterruptSignal } from '../program/interrupt.ts';
 import { addEtcdOption, etcdHelp } from '../program/ledger-source-options.ts';

@@ -7,7 +7,7 @@ import { verifyExport } from '../../ledger/audit/verification/verify-ledger.ts';
 import { explainEtcdError, openEtcdLedger } from '../clients/etcd-ledger.ts';
 import { readExportLines } from '../export-file/read-lines.ts';
 import { showProgress } from '../output/progress.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { createInterruptSignal } from '../program/interrupt.ts';
 import { addEtcdOption, etcdHelp } from '../program/ledger-source-options.ts';
 

@@ -4,7 +4,7 @@ import { IpamService } from '../../proto/generated/ipledger.ts';
 import { findSubnet } from '../clients/find-address.ts';
 import { createTableAnswer } from '../output/answer.ts';
 import { createReservationListing } from '../output/reservation.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { addOperationOptions, type OperationOptions } from '../program/operation-verb.ts';
 import { runAndPrint } from '../program/verb.ts';
 

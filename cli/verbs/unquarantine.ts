@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { IpamService } from '../../proto/generated/ipledger.ts';
 import { findSubnet, readAddressRecord } from '../clients/find-address.ts';
 import { createQuarantineListing, formatQuarantine } from '../output/quarantine.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { confirm } from '../program/confirm.ts';
 import { addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
 import { outputStyle, runAndPrint } from '../program/verb.ts';

@@ -6,7 +6,7 @@ import type { LedgerClient } from '../clients/ledger-client.ts';
 import { readAll } from '../../lib/ledger-client/pages.ts';
 import { escapeControlCharacters } from '../output/control-characters.ts';
 import { createReservationListing } from '../output/reservation.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { confirm } from '../program/confirm.ts';
 import { addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
 import { outputStyle, runAndPrint } from '../program/verb.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../ledger/audit/verification/verify-ledger.ts';
 import type { Ledger } from '../../ledger/log/store/ledger.ts';
 import { openAllocatorClient } from '../clients/ledger-client.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError, exitStatus } from '../cli-error.ts';
 import { targetOf } from '../program/allocator-options.ts';
 import { describeDifference, readLedgerTime } from '../time/ledger-time.ts';
 import { createInterruptSignal } from '../program/interrupt.ts';
@@ -27,7 +27,6 @@ import { openEtcdLedger } from '../clients/etcd-ledger.ts';
 import { startLedgerThread } from '../clients/ledger-thread.ts';
 import { readExportLines } from '../export-file/read-lines.ts';
 import { showProgress } from '../output/progress.ts';
-import { exitStatus } from '../program/exit-status.ts';
 import { addLedgerSourceOptions, etcdHelp, type LedgerSource } from '../program/ledger-source-options.ts';
 
 interface Options extends LedgerSource {

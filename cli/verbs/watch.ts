@@ -6,10 +6,9 @@ import type { MessageInput } from '../../proto/codec.ts';
 import { type Event, LedgerService, type Position, type WatchRequest } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { eventColumns, formatEventRow } from '../output/event-rows.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError, exitStatus } from '../cli-error.ts';
 import { createRowWriter, loadYamlFormat, type OutputStyle } from '../output/answer.ts';
 import { addVerbOptions, outputStyle, type VerbOptions, withAllocator } from '../program/verb.ts';
-import { exitStatus } from '../program/exit-status.ts';
 
 interface WatchOptions extends VerbOptions {
   readonly from?: number;

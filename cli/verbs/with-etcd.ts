@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import { delimiter } from 'node:path';
 import type { Command } from 'commander';
 import { type ClusterEtcd, openClusterEtcd } from '../clients/cluster-etcd.ts';
-import { CliError } from '../program/cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
 interface Options {
   readonly namespace: string;

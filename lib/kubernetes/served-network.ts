@@ -1,5 +1,5 @@
 /** The rule which networks ipledger serves, by the CNI configuration of their NetworkAttachmentDefinition. Pure. */
-import { ovn4nfvTypes } from '../ovn4nfv/names.ts';
+import { ovn4nfvTypes } from './ovn4nfv.ts';
 import { ownIpamType } from './beside-kube-ovn.ts';
 
 /** The type of Kube-OVN's plugin, which makes NICs, and as `ipam.type` only gives addresses. */

@@ -25,7 +25,7 @@ import {
   release,
   silentLog,
 } from '../../ledger/log/testing/running-writer.ts';
-import type { ProvenAnswer } from '../../ledger/log/writer/pending-request.ts';
+import type { ProvenAnswer } from '../../ledger/log/pending-request.ts';
 import { runLeadership, type Leadership } from './leadership.ts';
 
 /** A replica as wiring.ts starts it, without the API. */

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
-import { ovn4nfvTypes } from '../../lib/ovn4nfv/names.ts';
+import { ovn4nfvTypes } from '../../lib/kubernetes/ovn4nfv.ts';
 import { installPlugin, linkPlugin } from './plugin-installer/plugin-installer.ts';
 
 const program = new Command('install-plugin')

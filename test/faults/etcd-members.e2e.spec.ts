@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { exitStatus } from '../../cli/program/exit-status.ts';
+import { exitStatus } from '../../cli/cli-error.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { call, connect, type Connection } from '../../lib/grpc/client.ts';
 import {

@@ -2,7 +2,7 @@
 import type { CheckInput } from './check-input.ts';
 import type { Disagreement } from './disagreement.ts';
 import { formatCount } from '../../output/answer.ts';
-import { formatShellCommand } from '../../output/shell-command.ts';
+import { formatShellCommand } from '../../shell-command.ts';
 import { lostNodeRemedy } from '../../output/lost-container.ts';
 
 /**

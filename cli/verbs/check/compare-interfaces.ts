@@ -5,7 +5,7 @@ import { parseNetworkStatus } from '../../cluster/network-status.ts';
 import { podKey } from '../../output/format.ts';
 import type { Disagreement } from './disagreement.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';
-import { formatShellCommand } from '../../output/shell-command.ts';
+import { formatShellCommand } from '../../shell-command.ts';
 
 /** On a network of its allocations, a running Pod has the allocated addresses only. */
 export function compareInterfaces({ ledger, cluster }: CheckInput): Disagreement[] {

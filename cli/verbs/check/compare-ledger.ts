@@ -7,7 +7,7 @@ import type { Allocation, SandboxBinding, Subnet, Usage } from '../../../proto/g
 import type { LedgerState, CheckInput } from './check-input.ts';
 import { formatPodName, formatAllocation } from '../../output/format.ts';
 import type { Disagreement } from './disagreement.ts';
-import { formatShellCommand, restartWatcherCommand } from '../../output/shell-command.ts';
+import { formatShellCommand, restartWatcherCommand } from '../../shell-command.ts';
 
 /** A frozen ledger was restored from a backup and lacks events. */
 export function compareFreeze({ ledger: { freeze } }: CheckInput): Disagreement[] {

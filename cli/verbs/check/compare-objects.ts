@@ -11,7 +11,7 @@ import type { CheckInput } from './check-input.ts';
 import { formatAddresses, formatPodName, formatAllocation } from '../../output/format.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { type ClusterState, type IpObject, resourceOf, type StatusObject } from '../../cluster/cluster-state.ts';
-import { formatShellCommand, restartWatcherCommand } from '../../output/shell-command.ts';
+import { formatShellCommand, restartWatcherCommand } from '../../shell-command.ts';
 
 /** The largest integer of the Kubernetes API. */
 const maxCount = 2n ** 63n - 1n;

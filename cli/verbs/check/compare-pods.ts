@@ -8,7 +8,7 @@ import { formatAddresses, podKey, formatPodName, formatAllocation } from '../../
 import { findRequestedProviders } from '../../cluster/requested-attachments.ts';
 import type { Disagreement } from './disagreement.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';
-import { formatShellCommand } from '../../output/shell-command.ts';
+import { formatShellCommand } from '../../shell-command.ts';
 
 const releaseHint =
   'the pod-watcher releases it: check that it runs; an ALARM in its log means that it has stopped releases';

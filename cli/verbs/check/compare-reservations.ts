@@ -3,7 +3,7 @@ import type { AddressRecord } from '../../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
 import type { Disagreement } from './disagreement.ts';
 import type { Vip } from '../../cluster/cluster-state.ts';
-import { formatShellCommand } from '../../output/shell-command.ts';
+import { formatShellCommand } from '../../shell-command.ts';
 
 /** The pod-watcher's reason for a Vip's reservation. Reservations with other reasons have no Vip. */
 const vipReason = 'Vip object ';

@@ -2,7 +2,7 @@
 import { conditionOf } from '../../../lib/kubernetes/conditions.ts';
 import { asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { resourceOf } from '../../cluster/cluster-state.ts';
-import { formatShellCommand } from '../../output/shell-command.ts';
+import { formatShellCommand } from '../../shell-command.ts';
 import type { CheckInput } from './check-input.ts';
 import type { Disagreement } from './disagreement.ts';
 

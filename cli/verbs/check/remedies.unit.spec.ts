@@ -13,7 +13,7 @@ import {
   sandboxBinding,
   subnetOf,
 } from '../../ovn/testing/ovn-rows.fixture.ts';
-import { restartWatcherCommand } from '../../output/shell-command.ts';
+import { restartWatcherCommand } from '../../shell-command.ts';
 import { type CommandCheck, createCommandCheck, shellWords } from '../../testing/verb-parser.ts';
 import { formatRepairCommand } from '../../output/repair-command.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';

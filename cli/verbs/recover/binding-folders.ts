@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type BindingFile, maxBindingFileBytes, maxBindingFiles, parseBindingFile } from '../../../lib/binding-file.ts';
 import { isDnsSubdomain } from '../../../lib/kubernetes/ip-object-name.ts';
 import { readTrustedFile } from '../../../lib/process/trusted-file.ts';
-import { CliError } from '../../program/cli-error.ts';
+import { CliError } from '../../cli-error.ts';
 
 /** The folder with the binding files of one node. */
 export interface BindingFolder {

@@ -14,8 +14,8 @@ import type {
 } from '../../../ledger/domain/events/event.ts';
 import { parseEvent, type StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
-import { formatShellCommand } from '../../output/shell-command.ts';
-import { CliError } from '../../program/cli-error.ts';
+import { formatShellCommand } from '../../shell-command.ts';
+import { CliError } from '../../cli-error.ts';
 import { readExportLines } from '../../export-file/read-lines.ts';
 
 export interface MissingEvents {

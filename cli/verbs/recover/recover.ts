@@ -4,7 +4,7 @@ import { IpamService, LedgerService, SubnetsService } from '../../../proto/gener
 import { listAllocations } from '../../clients/list-allocations.ts';
 import { readAll } from '../../../lib/ledger-client/pages.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
-import { CliError } from '../../program/cli-error.ts';
+import { CliError, exitStatus } from '../../cli-error.ts';
 import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
 import type { Answer } from '../../output/answer.ts';
 import { type BindingFolder, parseBindingFolder, readBindingFolders } from './binding-folders.ts';
@@ -14,7 +14,6 @@ import { formatRecovery } from './format.ts';
 import { findMissingEvents } from './missing-events.ts';
 import { readClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
-import { exitStatus } from '../../program/exit-status.ts';
 
 interface RecoverOptions extends VerbOptions {
   readonly apply: boolean;

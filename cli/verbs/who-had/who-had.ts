@@ -11,8 +11,7 @@ import {
 import type { Answer } from '../../output/answer.ts';
 import { formatNeverUsed, formatPodName, joinNonEmpty } from '../../output/format.ts';
 import { textColumns } from '../../output/table.ts';
-import { CliError } from '../../program/cli-error.ts';
-import { exitStatus } from '../../program/exit-status.ts';
+import { CliError, exitStatus } from '../../cli-error.ts';
 import { addReadModelOptions, outputStyle, type ReadModelOptions, runWithIndex } from '../../program/verb.ts';
 import { describeDifference, readLedgerTime } from '../../time/ledger-time.ts';
 import { ledgerStartAfter } from '../../time/ledger-start.ts';

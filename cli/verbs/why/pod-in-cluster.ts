@@ -1,7 +1,7 @@
 /** Reads one Pod and its Events from the Kubernetes API, and why the pod-watcher releases nothing in its namespace. */
 import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { nodeFailureOf } from '../../cluster/read-cluster.ts';
-import { CliError } from '../../program/cli-error.ts';
+import { CliError } from '../../cli-error.ts';
 import { haltedMassDeletions } from '../../../lib/kubernetes/mass-deletion-acceptance.ts';
 import { podWatcherLeasePath } from '../../../lib/kubernetes/pod-watcher-lease.ts';
 import { podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';

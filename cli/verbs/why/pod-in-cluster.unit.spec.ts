@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { podWatcherLeasePath } from '../../../lib/kubernetes/pod-watcher-lease.ts';
-import { CliError } from '../../program/cli-error.ts';
+import { CliError } from '../../cli-error.ts';
 import { readPodInCluster, readReleaseHalt } from './pod-in-cluster.ts';
 
 const event = (component: string, minute: number) => ({

@@ -13,7 +13,7 @@ import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { eventColumns, formatEventRow } from '../../output/event-rows.ts';
 import type { Northbound } from '../../ovn/northbound.ts';
 import { addNorthboundOption, type NorthboundOptions, readNorthbound } from '../../ovn/ovn-databases.ts';
-import { CliError } from '../../program/cli-error.ts';
+import { CliError, exitStatus } from '../../cli-error.ts';
 import type { ClusterSelection } from '../../../lib/kubernetes/client/cluster-access.ts';
 import { connectKubernetes, hasKubeconfig } from '../../clients/kubernetes-client.ts';
 import { chartNamespace, namespaceOf } from '../../clients/cluster-endpoint.ts';
@@ -26,7 +26,6 @@ import { buildPodHistories } from './pod-history.ts';
 import { formatPodReport } from './format.ts';
 import { describeLogicalPorts } from './logical-ports.ts';
 import { diagnosePod } from './diagnosis.ts';
-import { exitStatus } from '../../program/exit-status.ts';
 
 const maxEvents = 1_000;
 

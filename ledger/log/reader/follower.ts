@@ -11,7 +11,7 @@ import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { State } from '../../domain/state/state.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
-import type { ProvenAnswer } from '../writer/pending-request.ts';
+import type { ProvenAnswer } from '../pending-request.ts';
 import type { Replica } from './replica.ts';
 
 const maxPendingReads = 20_000;

@@ -20,7 +20,7 @@ import {
   endedEntries,
   addNamesOf,
   sealedSegments,
-} from '../writer/configuration-keys.ts';
+} from '../store/configuration-keys.ts';
 import { addressKey, claimNameOf } from '../store/keys.ts';
 import { claimText, headText } from '../store/stored-values.ts';
 import { type AppendOutcome, type Batch, type Ledger, noChanges, type Revision } from '../store/ledger.ts';

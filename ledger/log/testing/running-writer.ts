@@ -11,7 +11,7 @@ import { allocationsOfPod } from '../../domain/queries/queries.ts';
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
 import { evolve } from '../../domain/state/evolve.ts';
 import { initialState, type State } from '../../domain/state/state.ts';
-import type { PendingRequest } from '../writer/pending-request.ts';
+import type { PendingRequest } from '../pending-request.ts';
 import { chainEvent, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { type Batch, type Ledger, noChanges } from '../store/ledger.ts';
 import { MemoryLedger } from './memory-ledger.ts';

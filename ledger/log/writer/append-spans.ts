@@ -2,7 +2,7 @@
 import type { Span } from '../../../lib/tracing/span.ts';
 import type { AppendOutcome } from '../store/ledger.ts';
 import type { BatchBuilder } from './batch.ts';
-import type { DecidedRequest } from './pending-request.ts';
+import type { DecidedRequest } from '../pending-request.ts';
 
 /** Starts the spans; undefined if no request of the batch with events is traced. */
 export function startAppendSpans(decided: readonly DecidedRequest[]): readonly Span[] | undefined {

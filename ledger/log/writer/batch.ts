@@ -20,7 +20,7 @@ import {
   addNamesOf,
   otherKeyBytes,
   sealedSegments,
-} from './configuration-keys.ts';
+} from '../store/configuration-keys.ts';
 import { maxEndedBytes } from '../store/ended-keys.ts';
 import { addressPrefix, logKey } from '../store/keys.ts';
 import { claimText } from '../store/stored-values.ts';

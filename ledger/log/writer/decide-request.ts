@@ -5,7 +5,7 @@ import { decide, isCommandAllowedWhileFrozen } from '../../domain/decide/decide.
 import type { AllocationRefused } from '../../domain/events/event.ts';
 import type { Undo } from '../../domain/state/undo-log.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
-import type { DecidedRequest, QueuedRequest } from './pending-request.ts';
+import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
 import type { BatchBuilder } from './batch.ts';
 import type { StoredEvent } from '../chain/chain.ts';
 import { type Replica, refusalKey } from '../reader/replica.ts';

@@ -5,7 +5,7 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import { BatchBuilder } from './batch.ts';
 import { type DecisionContext, decideRequest } from './decide-request.ts';
-import type { DecidedRequest, QueuedRequest } from './pending-request.ts';
+import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
 import type { RequestQueue } from './request-queue.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 

@@ -4,7 +4,7 @@ import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { claimOf } from '../../domain/state/state.ts';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import type { IpledgerError } from '../../../lib/errors.ts';
-import type { PendingRequest } from './pending-request.ts';
+import type { PendingRequest } from '../pending-request.ts';
 import type { MemoryLedger } from '../testing/memory-ledger.ts';
 import {
   type Answer,

@@ -5,7 +5,7 @@
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { IpledgerError } from '../../../lib/errors.ts';
-import type { QueuedRequest } from './pending-request.ts';
+import type { QueuedRequest } from '../pending-request.ts';
 
 export class RequestQueue {
   #returned: QueuedRequest[] = [];

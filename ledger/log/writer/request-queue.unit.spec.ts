@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { QueuedRequest } from './pending-request.ts';
+import type { QueuedRequest } from '../pending-request.ts';
 import { RequestQueue } from './request-queue.ts';
 
 describe('The queue of requests', () => {

@@ -16,7 +16,7 @@ import { backoffMs, pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { claimKey } from '../../domain/state/claim.ts';
 import { endAppendSpans, startAppendSpans } from './append-spans.ts';
-import type { PendingRequest, DecidedRequest, ProvenAnswer, QueuedRequest } from './pending-request.ts';
+import type { PendingRequest, DecidedRequest, ProvenAnswer, QueuedRequest } from '../pending-request.ts';
 import { BatchBuilder } from './batch.ts';
 import { type DecisionContext, decideRequest } from './decide-request.ts';
 import { callerLeft, OpenBatch } from './open-batch.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
-import type { PendingRequest } from './pending-request.ts';
+import type { PendingRequest } from '../pending-request.ts';
 import { LedgerClock } from '../chain/ledger-clock.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from '../reader/replica.ts';

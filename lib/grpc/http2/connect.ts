@@ -13,7 +13,7 @@ import type { ClientTls, ServerKind } from '../../tls/client-tls.ts';
 import { rejectWhenAborted } from '../../process/abortable.ts';
 import { type Connection, openConnection } from '../calls.ts';
 import { type CallFailure, type Channel, channelLimits, isCallFailure } from '../channel.ts';
-import { status } from '../status.ts';
+import { status } from '../../grpc-status.ts';
 import { callFailure, failureOf, type StreamEnd, unsentFailure } from './failures.ts';
 import { frameMessage, readMessages } from './messages.ts';
 import { SessionKeeper } from './session-keeper.ts';

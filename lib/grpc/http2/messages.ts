@@ -1,6 +1,6 @@
 /** gRPC messages on an HTTP/2 stream: each has a prefix of five bytes, whether it is compressed and its length. */
 import { callFailure } from './failures.ts';
-import { status } from '../status.ts';
+import { status } from '../../grpc-status.ts';
 
 const prefixBytes = 5;
 

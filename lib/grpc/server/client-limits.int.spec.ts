@@ -20,7 +20,7 @@ import {
 } from '../../../test/harness/certificates/certificate-authority.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { frameMessage } from '../http2/messages.ts';
-import { status } from '../status.ts';
+import { status } from '../../grpc-status.ts';
 import type { TokenAccess } from './authorization.ts';
 import { clientGroups } from './client-budgets.ts';
 import { type LimitedServer, replyBytes, startLimitedServer } from './testing/limited-server.ts';

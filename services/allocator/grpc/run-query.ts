@@ -8,7 +8,7 @@ import type { Event } from '../../../ledger/domain/events/event.ts';
 import type { Head } from '../../../ledger/log/chain/chain.ts';
 import type { State } from '../../../ledger/domain/state/state.ts';
 import type { StateRead } from '../../../ledger/log/reader/follower.ts';
-import type { ProvenAnswer } from '../../../ledger/log/writer/pending-request.ts';
+import type { ProvenAnswer } from '../../../ledger/log/pending-request.ts';
 import { type AllocatorContext, notWriter } from './allocator-context.ts';
 import type { CallKind } from './rate-limiter.ts';
 

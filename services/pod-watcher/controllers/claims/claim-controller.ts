@@ -17,9 +17,9 @@ import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.t
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type ObjectAccess, ObjectController } from '../object-controller/object-controller.ts';
-import type { ClaimDemand, ClaimState } from '../pods/planning/claim-request.ts';
+import type { ClaimDemand } from '../pods/planning/claim-request.ts';
+import type { ClaimState, ClusterView } from '../cluster-view.ts';
 import type { EventBudget } from '../pods/event-budget.ts';
-import type { ClusterView } from '../pods/planning/cluster-view.ts';
 import { ClaimAddressCache, claimOwner } from './claim-address-cache.ts';
 import { ClaimCreator, type ClaimCreatorOptions } from './claim-creator.ts';
 import { ClaimDemands } from './claim-demands.ts';

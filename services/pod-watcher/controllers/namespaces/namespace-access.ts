@@ -2,7 +2,7 @@
 import type { NamespaceRestriction } from '../../kubernetes/objects/subnet.ts';
 import { matchesLabels } from '../../kubernetes/objects/label-selector.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';
-import type { ClusterView } from '../pods/planning/cluster-view.ts';
+import type { ClusterView } from '../cluster-view.ts';
 
 /** Whether a restriction lists or selects a namespace. An empty restriction allows all. */
 export function allowsNamespace(

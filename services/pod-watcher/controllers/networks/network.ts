@@ -1,6 +1,6 @@
 /** Classifies a NetworkAttachmentDefinition by its CNI configuration: served here, served by another plugin, or broken. */
 import * as z from 'zod';
-import { ovn4nfvProvider } from '../../../../lib/ovn4nfv/names.ts';
+import { ovn4nfvProvider } from '../../../../lib/kubernetes/ovn4nfv.ts';
 import { kubeOvnType, servedIpamTypes, servedKind } from '../../../../lib/kubernetes/served-network.ts';
 import { goFields } from '../../../../lib/go-fields.ts';
 import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';

@@ -10,11 +10,11 @@ import { type AttachmentRequest, IpamService } from '../../../../proto/generated
 import { heldAllocationOf, type HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { PodTraces } from '../../pod-traces.ts';
 import type { Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
-import type { ClaimController } from '../claims/claim-controller.ts';
 import { foreignResultEvent, foreignResultKeys } from './foreign-results.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import type { EventBudget } from './event-budget.ts';
-import type { ClusterView } from './planning/cluster-view.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import type { ClaimDemand } from './planning/claim-request.ts';
 import { planPod } from './planning/plan.ts';
 import type { PodPlan } from './planning/request-addresses.ts';
 import {
@@ -45,7 +45,7 @@ export interface PodAllocatorOptions {
   /** Removes the annotation that shows why the Pod waits. */
   readonly endWaitReason: (pod: Pod) => void;
   /** Gives IPAMClaims their addresses. */
-  readonly claims: Pick<ClaimController, 'request'>;
+  readonly claims: { request(pod: string, demands: readonly ClaimDemand[]): void };
   /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
   readonly findNameConflict: (key: string, pod: Pod) => Pod | undefined;
   readonly recordEvent: (pod: Pod, podEvent: PodEvent) => void;

@@ -18,7 +18,7 @@ import { allObjects } from '../mass-deletion-guard.ts';
 import { NetworkCache } from '../networks/network.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
 import { LifecycleTracker, type TerminatingPods } from './lifecycle-tracker.ts';
-import type { ClusterView } from './planning/cluster-view.ts';
+import type { ClusterView } from '../cluster-view.ts';
 import { PodAllocator, type PodAllocatorOptions, type ServeResult } from './pod-allocator.ts';
 import { PodReleaser } from './pod-releaser.ts';
 import { PodTermination, type PodTerminationOptions } from './pod-termination.ts';

@@ -1,7 +1,7 @@
 /** The IPPools that the ledger has in force, by name, and those that serve a namespace's Pods. */
 import type { LedgerEvent, AppliedPool } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
-import type { ClusterView } from '../pods/planning/cluster-view.ts';
+import type { ClusterView } from '../cluster-view.ts';
 
 export class PoolCache implements LedgerSubscriber {
   readonly #pools = new Map<string, AppliedPool>();

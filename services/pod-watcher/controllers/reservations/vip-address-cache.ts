@@ -3,7 +3,7 @@ import { ipv4First } from '../../../../lib/net/ip.ts';
 import type { VipObject } from '../../kubernetes/objects/vip.ts';
 import type { LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
-import type { ClusterView } from '../pods/planning/cluster-view.ts';
+import type { ClusterView } from '../cluster-view.ts';
 
 const prefix = 'vip/';
 

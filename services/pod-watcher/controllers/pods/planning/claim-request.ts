@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net';
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
+import type { ClaimState } from '../../cluster-view.ts';
 import { clusterProblem, type PlanProblem, requestProblem } from './result.ts';
 
 type Request = MessageInput<AttachmentRequest>;
@@ -13,16 +14,6 @@ export interface NamedClaim {
   /** The name of the network in its CNI configuration, and that of its NetworkAttachmentDefinition. */
   readonly networkNames: readonly string[];
   readonly state: ClaimState;
-}
-
-/** What the cluster and the ledger have of a claim. */
-export interface ClaimState {
-  /** Absent if there is no such IPAMClaim. */
-  readonly object?: { readonly network: string; readonly deleting: boolean };
-  /** Its addresses, IPv4 first; absent before the first Pod named it. `owner` is the owner of the reservation. */
-  readonly reserved?: { readonly subnet: string; readonly addresses: readonly string[]; readonly owner: string };
-  /** Why it has no address; "" if that is not known. */
-  readonly problem: string;
 }
 
 /** What a Pod requests for a claim without addresses. */

@@ -1,6 +1,6 @@
 /** Stage 1 of planning: a Pod's annotations become network selections, matched with the attachments that it holds. Pure. */
 import type { Controller } from '../../../../../lib/kubernetes/pod-identity.ts';
-import { ovn4nfvProvider } from '../../../../../lib/ovn4nfv/names.ts';
+import { ovn4nfvProvider } from '../../../../../lib/kubernetes/ovn4nfv.ts';
 import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';
 import { hasAllocatedAnnotation, type Pod } from '../../../kubernetes/objects/pod.ts';
 import { type Ovn4nfvRequest, parseOvn4nfvRequest } from '../../../../../lib/ovn4nfv/request.ts';

@@ -8,7 +8,7 @@
  */
 import { type Pod, isMirror } from '../../../kubernetes/objects/pod.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView } from '../../cluster-view.ts';
 import { parsePod } from './parse-pod.ts';
 import { type PodPlan, requestAddresses } from './request-addresses.ts';
 import { resolvePod } from './resolve-pod.ts';

@@ -7,7 +7,7 @@ import { networksAnnotationOf, type Pod } from '../../../kubernetes/objects/pod.
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
 import { isPoolName } from './address-annotations.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView } from '../../cluster-view.ts';
 import type { NetworkSelection } from './network-selections.ts';
 import { ok, problem, type Result } from './result.ts';
 

@@ -12,7 +12,7 @@ import { isPoolName } from './address-annotations.ts';
 import { readAnnotation, type ServedAttachment } from './attachment-annotations.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
 import type { NamedClaim } from './claim-request.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView, ReservedVip } from '../../cluster-view.ts';
 import { networkKey } from './network-selections.ts';
 import { resolveOvn4nfv } from './ovn4nfv/resolve-ovn4nfv.ts';
 import type { ParsedPod, SelectedAttachment } from './parse-pod.ts';
@@ -20,7 +20,6 @@ import { primarySelection, resolvePrimaryNetwork } from './primary-network.ts';
 import { clusterProblem, type PlanProblem, type Result } from './result.ts';
 import { resolveNamedSubnet, resolvePoolSubnets, resolveProviderSubnets } from './subnet-selection.ts';
 import { networkServedElsewhere, networkWithoutConfig, type UnservedRequest } from './unserved-requests.ts';
-import type { ReservedVip } from './vip-request.ts';
 
 export interface ResolvedAttachment extends ServedAttachment {
   /** The Subnets that may serve it, best first; at least one. */

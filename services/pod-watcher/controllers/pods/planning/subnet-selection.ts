@@ -1,11 +1,11 @@
 /** Selects the Subnets that may serve an attachment: by its provider, its annotations and the Pod's namespace. Pure. */
-import { ovn4nfvProvider } from '../../../../../lib/ovn4nfv/names.ts';
+import { ovn4nfvProvider } from '../../../../../lib/kubernetes/ovn4nfv.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
 import type { ServedNetwork } from '../../networks/network.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
 import type { ServedAttachment } from './attachment-annotations.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView } from '../../cluster-view.ts';
 import { ok, problem, type Result } from './result.ts';
 
 /** A Subnet or an IPPool, and the key of the annotation that names it. */

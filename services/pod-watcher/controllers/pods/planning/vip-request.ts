@@ -1,15 +1,8 @@
 /** The annotation `vip`: a Pod that requests the addresses of a Vip object. Pure. */
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
+import type { ReservedVip } from '../../cluster-view.ts';
 import { ok, problem, type Result } from './result.ts';
-
-/** A Vip that has its addresses. */
-export interface ReservedVip {
-  readonly subnet: string;
-  readonly addresses: readonly string[];
-  /** The namespace whose Pods may use it; "": all namespaces. */
-  readonly namespace: string;
-}
 
 /**
  * Returns the requests; the first that is served from the Vip's Subnet now requests the Vip's addresses.

@@ -1,5 +1,5 @@
 /** Resolves an OVN4NFV request: one attachment request for each of its interfaces, or the reasons why there are none. Pure. */
-import { defaultOvn4nfvNetwork, ovn4nfvProvider } from '../../../../../../lib/ovn4nfv/names.ts';
+import { defaultOvn4nfvNetwork, ovn4nfvProvider } from '../../../../../../lib/kubernetes/ovn4nfv.ts';
 import type { MessageInput } from '../../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../../proto/generated/ipledger.ts';
 import { ovnAnnotation } from '../../../../../../lib/ovn4nfv/annotations.ts';
@@ -7,7 +7,7 @@ import { networksAnnotationOf, type Pod } from '../../../../kubernetes/objects/p
 import type { Ovn4nfvInterface } from '../../../../../../lib/ovn4nfv/interface.ts';
 import type { Ovn4nfvRequest } from '../../../../../../lib/ovn4nfv/request.ts';
 import { noConstraints, parseAddresses, parseMac } from '../address-annotations.ts';
-import type { ClusterView } from '../cluster-view.ts';
+import type { ClusterView } from '../../../cluster-view.ts';
 import { networkKey, type NetworkSelection } from '../network-selections.ts';
 import type { ParsedPod } from '../parse-pod.ts';
 import { clusterProblem, ok, type PlanProblem, requestProblem, type Result } from '../result.ts';

@@ -4,8 +4,7 @@ import type { HeldAttachment } from '../attachment-matching.ts';
 import type { NamespaceRestriction } from '../../../../kubernetes/objects/subnet.ts';
 import { networkOf } from '../../../networks/network.ts';
 import { planPod } from '../plan.ts';
-import type { ClaimState } from '../claim-request.ts';
-import type { ClusterView } from '../cluster-view.ts';
+import type { ClaimState, ClusterView } from '../../../cluster-view.ts';
 
 const configs: Record<string, string> = {
   'default/macvlan': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',

@@ -1,10 +1,26 @@
 /** The state of the cluster that a plan reads: networks, Subnets, IPPools, Vips, IPAMClaims, namespaces and StatefulSets. */
-import type { Owner } from '../../../../../proto/generated/ipledger.ts';
-import type { NamespaceObject } from '../../../kubernetes/objects/namespace.ts';
-import type { NamespaceRestriction } from '../../../kubernetes/objects/subnet.ts';
-import type { Network } from '../../networks/network.ts';
-import type { ClaimState } from './claim-request.ts';
-import type { ReservedVip } from './vip-request.ts';
+import type { Owner } from '../../../proto/generated/ipledger.ts';
+import type { NamespaceObject } from '../kubernetes/objects/namespace.ts';
+import type { NamespaceRestriction } from '../kubernetes/objects/subnet.ts';
+import type { Network } from './networks/network.ts';
+
+/** What the cluster and the ledger have of a claim. */
+export interface ClaimState {
+  /** Absent if there is no such IPAMClaim. */
+  readonly object?: { readonly network: string; readonly deleting: boolean };
+  /** Its addresses, IPv4 first; absent before the first Pod named it. `owner` is the owner of the reservation. */
+  readonly reserved?: { readonly subnet: string; readonly addresses: readonly string[]; readonly owner: string };
+  /** Why it has no address; "" if that is not known. */
+  readonly problem: string;
+}
+
+/** A Vip that has its addresses. */
+export interface ReservedVip {
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+  /** The namespace whose Pods may use it; "": all namespaces. */
+  readonly namespace: string;
+}
 
 export interface ClusterView {
   /** The NetworkAttachmentDefinition "namespace/name"; undefined if there is none. */

@@ -4,10 +4,10 @@ import type { Segment, Sequenced } from '../../domain/events/event.ts';
 import { otherKeyOf } from '../../domain/events/registry.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { StoredEvent } from '../chain/chain.ts';
-import { endedText } from '../store/ended-keys.ts';
-import { droppedKey, poolKey, segmentKey, subnetKey } from '../store/keys.ts';
-import { configuredSubnetText, droppedText, poolText, segmentText } from '../store/stored-values.ts';
-import type { Batch } from '../store/ledger.ts';
+import { endedText } from './ended-keys.ts';
+import { droppedKey, poolKey, segmentKey, subnetKey } from './keys.ts';
+import { configuredSubnetText, droppedText, poolText, segmentText } from './stored-values.ts';
+import type { Batch } from './ledger.ts';
 
 /** Names of Subnets, of pools, and of Subnets with dropped claims. */
 export type ConfiguredNames = { readonly [Kind in keyof typeof configurations]: Set<string> };

@@ -1,4 +1,4 @@
-/** The exit statuses of the CLI. */
+/** Errors of the CLI itself, and its exit statuses. Errors of the allocator are IpledgerErrors. */
 export const exitStatus = {
   /** The allocator rejected the request, or has no record of its subject. */
   refused: 1,
@@ -15,3 +15,14 @@ export const exitStatus = {
   /** Ended by Ctrl-C: 128 + SIGINT, as in shells. */
   interrupted: 130,
 } as const;
+
+/** Ends the program with an exit status and one line on stderr. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitStatus: number;
+
+  constructor(status: keyof typeof exitStatus, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitStatus = exitStatus[status];
+  }
+}

@@ -1,10 +1,10 @@
 /** A request to the writer, and its stages: pending, queued, decided, proven. */
-import type { IpledgerError } from '../../../lib/errors.ts';
-import type { Span } from '../../../lib/tracing/span.ts';
-import type { Command } from '../../domain/commands/command.ts';
-import type { Event } from '../../domain/events/event.ts';
-import type { State } from '../../domain/state/state.ts';
-import type { Head } from '../chain/chain.ts';
+import type { IpledgerError } from '../../lib/errors.ts';
+import type { Span } from '../../lib/tracing/span.ts';
+import type { Command } from '../domain/commands/command.ts';
+import type { Event } from '../domain/events/event.ts';
+import type { State } from '../domain/state/state.ts';
+import type { Head } from './chain/chain.ts';
 
 /** A command or, without `command`, a query. */
 export interface PendingRequest<Answer> {
