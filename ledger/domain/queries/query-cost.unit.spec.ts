@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { State } from '../state/state.ts';
+import type { ConfiguredSubnet, State } from '../state/state.ts';
 import { restoreState } from '../state/snapshot.ts';
 import { countVisits } from '../testing/count-visits.ts';
-import { allocated, bound, subnetConfigured } from '../testing/event-fixtures.ts';
-import { foldEvents, snapshotOf } from '../testing/given-when-then.ts';
+import { allocated, bound, released, subnetConfigured } from '../testing/event-fixtures.ts';
+import { foldEvents, snapshotOf, startTime } from '../testing/given-when-then.ts';
 import { listBindings } from './list-bindings.ts';
-import { listAllocations } from './queries.ts';
+import { freeOf, listAllocations } from './queries.ts';
 
 interface CountedPage {
   readonly result: ReturnType<typeof listAllocations>;
@@ -91,4 +91,18 @@ describe('A list costs its page', () => {
         expect(Math.max(...pages)).to.be.below('subnet' in filter || 'pod' in filter ? 2_500 : 40 + surplus);
       });
   }
+});
+
+describe('The number of free addresses of a Subnet', () => {
+  it('is counted without reading a claim, while half of the released addresses cool down', () => {
+    const grants = Array.from({ length: 200 }, (_, index) => allocated(`pod-${index}`, `172.17.1.${1 + index}`));
+    const ends = grants.map((event, index) => released(event, index + 2));
+    const state = foldEvents([subnetConfigured(), ...grants, ...ends]);
+    const configured = state.subnets.values().next().value as ConfiguredSubnet;
+    const endOf100 = startTime + (grants.length + 100) * 1_000;
+    const now = endOf100 + configured.subnet.spec.cooldownMs;
+    const { result, visits } = countVisits(() => freeOf(configured, now));
+    const [all] = freeOf(configured, Number.MAX_SAFE_INTEGER);
+    expect([(all ?? 0n) - (result[0] ?? 0n), visits]).to.deep.equal([100n, 0]);
+  });
 });
