@@ -3,6 +3,7 @@
  *
  * The pages of a snapshot are of different positions, and the events after the first page follow. So a program receives some events
  * whose effect the snapshot contains. Applying an event twice must change nothing: events name their allocation.
+ * Review notes: docs/invariants.md, "A projection has one position".
  */
 import { type Event, LedgerService, type Position, type WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';

@@ -35,6 +35,27 @@ describe('Documents', () => {
     expect(links.filter(({ document, link }) => isBroken(document, link))).to.deep.equal([]);
   });
 
+  it('exist under the name and the heading that a comment of the sources gives', () => {
+    const sources = execFileSync('git', ['ls-files', '-z', '*.ts', '*.go', '*.yaml', 'Makefile'], { cwd: root });
+    const mentions = sources
+      .toString()
+      .split('\0')
+      .filter((file) => file !== '' && existsSync(join(root, file)))
+      .flatMap((file) =>
+        [...read(file).matchAll(/\b(docs\/[\w/-]+\.md)(?:, "([^"]+)")?/g)].map(([, document = '', heading]) => ({
+          file,
+          document,
+          heading,
+        })),
+      );
+    expect(mentions).to.have.length.greaterThan(20);
+    const wrong = mentions.filter(
+      ({ document, heading }) =>
+        !existsSync(join(root, document)) || (heading !== undefined && !read(document).includes(`# ${heading}\n`)),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
   it('name files that exist in each recipe for a change', () => {
     const named = [...read('docs/contributing.md').matchAll(/`([\w.-]+(?:\/[\w.-]+)+)`/g)].map(([, file = '']) => file);
     expect(named).to.have.length.greaterThan(30);

@@ -1,4 +1,7 @@
-/** An append as one etcd transaction: its compares and puts, and the meaning of the reply. */
+/**
+ * An append as one etcd transaction: its compares and puts, and the meaning of the reply.
+ * Review notes: docs/invariants.md, "The head is compared".
+ */
 import { GRPCInvalidArgumentError, type ICompare, type IKeyValue, type ITxnResponse } from 'etcd3';
 import type { Head } from '../chain/chain.ts';
 import {

@@ -2,6 +2,7 @@
  * Builds a batch. Each command is decided against the state with the earlier commands of the batch in it. A command that does
  * not fit into the transaction waits for the next one; a command is never split. A batch may begin while the append of the one before
  * it is in flight: then that batch is committed before this one is built, or both are rolled back, this one first.
+ * Review notes: docs/invariants.md, "All or none".
  */
 import type { Claim } from '../../domain/state/claim.ts';
 import { type Event } from '../../domain/events/event.ts';

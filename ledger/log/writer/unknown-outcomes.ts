@@ -2,6 +2,7 @@
  * Appends of unknown outcome. All of them follow the same head, so all have the same event number: at most one of them happens.
  * Once the log has an event with that number, no other append can happen. An append that etcd refused does not happen after the
  * refusal, so the next read of the log shows its outcome.
+ * Review notes: docs/invariants.md, "An unknown outcome stays unknown".
  */
 import type { Seq } from '../../domain/events/event.ts';
 import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
