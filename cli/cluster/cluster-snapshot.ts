@@ -1,18 +1,8 @@
 /** Reads the objects that Kube-OVN's controller and ipledger manage, and the Pods. */
-import { allocationAnnotation, finalizer, ownerKind } from '../../lib/kubernetes/kubernetes-metadata.ts';
-import { controllerOf, virtualMachineKind } from '../../lib/kubernetes/pod-identity.ts';
+import { allocationAnnotation, finalizer } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { canonicalAddress } from '../../ledger/domain/addresses/address.ts';
 import { cidrContains } from '../../lib/net/ip.ts';
-import type { Owner } from '../../proto/generated/ipledger.ts';
-import {
-  collectionPaths,
-  type KubernetesReader,
-  type MachineInstances,
-  parsePod,
-  readPodsAndNetworks,
-  type PodsAndNetworks,
-} from './read-cluster.ts';
-import type { Pod } from './cluster-state.ts';
+import { collectionPaths, type KubernetesReader, readPodsAndNetworks, type PodsAndNetworks } from './read-cluster.ts';
 import { type UntypedJson, asRecord, asText, asTexts } from '../../lib/kubernetes/untyped-json.ts';
 
 /** The common fields of Kube-OVN's custom resources. */
@@ -63,12 +53,7 @@ export interface KubeOvnVip extends KubeOvnObject {
   readonly mac: string;
 }
 
-/** A Pod with its node and owner, which allocations record. */
-export interface PodWithOwner extends Pod {
-  readonly owner: Owner | undefined;
-}
-
-export interface ClusterSnapshot extends PodsAndNetworks<PodWithOwner> {
+export interface ClusterSnapshot extends PodsAndNetworks {
   readonly subnets: readonly KubeOvnSubnet[];
   readonly pools: readonly KubeOvnPool[];
   readonly ips: readonly KubeOvnIp[];
@@ -99,7 +84,7 @@ export async function readClusterSnapshot(kubernetes: KubernetesReader): Promise
     read('IP', parseIp),
     read('Vip', parseVip),
   ]);
-  return { subnets, pools, ips, vips, ...(await readPodsAndNetworks(kubernetes, parsePodWithOwner)) };
+  return { subnets, pools, ips, vips, ...(await readPodsAndNetworks(kubernetes)) };
 }
 
 function parseMetadata(kind: KubeOvnObject['kind'], item: UntypedJson): KubeOvnObject {
@@ -172,20 +157,6 @@ function parseVip(item: UntypedJson): KubeOvnVip {
     addresses: nonEmpty(field('v4ip'), field('v6ip')),
     mac: asText(spec['macAddress']) || asText(status['mac']),
   };
-}
-
-function parsePodWithOwner(item: UntypedJson, instances: MachineInstances): PodWithOwner {
-  const pod = parsePod(item, instances);
-  return { ...pod, owner: parseOwner(pod, item) };
-}
-
-/** A VirtualMachineInstance counts as owner of its launcher Pods only. */
-function parseOwner({ ledgerName }: Pod, item: UntypedJson): Owner | undefined {
-  const controller = controllerOf(asRecord(item['metadata'])['ownerReferences']);
-  if (!controller) return undefined;
-  const { apiVersion, name, uid } = controller;
-  const kind = ownerKind(apiVersion, controller.kind);
-  return kind === virtualMachineKind && ledgerName === undefined ? undefined : { kind, name, uid };
 }
 
 const nonEmpty = (...values: readonly unknown[]): string[] => values.map((each) => asText(each).trim()).filter(Boolean);

@@ -1,6 +1,7 @@
 /** The objects of the Kubernetes API that `check` compares with the ledger. */
 import { ownGroup } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import type { StatefulSetMembers } from '../../lib/kubernetes/stateful-set.ts';
+import type { Owner } from '../../proto/generated/ipledger.ts';
 
 export interface Pod {
   readonly namespace: string;
@@ -18,6 +19,7 @@ export interface Pod {
   readonly annotations: Readonly<Record<string, string>>;
   /** "" while it is not scheduled. */
   readonly node: string;
+  readonly owner: Owner | undefined;
   /** Whether it is ready; absent for a Pod that is no node agent. */
   readonly agent?: 'ready' | 'not ready';
 }

@@ -1,17 +1,20 @@
 /** Reads the cluster state from the Kubernetes API. */
 import { conditionOf, isReady } from '../../lib/kubernetes/conditions.ts';
 import { withoutKubeOvnAnnotations } from '../../lib/kubernetes/beside-kube-ovn.ts';
-import { allocationAnnotation } from '../../lib/kubernetes/kubernetes-metadata.ts';
+import { allocationAnnotation, ownerKind } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import {
+  type Controller,
   controllerOf,
   podIdentityOf,
   claimedMachineOf,
   type MachineInstance,
   machineInstanceOf,
   launcherMismatch,
+  virtualMachineKind,
 } from '../../lib/kubernetes/pod-identity.ts';
 import { graceSecondsOf } from '../../lib/kubernetes/pod-lifecycle.ts';
 import { membersOf } from '../../lib/kubernetes/stateful-set.ts';
+import type { Owner } from '../../proto/generated/ipledger.ts';
 import { chartNamespace } from '../clients/cluster-endpoint.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import type { ClusterState, IpObject, Pod, StatusObject, Vip } from './cluster-state.ts';
@@ -37,7 +40,7 @@ export async function readCluster(kubernetes: KubernetesReader): Promise<Cluster
   const read = async <T>(kind: keyof typeof collectionPaths, as: (item: UntypedJson) => T): Promise<T[]> =>
     (await kubernetes.list(collectionPaths[kind])).map(as);
   const [podsAndNetworks, ips, subnets, pools, vips, nodes] = await Promise.all([
-    readPodsAndNetworks(kubernetes, parsePod),
+    readPodsAndNetworks(kubernetes),
     read('IP', parseIp),
     read('Subnet', parseStatus),
     read('IPPool', parseStatus),
@@ -60,18 +63,11 @@ export async function readCluster(kubernetes: KubernetesReader): Promise<Cluster
 export type KubernetesReader = Pick<KubernetesClient, 'get' | 'list' | 'besideKubeOvn'>;
 
 /** Pods, and what decides their attachments and address retention. */
-export type PodsAndNetworks<AnyPod extends Pod> = Pick<
-  ClusterState,
-  'statefulSets' | 'machines' | 'networks' | 'besideKubeOvn'
-> & {
-  readonly pods: readonly AnyPod[];
-};
+export type PodsAndNetworks = Pick<ClusterState, 'pods' | 'statefulSets' | 'machines' | 'networks' | 'besideKubeOvn'>;
 
 /** @throws CliError when the API cannot be read. */
-export async function readPodsAndNetworks<AnyPod extends Pod>(
-  kubernetes: KubernetesReader,
-  podAs: (item: UntypedJson, instances: MachineInstances) => AnyPod,
-): Promise<PodsAndNetworks<AnyPod>> {
+export async function readPodsAndNetworks(kubernetes: KubernetesReader): Promise<PodsAndNetworks> {
+  const { besideKubeOvn } = kubernetes;
   const [pods, statefulSets, networks, { machines, instances }] = await Promise.all([
     kubernetes.list(collectionPaths.Pod),
     kubernetes.list(collectionPaths.StatefulSet),
@@ -79,24 +75,22 @@ export async function readPodsAndNetworks<AnyPod extends Pod>(
     readMachines(kubernetes),
   ]);
   return {
-    besideKubeOvn: kubernetes.besideKubeOvn,
-    pods: pods.map((item) => podAs(kubernetes.besideKubeOvn ? withoutKubeOvnAnnotations(item) : item, instances)),
+    besideKubeOvn,
+    pods: pods.map((item) => parsePod(besideKubeOvn ? withoutKubeOvnAnnotations(item) : item, instances)),
     statefulSets: new Map(statefulSets.map((item) => [keyOf(item), membersOf(item)])),
     networks: new Map(networks.map((item) => [keyOf(item), asText(asRecord(item['spec'])['config'])])),
     machines,
   };
 }
 
-/** VirtualMachineInstances, by "namespace/name". */
-export type MachineInstances = ReadonlyMap<string, MachineInstance>;
-
 /** A launcher Pod gets the identity of its virtual machine, if the instance exists and lists the Pod. */
-export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
+function parsePod(item: UntypedJson, instances: ReadonlyMap<string, MachineInstance>): Pod {
   const [metadata, spec, status] = [asRecord(item['metadata']), asRecord(item['spec']), asRecord(item['status'])];
   const all = Object.entries(asRecord(metadata['annotations'])).map(([key, value]) => [key, asText(value)] as const);
   const annotations = Object.fromEntries(all);
   const [name, uid] = [asText(metadata['name']), asText(metadata['uid'])];
-  const claim = claimedMachineOf({ name, controller: controllerOf(metadata['ownerReferences']) });
+  const controller = controllerOf(metadata['ownerReferences']);
+  const claim = claimedMachineOf({ name, controller });
   const instance = claim && instances.get(`${asText(metadata['namespace'])}/${claim.name}`);
   const isLauncher = claim && !launcherMismatch(instance, claim, { name, uid });
   const identity = isLauncher ? claim : podIdentityOf({ name, uid, annotations });
@@ -113,8 +107,17 @@ export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
     graceSeconds: graceSecondsOf(metadata, spec),
     annotations,
     node: asText(spec['nodeName']),
+    owner: ownerOf(controller, identity.name !== name),
     ...(isAgent(item) && { agent: isReady(item) ? 'ready' : 'not ready' }),
   };
+}
+
+/** A VirtualMachineInstance counts as owner of its launcher Pods only. */
+function ownerOf(controller: Controller | undefined, isLauncher: boolean): Owner | undefined {
+  if (!controller) return undefined;
+  const { apiVersion, name, uid } = controller;
+  const kind = ownerKind(apiVersion, controller.kind);
+  return kind === virtualMachineKind && !isLauncher ? undefined : { kind, name, uid };
 }
 
 /** The labels of the chart. Without access to the node's network a Pod is none, so that a tenant's Pod cannot hide a missing agent. */

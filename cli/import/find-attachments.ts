@@ -16,10 +16,10 @@ import {
   type KubeOvnIp,
   type KubeOvnSubnet,
   type KubeOvnVip,
-  type PodWithOwner,
   providerOf,
   subnetContains,
 } from '../cluster/cluster-snapshot.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 import { findRequestedAttachments } from '../cluster/requested-attachments.ts';
 import { podKey } from '../output/format.ts';
 import { createAttachment, holderOf, type ObservedAttachment } from './observed-attachment.ts';
@@ -74,7 +74,7 @@ const maxInterfaceLength = 15;
 const maxNics = 24;
 
 interface ShownNic {
-  readonly pod: PodWithOwner;
+  readonly pod: Pod;
   /** The prefix of its annotations, before ".kubernetes.io/…". */
   readonly key: string;
   readonly provider: string;
@@ -84,7 +84,7 @@ interface ShownNic {
   readonly ip: KubeOvnIp | undefined;
 }
 
-function findPodAttachments(pod: PodWithOwner, context: Context): ObservedAttachment[] {
+function findPodAttachments(pod: Pod, context: Context): ObservedAttachment[] {
   const nics = findRequestedAttachments(pod, context.snapshot);
   const keys = Object.entries(pod.annotations)
     .flatMap(([key, value]) => (value === 'true' ? (allocated.exec(key)?.[1] ?? []) : []))

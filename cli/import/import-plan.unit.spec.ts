@@ -3,7 +3,8 @@ import { runningPod } from '../cluster/testing/running-pod.ts';
 import { leaveOutConflicts } from './conflict.ts';
 import { findObservedAttachments } from './find-attachments.ts';
 import { findConflicts, type LedgerContents, planImport } from './import-plan.ts';
-import type { KubeOvnIp, KubeOvnSubnet, PodWithOwner, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
+import type { KubeOvnIp, KubeOvnSubnet, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 
 const metadata = { uid: 'uid', resourceVersion: '1', generation: 1, finalizers: ['kubeovn.io/kube-ovn-controller'] };
 const subnet = (name: string, cidrBlock: string, provider = 'lan.default'): KubeOvnSubnet => ({
@@ -15,10 +16,8 @@ const subnet = (name: string, cidrBlock: string, provider = 'lan.default'): Kube
   namespaces: [],
   hasSelectors: false,
 });
-const pod = (name: string, annotations: Readonly<Record<string, string>>): PodWithOwner => ({
+const pod = (name: string, annotations: Readonly<Record<string, string>>): Pod => ({
   ...runningPod(name, { 'k8s.v1.cni.cncf.io/networks': 'lan,attic', ...annotations }),
-  node: 'node-1',
-  owner: undefined,
 });
 const ip = (name: string, addresses: readonly string[], more: Partial<KubeOvnIp> = {}): KubeOvnIp => ({
   ...metadata,

@@ -1,6 +1,7 @@
 /** Matches an address of another IPAM plugin with the Pod, the NIC and the Subnet that it belongs to. Pure. */
 import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
-import { type KubeOvnSubnet, type PodWithOwner, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
+import { type KubeOvnSubnet, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 import { type NicStatus, parseNetworkStatus } from '../cluster/network-status.ts';
 import { findSelections, parsePlugins } from '../cluster/requested-attachments.ts';
 import { podKey, shortContainerId } from '../output/format.ts';
@@ -24,13 +25,13 @@ export interface Nic {
 
 /** A living Pod with its NICs. */
 export interface PodNics {
-  readonly pod: PodWithOwner;
+  readonly pod: Pod;
   readonly nics: readonly Nic[];
 }
 
 export interface Match {
   readonly source: SourceAddress;
-  readonly pod: PodWithOwner;
+  readonly pod: Pod;
   readonly nic: Nic;
   readonly subnet: KubeOvnSubnet;
 }
@@ -49,7 +50,7 @@ export interface MatchContext {
 
 export const shownKey = (node: string, address: string): string => `${node} ${address}`;
 
-export function findNics(pod: PodWithOwner): Nic[] {
+export function findNics(pod: Pod): Nic[] {
   const statuses = parseNetworkStatus(pod);
   const count = new Map<string, number>();
   return findSelections(pod).map(({ network, interface: named, actualInterface }) => {
@@ -132,7 +133,7 @@ function noPod({ where, address, holder, containerId }: SourceAddress): Conflict
   return { kind: 'no Pod', where, what, remedy };
 }
 
-function noSubnet({ where, network, address }: SourceAddress, pod: PodWithOwner, nics: readonly Nic[]): Conflict {
+function noSubnet({ where, network, address }: SourceAddress, pod: Pod, nics: readonly Nic[]): Conflict {
   const providers = [...new Set(nics.map(({ provider }) => provider))].join(' or ') || '(the Pod names no network)';
   return {
     kind: 'no Subnet',
@@ -149,7 +150,7 @@ const ambiguous = ({ where, network }: SourceAddress, what: string): Conflict =>
   remedy: `add --map ${network}=SUBNET; if a Pod has two NICs of one network, delete the Pod`,
 });
 
-function shownOtherwise({ where, address }: SourceAddress, pod: PodWithOwner, { status, ...nic }: Nic): Conflict {
+function shownOtherwise({ where, address }: SourceAddress, pod: Pod, { status, ...nic }: Nic): Conflict {
   const shown = status?.addresses.join() || 'no address';
   return {
     kind: 'entry and Pod',

@@ -1,6 +1,7 @@
 /** An attachment of a Pod with the addresses that a record or an annotation shows, whether or not the ledger has them. Pure. */
 import type { Allocation, Attachment, Owner, Route } from '../../proto/generated/ipledger.ts';
-import type { KubeOvnIp, PodWithOwner } from '../cluster/cluster-snapshot.ts';
+import type { KubeOvnIp } from '../cluster/cluster-snapshot.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 
 /** The Pod of an attachment. */
 export interface Holder {
@@ -54,7 +55,7 @@ export function createAttachment(holder: Holder, record: AttachmentRecord): Obse
   return { holder, ...record, ...absent, isRecorded: true, isRequested: true };
 }
 
-export const holderOf = ({ namespace, name, ledgerName = name, identity: uid, node, owner }: PodWithOwner): Holder => ({
+export const holderOf = ({ namespace, name, ledgerName = name, identity: uid, node, owner }: Pod): Holder => ({
   namespace,
   name: ledgerName,
   uid,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { runningPod } from '../cluster/testing/running-pod.ts';
-import type { ClusterSnapshot, KubeOvnSubnet, PodWithOwner } from '../cluster/cluster-snapshot.ts';
+import type { ClusterSnapshot, KubeOvnSubnet } from '../cluster/cluster-snapshot.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 import { leaveOutConflicts } from './conflict.ts';
 import type { LedgerContents } from './import-plan.ts';
 import { type AddressPlan, planAddresses } from './plan-addresses.ts';
@@ -23,16 +24,15 @@ interface Shown {
   readonly ips: readonly string[];
   readonly mac?: string;
 }
-const pod = (name: string, networks: string, shown?: readonly Shown[], more: Partial<PodWithOwner> = {}) =>
+const pod = (name: string, networks: string, shown?: readonly Shown[], more: Partial<Pod> = {}) =>
   ({
     ...runningPod(name, {
       'k8s.v1.cni.cncf.io/networks': networks,
       ...(shown && { 'k8s.v1.cni.cncf.io/network-status': JSON.stringify(shown) }),
     }),
     node: 'node-a',
-    owner: undefined,
     ...more,
-  }) satisfies PodWithOwner;
+  }) satisfies Pod;
 const lan = (...ips: string[]): Shown => ({ name: 'default/lan', interface: 'net1', ips, mac: '0A:58:0A:08:00:07' });
 const entry = (address: string, podName: string, more: Partial<SourceAddress> = {}): SourceAddress => ({
   where: 'IPPool kube-system/pool',

@@ -12,11 +12,11 @@ import {
   type KubeOvnObject,
   type KubeOvnIp,
   objectPath,
-  type PodWithOwner,
   type ClusterSnapshot,
   readClusterSnapshot,
   preconditions,
 } from '../cluster/cluster-snapshot.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
 interface UninstallOptions extends VerbOptions {
@@ -139,5 +139,5 @@ function createAnswer({ pods }: ClusterSnapshot, namespace: string): Answer {
   };
 }
 
-const hasAddress = ({ annotations }: PodWithOwner): boolean =>
+const hasAddress = ({ annotations }: Pod): boolean =>
   Object.entries(annotations).some(([key, value]) => key.endsWith('.kubernetes.io/allocated') && value === 'true');

@@ -13,4 +13,5 @@ export const runningPod = (name: string, annotations: Readonly<Record<string, st
   graceSeconds: 30,
   annotations,
   node: 'node-1',
+  owner: undefined,
 });

@@ -4,7 +4,8 @@
  */
 import type { BindingFile } from '../../../lib/binding-file.ts';
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
-import { type ClusterSnapshot, type PodWithOwner, providerOf, subnetContains } from '../../cluster/cluster-snapshot.ts';
+import { type ClusterSnapshot, providerOf, subnetContains } from '../../cluster/cluster-snapshot.ts';
+import type { Pod } from '../../cluster/cluster-state.ts';
 import { hasEnded } from '../../cluster/needed-addresses.ts';
 import { findRequestedAttachments } from '../../cluster/requested-attachments.ts';
 import { addressesOf, type Conflict } from '../../import/conflict.ts';
@@ -67,7 +68,7 @@ const addressKey = (addresses: readonly string[]): string => addresses.toSorted(
 
 function withExported(
   attachments: readonly ObservedAttachment[],
-  pod: PodWithOwner,
+  pod: Pod,
   { seq, namespace: _, pod: __, uid: ___, ...proven }: ExportedAllocation,
 ): ObservedAttachment[] {
   const fresh = { ...createAttachment(holderOf(pod), proven), exportedAs: seq };
@@ -81,7 +82,7 @@ function withExported(
 /** The attachments of one Pod with the binding files of its node. */
 function withBindings(
   observed: readonly ObservedAttachment[],
-  pod: PodWithOwner,
+  pod: Pod,
   { files, snapshot }: { readonly files: readonly BindingFile[]; readonly snapshot: ClusterSnapshot },
 ): { readonly attachments: readonly ObservedAttachment[]; readonly conflicts: readonly Conflict[] } {
   const attachments = [...observed];

@@ -1,13 +1,8 @@
 import { expect } from 'chai';
 import { runningPod } from '../../cluster/testing/running-pod.ts';
 import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledger.ts';
-import type {
-  KubeOvnIp,
-  KubeOvnPool,
-  KubeOvnSubnet,
-  PodWithOwner,
-  ClusterSnapshot,
-} from '../../cluster/cluster-snapshot.ts';
+import type { KubeOvnIp, KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
+import type { Pod } from '../../cluster/cluster-state.ts';
 import type { BindingFile } from '../../../lib/binding-file.ts';
 import type { Evidence, ExportedAllocation } from './add-evidence.ts';
 import { type LedgerContents, planRecovery } from './recovery-plan.ts';
@@ -23,7 +18,7 @@ const lan: KubeOvnSubnet = {
 };
 
 /** A running Pod that requests the network lan, with an annotated address if it is not ''. */
-const pod = (name: string, address: string, networks = 'lan'): PodWithOwner => ({
+const pod = (name: string, address: string, networks = 'lan'): Pod => ({
   ...runningPod(name, {
     'k8s.v1.cni.cncf.io/networks': networks,
     ...(address !== '' && {
@@ -31,8 +26,6 @@ const pod = (name: string, address: string, networks = 'lan'): PodWithOwner => (
       'lan.default.kubernetes.io/allocated': 'true',
     }),
   }),
-  node: 'node-1',
-  owner: undefined,
 });
 
 /** The IP object that the pod-watcher wrote for an allocation. */
