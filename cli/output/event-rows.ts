@@ -1,8 +1,7 @@
 /** Formats events as rows: subject and detail of each. */
 import { applyEventTable, type EventTable } from '../../proto/event-table.ts';
 import type { Attachment, Event } from '../../proto/generated/ipledger.ts';
-import { formatCause } from './cause.ts';
-import { formatPodName, formatSubnet, joinNonEmpty, shortContainerId } from './format.ts';
+import { formatPodName, formatSubnet, joinNonEmpty, shortContainerId, formatCause } from './format.ts';
 import type { Column } from './table.ts';
 
 /** Long columns of little use are `wide`. */

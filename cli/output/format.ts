@@ -1,5 +1,15 @@
 /** Formats objects of the ledger for people. */
-import type { AddressRecord, Allocation, Attachment, Position, SubnetSpec } from '../../proto/generated/ipledger.ts';
+import type {
+  AddressRecord,
+  Allocation,
+  AllocationCause,
+  Attachment,
+  Position,
+  ReleaseCause,
+  SubnetSpec,
+  UnbindCause,
+  WriteObstacle,
+} from '../../proto/generated/ipledger.ts';
 
 /** "namespace/name" of a Pod. */
 export const podKey = (pod: { readonly namespace: string; readonly name: string }): string =>
@@ -43,3 +53,17 @@ export const joinNonEmpty = (separator: string, ...parts: string[]): string =>
 
 /** The first 12 characters, as container runtimes print it. */
 export const shortContainerId = (containerId: string): string => containerId.slice(0, 12);
+
+/** A cause as the stored events spell it: "pod-deleted". A cause of a newer server is a number. */
+export function formatCause(cause: AllocationCause | ReleaseCause | UnbindCause | number): string {
+  return String(cause)
+    .replace(/^(ALLOCATION|RELEASE|UNBIND)_CAUSE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+}
+
+/** Why nothing can be written to the ledger. */
+export const describeObstacle = (
+  { message, since }: WriteObstacle,
+  formatInstant: (instant: string) => string,
+): string => `since ${formatInstant(since)}: ${message}`;

@@ -1,8 +1,8 @@
 /** `ipledger status`: prints why nothing can be written, the position of the ledger, its oldest event, a freeze, and ledger time. */
+import { describeObstacle } from '../output/format.ts';
 import type { Command } from 'commander';
 import { type GetStatusReply, LedgerService } from '../../proto/generated/ipledger.ts';
 import { textColumns, type Listing } from '../output/table.ts';
-import { describeObstacle } from '../output/write-obstacle.ts';
 import { describeDifference } from '../time/ledger-time.ts';
 import { formatTime } from '../time/times.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';

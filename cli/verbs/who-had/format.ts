@@ -5,9 +5,8 @@ import type {
   RestrictionPeriod,
 } from '../../allocation-periods/allocation-periods.ts';
 import type { SubnetHolder } from '../../allocation-periods/find-holder.ts';
-import { formatCause } from '../../output/cause.ts';
 import { escapeControlCharacters } from '../../output/control-characters.ts';
-import { formatPodName, joinNonEmpty, shortContainerId } from '../../output/format.ts';
+import { formatPodName, joinNonEmpty, shortContainerId, formatCause } from '../../output/format.ts';
 import { formatTime, type TimeZone } from '../../time/times.ts';
 
 export const formatOwner = ({ owner }: AllocationPeriod): string => (owner ? `${owner.kind}/${owner.name}` : '');
