@@ -97,7 +97,7 @@ describe('The number of free addresses of a Subnet', () => {
   it('is counted without reading a claim, while half of the released addresses cool down', () => {
     const grants = Array.from({ length: 200 }, (_, index) => allocated(`pod-${index}`, `172.17.1.${1 + index}`));
     const ends = grants.map((event, index) => released(event, index + 2));
-    const state = foldEvents([subnetConfigured(), ...grants, ...ends]);
+    const state = restoreState(snapshotOf(foldEvents([subnetConfigured(), ...grants, ...ends])));
     const configured = state.subnets.values().next().value as ConfiguredSubnet;
     const endOf100 = startTime + (grants.length + 100) * 1_000;
     const now = endOf100 + configured.subnet.spec.cooldownMs;
