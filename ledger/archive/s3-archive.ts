@@ -1,9 +1,10 @@
 /** An archive in an S3 object store. It uses two requests, PUT and GET of objects, signed by aws4fetch. */
-import { Readable } from 'node:stream';
 import { AwsClient } from 'aws4fetch';
-import { timeoutSignal } from '../../lib/process/abortable.ts';
+import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { type Archive, damagedFile } from './archive.ts';
+import { type CredentialSource, credentialSource } from './aws-credentials.ts';
+import { causeOf, readBody } from './http-reply.ts';
 
 const requestTimeoutMs = 60_000;
 const retries = 3;
@@ -16,7 +17,8 @@ interface S3Options {
   readonly bucket: string;
   /** '' or "some/prefix". */
   readonly prefix: string;
-  readonly client: AwsClient;
+  readonly region: string;
+  readonly credentials: CredentialSource;
   /** For a request with its body. Default: a minute. */
   readonly timeoutMs?: number;
 }
@@ -24,31 +26,35 @@ interface S3Options {
 export class S3Archive implements Archive {
   readonly location: string;
   readonly #base: string;
-  readonly #client: AwsClient;
+  readonly #region: string;
+  readonly #credentials: CredentialSource;
   readonly #timeoutMs: number;
 
-  constructor({ endpoint, bucket, prefix, client, timeoutMs = requestTimeoutMs }: S3Options) {
+  constructor({ endpoint, bucket, prefix, region, credentials, timeoutMs = requestTimeoutMs }: S3Options) {
     this.#base = [endpoint.replace(/\/+$/, ''), bucket, ...(prefix === '' ? [] : [prefix])].join('/');
-    this.#client = client;
+    this.#region = region;
+    this.#credentials = credentials;
     this.#timeoutMs = timeoutMs;
     this.location = `s3 ${this.#base}`;
   }
 
   /**
    * @param location "s3://bucket/prefix"
-   * @param env AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; IPLEDGER_ARCHIVE_ENDPOINT for a store other than Amazon S3.
-   * @throws Error for a missing bucket or key.
+   * @param env the variables of `credentialSource`, AWS_REGION; IPLEDGER_ARCHIVE_ENDPOINT for a store other than Amazon S3.
+   * @throws Error for a missing bucket or missing credentials.
    */
   static fromEnvironment(location: string, env: NodeJS.ProcessEnv): S3Archive {
     const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)\/?(.*?)\/*$/.exec(location) ?? [];
     if (!bucket) throw new Error(`the archive "${location}" has no bucket: write s3://bucket/prefix`);
-    const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
-    if (!accessKeyId || !secretAccessKey)
-      throw new Error(`the archive "${location}" needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
     const region = env['AWS_REGION'] || 'us-east-1';
+    const credentials = credentialSource(env, region);
+    if (!credentials)
+      throw new Error(
+        `the archive "${location}" needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ` +
+          'or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE',
+      );
     const endpoint = env['IPLEDGER_ARCHIVE_ENDPOINT'] || `https://s3.${region}.amazonaws.com`;
-    const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries });
-    return new S3Archive({ endpoint, bucket, prefix, client });
+    return new S3Archive({ endpoint, bucket, prefix, region, credentials });
   }
 
   async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
@@ -90,8 +96,10 @@ export class S3Archive implements Archive {
     signal.throwIfAborted();
     const url = `${this.#base}/${name}`;
     try {
+      const credentials = await rejectWhenAborted(this.#credentials(), signal);
+      const client = new AwsClient({ ...credentials, region: this.#region, service: 's3', retries });
       const call = { method, signal: timeoutSignal(this.#timeoutMs, signal), ...(body && { body }) };
-      return await read(await this.#client.fetch(url, call));
+      return await read(await client.fetch(url, call));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof IpledgerError) throw error;
@@ -104,24 +112,4 @@ export class S3Archive implements Archive {
   #failure(method: string, name: string, { status, statusText }: Response): IpledgerError {
     return new IpledgerError('UNAVAILABLE', `the archive: ${method} ${this.#base}/${name}: ${status} ${statusText}`);
   }
-}
-
-/** The body, or the first `maxBytes` of a longer one. */
-async function readBody(reply: Response, maxBytes: number): Promise<Buffer> {
-  const content: Uint8Array[] = [];
-  let missing = maxBytes;
-  // Leaving the loop early ends the transfer.
-  const body: AsyncIterable<Uint8Array> = reply.body ?? Readable.from([]);
-  for await (const chunk of body) {
-    content.push(chunk.subarray(0, missing));
-    missing -= chunk.length;
-    if (missing <= 0) break;
-  }
-  return Buffer.concat(content);
-}
-
-/** The message of a fetch error is generic; the reason is in its cause. */
-function causeOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

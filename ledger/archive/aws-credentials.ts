@@ -1,0 +1,100 @@
+/** AWS credentials of the environment: an access key, or a role that STS gives for a web identity token (IRSA). */
+import { readFile } from 'node:fs/promises';
+import { timeoutSignal } from '../../lib/process/abortable.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import { causeOf, readBody } from './http-reply.ts';
+
+/** Named as the options of aws4fetch. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** Returns credentials that are valid now. @throws IpledgerError UNAVAILABLE if STS gives none */
+export type CredentialSource = () => Promise<AwsCredentials>;
+
+const stsTimeoutMs = 10_000;
+const maxReplyBytes = 64 << 10;
+/** Temporary credentials are replaced this long before they expire, because requests and clocks take time. */
+const renewBeforeMs = 5 * 60_000;
+
+/**
+ * The source of credentials that the environment configures, by the variables of the AWS SDKs; undefined if there is none.
+ * An access key takes precedence, as it does there.
+ */
+export function credentialSource(env: NodeJS.ProcessEnv, region: string): CredentialSource | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
+  if (accessKeyId && secretAccessKey) {
+    const session = AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {};
+    return () => Promise.resolve({ accessKeyId, secretAccessKey, ...session });
+  }
+  const { AWS_ROLE_ARN: role, AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile } = env;
+  if (!role || !tokenFile) return undefined;
+  const sessionName = env['AWS_ROLE_SESSION_NAME'] || 'ipledger';
+  const endpoint = env['AWS_ENDPOINT_URL_STS'] || `https://sts.${region}.amazonaws.com`;
+  return untilExpiry(() => assumeRole({ role, tokenFile, sessionName, endpoint }));
+}
+
+interface TemporaryCredentials {
+  readonly credentials: AwsCredentials;
+  readonly expiresAt: number;
+}
+
+/** Calls `renew` once at a time, and only near the end of the last credentials. They stay in use while it fails. */
+function untilExpiry(renew: () => Promise<TemporaryCredentials>): CredentialSource {
+  let current: TemporaryCredentials | undefined;
+  let renewal: Promise<void> | undefined;
+  const remainingMs = (): number => (current?.expiresAt ?? 0) - Date.now();
+  return async () => {
+    if (remainingMs() < renewBeforeMs) {
+      renewal ??= renew()
+        .then((renewed) => void (current = renewed))
+        .finally(() => (renewal = undefined));
+      await renewal.catch((error: unknown) => {
+        if (remainingMs() <= 0) throw error;
+      });
+    }
+    if (!current) throw new TypeError('a renewal resolved without credentials');
+    return current.credentials;
+  };
+}
+
+interface Role {
+  readonly role: string;
+  /** kubelet replaces its content, so it is read for each call. */
+  readonly tokenFile: string;
+  readonly sessionName: string;
+  readonly endpoint: string;
+}
+
+/** Calls AssumeRoleWithWebIdentity. The token is the credential of this call, so it is not signed. */
+async function assumeRole({ role, tokenFile, sessionName, endpoint }: Role): Promise<TemporaryCredentials> {
+  const failure = (reason: string, cause?: unknown): IpledgerError =>
+    new IpledgerError('UNAVAILABLE', `the archive: no credentials for role ${role} from ${endpoint}: ${reason}`, {
+      cause,
+    });
+  const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
+    throw failure(`AWS_WEB_IDENTITY_TOKEN_FILE cannot be read: ${causeOf(error)}`, error);
+  });
+  const body = new URLSearchParams({
+    Action: 'AssumeRoleWithWebIdentity',
+    Version: '2011-06-15',
+    RoleArn: role,
+    RoleSessionName: sessionName,
+    WebIdentityToken: token.trim(),
+  });
+  // A redirect would carry the token to another server.
+  const call = { method: 'POST', body, redirect: 'error', signal: timeoutSignal(stsTimeoutMs) } as const;
+  const [status, xml] = await fetch(endpoint, call)
+    .then(async (reply) => [reply.status, (await readBody(reply, maxReplyBytes)).toString()] as const)
+    .catch((error: unknown) => {
+      throw failure(causeOf(error), error);
+    });
+  const element = (name: string): string => new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? '';
+  if (status !== 200) throw failure(`${status} ${element('Code')}: ${element('Message')}`);
+  const [accessKeyId, secretAccessKey] = [element('AccessKeyId'), element('SecretAccessKey')];
+  const expiresAt = Date.parse(element('Expiration'));
+  if (!accessKeyId || !secretAccessKey || Number.isNaN(expiresAt)) throw failure('the reply has no credentials');
+  return { credentials: { accessKeyId, secretAccessKey, sessionToken: element('SessionToken') }, expiresAt };
+}
