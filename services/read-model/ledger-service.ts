@@ -42,7 +42,7 @@ export interface LedgerQueries {
   readonly maxWaitMs: number;
 }
 
-export function ledgerHandlers(model: ReadModel, ledger: LedgerQueries): Handlers<typeof LedgerService> {
+export function ledgerHandlers(model: ReadModel, ledger: LedgerQueries): Partial<Handlers<typeof LedgerService>> {
   return {
     history: async (request, { signal }) => {
       const { about, period, page } = readHistory(request);

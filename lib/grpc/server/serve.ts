@@ -37,7 +37,7 @@ export type { CallContext } from './call-context.ts';
 
 /** The handlers of a service: a promise for one reply, an async iterable for many, whose replies may be encoded already. */
 export type Handlers<Service> = {
-  readonly [Name in keyof Service]?: Service[Name] extends Method<infer Request, infer Reply, 'unary'>
+  readonly [Name in keyof Service]: Service[Name] extends Method<infer Request, infer Reply, 'unary'>
     ? (request: Request, context: CallContext) => Promise<MessageInput<Reply>>
     : Service[Name] extends Method<infer Request, infer Reply, 'serverStream'>
       ? (request: Request, context: CallContext) => AsyncIterable<MessageInput<Reply> | Buffer>
@@ -55,7 +55,7 @@ type ArrivedRequest = object & { [arrivedBytes]?: Buffer };
 export function addGrpcService<Service extends object>(
   server: Server,
   service: Service,
-  handlers: Handlers<Service>,
+  handlers: Partial<Handlers<Service>>,
   options: ServeOptions,
 ): void {
   const implementation: UntypedServiceImplementation = {};

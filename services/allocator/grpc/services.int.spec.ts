@@ -56,7 +56,7 @@ describe('A service', () => {
   const log = pino({}, { write: (line) => logged.push(JSON.parse(line) as Record<string, unknown>) });
 
   async function start(
-    list: Handlers<typeof IpamService>['listAllocations'],
+    list: Handlers<typeof IpamService>['listAllocations'] | undefined,
     watch?: Handlers<typeof LedgerService>['watch'],
   ) {
     server = new Server();
