@@ -20,13 +20,12 @@ export interface NodeFolder {
   readonly folder: string;
 }
 
-/** A file of host-local. */
+/** The place of a file of host-local. */
 interface AddressFile {
   readonly node: string;
   readonly network: string;
   readonly name: string;
-  /** At most `maxFileBytes`; undefined for a longer file, or no regular file. */
-  readonly content: string | undefined;
+  readonly path: string;
 }
 
 /** @throws CliError if a folder cannot be read, or if there are more files than an import can have */
@@ -35,46 +34,38 @@ export async function readHostLocal(
   isSelected: (network: string) => boolean,
 ): Promise<SourceAddresses> {
   const networks = new Set<string>();
-  const paths: { node: string; network: string; name: string; path: string }[] = [];
+  const files: AddressFile[] = [];
   for (const { node, folder } of folders)
     for (const network of await listFolder(folder, 'directories', maxNetworks)) {
       networks.add(network);
       if (!isSelected(network)) continue;
-      const remaining = maxSourceAddresses - paths.length;
+      const remaining = maxSourceAddresses - files.length;
       for (const name of await listFolder(join(folder, network), 'files', remaining))
-        paths.push({ node, network, name, path: join(folder, network, name) });
+        files.push({ node, network, name, path: join(folder, network, name) });
     }
-  const files: AddressFile[] = [];
-  for (const { path, ...rest } of paths) files.push({ ...rest, content: await readBounded(path) });
-  return { networks, ...parseAddressFiles(files) };
+  const [conflicts, addresses]: [SourceConflict[], SourceAddress[]] = [[], []];
+  for (const file of files) {
+    const parsed = parseAddressFile(file, await readBounded(file.path));
+    if ('kind' in parsed) conflicts.push(parsed);
+    else addresses.push(parsed);
+  }
+  return { networks, addresses, conflicts };
 }
 
-function parseAddressFiles(files: readonly AddressFile[]): Omit<SourceAddresses, 'networks'> {
-  const [conflicts, addresses]: [SourceConflict[], SourceAddress[]] = [[], []];
-  for (const { node, network, name, content } of files) {
-    const where = `${network}/${name} of node ${node}`;
-    const address = canonicalAddress(name);
-    const [containerId = '', interfaceName = '', ...more] = (content ?? '').split(/\r?\n/).map((each) => each.trim());
-    const isValid = idText.test(containerId) && interfaceText.test(interfaceName) && more.every((each) => each === '');
-    if (address === undefined || !isValid)
-      conflicts.push({
-        kind: 'invalid entry',
-        where,
-        what: address === undefined ? 'its name is not an address' : 'it has no container id, or unknown content',
-        remedy: 'remove the file from the copy of the folder, and delete the Pod that has the address',
-        ...(address !== undefined && { about: { network, address } }),
-      });
-    else
-      addresses.push({
-        where,
-        network,
-        address,
-        interface: interfaceName,
-        containerId,
-        holder: { by: 'node', node },
-      });
-  }
-  return { addresses, conflicts };
+function parseAddressFile({ node, network, name }: AddressFile, content = ''): SourceAddress | SourceConflict {
+  const where = `${network}/${name} of node ${node}`;
+  const address = canonicalAddress(name);
+  const [containerId = '', interfaceName = '', ...more] = content.split(/\r?\n/).map((each) => each.trim());
+  const isValid = idText.test(containerId) && interfaceText.test(interfaceName) && more.every((each) => each === '');
+  if (address !== undefined && isValid)
+    return { where, network, address, interface: interfaceName, containerId, holder: { by: 'node', node } };
+  return {
+    kind: 'invalid entry',
+    where,
+    what: address === undefined ? 'its name is not an address' : 'it has no container id, or unknown content',
+    remedy: 'remove the file from the copy of the folder, and delete the Pod that has the address',
+    ...(address !== undefined && { about: { network, address } }),
+  };
 }
 
 const isBookkeeping = (name: string): boolean => name === 'lock' || name.startsWith('last_reserved_ip.');
