@@ -5,6 +5,7 @@ import { tooLong, truncate } from '../kubernetes/limit-messages.ts';
 import type { UntypedJson } from '../kubernetes/untyped-json.ts';
 import { isAddress } from '../net/ip.ts';
 import { defaultOvn4nfvNetwork } from '../kubernetes/ovn4nfv.ts';
+import { ok, problem, type Result } from '../result.ts';
 
 /** Limits of an OVN4NFV request. The pod-watcher limits the length of the annotations. Lengths count characters. */
 export const ovn4nfvLimits = {
@@ -18,13 +19,6 @@ export const ovn4nfvLimits = {
   /** An address with an optional prefix length, or a MAC. */
   addressLength: 64,
 } as const;
-
-/** The result of parsing a request: a value, or the reason why there is none. */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
-
-export const parsed = <T>(value: T): Parsed<T> => ({ ok: true, value });
-
-export const failed = (problem: string): Parsed<never> => ({ ok: false, problem });
 
 export interface Ovn4nfvInterface {
   /** The name of the Subnet. `defaultOvn4nfvNetwork`, if the request names none. */
@@ -93,7 +87,7 @@ const addressesLength = 2 * addressLength;
  * Parses an element of `ovnNetwork`, or of the interfaces of `nfn-network`.
  * @param json with keys in lower case
  */
-export function parseInterface(json: UntypedJson, { isNfn }: { readonly isNfn: boolean }): Parsed<Ovn4nfvInterface> {
+export function parseInterface(json: UntypedJson, { isNfn }: { readonly isNfn: boolean }): Result<Ovn4nfvInterface> {
   const fields = new Fields(json);
   const network = fields.text(['name'], nameLength);
   const name = fields.text(['interface'], nameLength);
@@ -109,15 +103,15 @@ export function parseInterface(json: UntypedJson, { isNfn }: { readonly isNfn: b
     gateways: split(fields.text(['gwipaddress'], addressesLength)),
   };
   const netType = fields.text(['nettype'], nameLength) || 'virtual';
-  const problem = fields.problem ?? nameProblem(nic) ?? netTypeProblem(nic, netType) ?? gatewayProblem(nic);
-  return problem === undefined ? parsed(nic) : failed(problem);
+  const fault = fields.problem ?? nameProblem(nic) ?? netTypeProblem(nic, netType) ?? gatewayProblem(nic);
+  return fault === undefined ? ok(nic) : problem(fault);
 }
 
 /**
  * Parses the annotation `ovn`: one NIC of the default network, named by the CNI ADD.
  * @param json with keys in lower case
  */
-export function parseSingleInterface(json: UntypedJson): Parsed<Ovn4nfvInterface> {
+export function parseSingleInterface(json: UntypedJson): Result<Ovn4nfvInterface> {
   const fields = new Fields(json);
   const nic = {
     network: defaultOvn4nfvNetwork,
@@ -127,8 +121,8 @@ export function parseSingleInterface(json: UntypedJson): Parsed<Ovn4nfvInterface
     isDefaultGateway: false,
     gateways: split(fields.text(['gateway_ip'], addressesLength)),
   };
-  const problem = fields.problem ?? gatewayProblem(nic);
-  return problem === undefined ? parsed(nic) : failed(problem);
+  const fault = fields.problem ?? gatewayProblem(nic);
+  return fault === undefined ? ok(nic) : problem(fault);
 }
 
 const camelCase = (name: string): string => name.replace(/_(.)/, (_, letter: string) => letter.toUpperCase());

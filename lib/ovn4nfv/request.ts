@@ -18,12 +18,10 @@ import {
   type Ovn4nfvInterface,
   parseInterface,
   parseSingleInterface,
-  failed,
-  type Parsed,
-  parsed,
   ovn4nfvLimits,
 } from './interface.ts';
 import { isAddress, isCidr } from '../net/ip.ts';
+import { ok, problem, type Result } from '../result.ts';
 
 /** The form of a request, which is also that of its answer. */
 export type Ovn4nfvForm = 'ovnNetwork' | 'nfn-network' | 'ovn';
@@ -39,73 +37,73 @@ export interface Ovn4nfvRequest {
 }
 
 /** Returns the request of a Pod; undefined for a Pod without one. Beside a list, `ovn` is ignored. */
-export function parseOvn4nfvRequest({ annotations }: Annotated): Parsed<Ovn4nfvRequest | undefined> {
+export function parseOvn4nfvRequest({ annotations }: Annotated): Result<Ovn4nfvRequest | undefined> {
   const hasList = annotations[ovnNetworkAnnotation] !== undefined;
   const hasObject = annotations[nfnNetworkAnnotation] !== undefined;
   if (hasList && hasObject)
-    return failed(
+    return problem(
       `annotations ${ovnNetworkAnnotation} and ${nfnNetworkAnnotation} both request NICs: remove one of them`,
     );
   if (hasList) return parseForm('ovnNetwork', ovnNetworkAnnotation, annotations);
   if (hasObject) return parseForm('nfn-network', nfnNetworkAnnotation, annotations);
-  if (annotations[ovnAnnotation] === undefined) return parsed(undefined);
+  if (annotations[ovnAnnotation] === undefined) return ok(undefined);
   return parseForm('ovn', ovnAnnotation, annotations);
 }
 
-function parseForm(form: Ovn4nfvForm, key: string, annotations: Annotated['annotations']): Parsed<Ovn4nfvRequest> {
+function parseForm(form: Ovn4nfvForm, key: string, annotations: Annotated['annotations']): Result<Ovn4nfvRequest> {
   const json = parseJson(annotations[key] ?? '');
   const interfaces = json.ok ? interfaceParsers[form](json.value) : json;
-  if (!interfaces.ok) return failed(`annotation ${key}: ${interfaces.problem}`);
+  if (!interfaces.ok) return problem(`annotation ${key}: ${interfaces.problem}`);
   const duplicate = duplicateName(interfaces.value);
-  if (duplicate !== undefined) return failed(`annotation ${key}: ${duplicate}`);
+  if (duplicate !== undefined) return problem(`annotation ${key}: ${duplicate}`);
   // The form `ovn` names no interface to which a route could belong.
-  const routes = form === 'ovn' ? parsed([]) : parseOvn4nfvRoutes({ annotations }, interfaces.value);
-  return routes.ok ? parsed({ form, key, interfaces: interfaces.value, routes: routes.value }) : routes;
+  const routes = form === 'ovn' ? ok([]) : parseOvn4nfvRoutes({ annotations }, interfaces.value);
+  return routes.ok ? ok({ form, key, interfaces: interfaces.value, routes: routes.value }) : routes;
 }
 
-function parseJson(text: string): Parsed<unknown> {
+function parseJson(text: string): Result<unknown> {
   try {
-    return parsed(JSON.parse(text) as unknown);
+    return ok(JSON.parse(text) as unknown);
   } catch (error) {
-    return failed(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return problem(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-const interfaceParsers: Readonly<Record<Ovn4nfvForm, (json: unknown) => Parsed<Ovn4nfvInterface[]>>> = {
+const interfaceParsers: Readonly<Record<Ovn4nfvForm, (json: unknown) => Result<Ovn4nfvInterface[]>>> = {
   ovnNetwork: (json) => parseInterfaces(json, 'it'),
   'nfn-network': parseNfnNetwork,
   ovn: (json) => {
-    if (!isObject(json)) return failed('must be a JSON object {"ip_address": "…", "mac_address": "…"}');
+    if (!isObject(json)) return problem('must be a JSON object {"ip_address": "…", "mac_address": "…"}');
     const nic = parseSingleInterface(lowerCaseKeys(json));
-    return nic.ok ? parsed([nic.value]) : nic;
+    return nic.ok ? ok([nic.value]) : nic;
   },
 };
 
-function parseNfnNetwork(json: unknown): Parsed<Ovn4nfvInterface[]> {
-  if (!isObject(json)) return failed('must be a JSON object {"type": "ovn4nfv", "interface": […]}');
+function parseNfnNetwork(json: unknown): Result<Ovn4nfvInterface[]> {
+  if (!isObject(json)) return problem('must be a JSON object {"type": "ovn4nfv", "interface": […]}');
   const fields = lowerCaseKeys(json);
   if (asText(fields['type']) !== 'ovn4nfv')
-    return failed(`type ${truncate(JSON.stringify(fields['type'] ?? ''))} is not served: write "type": "ovn4nfv"`);
+    return problem(`type ${truncate(JSON.stringify(fields['type'] ?? ''))} is not served: write "type": "ovn4nfv"`);
   return parseInterfaces(fields['interface'], 'interface', { isNfn: true });
 }
 
 /** Each interface is parsed on its own: no value of one is a default of the next. */
-function parseInterfaces(json: unknown, what: string, { isNfn = false } = {}): Parsed<Ovn4nfvInterface[]> {
-  if (!Array.isArray(json)) return failed(`${what} must be a JSON array of {"name": "…", "interface": "…"}`);
-  if (json.length === 0) return failed(`${what} has no interface: name one, or remove the annotation`);
+function parseInterfaces(json: unknown, what: string, { isNfn = false } = {}): Result<Ovn4nfvInterface[]> {
+  if (!Array.isArray(json)) return problem(`${what} must be a JSON array of {"name": "…", "interface": "…"}`);
+  if (json.length === 0) return problem(`${what} has no interface: name one, or remove the annotation`);
   const { interfaces: most } = ovn4nfvLimits;
   if (json.length > most)
-    return failed(
+    return problem(
       limitExceeded(what, { has: json.length, most, unit: 'interfaces', remedy: 'remove some, or use several Pods' }),
     );
   const interfaces: Ovn4nfvInterface[] = [];
   for (const [index, element] of json.entries()) {
-    if (!isObject(element)) return failed(`element ${index} of ${what} must be an object`);
+    if (!isObject(element)) return problem(`element ${index} of ${what} must be an object`);
     const nic = parseInterface(lowerCaseKeys(element), { isNfn });
-    if (!nic.ok) return failed(`element ${index}: ${nic.problem}`);
+    if (!nic.ok) return problem(`element ${index}: ${nic.problem}`);
     interfaces.push(nic.value);
   }
-  return parsed(interfaces);
+  return ok(interfaces);
 }
 
 const isObject = (json: unknown): json is UntypedJson =>
@@ -133,29 +131,29 @@ interface Ovn4nfvRoute {
 function parseOvn4nfvRoutes(
   { annotations }: Annotated,
   interfaces: readonly Ovn4nfvInterface[],
-): Parsed<Ovn4nfvRoute[]> {
+): Result<Ovn4nfvRoute[]> {
   const text = annotations[ovnRoutesAnnotation]?.trim() ?? '';
-  if (text === '') return parsed([]);
+  if (text === '') return ok([]);
   const routes = parseRoutes(text, new Set(interfaces.map(({ interface: name }) => name)));
-  return routes.ok ? routes : failed(`annotation ${ovnRoutesAnnotation}: ${routes.problem}`);
+  return routes.ok ? routes : problem(`annotation ${ovnRoutesAnnotation}: ${routes.problem}`);
 }
 
-function parseRoutes(text: string, names: ReadonlySet<string>): Parsed<Ovn4nfvRoute[]> {
+function parseRoutes(text: string, names: ReadonlySet<string>): Result<Ovn4nfvRoute[]> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
-    return failed(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return problem(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!Array.isArray(json)) return failed('must be a JSON array of {"dst": "…", "gw": "…", "dev": "…"}');
+  if (!Array.isArray(json)) return problem('must be a JSON array of {"dst": "…", "gw": "…", "dev": "…"}');
   const many = tooMany('it', json, { most: ovn4nfvLimits.routes, unit: 'routes' });
-  if (many !== undefined) return failed(many);
+  if (many !== undefined) return problem(many);
   const routes = json.map((each) => {
     const { dst, gw, dev } = asRecord(each);
     return { dst: asText(dst), gw: asText(gw), dev: asText(dev) };
   });
-  const problem = routes.map((route, index) => routeProblem(route, index, names)).find((each) => each !== undefined);
-  return problem === undefined ? parsed(routes) : failed(problem);
+  const fault = routes.map((route, index) => routeProblem(route, index, names)).find((each) => each !== undefined);
+  return fault === undefined ? ok(routes) : problem(fault);
 }
 
 function routeProblem({ dst, gw, dev }: Ovn4nfvRoute, index: number, names: ReadonlySet<string>): string | undefined {

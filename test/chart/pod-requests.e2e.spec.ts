@@ -9,7 +9,7 @@ import {
   parseMac,
   parsePool,
   validateRate,
-} from '../../services/pod-watcher/controllers/pods/planning/address-annotations.ts';
+} from '../../services/pod-watcher/kubernetes/objects/annotation-values.ts';
 import { parseNetworkSelections } from '../../services/pod-watcher/controllers/pods/planning/network-selections.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { startCluster, type Cluster } from '../harness/kubernetes/cluster.ts';

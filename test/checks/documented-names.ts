@@ -6,10 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verbTable } from '../../cli/verb-table.ts';
 import { errorCodes } from '../../lib/errors.ts';
-import {
-  attachmentSuffixes,
-  writtenSuffixes,
-} from '../../services/pod-watcher/kubernetes/objects/attachment-suffixes.ts';
+import { attachmentSuffixes, writtenSuffixes } from '../../services/pod-watcher/kubernetes/objects/annotation-table.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (pattern: string, exclude: string[] = []): string =>

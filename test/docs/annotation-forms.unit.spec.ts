@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parseAddress } from '../../ledger/domain/addresses/address.ts';
 import { parseMac } from '../../ledger/domain/decide/rules/mac.ts';
 import { readExcludes } from '../../ledger/domain/state/exclude-ips.ts';
-import { parseRoutes } from '../../services/pod-watcher/controllers/pods/planning/address-annotations.ts';
+import { parseRoutes } from '../../services/pod-watcher/kubernetes/objects/annotation-values.ts';
 import { root } from '../harness/paths.ts';
 
 const page = readFileSync(join(root, 'docs/annotations.md'), 'utf8');

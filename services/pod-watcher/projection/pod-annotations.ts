@@ -7,7 +7,7 @@
  */
 import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
-import { type WrittenSuffix, resultSuffixes } from '../kubernetes/objects/attachment-suffixes.ts';
+import { type WrittenSuffix, resultSuffixes } from '../kubernetes/objects/annotation-table.ts';
 import { type Pod, isTerminated } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';

@@ -1,5 +1,6 @@
 /** networks-annotation, pod-annotation, webhook: how the watcher parses the annotations of Pods. */
 import { parseNetworkSelections } from '../../../services/pod-watcher/controllers/pods/planning/network-selections.ts';
+import { PodAnnotations } from '../../../services/pod-watcher/controllers/pods/planning/attachment-annotations.ts';
 import { buildAttachmentRequest } from '../../../services/pod-watcher/controllers/pods/planning/attachment-request.ts';
 import {
   defaultNetworkAnnotation,
@@ -61,9 +62,10 @@ const providerOf = /^(.*)\.kubernetes\.io\/[a-z_]+$/;
 function validate(annotations: Readonly<Record<string, string>>): Fields {
   const providers = new Set(Object.keys(annotations).flatMap((key) => providerOf.exec(key)?.[1] ?? []));
   const selection = { namespace: 'default', name: 'p', interface: '', addresses: [], mac: '', isMain: false };
-  const pod = podWith(annotations);
+  const parsed = new PodAnnotations(podWith(annotations));
   const problems = [...providers].flatMap((provider) => {
-    const request = buildAttachmentRequest(pod, { selection, provider, ordinal: 0 });
+    const attachment = { selection, provider, ordinal: 0 };
+    const request = buildAttachmentRequest({ ...attachment, annotations: parsed.of(attachment) });
     return request.ok ? [] : [request.problem];
   });
   return problems.length === 0 ? { valid: true } : { valid: false, error: problems.join('; ') };

@@ -4,7 +4,7 @@
  */
 import { ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../../lib/ovn4nfv/annotations.ts';
 import { ovn4nfvProvider } from '../../../../lib/kubernetes/ovn4nfv.ts';
-import { resultSuffixes } from '../../kubernetes/objects/attachment-suffixes.ts';
+import { resultSuffixes } from '../../kubernetes/objects/annotation-table.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import { networkSelector, shownProviders } from '../../kubernetes/objects/shown-allocations.ts';

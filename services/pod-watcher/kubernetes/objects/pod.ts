@@ -12,7 +12,7 @@ import { recentText, sharedText, SharedValues } from '../../shared-values.ts';
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../limits.ts';
 import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
-import { isAttachmentKey } from './attachment-suffixes.ts';
+import { isAttachmentKey, isUniqueKey, maxLengthOfKey } from './annotation-table.ts';
 import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 import { ovn4nfvAnnotations } from '../../../../lib/ovn4nfv/annotations.ts';
 
@@ -188,14 +188,9 @@ function countEntries(value: string): number {
 }
 
 /** Whether no other Pod has the value of this annotation: addresses, and answers with addresses. */
-export const isUniquePerPod = (key: string): boolean =>
-  key.includes('/ip_address') || key.includes('/mac_address') || ovn4nfvAnnotations.includes(key);
+export const isUniquePerPod = (key: string): boolean => isUniqueKey(key) || ovn4nfvAnnotations.includes(key);
 
-function maxLengthOf(key: string): number {
-  if (networkKeys.has(key)) return podLimits.networksLength;
-  if (isPoolAnnotation(key)) return podLimits.poolLength;
-  return key.endsWith('.kubernetes.io/routes') ? podLimits.routesLength : podLimits.annotationLength;
-}
+const maxLengthOf = (key: string): number => (networkKeys.has(key) ? podLimits.networksLength : maxLengthOfKey(key));
 
 /**
  * Whether the kubelet of the Pod's node could have written it as the mirror of a static Pod: it has the hash of a manifest as identity,

@@ -1,5 +1,16 @@
-/** The annotations of one attachment. Their keys start with its provider; for some NICs they also contain the interface. */
-import type { AttachmentSuffix } from '../../../kubernetes/objects/attachment-suffixes.ts';
+/**
+ * The annotations of one Pod, grouped in one pass by the prefix of their keys: the provider, for some NICs with the interface.
+ * Those of an attachment are parsed when it is served, and each value once for all attachments.
+ */
+import type { Result } from '../../../../../lib/result.ts';
+import { isOvnProvider } from '../../../../../lib/kubernetes/provider.ts';
+import {
+  type Requested,
+  type RequestedValues,
+  type RequestRow,
+  requestRows,
+} from '../../../kubernetes/objects/annotation-table.ts';
+import { type AddressConstraints, noConstraints } from '../../../kubernetes/objects/annotation-values.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import type { NetworkSelection } from './network-selections.ts';
 
@@ -16,62 +27,104 @@ export interface ServedAttachment {
   readonly interfaceKeys?: 'only' | 'first' | undefined;
 }
 
-/** @returns the key, and the value without surrounding blanks; "" if there is none. */
-export function readAnnotation(
-  pod: Pick<Pod, 'annotations'>,
-  attachment: ServedAttachment,
-  suffix: AttachmentSuffix,
-): [key: string, value: string] {
-  const [providerKey, interfaceKey] = keysOf(attachment, suffix);
-  return readFirst(pod, attachment.interfaceKeys === 'only' ? [interfaceKey] : [interfaceKey, providerKey]);
+/** The annotations of one attachment, parsed. */
+export interface AttachmentAnnotations {
+  readonly values: RequestedValues;
+  /** The first malformed value, in the order of the table. */
+  readonly problem: string | undefined;
 }
 
-/** As readAnnotation; without a key of the interface, that of the provider always applies: it constrains each of its NICs. */
-export function readConstraintAnnotation(
-  pod: Pick<Pod, 'annotations'>,
-  attachment: ServedAttachment,
-  suffix: AttachmentSuffix,
-): [key: string, value: string] {
-  const [providerKey, interfaceKey] = keysOf(attachment, suffix);
-  return readFirst(pod, [interfaceKey, providerKey]);
+/** An annotation, with its value once it is parsed. */
+interface Entry {
+  readonly key: string;
+  readonly text: string;
+  /** All attachments that read the key have the same constraints, so that the first one parses it for all. */
+  result?: Result<unknown>;
 }
 
-/** As readAnnotation, for keys that Kube-OVN always writes without the interface, for instance `routes`. */
-export const readProviderAnnotation = (
-  pod: Pick<Pod, 'annotations'>,
-  attachment: ServedAttachment,
-  suffix: AttachmentSuffix,
-): [key: string, value: string] => readFirst(pod, [keysOf(attachment, suffix)[0]]);
+/** By what follows the "/" of the key. */
+type Group = Map<string, Entry>;
 
-function keysOf(
-  { provider, selection, interfaceKeys }: ServedAttachment,
-  suffix: AttachmentSuffix,
-): [ofProvider: string, ofInterface: string | undefined] {
-  const ofProvider = `${provider}.kubernetes.io/${suffix}`;
-  return [ofProvider, interfaceKeys && `${provider}.${selection.interface}.kubernetes.io/${suffix}`];
+export class PodAnnotations {
+  readonly #pod: Pick<Pod, 'namespace' | 'name' | 'annotations'>;
+  #grouped: ReadonlyMap<string, Group> | undefined;
+
+  constructor(pod: Pick<Pod, 'namespace' | 'name' | 'annotations'>) {
+    this.#pod = pod;
+  }
+
+  /** Groups them when an attachment first needs it: most plans are of Pods that have all of theirs. */
+  get #groups(): ReadonlyMap<string, Group> {
+    return (this.#grouped ??= groupByPrefix(this.#pod.annotations));
+  }
+
+  /** Whether the Pod has an annotation of a provider. */
+  has(provider: string): boolean {
+    return this.#groups.has(provider);
+  }
+
+  of(attachment: ServedAttachment): AttachmentAnnotations {
+    const { provider, selection, interfaceKeys } = attachment;
+    const ofProvider = this.#groups.get(provider);
+    const ofInterface = interfaceKeys && this.#groups.get(`${provider}.${selection.interface}`);
+    // Keys that end with the interface never contain ".ovn".
+    const ofNetwork = this.#groups.get(`${selection.name}.${selection.namespace}`);
+    const ofInterfaces = this.#groupsOfInterfaces(provider);
+    const values: Record<string, Requested<unknown>> = {};
+    const problems: string[] = [];
+    const read = (row: RequestRow, entry: Entry | undefined, field?: string): void => {
+      const text = entry?.text.trim() ?? '';
+      if (!entry || (text === '' && !row.rejectsBlank)) return;
+      const purpose = { pod: `${this.#pod.namespace}/${this.#pod.name}`, constraints: constraintsOf(values) };
+      entry.result ??= row.parse(text, entry.key, purpose);
+      if (!entry.result.ok) problems.push(entry.result.problem);
+      else if (field !== undefined) values[field] = { key: entry.key, value: entry.result.value };
+    };
+    if (!ofProvider && !ofInterface && !ofNetwork && ofInterfaces.length === 0) return { values, problem: undefined };
+    for (const row of requestRows) {
+      const { suffix, field, interfaceField } = row;
+      if (interfaceField !== undefined) read(row, ofNetwork?.get(`${suffix}.${selection.interface}`), interfaceField);
+      if (field !== undefined) read(row, entryOf(row, attachment, [ofInterface, ofProvider]), field);
+      if (row.isAlwaysValidated) for (const group of [ofProvider, ...ofInterfaces]) read(row, group?.get(suffix));
+    }
+    return { values, problem: problems[0] };
+  }
+
+  /** "<network>.<namespace>.ovn.<interface>": only keys of Kube-OVN's own type of network contain an interface. */
+  #groupsOfInterfaces(provider: string): Group[] {
+    if (!provider.includes('.') || !isOvnProvider(provider)) return [];
+    const isInterface = (prefix: string): boolean => prefix.slice(0, prefix.lastIndexOf('.')) === provider;
+    return [...this.#groups].flatMap(([prefix, group]) => (isInterface(prefix) ? [group] : []));
+  }
 }
 
-/** The first key that the Pod has, else the last one. */
-function readFirst(
-  { annotations }: Pick<Pod, 'annotations'>,
-  keys: readonly (string | undefined)[],
-): [key: string, value: string] {
-  const possible = keys.filter((key) => key !== undefined);
-  const key = possible.find((each) => annotations[each] !== undefined) ?? possible.at(-1) ?? '';
-  return [key, annotations[key]?.trim() ?? ''];
+function groupByPrefix(annotations: Pod['annotations']): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const [key, text] of Object.entries(annotations)) {
+    const [prefix = '', suffix] = key.split('.kubernetes.io/');
+    if (suffix === undefined) continue;
+    const group = groups.get(prefix) ?? new Map<string, Entry>();
+    groups.set(prefix, group.set(suffix, { key, text }));
+  }
+  return groups;
 }
 
-/** As readAnnotation, for the key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>", which never contains ".ovn". */
-export function readInterfaceAnnotation(
-  { annotations }: Pick<Pod, 'annotations'>,
-  { selection }: ServedAttachment,
-  suffix: AttachmentSuffix,
-): [key: string, value: string] {
-  if (selection.interface === '') return ['', ''];
-  const key = `${selection.name}.${selection.namespace}.kubernetes.io/${suffix}.${selection.interface}`;
-  return [key, annotations[key]?.trim() ?? ''];
+/** The annotation of a row that applies to an attachment. */
+function entryOf(
+  { suffix, keys, interfaceField, written }: RequestRow,
+  { ordinal, interfaceKeys }: ServedAttachment,
+  [ofInterface, ofProvider]: readonly [Group | undefined, Group | undefined],
+): Entry | undefined {
+  const hasOwn = keys !== 'provider' && ofInterface?.has(suffix);
+  if (!hasOwn && keys === 'nic' && interfaceKeys === 'only') return undefined;
+  // Of several attachments to one network, a value of one NIC applies to the first.
+  if (!hasOwn && interfaceField !== undefined && ordinal > 0) return undefined;
+  const group = hasOwn ? ofInterface : ofProvider;
+  return written === 'result' && group?.get('allocated')?.text === 'true' ? undefined : group?.get(suffix);
 }
 
-/** Whether a key that names a single address or MAC applies: of several attachments to one network, that of the provider applies to the first. */
-export const isSingleValueKeyOf = ({ ordinal, provider }: ServedAttachment, key: string): boolean =>
-  ordinal === 0 || !key.startsWith(`${provider}.kubernetes.io/`);
+export const constraintsOf = ({ cidrs, family }: Pick<RequestedValues, 'cidrs' | 'family'>): AddressConstraints => ({
+  cidrs: cidrs?.value ?? noConstraints.cidrs,
+  family: family?.value ?? noConstraints.family,
+  familyKey: family?.key ?? '',
+});

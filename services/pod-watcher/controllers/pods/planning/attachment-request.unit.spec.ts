@@ -243,6 +243,43 @@ describe('an error in the annotations of an attachment', () => {
     });
 });
 
+describe('several errors in the annotations of an attachment', () => {
+  /** In the order of docs/annotations.md. */
+  const errors: [suffix: string, wrong: string, sentence: string][] = [
+    ['cidr', 'x', 'invalid cidr x'],
+    ['ip_family', 'x', `x is not a valid ${annotationKey('ip_family')}`],
+    ['ip_pool', 'x,y', `x in ${annotationKey('ip_pool')} is not a valid address`],
+    ['ip_address.net1', 'x', `x is not a valid ${annotationKey('ip_address.net1')}`],
+    ['ip_address', 'x', `x is not a valid ${annotationKey('ip_address')}`],
+    ['mac_address.net1', 'x', `x is not a valid ${annotationKey('mac_address.net1')}`],
+    ['mac_address', 'x', `x is not a valid ${annotationKey('mac_address')}`],
+    ['ingress_rate', 'x', `x is not a valid ${annotationKey('ingress_rate')}`],
+    ['ingress_burst', 'x', `x is not a valid ${annotationKey('ingress_burst')}`],
+    ['egress_rate', 'x', `x is not a valid ${annotationKey('egress_rate')}`],
+    ['egress_burst', 'x', `x is not a valid ${annotationKey('egress_burst')}`],
+    ['routes', 'x', `invalid routes for pod default/web-1: ${annotationKey('routes')}`],
+    ['default_route', 'x', `x is not a valid ${annotationKey('default_route')}`],
+  ];
+  const networks = '[{"name":"macvlan","interface":"net1","ips":["x"],"mac":"y"}]';
+
+  it('are reported in the documented order, for any order of the annotations', () => {
+    for (const [index, [suffix, , sentence]] of errors.entries()) {
+      const left = errors.slice(index).map(([each, wrong]) => [annotationKey(each), wrong] as const);
+      const { problems } = planOf(networks, Object.fromEntries(left.reverse()));
+      expect(problems, suffix).to.have.length(1);
+      expect(problems[0]?.text, suffix).to.contain(sentence);
+    }
+    expect(planOf(networks).problems[0]?.text).to.contain('x is not a valid ips of network default/macvlan');
+  });
+
+  it('of a network that is not served here are not reported', () => {
+    const annotations = Object.fromEntries(
+      errors.map(([suffix, wrong]) => [`local.default.kubernetes.io/${suffix}`, wrong]),
+    );
+    expect(planOf('local@net1', annotations).problems).to.deep.equal([]);
+  });
+});
+
 describe('a key for the interface of a Kube-OVN-type NIC', () => {
   const ofProvider = 'attachnet.default.ovn.kubernetes.io';
   const ofInterface = 'attachnet.default.ovn.net1.kubernetes.io';

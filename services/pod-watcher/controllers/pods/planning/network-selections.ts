@@ -15,7 +15,7 @@ import {
   type Pod,
 } from '../../../kubernetes/objects/pod.ts';
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../../limits.ts';
-import { ok, problem, type Result } from './result.ts';
+import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
 /** One element of the annotations. */
 export interface NetworkSelection {

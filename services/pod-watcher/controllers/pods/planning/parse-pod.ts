@@ -2,13 +2,20 @@
 import type { Controller } from '../../../../../lib/kubernetes/pod-identity.ts';
 import { ovn4nfvProvider } from '../../../../../lib/kubernetes/ovn4nfv.ts';
 import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';
-import { hasAllocatedAnnotation, type Pod } from '../../../kubernetes/objects/pod.ts';
+import {
+  hasAllocatedAnnotation,
+  networksAnnotationOf,
+  type Pod,
+  vipAnnotation,
+} from '../../../kubernetes/objects/pod.ts';
 import { type Ovn4nfvRequest, parseOvn4nfvRequest } from '../../../../../lib/ovn4nfv/request.ts';
 import { limitExceeded, podLimits } from '../../../limits.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
+import { PodAnnotations } from './attachment-annotations.ts';
 import { type HeldAttachment, matchHeldAttachments } from './attachment-matching.ts';
 import { networkKey, type NetworkSelection, parseNetworkSelections } from './network-selections.ts';
-import { clusterProblem, ok, type PlanProblem, requestProblem, type Result } from './result.ts';
+import { ok, type Result } from '../../../../../lib/result.ts';
+import { clusterProblem, type PlanProblem, requestProblem } from './plan-problem.ts';
 
 /** A network that a Pod selects and has no attachment to. */
 export interface SelectedAttachment {
@@ -19,8 +26,19 @@ export interface SelectedAttachment {
   readonly isRepeated: boolean;
 }
 
+/** A Pod without its annotations: only the first stage of planning reads them. */
+export type PlannedPod = Omit<Pod, 'annotations'>;
+
 export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {
-  readonly pod: Pod;
+  readonly pod: PlannedPod;
+  /** Those of its attachments. */
+  readonly annotations: PodAnnotations;
+  /** The key of the annotation that selects its networks. */
+  readonly networksKey: string;
+  /** Whether that annotation is set. */
+  readonly selectsNetworks: boolean;
+  /** The Vip that it names; "" for none. */
+  readonly vip: string;
   readonly attachments: readonly SelectedAttachment[];
   /** Whether the Pod may need an address of its primary network: it starts, holds none of it and replaces that network by no other. */
   readonly mayNeedPrimary: boolean;
@@ -48,10 +66,15 @@ export function parsePod<H extends HeldAttachment>(pod: Pod, held: readonly H[])
   const selectable = held.filter(({ provider }) => provider !== ovn4nfvProvider);
   const { matches, unselected } = matchHeldAttachments(selected.value, selectable);
   const repeated = repeatedNetworks(selected.value);
+  const [networksKey, networks] = networksAnnotationOf(pod);
   return {
     ok: true,
     value: {
       pod,
+      annotations: new PodAnnotations(pod),
+      networksKey,
+      selectsNetworks: networks !== '',
+      vip: pod.annotations[vipAnnotation]?.trim() ?? '',
       attachments: matches.flatMap(({ selection, ordinal, held: own }) =>
         own ? [] : { selection, ordinal, isRepeated: repeated.has(networkKey(selection)) },
       ),

@@ -2,14 +2,13 @@
  * Resolves whether a Pod's primary network is served here, and from which Subnets. On most clusters another CNI plugin makes
  * that network. Therefore a Pod gets an address of it only if the Pod or its namespace names a Subnet or an IPPool for it.
  */
-import type { AttachmentSuffix } from '../../../kubernetes/objects/attachment-suffixes.ts';
-import { networksAnnotationOf, type Pod } from '../../../kubernetes/objects/pod.ts';
+import type { Requested, RequestedValues } from '../../../kubernetes/objects/annotation-table.ts';
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
-import { isPoolName } from './address-annotations.ts';
 import type { ClusterView } from '../../cluster-view.ts';
 import type { NetworkSelection } from './network-selections.ts';
-import { ok, problem, type Result } from './result.ts';
+import type { ParsedPod } from './parse-pod.ts';
+import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
 export interface PrimaryNetwork {
   /** Best first; at least one. */
@@ -34,46 +33,58 @@ export const primarySelection: NetworkSelection = {
   isMain: true,
 };
 
-const key = (suffix: AttachmentSuffix | ''): string => `${primaryProvider}.kubernetes.io/${suffix}`;
-
 /** In Kube-OVN's order: the Subnet that the Pod names, the Subnet of its IPPool, the Subnets of its namespace. */
-export function resolvePrimaryNetwork(pod: Pod, clusterView: ClusterView): PrimaryResolution {
-  const subnet = pod.annotations[key('logical_switch')]?.trim() ?? '';
-  if (subnet !== '') return resolveSubnetOfPod(subnet, pod.namespace, clusterView);
-  const pool = pod.annotations[key('ip_pool')]?.trim() ?? '';
-  if (isPoolName(pool)) return { topics: [`pool:${pool}`], network: poolOfPod(pool, pod.namespace, clusterView) };
-  return resolveNamespaceNetwork(pod, clusterView);
+export function resolvePrimaryNetwork(
+  parsed: ParsedPod,
+  { subnet, pool }: RequestedValues,
+  clusterView: ClusterView,
+): PrimaryResolution {
+  const { namespace } = parsed.pod;
+  if (subnet) return resolveSubnetOfPod(subnet, namespace, clusterView);
+  if (pool?.value.kind !== 'named') return resolveNamespaceNetwork(parsed, clusterView);
+  const name = pool.value.pool;
+  return { topics: [`pool:${name}`], network: poolOfPod({ key: pool.key, value: name }, namespace, clusterView) };
 }
 
 /** The IPPools of the namespace apply to the Subnet that the Pod names, as in Kube-OVN. */
-function resolveSubnetOfPod(name: string, namespace: string, clusterView: ClusterView): PrimaryResolution {
-  const annotation = `annotation ${key('logical_switch')}`;
+function resolveSubnetOfPod(
+  { key, value: name }: Requested<string>,
+  namespace: string,
+  clusterView: ClusterView,
+): PrimaryResolution {
   const { subnets } = clusterView;
   const topics = [`subnet:${name}`];
   const refusal = subnets.serves(name)
     ? whyNotServingPrimary(name, namespace, clusterView)
     : `${subnets.whyNotServing(name)}: create or correct it`;
-  if (refusal !== undefined) return { topics, network: problem(`${annotation}: ${refusal}`) };
+  if (refusal !== undefined) return { topics, network: problem(`annotation ${key}: ${refusal}`) };
   const poolNames = poolsOfNamespace(namespace, clusterView);
   const pool = findPool(poolNames, namespace, { clusterView, fits: (subnet) => subnet === name }) ?? '';
   return { topics: [...topics, ...poolTopics(poolNames)], network: ok({ subnets: [name], pool }) };
 }
 
-function poolOfPod(name: string, namespace: string, clusterView: ClusterView): Result<PrimaryNetwork> {
-  const annotation = `annotation ${key('ip_pool')}`;
+function poolOfPod(
+  { key, value: name }: Requested<string>,
+  namespace: string,
+  clusterView: ClusterView,
+): Result<PrimaryNetwork> {
   const { pools } = clusterView;
   const subnet = pools.subnetOf(name);
-  if (subnet === undefined) return problem(`${annotation}: ${pools.whyNot(name)}: create or correct it`);
+  if (subnet === undefined) return problem(`annotation ${key}: ${pools.whyNot(name)}: create or correct it`);
   const refusal = whyNotServingPrimary(subnet, namespace, clusterView);
   return refusal === undefined
     ? ok({ subnets: [subnet], pool: '' })
-    : problem(`${annotation}: IPPool ${name} is of Subnet ${subnet}: ${refusal}`);
+    : problem(`annotation ${key}: IPPool ${name} is of Subnet ${subnet}: ${refusal}`);
 }
 
-function resolveNamespaceNetwork({ namespace, annotations }: Pod, clusterView: ClusterView): PrimaryResolution {
+function resolveNamespaceNetwork(
+  { pod: { namespace }, annotations, selectsNetworks }: ParsedPod,
+  clusterView: ClusterView,
+): PrimaryResolution {
   const { pools, subnets } = clusterView;
   const observed = clusterView.namespaceOf(namespace);
-  if (observed?.problems && !selectsOtherNetworksOnly(annotations))
+  const selectsOtherNetworksOnly = selectsNetworks && !annotations.has(primaryProvider);
+  if (observed?.problems && !selectsOtherNetworksOnly)
     return { topics: [], network: problem(`namespace ${namespace}: ${observed.problems.join('; ')}`) };
   const poolNames = poolsOfNamespace(namespace, clusterView);
   const subnetNames = observed?.subnets ?? [];
@@ -108,12 +119,6 @@ function findPool(
     (name) =>
       fits(clusterView.pools.subnetOf(name) ?? '') && poolAccessRefusal(name, namespace, clusterView) === undefined,
   );
-}
-
-/** Whether a Pod selects networks and has no annotation about its primary network. */
-function selectsOtherNetworksOnly(annotations: Pod['annotations']): boolean {
-  const selects = networksAnnotationOf({ annotations })[1] !== '';
-  return selects && !Object.keys(annotations).some((each) => each.startsWith(key('')));
 }
 
 /** Why a Subnet cannot serve the primary network of a namespace's Pods, as a sentence; undefined if it can. */

@@ -1,14 +1,15 @@
 /** Stage 3 of planning: resolved attachments become the requests for the allocator, or the reasons why there are none. Pure. */
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
-import { type Pod, vipAnnotation } from '../../../kubernetes/objects/pod.ts';
+import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
 import { limitExceeded, podLimits } from '../../../limits.ts';
 import { type ClaimDemand, requestClaimAddresses } from './claim-request.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
-import { type AnnotationCache, buildAttachmentRequest } from './attachment-request.ts';
+import { buildAttachmentRequest } from './attachment-request.ts';
 import { networkKey } from './network-selections.ts';
 import type { ResolvedAttachment, ResolvedPod } from './resolve-pod.ts';
-import { clusterProblem, ok, type PlanProblem, requestProblem } from './result.ts';
+import { ok } from '../../../../../lib/result.ts';
+import { clusterProblem, type PlanProblem, requestProblem } from './plan-problem.ts';
 import type { UnservedRequest } from './unserved-requests.ts';
 import { requestVipAddresses } from './vip-request.ts';
 
@@ -46,8 +47,7 @@ interface Built {
 
 export function requestAddresses<H extends HeldAttachment>(resolved: ResolvedPod<H>): PodPlan<H> {
   const { pod, detached, unserved } = resolved;
-  const annotationCache: AnnotationCache = new Map();
-  const built = resolved.attachments.map((attachment) => buildRequest(pod, attachment, annotationCache));
+  const built = resolved.attachments.map(buildRequest);
   const problems = [...resolved.problems, ...built.flatMap(({ problem }) => problem ?? [])];
   const topics = new Set([...resolved.topics, ...built.flatMap((each) => each.topics)]);
   let attachments = [...built.flatMap(({ request }) => request ?? []), ...resolved.ovn4nfv];
@@ -76,8 +76,8 @@ function requestedProviders({ attachments, ovn4nfv }: ResolvedPod): ReadonlySet<
   return new Set([...ofNetworks, ...ovn4nfv.map(({ provider = '' }) => provider)]);
 }
 
-function buildRequest(pod: Pod, attachment: ResolvedAttachment, annotationCache: AnnotationCache): Built {
-  const built = buildAttachmentRequest(pod, attachment, annotationCache);
+function buildRequest(attachment: ResolvedAttachment): Built {
+  const built = buildAttachmentRequest(attachment);
   if (!built.ok) return { topics: [], problem: requestProblem(built.problem) };
   const request = built.value;
   // An address that the Pod names replaces the IPPool.

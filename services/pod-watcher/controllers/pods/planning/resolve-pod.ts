@@ -1,27 +1,26 @@
 /** Stage 2 of planning: a Pod's selections become attachments with provider, Subnets, IPPool and StatefulSet member. Pure. */
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
-import type { Pod } from '../../../kubernetes/objects/pod.ts';
-import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
 import { truncate } from '../../../limits.ts';
 import type { MacSupport, ServedNetwork } from '../../networks/network.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
 import { ownerOf } from '../pod-owner.ts';
 import { statefulSetOrdinal } from '../../../../../lib/kubernetes/stateful-set.ts';
-import { isPoolName } from './address-annotations.ts';
-import { readAnnotation, type ServedAttachment } from './attachment-annotations.ts';
+import type { AttachmentAnnotations, ServedAttachment } from './attachment-annotations.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
 import type { NamedClaim } from './claim-request.ts';
 import type { ClusterView, ReservedVip } from '../../cluster-view.ts';
 import { networkKey } from './network-selections.ts';
 import { resolveOvn4nfv } from './ovn4nfv/resolve-ovn4nfv.ts';
-import type { ParsedPod, SelectedAttachment } from './parse-pod.ts';
+import type { ParsedPod, PlannedPod, SelectedAttachment } from './parse-pod.ts';
 import { primarySelection, resolvePrimaryNetwork } from './primary-network.ts';
-import { clusterProblem, type PlanProblem, type Result } from './result.ts';
+import type { Result } from '../../../../../lib/result.ts';
+import { clusterProblem, type PlanProblem } from './plan-problem.ts';
 import { resolveNamedSubnet, resolvePoolSubnets, resolveProviderSubnets } from './subnet-selection.ts';
 import { networkServedElsewhere, networkWithoutConfig, type UnservedRequest } from './unserved-requests.ts';
 
 export interface ResolvedAttachment extends ServedAttachment {
+  readonly annotations: AttachmentAnnotations;
   /** The Subnets that may serve it, best first; at least one. */
   readonly subnets: readonly string[];
   /** The IPPool that serves it if the Pod requests no address by name, and the Subnet of that IPPool. */
@@ -35,7 +34,7 @@ export interface ResolvedAttachment extends ServedAttachment {
 }
 
 export interface ResolvedPod<H extends HeldAttachment = HeldAttachment> {
-  readonly pod: Pod;
+  readonly pod: PlannedPod;
   readonly attachments: readonly ResolvedAttachment[];
   /** The requests for the NICs of OVN4NFV. */
   readonly ovn4nfv: readonly MessageInput<AttachmentRequest>[];
@@ -47,6 +46,8 @@ export interface ResolvedPod<H extends HeldAttachment = HeldAttachment> {
   readonly topics: readonly string[];
 }
 
+type ParsedAttachment = ServedAttachment & Pick<ResolvedAttachment, 'annotations'>;
+
 /** What one selection becomes. */
 interface Resolution {
   readonly topics: readonly string[];
@@ -56,14 +57,12 @@ interface Resolution {
 }
 
 export function resolvePod<H extends HeldAttachment>(parsed: ParsedPod<H>, clusterView: ClusterView): ResolvedPod<H> {
-  const { pod, attachments, mayNeedPrimary, unselected } = parsed;
+  const { pod, attachments, mayNeedPrimary, unselected, vip } = parsed;
   const resolutions = [
-    ...(mayNeedPrimary ? [resolvePrimary(pod, clusterView)] : []),
-    ...attachments.map((selected) => resolveSelection(pod, selected, clusterView)),
+    ...(mayNeedPrimary ? [resolvePrimary(parsed, clusterView)] : []),
+    ...attachments.map((selected) => resolveSelection(parsed, selected, clusterView)),
   ];
-  const selections = attachments.map(({ selection }) => selection);
-  const ovn4nfv = resolveOvn4nfv(pod, { request: parsed.ovn4nfv, selections }, clusterView);
-  const vip = pod.annotations[vipAnnotation]?.trim() ?? '';
+  const ovn4nfv = resolveOvn4nfv(parsed, clusterView);
   return {
     pod,
     attachments: resolutions.flatMap(({ attachment }) => attachment ?? []),
@@ -92,18 +91,20 @@ function networkKeysOf(provider: string): string[] {
   );
 }
 
-function resolvePrimary(pod: Pod, clusterView: ClusterView): Resolution {
-  const { topics, network } = resolvePrimaryNetwork(pod, clusterView);
+function resolvePrimary(parsed: ParsedPod, clusterView: ClusterView): Resolution {
+  const attachment = { selection: primarySelection, provider: primaryProvider, ordinal: 0 };
+  const annotations = parsed.annotations.of(attachment);
+  const { topics, network } = resolvePrimaryNetwork(parsed, annotations.values, clusterView);
   if (!network) return { topics };
   if (!network.ok) return { topics, problems: [clusterProblem(network.problem)] };
-  const attachment = { selection: primarySelection, provider: primaryProvider, ordinal: 0 };
   const { subnets, pool } = network.value;
-  const resolution = resolveAddressSource(pod, { ...attachment, subnets }, { clusterView, defaultPool: pool });
+  const served = { ...attachment, annotations, subnets };
+  const resolution = resolveAddressSource(parsed.pod, served, { clusterView, defaultPool: pool });
   return { ...resolution, topics: [...topics, ...resolution.topics] };
 }
 
 function resolveSelection(
-  pod: Pod,
+  { pod, annotations }: ParsedPod,
   { selection, ordinal, isRepeated }: SelectedAttachment,
   clusterView: ClusterView,
 ): Resolution {
@@ -125,24 +126,24 @@ function resolveSelection(
       const isOwnNic = network.kind === 'ovn' && selection.interface !== '';
       const interfaceKeys = isOwnNic ? (isRepeated ? 'only' : 'first') : undefined;
       const attachment = { selection, provider: network.provider, ordinal, interfaceKeys } as const;
-      const resolution = resolveAttachment(pod, attachment, { network, clusterView });
+      const served = { ...attachment, annotations: annotations.of(attachment) };
+      const resolution = resolveAttachment(pod, served, { network, clusterView });
       return { ...resolution, topics: [...topics, ...resolution.topics] };
     }
   }
 }
 
 function resolveAttachment(
-  pod: Pod,
-  attachment: ServedAttachment,
+  pod: PlannedPod,
+  attachment: ParsedAttachment,
   { network, clusterView }: { readonly network: ServedNetwork; readonly clusterView: ClusterView },
 ): Resolution {
   const { provider } = network;
-  const [key, named] = readAnnotation(pod, attachment, 'logical_switch');
-  const topics = [`provider:${provider}`, ...(named === '' ? [] : [`subnet:${named}`])];
-  const subnets =
-    named === ''
-      ? resolveProviderSubnets(provider, pod.namespace, clusterView)
-      : resolveNamedSubnet({ name: named, key }, pod, { attachment, network, clusterView });
+  const named = attachment.annotations.values.subnet;
+  const topics = [`provider:${provider}`, ...(named ? [`subnet:${named.value}`] : [])];
+  const subnets = named
+    ? resolveNamedSubnet({ name: named.value, key: named.key }, pod, { attachment, network, clusterView })
+    : resolveProviderSubnets(provider, pod.namespace, clusterView);
   if (!subnets.ok) return { topics, problems: [clusterProblem(subnets.problem)] };
   const claim = resolveClaim(pod, attachment, { network, clusterView });
   const served = { ...attachment, subnets: subnets.value, macSupport: network.macSupport, ...(claim && { claim }) };
@@ -161,7 +162,7 @@ function resolveAttachment(
 
 /** A claim is always in the namespace of the Pod. */
 function resolveClaim(
-  { namespace }: Pod,
+  { namespace }: PlannedPod,
   { selection }: ServedAttachment,
   { network, clusterView }: { readonly network: ServedNetwork; readonly clusterView: ClusterView },
 ): NamedClaim | undefined {
@@ -176,16 +177,16 @@ function resolveClaim(
 
 /** Completes an attachment by the IPPool or the StatefulSet member that the annotation `ip_pool` refers to. */
 function resolveAddressSource(
-  pod: Pod,
-  attachment: ResolvedAttachment,
+  pod: PlannedPod,
+  attachment: ParsedAttachment & { readonly subnets: readonly string[] },
   { clusterView, defaultPool = '' }: { readonly clusterView: ClusterView; readonly defaultPool?: string },
 ): Resolution {
-  const [key, value] = readAnnotation(pod, attachment, 'ip_pool');
-  const name = isPoolName(value) ? value : defaultPool;
+  const { key, value } = attachment.annotations.values.pool ?? { key: '' };
+  const name = value?.kind === 'named' ? value.pool : defaultPool;
   const pool =
     name === '' ? undefined : { name, subnets: resolvePoolSubnets({ name, key }, pod, { attachment, clusterView }) };
   const owner = ownerOf(pod);
-  const ordinal = value === '' || isPoolName(value) ? undefined : statefulSetOrdinal(pod, owner);
+  const ordinal = value?.kind === 'list' ? statefulSetOrdinal(pod, owner) : undefined;
   if (!owner || ordinal === undefined) return { topics: [], attachment: { ...attachment, pool } };
   const topics = [`set:${pod.namespace}/${owner.name}`];
   const firstOrdinal = clusterView.ordinalStart(owner, pod.namespace);

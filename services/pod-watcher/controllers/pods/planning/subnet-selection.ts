@@ -6,7 +6,7 @@ import type { ServedNetwork } from '../../networks/network.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
 import type { ServedAttachment } from './attachment-annotations.ts';
 import type { ClusterView } from '../../cluster-view.ts';
-import { ok, problem, type Result } from './result.ts';
+import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
 /** A Subnet or an IPPool, and the key of the annotation that names it. */
 interface Named {

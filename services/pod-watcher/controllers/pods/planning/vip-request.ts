@@ -2,7 +2,7 @@
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import type { ReservedVip } from '../../cluster-view.ts';
-import { ok, problem, type Result } from './result.ts';
+import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
 /**
  * Returns the requests; the first that is served from the Vip's Subnet now requests the Vip's addresses.

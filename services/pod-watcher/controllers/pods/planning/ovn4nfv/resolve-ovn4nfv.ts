@@ -3,14 +3,14 @@ import { defaultOvn4nfvNetwork, ovn4nfvProvider } from '../../../../../../lib/ku
 import type { MessageInput } from '../../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../../proto/generated/ipledger.ts';
 import { ovnAnnotation } from '../../../../../../lib/ovn4nfv/annotations.ts';
-import { networksAnnotationOf, type Pod } from '../../../../kubernetes/objects/pod.ts';
 import type { Ovn4nfvInterface } from '../../../../../../lib/ovn4nfv/interface.ts';
 import type { Ovn4nfvRequest } from '../../../../../../lib/ovn4nfv/request.ts';
-import { noConstraints, parseAddresses, parseMac } from '../address-annotations.ts';
 import type { ClusterView } from '../../../cluster-view.ts';
+import { noConstraints, parseAddresses, parseMac } from '../../../../kubernetes/objects/annotation-values.ts';
 import { networkKey, type NetworkSelection } from '../network-selections.ts';
 import type { ParsedPod } from '../parse-pod.ts';
-import { clusterProblem, ok, type PlanProblem, requestProblem, type Result } from '../result.ts';
+import { ok, type Result } from '../../../../../../lib/result.ts';
+import { clusterProblem, type PlanProblem, requestProblem } from '../plan-problem.ts';
 import { resolveProviderSubnets, resolveVirtualNetwork } from '../subnet-selection.ts';
 import { macWithoutAddress, type UnservedRequest } from '../unserved-requests.ts';
 
@@ -29,25 +29,23 @@ const nothing: ResolvedOvn4nfv = { requests: [], problems: [], unserved: [], top
 /**
  * Resolves the request of a Pod. A Pod without a request that selects a network of an OVN4NFV type requests one NIC of the default
  * network by that.
- * @param request the parsed request
- * @param selections the networks that the Pod selects
  */
 export function resolveOvn4nfv(
-  pod: Pod,
-  { request, selections }: { readonly request: ParsedPod['ovn4nfv']; readonly selections: readonly NetworkSelection[] },
+  { pod: { namespace }, ovn4nfv: request, attachments, networksKey }: ParsedPod,
   clusterView: ClusterView,
 ): ResolvedOvn4nfv {
   if (request === 'held') return nothing;
+  const selections = attachments.map(({ selection }) => selection);
   const selected = selections.filter((each) => clusterView.network(networkKey(each))?.kind === 'ovn4nfv');
   const [only, another] = selected;
-  if (request && request.form !== 'ovn') return resolveRequest(pod, request, clusterView);
-  if (another) return { ...nothing, problems: [requestProblem(severalSelections(pod))] };
-  if (request) return resolveRequest(pod, nameInterface(request, only), clusterView);
-  return only ? resolveRequest(pod, requestOfSelection(only), clusterView) : nothing;
+  if (request && request.form !== 'ovn') return resolveRequest(namespace, request, clusterView);
+  if (another) return { ...nothing, problems: [requestProblem(severalSelections(networksKey))] };
+  if (request) return resolveRequest(namespace, nameInterface(request, only), clusterView);
+  return only ? resolveRequest(namespace, requestOfSelection(only), clusterView) : nothing;
 }
 
-const severalSelections = (pod: Pod): string =>
-  `annotation ${networksAnnotationOf(pod)[0]} selects several networks of an OVN4NFV type, and the Pod names no interfaces: select one of them, or name the interfaces in annotation ovnNetwork`;
+const severalSelections = (networksKey: string): string =>
+  `annotation ${networksKey} selects several networks of an OVN4NFV type, and the Pod names no interfaces: select one of them, or name the interfaces in annotation ovnNetwork`;
 
 /** The form `ovn` names no interface: the NIC has the name under which Multus attaches the network. */
 const nameInterface = (request: Ovn4nfvRequest, selection: NetworkSelection | undefined): Ovn4nfvRequest =>
@@ -64,10 +62,10 @@ const requestOfSelection = ({ interface: name, addresses, mac }: NetworkSelectio
   routes: [],
 });
 
-function resolveRequest(pod: Pod, request: Ovn4nfvRequest, clusterView: ClusterView): ResolvedOvn4nfv {
+function resolveRequest(namespace: string, request: Ovn4nfvRequest, clusterView: ClusterView): ResolvedOvn4nfv {
   const gatewayIndex = request.interfaces.findIndex(({ isDefaultGateway }) => isDefaultGateway);
   const resolved = request.interfaces.map((nic, ordinal) =>
-    resolveInterface(pod, { request, nic, ordinal, hasDefaultRoute: ordinal === gatewayIndex }, clusterView),
+    resolveInterface(namespace, { request, nic, ordinal, hasDefaultRoute: ordinal === gatewayIndex }, clusterView),
   );
   const problems = resolved.flatMap(({ problem }) => problem ?? []);
   return {
@@ -92,10 +90,14 @@ interface ResolvedInterface {
   readonly unserved?: UnservedRequest;
 }
 
-function resolveInterface(pod: Pod, requested: RequestedInterface, clusterView: ClusterView): ResolvedInterface {
+function resolveInterface(
+  namespace: string,
+  requested: RequestedInterface,
+  clusterView: ClusterView,
+): ResolvedInterface {
   const { request, nic, ordinal } = requested;
   const where = `annotation ${request.key}: network ${nic.network}`;
-  const subnets = resolveSubnets(nic.network, pod.namespace, clusterView);
+  const subnets = resolveSubnets(nic.network, namespace, clusterView);
   if (!subnets.ok) return { problem: clusterProblem(`${where}: ${subnets.problem}`) };
   const addresses = readAddresses(nic);
   const mac = nic.mac === '' ? ok('') : parseMac(nic.mac, 'mac_address');

@@ -1,12 +1,5 @@
 import { expect } from 'chai';
-import {
-  noConstraints,
-  parseMac,
-  parsePool,
-  validateRate,
-  parseRoutes,
-  parseAddresses,
-} from './address-annotations.ts';
+import { noConstraints, parseMac, parsePool, validateRate, parseRoutes, parseAddresses } from './annotation-values.ts';
 
 const key = 'm.d.kubernetes.io/ip_pool';
 const sets = (...each: string[][]) => ({

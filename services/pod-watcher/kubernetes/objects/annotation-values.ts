@@ -2,13 +2,13 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
-import { canonicalAddress, canonicalMac } from '../../../../../ledger/domain/addresses/address.ts';
-import { proposeForm } from '../../../../../ledger/domain/addresses/address-form.ts';
-import { goFields } from '../../../../../lib/go-fields.ts';
-import { ipv4First, isCidr, withoutPrefixLength } from '../../../../../lib/net/ip.ts';
-import type { AddressSet, Route } from '../../../../../proto/generated/ipledger.ts';
-import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from '../../../limits.ts';
-import { ok, problem, type Result } from './result.ts';
+import { canonicalAddress, canonicalMac } from '../../../../ledger/domain/addresses/address.ts';
+import { proposeForm } from '../../../../ledger/domain/addresses/address-form.ts';
+import { goFields } from '../../../../lib/go-fields.ts';
+import { ipv4First, isCidr, withoutPrefixLength } from '../../../../lib/net/ip.ts';
+import { ok, problem, type Result } from '../../../../lib/result.ts';
+import type { AddressSet, Route } from '../../../../proto/generated/ipledger.ts';
+import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from '../../limits.ts';
 
 /** The constraints that every requested address of an attachment must meet. */
 export interface AddressConstraints {
@@ -188,6 +188,11 @@ export function validateRate(value: string, key: string): Result<undefined> {
     ? ok(undefined)
     : problem(`${truncate(value)} is not a valid ${key}: must be a number`);
 }
+
+export const parseBoolean = (value: string, key: string): Result<boolean> =>
+  value === 'true' || value === 'false'
+    ? ok(value === 'true')
+    : problem(`${truncate(value)} is not a valid ${key}: must be true or false`);
 
 const route = z.object({ dst: z.string().optional(), gw: z.string().optional() });
 const routesShape = z.array(z.preprocess(goFields(Object.keys(route.shape)), route));

@@ -1,0 +1,152 @@
+/**
+ * The annotations of an attachment: "<provider>.kubernetes.io/<suffix>", one row each. All other lists of them follow from the rows:
+ * what the pod-watcher stores, reads, writes and removes. docs/annotations.md describes each.
+ */
+import { ok, problem, type Result } from '../../../../lib/result.ts';
+import { podLimits } from '../../limits.ts';
+import {
+  type AddressConstraints,
+  parseAddresses,
+  parseBoolean,
+  parseCidrs,
+  parseFamily,
+  parseMac,
+  parsePool,
+  parseRoutes,
+  validateRate,
+} from './annotation-values.ts';
+
+/** What a value is parsed for: the Pod "namespace/name", and the constraints of its attachment. */
+interface Purpose {
+  readonly pod: string;
+  readonly constraints: AddressConstraints;
+}
+
+interface AnnotationRow {
+  readonly suffix: string;
+  /** Parses the value, without surrounding blanks. Absent: the annotation requests nothing. */
+  readonly parse?: (value: string, key: string, purpose: Purpose) => Result<unknown>;
+  /** The field of `RequestedValues` that gets the value. Absent: the value is validated only. */
+  readonly field?: string;
+  /** The same for the key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>". Each such value is of one NIC of one Pod. */
+  readonly interfaceField?: string;
+  /**
+   * The keys with a value for a NIC. `nic`: that of its interface, else that of the provider unless the Pod selects the network
+   * more than once. `constraint`: that of its interface, else that of the provider. `provider`: only that of the provider.
+   */
+  readonly keys?: 'nic' | 'constraint' | 'provider';
+  /** Whether the value is validated under the key of each interface, whether that key applies or not. */
+  readonly isAlwaysValidated?: true;
+  /** Whether a blank value is an error, and not the same as none. */
+  readonly rejectsBlank?: true;
+  /** Characters, if not `podLimits.annotationLength`. */
+  readonly maxLength?: number;
+  /** Whether the pod-watcher writes it. A `result` requests nothing beside `allocated`, and is removed from a copied Pod. */
+  readonly written?: 'result' | 'request';
+}
+
+/** Malformed values are reported in the order of the rows. Constraints come before what they constrain. */
+export const annotationTable = [
+  { suffix: 'logical_switch', written: 'request', field: 'subnet', keys: 'nic', parse: (value) => ok(value) },
+  { suffix: 'allocated', written: 'result' },
+  { suffix: 'cidr', written: 'result', field: 'cidrs', keys: 'constraint', parse: parseCidrs },
+  { suffix: 'gateway', written: 'result' },
+  { suffix: 'routed', written: 'result' },
+  { suffix: 'virtualmachine', written: 'result' },
+  { suffix: 'logical_router', written: 'result' },
+  { suffix: 'vlan_id', written: 'result' },
+  { suffix: 'provider_network', written: 'result' },
+  { suffix: 'pod_nic_type', written: 'request' },
+  { suffix: 'ip_family', field: 'family', keys: 'constraint', isAlwaysValidated: true, parse: parseFamily },
+  {
+    suffix: 'ip_pool',
+    field: 'pool',
+    keys: 'nic',
+    rejectsBlank: true,
+    maxLength: podLimits.poolLength,
+    parse: (value, key, { constraints }) => parsePool(value, key, constraints),
+  },
+  {
+    suffix: 'ip_address',
+    written: 'request',
+    field: 'addresses',
+    interfaceField: 'interfaceAddresses',
+    keys: 'nic',
+    parse: (value, key, { constraints }) =>
+      parseAddresses(value.split(','), { key, label: 'ip_address annotation', allowsPrefixLength: false }, constraints),
+  },
+  {
+    suffix: 'mac_address',
+    written: 'request',
+    field: 'mac',
+    interfaceField: 'interfaceMac',
+    keys: 'nic',
+    parse: parseMac,
+  },
+  { suffix: 'ingress_rate', isAlwaysValidated: true, parse: validateRate },
+  { suffix: 'ingress_burst', isAlwaysValidated: true, parse: validateRate },
+  { suffix: 'egress_rate', isAlwaysValidated: true, parse: validateRate },
+  { suffix: 'egress_burst', isAlwaysValidated: true, parse: validateRate },
+  {
+    suffix: 'routes',
+    field: 'routes',
+    keys: 'provider',
+    maxLength: podLimits.routesLength,
+    parse: (value, key, { pod }) => {
+      const routes = parseRoutes(value);
+      return routes.ok ? routes : problem(`invalid routes for pod ${pod}: ${key}: ${routes.problem}`);
+    },
+  },
+  { suffix: 'default_route', field: 'defaultRoute', keys: 'provider', parse: parseBoolean },
+] as const satisfies readonly AnnotationRow[];
+
+type Row = (typeof annotationTable)[number];
+
+/** A value in a Pod's annotation. */
+export interface Requested<T> {
+  readonly key: string;
+  readonly value: T;
+}
+
+type ValueOf<R> = R extends { parse: (...parameters: never[]) => Result<infer T> } ? T : never;
+
+/** The values that apply to one attachment; absent without annotation, or if it is blank or malformed. */
+export type RequestedValues = {
+  readonly [R in Extract<Row, { field: string }> as R['field']]?: Requested<ValueOf<R>> | undefined;
+} & { readonly [R in Extract<Row, { interfaceField: string }> as R['interfaceField']]?: Requested<ValueOf<R>> };
+
+const rows: readonly AnnotationRow[] = annotationTable;
+
+export type RequestRow = AnnotationRow & Required<Pick<AnnotationRow, 'parse'>>;
+
+export const requestRows = rows.filter((row): row is RequestRow => row.parse !== undefined);
+
+export const attachmentSuffixes: readonly string[] = rows.map(({ suffix }) => suffix);
+
+/** Results, which request nothing. `cidr` is a constraint without `allocated` beside it. */
+export const resultSuffixes = rows.filter(({ written }) => written === 'result').map(({ suffix }) => suffix);
+
+/** What the pod-watcher writes. The admission policy of deploy/rbac.yaml permits it no others. */
+export const writtenSuffixes = rows.filter(({ written }) => written !== undefined).map(({ suffix }) => suffix);
+
+export type WrittenSuffix = Extract<Row, { written: string }>['suffix'];
+
+const suffixesWithInterface = rows.filter((row) => row.interfaceField !== undefined).map(({ suffix }) => suffix);
+
+const pattern = new RegExp(
+  `\\.kubernetes\\.io/(?:(?:${suffixesWithInterface.join('|')})\\..+|${attachmentSuffixes.join('|')})$`,
+);
+
+/** Whether a key is one of an attachment's annotations. The plain search rejects most keys before the regular expression runs. */
+export const isAttachmentKey = (key: string): boolean => key.includes('.kubernetes.io/') && pattern.test(key);
+
+const uniqueKeyParts = suffixesWithInterface.map((suffix) => `/${suffix}`);
+
+/** Whether no other Pod has the value of this annotation. */
+export const isUniqueKey = (key: string): boolean => uniqueKeyParts.some((part) => key.includes(part));
+
+const maxLengths = new Map(rows.map(({ suffix, maxLength = podLimits.annotationLength }) => [suffix, maxLength]));
+
+/** The characters that the value of an annotation may have. */
+export const maxLengthOfKey = (key: string): number =>
+  maxLengths.get(key.slice(key.lastIndexOf('/') + 1)) ?? podLimits.annotationLength;
