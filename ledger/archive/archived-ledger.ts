@@ -4,7 +4,7 @@
  */
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
-import type { Segment, Seq } from '../domain/events/event.ts';
+import type { Segment, Seq } from '../domain/values/ledger.ts';
 import type { Head } from '../log/chain/chain.ts';
 import { initialStateAtHead, type StateAtHead, type FoldEnd } from '../log/reader/fold.ts';
 import { logKey, logPrefix, seqOfKey } from '../log/store/keys.ts';

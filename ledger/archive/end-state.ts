@@ -1,5 +1,5 @@
 /** The end state of a segment, as a file of the archive: the etcd keys beside the log at that event, one per line. */
-import type { Segment } from '../domain/events/event.ts';
+import type { Segment } from '../domain/values/ledger.ts';
 import type { ConfiguredPool } from '../domain/state/pool.ts';
 import { type Configuration, type DroppedClaims, StateRestore } from '../domain/state/snapshot.ts';
 import { lastSealedSeq } from '../domain/state/state.ts';

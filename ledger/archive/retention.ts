@@ -5,7 +5,8 @@
 import { pause } from '../../lib/process/abortable.ts';
 import { type ErrorKind, IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/process/log.ts';
-import type { SegmentSealed, Seq } from '../domain/events/event.ts';
+import type { SealedSegment } from '../domain/values/ledger.ts';
+import type { Seq } from '../domain/values/ledger.ts';
 import { lastSealedSeq } from '../domain/state/state.ts';
 import { parseEvent } from '../log/chain/chain.ts';
 import type { Replica } from '../log/reader/replica.ts';
@@ -40,7 +41,7 @@ export interface RetentionOptions extends Pick<SealingContext, 'ledger' | 'archi
 /** Runs until the signal is aborted. Failures are logged, reported and retried: none ends the writer. */
 export async function runRetention(options: RetentionOptions, signal: AbortSignal): Promise<void> {
   const { replica, writer, ledger, retention, log, onOutcome, intervalMs = defaultIntervalMs } = options;
-  const submit = (segment: SegmentSealed['data']): Promise<void> => appendSealed(options, segment, signal);
+  const submit = (segment: SealedSegment): Promise<void> => appendSealed(options, segment, signal);
   let pruned: Writer | undefined;
   let waitMs = intervalMs;
   while (!signal.aborted) {
@@ -71,11 +72,7 @@ export async function runRetention(options: RetentionOptions, signal: AbortSigna
   }
 }
 
-async function appendSealed(
-  { writer }: RetentionOptions,
-  segment: SegmentSealed['data'],
-  signal: AbortSignal,
-): Promise<void> {
+async function appendSealed({ writer }: RetentionOptions, segment: SealedSegment, signal: AbortSignal): Promise<void> {
   const current = writer();
   if (!current) throw new IpledgerError('NOT_WRITER', 'another replica is now the writer: it seals the events');
   const answer = (): undefined => undefined;

@@ -4,7 +4,8 @@
  *   2 append SegmentSealed, write the segment's key and move the log start, in one transaction. From now on readers use the archive.
  *   3 delete the events before the log start, in pages. After a crash the next writer deletes the rest.
  */
-import type { SegmentSealed, Seq } from '../domain/events/event.ts';
+import type { SealedSegment } from '../domain/values/ledger.ts';
+import type { Seq } from '../domain/values/ledger.ts';
 import type { StoredEvent } from '../log/chain/chain.ts';
 import { fold } from '../log/reader/fold.ts';
 import type { ArchivedLedger } from './archived-ledger.ts';
@@ -17,7 +18,7 @@ export interface SealingContext {
   readonly ledger: ArchivedLedger;
   readonly archive: Archive;
   /** Appends SegmentSealed. @throws IpledgerError SEGMENT_SEALED when another writer did. */
-  readonly submit: (segment: SegmentSealed['data']) => Promise<void>;
+  readonly submit: (segment: SealedSegment) => Promise<void>;
   /** Called after each step, for tests. */
   readonly after?: (step: SealingStep) => void;
 }
@@ -42,11 +43,7 @@ async function deleteSealed({ ledger, after = () => undefined }: SealingContext,
  * Seals the oldest events, up to event `to` and the other events of its command.
  * @throws IpledgerError UNAVAILABLE, NOT_WRITER or SEGMENT_SEALED: call it again later; LEDGER_DAMAGED.
  */
-export async function sealOldestEvents(
-  sealing: SealingContext,
-  to: Seq,
-  signal: AbortSignal,
-): Promise<SegmentSealed['data']> {
+export async function sealOldestEvents(sealing: SealingContext, to: Seq, signal: AbortSignal): Promise<SealedSegment> {
   const { ledger, archive, submit, after = () => undefined } = sealing;
   const logStart = await ledger.logStart(signal);
   const start = await ledger.lastEndState({ seq: logStart - 1 }, signal);

@@ -8,7 +8,8 @@
  */
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../lib/errors.ts';
-import type { SegmentSealed, Seq } from '../domain/events/event.ts';
+import type { SealedSegment } from '../domain/values/ledger.ts';
+import type { Seq } from '../domain/values/ledger.ts';
 import type { Head } from '../log/chain/chain.ts';
 import type { StateAtHead } from '../log/reader/fold.ts';
 import { type Archive, damagedFile, maxFileBytes } from './archive.ts';
@@ -49,7 +50,7 @@ export interface Manifest {
 }
 
 /** A segment as the log refers to it. */
-export type SegmentReference = Pick<SegmentSealed['data'], 'from' | 'to' | 'manifest'>;
+export type SegmentReference = Pick<SealedSegment, 'from' | 'to' | 'manifest'>;
 
 /** The content of a new segment. */
 export interface SegmentContent {
@@ -74,7 +75,7 @@ export async function writeSegment(
   { before, end, lines, since }: SegmentContent,
   signal: AbortSignal,
   after: (step: WritingStep) => void = () => undefined,
-): Promise<SegmentSealed['data']> {
+): Promise<SealedSegment> {
   const { ledger, epoch, seq: to, hash, at } = end.head;
   const from = before.seq + 1;
   const until = new Date(at).toISOString();

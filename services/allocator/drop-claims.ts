@@ -9,7 +9,7 @@ import type { Logger } from '../../lib/process/log.ts';
 import { type Claim, compareReuse } from '../../ledger/domain/state/claim.ts';
 import type { ClaimMap } from '../../ledger/domain/state/claims.ts';
 import { isDroppable, maxClaimsPerDrop } from '../../ledger/domain/events/claims-dropped.ts';
-import { familyOf } from '../../ledger/domain/events/event.ts';
+import { familyOf } from '../../ledger/domain/addresses/address.ts';
 import type { Replica } from '../../ledger/log/reader/replica.ts';
 import type { Writer } from '../../ledger/log/writer/writer.ts';
 

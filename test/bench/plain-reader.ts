@@ -5,7 +5,7 @@
  */
 import type { Etcd3, IKeyValue, IRangeRequest } from 'etcd3';
 import { rejectWhenAborted } from '../../lib/process/abortable.ts';
-import type { Seq } from '../../ledger/domain/events/event.ts';
+import type { Seq } from '../../ledger/domain/values/ledger.ts';
 import { logKey, logPrefix, logStartKey } from '../../ledger/log/store/keys.ts';
 import type { KeyRange, StoredKey } from '../../ledger/log/store/ledger.ts';
 import {

@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const rooms = ['cli', 'ledger/log', 'lib', 'services'];
+const rooms = ['cli', 'ledger', 'lib', 'services'];
 
 interface Import {
   readonly from: string;

@@ -1,5 +1,5 @@
 /** Key rotation: the old checkpoint key signs the new one, and an event records it. */
-import type { KeyRotated } from '../../domain/events/event.ts';
+import type { KeyRotation } from '../../domain/values/ledger.ts';
 import { isSignedBy, parseVerifierKey, type SignerKey, signWith, type VerifierKey } from './signing-key.ts';
 
 /** The text that the old key signs. It contains the ledger, so the signature is valid for this ledger only. */
@@ -7,7 +7,7 @@ const rotationText = (ledger: string, publicKey: string): string =>
   `ipledger key rotation\nipledger/${ledger}\n${publicKey}\n`;
 
 /** The data of the KeyRotated event. */
-export const signRotation = (ledger: string, old: SignerKey, next: VerifierKey): KeyRotated['data'] => ({
+export const signRotation = (ledger: string, old: SignerKey, next: VerifierKey): KeyRotation => ({
   publicKey: next.text,
   keyId: next.id,
   previousKeyId: old.verifier.id,
@@ -15,7 +15,7 @@ export const signRotation = (ledger: string, old: SignerKey, next: VerifierKey):
 });
 
 /** Returns the new key if the old one signed it for this ledger; otherwise undefined. */
-export function verifyRotation(ledger: string, old: VerifierKey, data: KeyRotated['data']): VerifierKey | undefined {
+export function verifyRotation(ledger: string, old: VerifierKey, data: KeyRotation): VerifierKey | undefined {
   try {
     const { publicKey, signature } = data;
     if (!isSignedBy(old, rotationText(ledger, publicKey), Buffer.from(signature, 'base64'))) return undefined;

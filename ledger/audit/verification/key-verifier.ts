@@ -1,6 +1,6 @@
 /** Compares every key beside the log with the fold of the log. */
 import type { Allocation, ClaimName } from '../../domain/state/claim.ts';
-import type { Attachment } from '../../domain/events/event.ts';
+import type { Attachment } from '../../domain/values/allocation.ts';
 import { networkOf } from '../../domain/state/network.ts';
 import { otherClaims } from '../../domain/state/claims-on-network.ts';
 import { claimOf, lastSealedSeq, type State } from '../../domain/state/state.ts';

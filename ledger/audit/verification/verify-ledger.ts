@@ -6,7 +6,7 @@
  * etcd has to keep that revision only for one pass over the claims, for any length of the log.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import type { Head } from '../../log/chain/chain.ts';
 import { isCompactedError } from '../../log/store/compaction.ts';
 import { prefixEnd, headKey, logKey, logPrefix, segmentKey, segmentPrefix } from '../../log/store/keys.ts';

@@ -21,6 +21,9 @@ export interface Cidr {
   readonly prefix: number;
 }
 
+/** The family of a canonical address. */
+export const familyOf = (address: string): Family => (address.includes(':') ? 6 : 4);
+
 /** The number of bits of an address. */
 export const addressBits = (family: Family): number => (family === 4 ? 32 : 128);
 

@@ -1,15 +1,7 @@
 /** The commands: requests to change the ledger. Each has the time of its decision, because `decide` has no clock. */
-import type {
-  LedgerRestored,
-  KeyRotated,
-  Owner,
-  ReleaseCause,
-  Route,
-  SegmentSealed,
-  Seq,
-  SourceObject,
-  UnbindCause,
-} from '../events/event.ts';
+import type { KeyRotation, Restoration, SealedSegment, Seq } from '../values/ledger.ts';
+import type { SourceObject } from '../values/configuration.ts';
+import type { Owner, ReleaseCause, Route, UnbindCause } from '../values/allocation.ts';
 
 interface Timed {
   /** The ledger's time, milliseconds since 1970. */
@@ -196,13 +188,13 @@ export interface DropClaims extends Timed {
 /** The segment after the last sealed one is in the archive, and was read back from it. */
 export interface SealSegment extends Timed {
   readonly type: 'SealSegment';
-  readonly segment: SegmentSealed['data'];
+  readonly segment: SealedSegment;
 }
 
 /** An operator accepts what a restored backup lacks: the ledger continues without it, in a new epoch. */
 export interface RestoreLedger extends Timed {
   readonly type: 'RestoreLedger';
-  readonly restored: LedgerRestored['data'];
+  readonly restored: Restoration;
 }
 
 export interface CreateLedger extends Timed {
@@ -212,7 +204,7 @@ export interface CreateLedger extends Timed {
 }
 
 /** Signs checkpoints with another key. Verification checks the signature by the previous key. */
-export type RotateKey = Timed & { readonly type: 'RotateKey' } & KeyRotated['data'];
+export type RotateKey = Timed & { readonly type: 'RotateKey' } & KeyRotation;
 
 export type Command =
   | Allocate

@@ -1,6 +1,6 @@
 /** Refusals: why a command is rejected, as a value for the caller. Exceptions are for bugs and I/O. */
 
-import type { Attachment } from '../events/event.ts';
+import type { Attachment } from '../values/allocation.ts';
 
 interface Meaning {
   /**

@@ -1,14 +1,9 @@
 /** Allocates addresses for all attachments of a Pod, or for none. */
 import type { Allocate, AttachmentRequest } from '../commands/command.ts';
 import { type Allocation, claimKey } from '../state/claim.ts';
-import {
-  type AddressAllocated,
-  type AssignedAddress,
-  type Attachment,
-  type Event,
-  familyOf,
-  type Grant,
-} from '../events/event.ts';
+import type { AddressAllocated, Event } from '../events/event.ts';
+import { familyOf } from '../addresses/address.ts';
+import type { AssignedAddress, Attachment, Grant } from '../values/allocation.ts';
 import { networkOf } from '../state/network.ts';
 import { isInPool } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';

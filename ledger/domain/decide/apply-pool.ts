@@ -1,7 +1,8 @@
 /** Creates, changes and deletes pools. Pods keep the addresses that they hold, and released ones keep their place in the order of reuse. */
 import type { ApplyPool, RetirePool } from '../commands/command.ts';
 import { isNamespace, isObjectName } from '../commands/names.ts';
-import type { Event, PoolSpec } from '../events/event.ts';
+import type { Event } from '../events/event.ts';
+import type { PoolSpec } from '../values/configuration.ts';
 import { lastAddressOf } from '../addresses/address.ts';
 import { difference, intersection, formatRanges } from '../addresses/interval.ts';
 import { normalisePool, poolIntervals } from '../state/pool.ts';

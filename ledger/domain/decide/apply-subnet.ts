@@ -1,9 +1,10 @@
 /** Creates, changes and retires Subnets. */
-import type { CooldownTimes } from '../addresses/address-part.ts';
+import type { CooldownTimes } from '../state/address-pools/address-pool.ts';
 import { parseAddress } from '../addresses/address.ts';
 import type { Claim } from '../state/claim.ts';
 import type { ApplySubnet, RetireSubnet } from '../commands/command.ts';
-import type { Attachment, Event } from '../events/event.ts';
+import type { Event } from '../events/event.ts';
+import type { Attachment } from '../values/allocation.ts';
 import { effectiveClaim } from '../state/claims-on-network.ts';
 import { isObjectName, isProvider } from '../commands/names.ts';
 import { Refused } from '../commands/refusal.ts';

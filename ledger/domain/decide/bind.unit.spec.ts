@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Bind, Unbind } from '../commands/command.ts';
 import { decide } from './decide.ts';
-import type { UnbindCause } from '../events/event.ts';
+import type { UnbindCause } from '../values/allocation.ts';
 import { allocated, bound, released, subnetConfigured, transferred, unbound } from '../testing/event-fixtures.ts';
 import { foldEvents, given, startTime, type Untimed } from '../testing/given-when-then.ts';
 

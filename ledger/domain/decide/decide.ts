@@ -12,7 +12,8 @@ import { unquarantine, quarantine } from './quarantine.ts';
 import { release } from './release.ts';
 import { sealSegment } from './seal-segment.ts';
 import { reserve, unreserve } from './reserve.ts';
-import type { AllocationRefused, Attachment, Event } from '../events/event.ts';
+import type { AllocationRefused, Event } from '../events/event.ts';
+import type { Attachment } from '../values/allocation.ts';
 import { Refused, type Refusal } from '../commands/refusal.ts';
 import type { State } from '../state/state.ts';
 

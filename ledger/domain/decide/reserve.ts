@@ -1,9 +1,9 @@
 /** Begins and ends reservations. */
-import { canonicalMac, parseAddress } from '../addresses/address.ts';
-import type { AddressSpace } from '../addresses/address-space.ts';
+import { canonicalMac, parseAddress, familyOf } from '../addresses/address.ts';
+import type { AddressSpace } from '../state/address-pools/address-space.ts';
 import type { Claim, ClaimName } from '../state/claim.ts';
 import type { Reserve, Unreserve } from '../commands/command.ts';
-import { type Event, familyOf } from '../events/event.ts';
+import type { Event } from '../events/event.ts';
 import { otherClaims } from '../state/claims-on-network.ts';
 import { type RefusalCode, Refused } from '../commands/refusal.ts';
 import { claimOf, type ConfiguredSubnet, allocationsOfPodName, holderOfMac, type State } from '../state/state.ts';

@@ -1,12 +1,13 @@
 /** Definitions of the events that give addresses to a Pod, pass them on, take them back, or record a refusal. */
-import { changeClaims } from '../state/change-claims.ts';
+import { changeClaims } from './change-claims.ts';
 import type { Allocation, Binding, Claim } from '../state/claim.ts';
 import { endedPodId } from '../state/ended-pods.ts';
 import { indexAllocation, unindexAllocation } from '../state/indexes.ts';
 import { allocationOf, podKey, type State } from '../state/state.ts';
 import type { UndoLog } from '../state/undo-log.ts';
 import { brokenGrant } from './grant-rule.ts';
-import type { AddressAllocated, AddressTransferred, Attachment, Grant, Sequenced } from './event.ts';
+import type { AddressAllocated, AddressTransferred, Sequenced } from './event.ts';
+import type { Attachment, Grant } from '../values/allocation.ts';
 import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';
 import { brokenHolding } from './holding-rule.ts';
 

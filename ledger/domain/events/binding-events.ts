@@ -1,5 +1,5 @@
 /** Definitions of the events that begin and end a container's use of an allocation. */
-import { changeClaims } from '../state/change-claims.ts';
+import { changeClaims } from './change-claims.ts';
 import { type Binding, type Claim, continuesAfterBind } from '../state/claim.ts';
 import { indexAllocation } from '../state/indexes.ts';
 import { allocationOf, claimOf } from '../state/state.ts';

@@ -1,7 +1,8 @@
 /** What the ledger has for each event type: schema versions, addresses, other keys, effect on the state, and verification rule. */
 import type { State } from '../state/state.ts';
 import type { UndoLog } from '../state/undo-log.ts';
-import type { EventData, EventOf, EventType, Segment, Sequenced } from './event.ts';
+import type { EventData, EventOf, EventType, Sequenced } from './event.ts';
+import type { Segment } from '../values/ledger.ts';
 import type { EventVersion } from './schema-version.ts';
 
 export interface EventDefinition<Type extends EventType> {

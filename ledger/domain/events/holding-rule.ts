@@ -1,6 +1,7 @@
 /** The rule for events that name an allocation: the attachment holds just that one. */
 import { allocationOf, type State } from '../state/state.ts';
-import type { Attachment, Seq } from './event.ts';
+import type { Seq } from '../values/ledger.ts';
+import type { Attachment } from '../values/allocation.ts';
 
 /** An attachment as a verification finding names it. */
 export const formatAttachment = ({ namespace, pod, provider, ordinal }: Attachment): string =>

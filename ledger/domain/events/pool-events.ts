@@ -29,7 +29,7 @@ export const poolRetired: EventDefinition<'PoolRetired'> = {
     state.pools.has(pool) ? undefined : `retires pool ${pool}, which is not in force`,
 };
 
-/** Divides a subnet into its parts again, after a change of its pools. */
+/** Divides a subnet into its pools again, after a change of its pools. */
 function rebuildSpaces(state: State, subnet: string, undoLog: UndoLog): void {
   const configured = state.subnets.get(subnet);
   if (!configured) return;

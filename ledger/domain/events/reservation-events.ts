@@ -1,5 +1,5 @@
 /** Definitions of the events that begin and end a reservation. */
-import { changeClaims } from '../state/change-claims.ts';
+import { changeClaims } from './change-claims.ts';
 import { claimOf, type State } from '../state/state.ts';
 import { type EventDefinition, noOtherKey } from './event-definition.ts';
 

@@ -1,7 +1,6 @@
 /** The address map: every address that is not free, and whether two claims of one address agree. */
-import { parseAddress } from '../addresses/address.ts';
+import { parseAddress, familyOf } from '../addresses/address.ts';
 import type { Claim } from '../state/claim.ts';
-import { familyOf } from '../events/event.ts';
 import { addressRecord, type AddressRecord } from './queries.ts';
 import type { State } from '../state/state.ts';
 

@@ -1,5 +1,5 @@
 /** Lists the bindings in force: which containers may answer on which addresses. */
-import type { Seq } from '../events/event.ts';
+import type { Seq } from '../values/ledger.ts';
 import { type Binding, sandboxKey } from '../state/claim.ts';
 import type { BoundClaim } from '../state/claims.ts';
 import type { State } from '../state/state.ts';

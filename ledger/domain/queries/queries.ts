@@ -1,9 +1,9 @@
 /** Queries of a state. Their time depends on the size of the answer, where not noted otherwise. */
-import { canonicalAddress, type Family, parseAddress } from '../addresses/address.ts';
-import type { AddressPart } from '../addresses/address-part.ts';
+import { canonicalAddress, type Family, parseAddress, familyOf } from '../addresses/address.ts';
+import type { AddressPool } from '../state/address-pools/address-pool.ts';
 import { type Allocation, type Binding, type Claim, claimKey, type ClaimName } from '../state/claim.ts';
 import { groupOf } from '../state/claims.ts';
-import { familyOf, type Seq } from '../events/event.ts';
+import type { Seq } from '../values/ledger.ts';
 import { contains, formatRanges, type Interval, difference, countAddresses, union } from '../addresses/interval.ts';
 import { type ConfiguredPool, isInPool } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';
@@ -75,7 +75,7 @@ export function addressRecord(state: State, subnet: string, text: string, now: n
       `${address} is not a host address of subnet ${subnet}, and the ledger has no claim of it`,
     );
   const usable = space !== undefined && contains(space.subnetFamily.usable, value);
-  const pool = space?.partOf(value)?.pool ?? poolOf(state, subnet, address);
+  const pool = space?.poolAt(value)?.pool ?? poolOf(state, subnet, address);
   return { subnet, address, claim, pool, ...stateOf(claim, usable, configured, now) };
 }
 
@@ -87,7 +87,7 @@ export function isHost(state: State, subnet: string, address: string): boolean {
   return hosts !== undefined && value >= hosts.first && value <= hosts.last;
 }
 
-/** The pool of an address that is outside all parts: an excluded address may belong to a pool. */
+/** The pool of an address that is outside all pools: an excluded address may belong to a pool. */
 const poolOf = (state: State, subnet: string, address: string): string =>
   [...state.pools.values()].find(({ name, spec }) => spec.subnet === subnet && isInPool(state, name, address))?.name ??
   '';
@@ -110,30 +110,30 @@ function stateOf(
   return availableAt > now ? { state: 'cooldown', availableAt } : { state: 'idle', availableAt: undefined };
 }
 
-/** The number of addresses of each part that can be allocated at `now`; addresses of a pool only to the Pods that may use it. */
-const countFree = ({ subnet }: ConfiguredSubnet, parts: readonly AddressPart[], now: number): bigint =>
-  parts.reduce((sum, part) => sum + part.countFree(now, subnet.spec), 0n);
+/** The number of addresses of each pool that can be allocated at `now`; addresses of a pool only to the Pods that may use it. */
+const countFree = ({ subnet }: ConfiguredSubnet, pools: readonly AddressPool[], now: number): bigint =>
+  pools.reduce((sum, pool) => sum + pool.countFree(now, subnet.spec), 0n);
 
 /** The addresses of each family of a subnet, with its pools, that can be allocated at `now`. */
 export const freeOf = (configured: ConfiguredSubnet, now: number): bigint[] =>
-  configured.spaces.map(({ parts }) => countFree(configured, parts, now));
+  configured.spaces.map(({ pools }) => countFree(configured, pools, now));
 
 /** The number of free addresses of a pool, for each family. */
 export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: number): bigint[] {
   const configured = state.subnets.get(spec.subnet);
   return (configured?.spaces ?? []).map((space) => {
-    const part = space.part(name);
-    return configured && part ? countFree(configured, [part], now) : 0n;
+    const pool = space.pool(name);
+    return configured && pool ? countFree(configured, [pool], now) : 0n;
   });
 }
 
 /** Counts and ranges of each family of a subnet. Takes time with the number of ranges. */
 export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] =>
-  spaces.map(({ subnetFamily: { family, usable }, parts }) => familyUsage(family, usable, parts));
+  spaces.map(({ subnetFamily: { family, usable }, pools }) => familyUsage(family, usable, pools));
 
 /** The counts of each family of a subnet, in constant time. */
 export const countsOf = ({ spaces }: ConfiguredSubnet): Counts[] =>
-  spaces.map(({ subnetFamily: { family, usable }, parts }) => familyCounts(family, usable, parts));
+  spaces.map(({ subnetFamily: { family, usable }, pools }) => familyCounts(family, usable, pools));
 
 /**
  * The usage of a pool for each family of its subnet; none if the subnet is not configured. An excluded address that a Pod holds
@@ -141,13 +141,13 @@ export const countsOf = ({ spaces }: ConfiguredSubnet): Counts[] =>
  */
 export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage[] =>
   (state.subnets.get(spec.subnet)?.spaces ?? []).map((space) => {
-    const part = space.part(name);
-    return part ? poolUsage(part) : familyUsage(space.subnetFamily.family, [], []);
+    const pool = space.pool(name);
+    return pool ? poolUsage(pool) : familyUsage(space.subnetFamily.family, [], []);
   });
 
-function poolUsage(part: AddressPart): Usage {
-  const excluded = part.excludedInUseRanges;
-  const usage = familyUsage(part.family, part.usable, [part], excluded);
+function poolUsage(pool: AddressPool): Usage {
+  const excluded = pool.excludedInUseRanges;
+  const usage = familyUsage(pool.family, pool.usable, [pool], excluded);
   return { ...usage, total: usage.total + countAddresses(excluded), inUse: usage.inUse + countAddresses(excluded) };
 }
 
@@ -155,35 +155,35 @@ function poolUsage(part: AddressPart): Usage {
 function familyUsage(
   family: Family,
   usable: readonly Interval[],
-  parts: readonly AddressPart[],
+  pools: readonly AddressPool[],
   excluded: readonly Interval[] = [],
 ): Usage {
-  const ranges = (of: (part: AddressPart) => readonly Interval[]): readonly Interval[] => {
-    const [only, ...more] = parts;
-    return only && more.length === 0 ? of(only) : union(parts.flatMap(of));
+  const ranges = (of: (pool: AddressPool) => readonly Interval[]): readonly Interval[] => {
+    const [only, ...more] = pools;
+    return only && more.length === 0 ? of(only) : union(pools.flatMap(of));
   };
-  const reserved = ranges((part) => part.reservedRanges);
-  const taken = union([...ranges((part) => part.inUseRanges), ...reserved]);
+  const reserved = ranges((pool) => pool.reservedRanges);
+  const taken = union([...ranges((pool) => pool.inUseRanges), ...reserved]);
   return {
-    ...familyCounts(family, usable, parts),
+    ...familyCounts(family, usable, pools),
     inUseRange: formatRanges(family, excluded.length > 0 ? union([...taken, ...excluded]) : taken),
     availableRange: formatRanges(family, difference(usable, taken)),
     reservedRange: formatRanges(family, reserved),
   };
 }
 
-function familyCounts(family: Family, usable: readonly Interval[], parts: readonly AddressPart[]): Counts {
-  const sum = (count: (part: AddressPart) => number): bigint =>
-    BigInt(parts.reduce((total, part) => total + count(part), 0));
+function familyCounts(family: Family, usable: readonly Interval[], pools: readonly AddressPool[]): Counts {
+  const sum = (count: (pool: AddressPool) => number): bigint =>
+    BigInt(pools.reduce((total, pool) => total + count(pool), 0));
   const total = countAddresses(usable);
-  const reserved = sum((part) => part.reserved);
-  const inUse = sum((part) => part.inUse) + reserved;
+  const reserved = sum((pool) => pool.reserved);
+  const inUse = sum((pool) => pool.inUse) + reserved;
   return {
     family,
     total,
     inUse,
     available: total - inUse,
-    coolingDown: sum((part) => part.released.count + part.quarantined),
+    coolingDown: sum((pool) => pool.released.count + pool.quarantined),
     reserved,
   };
 }

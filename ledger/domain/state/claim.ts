@@ -1,5 +1,6 @@
 /** The claim: the entry of the ledger for one address, as its key in etcd stores it. All decisions about the address need only this. */
-import type { Attachment, Grant, Seq } from '../events/event.ts';
+import type { Seq } from '../values/ledger.ts';
+import type { Attachment, Grant } from '../values/allocation.ts';
 
 /** Addresses that one attachment of a Pod holds. Immutable. */
 export interface Allocation extends Grant {

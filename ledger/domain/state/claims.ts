@@ -2,7 +2,7 @@
  * What the rules need of the maps that hold claims and allocations. A state for decisions holds them as bytes (`compact/`), a state
  * that only verifies or replays holds objects.
  */
-import type { Seq } from '../events/event.ts';
+import type { Seq } from '../values/ledger.ts';
 import { type Allocation, type Claim, type ClaimName, type Placement, standingOf } from './claim.ts';
 
 /** A map by text. */

@@ -2,10 +2,10 @@
  * Updates the state's indexes. Every change of a claim, an allocation or a subnet goes through these functions, so that folding
  * the log and restoring the keys in etcd lead to the same state.
  */
-import { AddressSpace } from '../addresses/address-space.ts';
+import { AddressSpace } from './address-pools/address-space.ts';
 import { type Allocation, type Claim, type ClaimName, compareReuse, standingOf } from './claim.ts';
 import { type ClaimOutline, outlineOf, type Table } from './claims.ts';
-import { familyOf } from '../events/event.ts';
+import { familyOf } from '../addresses/address.ts';
 import { permanent, type UndoLog } from './undo-log.ts';
 import { updateNamespaceCounts } from './namespace-counts.ts';
 import { effectiveClaim } from './claims-on-network.ts';

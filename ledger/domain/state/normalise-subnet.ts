@@ -13,7 +13,7 @@ import {
 } from '../addresses/address.ts';
 import { proposeForm } from '../addresses/address-form.ts';
 import { defaultCooldownTimes, type RequestedSubnet } from '../commands/command.ts';
-import type { SubnetSpec } from '../events/event.ts';
+import type { SubnetSpec } from '../values/configuration.ts';
 import { formatExcludes, hasUpperCaseIpv6, readExcludes } from './exclude-ips.ts';
 import { hostsOf, type Subnet, subnetFromSpec } from './subnet.ts';
 

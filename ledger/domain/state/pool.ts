@@ -12,7 +12,7 @@ import {
 } from '../addresses/address.ts';
 import { proposeForm } from '../addresses/address-form.ts';
 import type { RequestedPool } from '../commands/command.ts';
-import type { PoolSpec, SourceObject } from '../events/event.ts';
+import type { PoolSpec, SourceObject } from '../values/configuration.ts';
 import type { FamilyInterval } from './exclude-ips.ts';
 import { contains, type Interval, union } from '../addresses/interval.ts';
 

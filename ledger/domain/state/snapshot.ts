@@ -1,6 +1,7 @@
 /** Restores the state from its snapshot: the claims and configurations in etcd hold all that `decide` needs. */
 import type { Claim, ClaimName } from './claim.ts';
-import type { Segment, Seq, SourceObject, SubnetSpec } from '../events/event.ts';
+import type { Segment, Seq } from '../values/ledger.ts';
+import type { SourceObject, SubnetSpec } from '../values/configuration.ts';
 import type { EndedChunk } from './ended-pods.ts';
 import { addClaim, indexSubnet, indexAllocation, putClaim } from './indexes.ts';
 import { permanent } from './undo-log.ts';

@@ -1,6 +1,6 @@
 /** The state: the fold of the log, with an index for each kind of lookup. `decide` needs nothing else. */
-import type { CooldownTimes } from '../addresses/address-part.ts';
-import type { AddressSpace } from '../addresses/address-space.ts';
+import type { CooldownTimes } from './address-pools/address-pool.ts';
+import type { AddressSpace } from './address-pools/address-space.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName } from './claim.ts';
 import {
   type AllocationMap,
@@ -17,7 +17,9 @@ import { ClaimStore } from './compact/claim-store.ts';
 import { ClaimTable } from './compact/claim-table.ts';
 import { EndedPods } from './ended-pods.ts';
 import { networkOf } from './network.ts';
-import type { Attachment, Segment, Seq, SourceObject } from '../events/event.ts';
+import type { Segment, Seq } from '../values/ledger.ts';
+import type { SourceObject } from '../values/configuration.ts';
+import type { Attachment } from '../values/allocation.ts';
 import type { ConfiguredPool } from './pool.ts';
 import type { Subnet } from './subnet.ts';
 import { defaultCooldownTimes } from '../commands/command.ts';

@@ -13,7 +13,7 @@ import { type Usage, usageOf } from '../queries/queries.ts';
 import { restoreState } from './snapshot.ts';
 import { allocateAll, smallSubnet, subnetConfigured } from '../testing/event-fixtures.ts';
 import { foldEvents, snapshotOf, startTime, type Untimed } from '../testing/given-when-then.ts';
-import { evolve } from './evolve.ts';
+import { evolve } from '../events/evolve.ts';
 import { type ConfiguredSubnet, cooldownTimesOfSubnet, initialState, type State } from './state.ts';
 
 const pods = ['a', 'b', 'c', 'd', 'e'];
@@ -204,11 +204,11 @@ function assertInvariants(state: State): void {
         ranges.flatMap(({ first, last }) =>
           Array.from({ length: Number(last - first) + 1 }, (_, i) => first + BigInt(i)),
         );
-      const places = space.parts.flatMap((part) => [
-        ...part.firstFresh(1_000),
-        ...part.released.idle,
-        ...part.released.held,
-        ...[part.inUseRanges, part.reservedRanges, part.quarantinedRanges].flatMap(valuesOf),
+      const places = space.pools.flatMap((pool) => [
+        ...pool.firstFresh(1_000),
+        ...pool.released.idle,
+        ...pool.released.held,
+        ...[pool.inUseRanges, pool.reservedRanges, pool.quarantinedRanges].flatMap(valuesOf),
       ]);
       expect(BigInt(places.length), `${name}: every address is in a list or set`).to.equal(space.total);
       expect(new Set(places).size, `${name}: in one only`).to.equal(places.length);
@@ -217,15 +217,15 @@ function assertInvariants(state: State): void {
       const changedAt = (value: bigint): number => effectiveClaim(state, subnet, textOf(value))?.lastAt ?? 0;
       const instants = claims.flatMap(([, { lastAt }]) => [lastAt + times.cooldownMs, lastAt + times.bindingTimeoutMs]);
       for (const now of [0, ...instants])
-        for (const part of space.parts) {
-          const { idle, held } = part.released;
+        for (const pool of space.pools) {
+          const { idle, held } = pool.released;
           const free = [
-            ...part.firstFresh(1_000),
+            ...pool.firstFresh(1_000),
             ...[...idle].filter((value) => changedAt(value) <= now - times.cooldownMs),
             ...[...held].filter((value) => changedAt(value) <= now - times.bindingTimeoutMs),
           ];
-          expect([...part.candidates(now, times)], `${name}: free at ${now}`).to.deep.equal(free.map(textOf));
-          expect(part.countFree(now, times), `${name}: free at ${now}`).to.equal(BigInt(free.length));
+          expect([...pool.candidates(now, times)], `${name}: free at ${now}`).to.deep.equal(free.map(textOf));
+          expect(pool.countFree(now, times), `${name}: free at ${now}`).to.equal(BigInt(free.length));
         }
       expect(claims.filter(([, claim]) => claim.allocation).length).to.be.at.least(Number(space.inUse));
     }

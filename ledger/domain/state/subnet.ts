@@ -15,7 +15,7 @@ import {
   parseCidr,
 } from '../addresses/address.ts';
 import { type Interval, difference, union } from '../addresses/interval.ts';
-import type { SubnetSpec } from '../events/event.ts';
+import type { SubnetSpec } from '../values/configuration.ts';
 import { readExcludes } from './exclude-ips.ts';
 import { networkOf } from './network.ts';
 

@@ -1,6 +1,6 @@
 /** Claims of any shape, for property tests. Few values, so that claims share texts, Pods and containers. */
 import fc from 'fast-check';
-import type { Attachment } from '../events/event.ts';
+import type { Attachment } from '../values/allocation.ts';
 import type { Allocation, Binding, Claim } from '../state/claim.ts';
 
 const uuid = '6f1c2f4e-0a1b-4c2d-8e3f-0123456789ab';

@@ -1,11 +1,11 @@
 /** A state as plain data, to compare two states: everything that decisions depend on. */
 import { formatAddress } from '../addresses/address.ts';
-import type { AddressSpace } from '../addresses/address-space.ts';
+import type { AddressSpace } from '../state/address-pools/address-space.ts';
 import { formatRanges } from '../addresses/interval.ts';
 import { claimKey, type ClaimName, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../state/claim.ts';
 import { attachmentKey, macKeyOf, podKeyOf, type State } from '../state/state.ts';
 
-/** The number of fresh addresses of each part: enough to compare the order of allocation. */
+/** The number of fresh addresses of each pool: enough to compare the order of allocation. */
 const freshShown = 20;
 
 /** States with equal descriptions lead to equal decisions. Maps are sorted; the order of reuse is kept. */
@@ -64,20 +64,20 @@ export function describeState(state: State): object {
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 
-/** The parts in the order of their names: no decision depends on the order of the configuration. */
-function describeSpace({ subnetFamily, total, parts }: AddressSpace): object {
+/** The pools in the order of their names: no decision depends on the order of the configuration. */
+function describeSpace({ subnetFamily, total, pools }: AddressSpace): object {
   const { family } = subnetFamily;
   const text = (value: bigint): string => formatAddress({ family, value });
-  const described = parts.map((part) => ({
-    pool: part.pool,
-    total: part.total,
-    inUse: formatRanges(family, part.inUseRanges),
-    reserved: formatRanges(family, part.reservedRanges),
-    quarantined: formatRanges(family, part.quarantinedRanges),
-    excludedInUse: formatRanges(family, part.excludedInUseRanges),
-    idle: [...part.released.idle].map(text),
-    held: [...part.released.held].map(text),
-    fresh: part.firstFresh(freshShown).map(text),
+  const described = pools.map((pool) => ({
+    pool: pool.pool,
+    total: pool.total,
+    inUse: formatRanges(family, pool.inUseRanges),
+    reserved: formatRanges(family, pool.reservedRanges),
+    quarantined: formatRanges(family, pool.quarantinedRanges),
+    excludedInUse: formatRanges(family, pool.excludedInUseRanges),
+    idle: [...pool.released.idle].map(text),
+    held: [...pool.released.held].map(text),
+    fresh: pool.firstFresh(freshShown).map(text),
   }));
-  return { total, parts: described.toSorted((a, b) => (a.pool < b.pool ? -1 : 1)) };
+  return { total, pools: described.toSorted((a, b) => (a.pool < b.pool ? -1 : 1)) };
 }

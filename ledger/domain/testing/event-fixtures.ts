@@ -1,6 +1,8 @@
 /** Events and commands for specs, with defaults for all fields. */
 import type { Command } from '../commands/command.ts';
-import type { Event, SubnetSpec, UnbindCause } from '../events/event.ts';
+import type { Event } from '../events/event.ts';
+import type { SubnetSpec } from '../values/configuration.ts';
+import type { UnbindCause } from '../values/allocation.ts';
 import type { Untimed } from './given-when-then.ts';
 
 const plainSpec: SubnetSpec = {

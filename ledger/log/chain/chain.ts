@@ -4,7 +4,8 @@
  */
 import { hash as hashOf } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { type Event, type Seq, type Sequenced } from '../../domain/events/event.ts';
+import type { Event, Sequenced } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import { isEventType } from '../../domain/events/registry.ts';
 import { formatTime, parseCanonicalInstant } from './instant.ts';
 import { downcast, type StoredData, upcast } from './upcast.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { allocated, released, unbound } from '../../domain/testing/event-fixtures.ts';
-import type { Event, ReleaseCause } from '../../domain/events/event.ts';
+import type { Event } from '../../domain/events/event.ts';
+import type { ReleaseCause } from '../../domain/values/allocation.ts';
 import { downcast } from './upcast.ts';
 
 const releasedBecause = (cause: ReleaseCause): Event => {

@@ -3,7 +3,7 @@
  * Subnet are a chain: the state names the last ones, and each event names the previous ones.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 import type { EventReader } from '../store/ledger.ts';
 import { parseLine } from '../store/stored-line.ts';

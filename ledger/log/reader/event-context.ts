@@ -2,7 +2,8 @@
  * Finds the earlier events that an event depends on. The end of a binding does not name the node; its start does. Only the event
  * that allocated an address names the Pod's owner.
  */
-import type { AddressBound, AddressUnbound, Event, Seq } from '../../domain/events/event.ts';
+import type { AddressBound, AddressUnbound, Event } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import type { StoredEvent } from '../chain/chain.ts';
 import type { EventReader } from '../store/ledger.ts';
 import { parseLine } from '../store/stored-line.ts';

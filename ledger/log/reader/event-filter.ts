@@ -1,5 +1,6 @@
 /** Selects events. Each field that is set must match; '' and an empty list match all events. */
-import { type Attachment, type Event, type Owner } from '../../domain/events/event.ts';
+import type { Event } from '../../domain/events/event.ts';
+import type { Attachment, Owner } from '../../domain/values/allocation.ts';
 import { addressesOf } from '../../domain/events/registry.ts';
 import type { StoredEvent } from '../chain/chain.ts';
 import type { EventReader } from '../store/ledger.ts';

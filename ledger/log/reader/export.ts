@@ -1,7 +1,7 @@
 /** Exports the log: the exact lines of etcd and of the archive, after a check of numbers and chain. */
 import { countFitting } from '../../../lib/net/page-size.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import { type Head, parseEvent } from '../chain/chain.ts';
 import type { Ledger } from '../store/ledger.ts';
 

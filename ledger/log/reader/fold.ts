@@ -8,9 +8,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
-import { evolve } from '../../domain/state/evolve.ts';
+import { evolve } from '../../domain/events/evolve.ts';
 import { initialState, type State } from '../../domain/state/state.ts';
 import { emptyHead, type Envelope, advanceHead, type Head, type StoredEvent } from '../chain/chain.ts';
 import type { Ledger } from '../store/ledger.ts';

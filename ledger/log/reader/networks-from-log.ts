@@ -1,7 +1,7 @@
 /** The networks of claims of retired Subnets whose keys an early version wrote without them. Only the log has them. */
 import { type Sequenced } from '../../domain/events/event.ts';
 import { addressesOf } from '../../domain/events/registry.ts';
-import { evolve } from '../../domain/state/evolve.ts';
+import { evolve } from '../../domain/events/evolve.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { claimOf, initialRecord } from '../../domain/state/state.ts';

@@ -9,8 +9,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Segment } from '../../domain/events/event.ts';
-import { evolve } from '../../domain/state/evolve.ts';
+import type { Segment } from '../../domain/values/ledger.ts';
+import { evolve } from '../../domain/events/evolve.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
 import { emptyHead, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';

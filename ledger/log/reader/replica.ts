@@ -5,7 +5,8 @@
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import type { AllocationRefused, Seq } from '../../domain/events/event.ts';
+import type { AllocationRefused } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { StateRestore } from '../../domain/state/snapshot.ts';
 import type { State } from '../../domain/state/state.ts';

@@ -3,7 +3,7 @@
  * of events and returns where to continue.
  */
 import { IpledgerError, isPositionGone, undefinedIfGone } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import { parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { type EventFilter, textPrefilter, selectEvents } from './event-filter.ts';
 import type { EventReader, Ledger, StoredLine } from '../store/ledger.ts';

@@ -1,5 +1,5 @@
 /** The holder and the bindings of a stored claim. */
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import type { Allocation, Binding } from '../../domain/state/claim.ts';
 import { parseCanonicalInstant } from '../chain/instant.ts';
 

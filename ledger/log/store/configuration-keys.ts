@@ -1,6 +1,7 @@
 /** The keys that events change, besides log and claims: Subnets, pools, dropped claims, ended Pods and segments. */
 import type { OtherKey } from '../../domain/events/event-definition.ts';
-import type { Segment, Sequenced } from '../../domain/events/event.ts';
+import type { Sequenced } from '../../domain/events/event.ts';
+import type { Segment } from '../../domain/values/ledger.ts';
 import { otherKeyOf } from '../../domain/events/registry.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { StoredEvent } from '../chain/chain.ts';

@@ -1,6 +1,6 @@
 /** The ledger in etcd: the implementation of the ports in ledger.ts. */
 import type { Etcd3, ICompare } from 'etcd3';
-import type { Segment, Seq } from '../../domain/events/event.ts';
+import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import { watchKey } from './head-watch.ts';
 import { emptyHead, type Head, parseEvent } from '../chain/chain.ts';
 import {

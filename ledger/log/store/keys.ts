@@ -15,7 +15,7 @@
  *   /ipledger/v1/member/<replica>     a live replica and the event versions that it reads, on a lease
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 
 /** The prefix of all keys of the ledger. */

@@ -2,7 +2,7 @@
  * The port between the ledger and its store: the smallest interface that both etcd and a map in memory can implement. Both
  * implementations pass the same suite, ledger.contract.ts.
  */
-import type { Segment, Seq } from '../../domain/events/event.ts';
+import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import type { Claim, ClaimName } from '../../domain/state/claim.ts';
 import type { Configuration } from '../../domain/state/snapshot.ts';
 import type { Head } from '../chain/chain.ts';

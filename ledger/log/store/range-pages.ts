@@ -6,7 +6,7 @@
  * Pages of other keys end before the log. How many keys a range of them has is unknown, but the last page shows which beginning its keys
  * share: the range of the next page ends with the keys that share it, too. They are usually few pages, and never all Subnets.
  */
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import { keyPrefix, logKey, logPrefix, prefixEnd, seqOfKey } from './keys.ts';
 
 /** Keys from `from` (included) to `end` (not included). */

@@ -3,7 +3,7 @@ import type { Etcd3, IRangeRequest } from 'etcd3';
 import { setImmediate } from 'node:timers/promises';
 import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import { callKv } from './etcd-call.ts';
 import { etcdErrorMessage, toBytes } from './etcd-transaction.ts';
 import { logPrefix, logStartKey, prefixEnd } from './keys.ts';

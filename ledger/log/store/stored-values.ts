@@ -4,7 +4,8 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { Claim, LastRelease, Quarantine, Reservation } from '../../domain/state/claim.ts';
-import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../../domain/events/event.ts';
+import type { Segment, Seq } from '../../domain/values/ledger.ts';
+import type { PoolSpec, SourceObject, SubnetSpec } from '../../domain/values/configuration.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 import { networkOf } from '../../domain/state/network.ts';
 import type { ConfiguredPool } from '../../domain/state/pool.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim } from '../../domain/state/claim.ts';
-import type { Attachment } from '../../domain/events/event.ts';
+import type { Attachment } from '../../domain/values/allocation.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
 import { poolKey, subnetKey } from './keys.ts';
 import {

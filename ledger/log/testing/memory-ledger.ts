@@ -1,7 +1,7 @@
 /** A ledger in memory, for specs: a strictly serialisable map with revisions, like etcd. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pause } from '../../../lib/process/abortable.ts';
-import type { Segment, Seq } from '../../domain/events/event.ts';
+import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
 import {
   addressKey,

@@ -1,6 +1,7 @@
 /** The sealing part of the ledger contract. */
 import { expect } from 'chai';
-import type { Event, Segment, SegmentSealed, Seq } from '../../domain/events/event.ts';
+import type { Event, SegmentSealed } from '../../domain/events/event.ts';
+import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
 import { logStartKey, logKey, segmentKey } from '../store/keys.ts';
 import { logStartText, segmentText } from '../store/stored-values.ts';

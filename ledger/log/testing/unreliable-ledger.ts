@@ -3,7 +3,7 @@
  * receives the real append, and may call it now, later or never.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import type { Head } from '../chain/chain.ts';
 import type {
   AcceptedHeads,

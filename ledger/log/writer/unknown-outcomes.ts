@@ -4,7 +4,7 @@
  * refusal, so the next read of the log shows its outcome.
  * Review notes: docs/invariants.md, "An unknown outcome stays unknown".
  */
-import type { Seq } from '../../domain/events/event.ts';
+import type { Seq } from '../../domain/values/ledger.ts';
 import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
 import type { StoredEvent } from '../chain/chain.ts';
 

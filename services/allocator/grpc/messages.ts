@@ -2,15 +2,9 @@
 import type { MessageInput } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/generated/ipledger.ts';
 import type { Binding } from '../../../ledger/domain/state/claim.ts';
-import type {
-  AllocationCause,
-  Event,
-  EventData,
-  EventType,
-  PoolSpec,
-  ReleaseCause,
-  UnbindCause,
-} from '../../../ledger/domain/events/event.ts';
+import type { Event, EventData, EventType } from '../../../ledger/domain/events/event.ts';
+import type { PoolSpec } from '../../../ledger/domain/values/configuration.ts';
+import type { AllocationCause, ReleaseCause, UnbindCause } from '../../../ledger/domain/values/allocation.ts';
 import { networkOf } from '../../../ledger/domain/state/network.ts';
 import type { ConfiguredPool } from '../../../ledger/domain/state/pool.ts';
 import type { AddressRecord, BoundAllocation, Usage } from '../../../ledger/domain/queries/queries.ts';

@@ -2,7 +2,7 @@
 import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { MessageInput } from '../../../proto/codec.ts';
 import { type SubnetSpec, SubnetsService } from '../../../proto/generated/ipledger.ts';
-import type { SubnetSpec as SpecInForce } from '../../../ledger/domain/events/event.ts';
+import type { SubnetSpec as SpecInForce } from '../../../ledger/domain/values/configuration.ts';
 import { UndoLog } from '../../../ledger/domain/state/undo-log.ts';
 import { indexSubnet } from '../../../ledger/domain/state/indexes.ts';
 import { subnetFromSpec } from '../../../ledger/domain/state/subnet.ts';

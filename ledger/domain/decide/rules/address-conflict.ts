@@ -1,5 +1,5 @@
 /** Why a requested address cannot be allocated: the claims at it, in the subnet and on the networks. */
-import type { CooldownTimes } from '../../addresses/address-part.ts';
+import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
 import type { Allocation, Claim } from '../../state/claim.ts';
 import { otherClaims } from '../../state/claims-on-network.ts';
 import { type RefusalCode, Refused } from '../../commands/refusal.ts';

@@ -1,7 +1,7 @@
 /** Which Pods have ended, and that late requests of earlier Pods of a name get no address. */
 import type { Allocate } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
-import type { ReleaseCause } from '../../events/event.ts';
+import type { ReleaseCause } from '../../values/allocation.ts';
 import { endedPodId } from '../../state/ended-pods.ts';
 import { allocationsOfPodName, type State } from '../../state/state.ts';
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Event, ReleaseCause } from '../../events/event.ts';
+import type { Event } from '../../events/event.ts';
+import type { ReleaseCause } from '../../values/allocation.ts';
 import { allocate, allocated, released, subnetConfigured, transferred } from '../../testing/event-fixtures.ts';
 import { given } from '../../testing/given-when-then.ts';
 

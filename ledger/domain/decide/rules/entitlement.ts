@@ -1,6 +1,6 @@
 /** Reservations: their owners, and which ones an attachment may take. */
 import type { AttachmentRequest } from '../../commands/command.ts';
-import type { Attachment } from '../../events/event.ts';
+import type { Attachment } from '../../values/allocation.ts';
 import type { ClaimName } from '../../state/claim.ts';
 import { claimOf, type State } from '../../state/state.ts';
 

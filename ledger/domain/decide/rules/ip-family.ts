@@ -1,5 +1,5 @@
 /** The IP families of a subnet that a request selects. */
-import type { AddressSpace } from '../../addresses/address-space.ts';
+import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import type { IpFamily } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import type { ConfiguredSubnet } from '../../state/state.ts';

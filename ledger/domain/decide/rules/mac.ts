@@ -2,7 +2,7 @@
 import { canonicalMac } from '../../addresses/address.ts';
 import type { AttachmentRequest } from '../../commands/command.ts';
 import type { Allocation, Binding } from '../../state/claim.ts';
-import type { AssignedAddress, Attachment } from '../../events/event.ts';
+import type { AssignedAddress, Attachment } from '../../values/allocation.ts';
 import { networkOf } from '../../state/network.ts';
 import { type RefusalCode, Refused } from '../../commands/refusal.ts';
 import { attachmentKey, claimOf, holderOfMac, type State } from '../../state/state.ts';

@@ -1,6 +1,6 @@
 /** The rules of a network for an address that a subnet allocates: claims of other subnets, and other subnets of the NIC's network. */
-import type { CooldownTimes } from '../../addresses/address-part.ts';
-import type { AddressSpace } from '../../addresses/address-space.ts';
+import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
+import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
 import { type Claim, standingOf, type ClaimName } from '../../state/claim.ts';
 import { otherClaims } from '../../state/claims-on-network.ts';
@@ -79,7 +79,7 @@ export function isFreeInHomeSubnets(
   const { value } = parseAddress(address) as Address;
   return homeSpaces(state, subnet, network, space).every(([, its]) => {
     const { hosts } = its.subnetFamily;
-    return value < hosts.first || value > hosts.last || its.partOf(value)?.pool === '';
+    return value < hosts.first || value > hosts.last || its.poolAt(value)?.pool === '';
   });
 }
 

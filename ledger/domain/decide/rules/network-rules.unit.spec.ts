@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { RequestedSubnet } from '../../commands/command.ts';
 import { describeState } from '../../testing/describe-state.ts';
-import type { Event, SubnetSpec } from '../../events/event.ts';
-import { evolve } from '../../state/evolve.ts';
+import type { Event } from '../../events/event.ts';
+import type { SubnetSpec } from '../../values/configuration.ts';
+import { evolve } from '../../events/evolve.ts';
 import { UndoLog } from '../../state/undo-log.ts';
 import { restoreState } from '../../state/snapshot.ts';
 import {

@@ -1,7 +1,7 @@
 /** Messages of refusals about addresses. Each begins with Kube-OVN's name of the problem, if it has one. */
 import { formatAddress } from '../../addresses/address.ts';
-import type { AddressPart, CooldownTimes } from '../../addresses/address-part.ts';
-import type { AddressSpace } from '../../addresses/address-space.ts';
+import type { AddressPool, CooldownTimes } from '../../state/address-pools/address-pool.ts';
+import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import type { Binding, Claim } from '../../state/claim.ts';
 import type { IpFamily } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
@@ -34,15 +34,15 @@ export function explainSubnetFull(
 ): string {
   const { subnet, spaces } = configured;
   const requested = spaces.filter(({ subnetFamily }) => matchesIpFamily(subnetFamily.family, ipFamily));
-  const parts = requested.map(
-    (space) => `IPv${space.subnetFamily.family}: ${explainPart(state, configured, space, { pool, now })}`,
+  const reasons = requested.map(
+    (space) => `IPv${space.subnetFamily.family}: ${explainPool(state, configured, space, { pool, now })}`,
   );
   const what =
     pool === '' ? `subnet ${subnet.name} (${subnet.spec.cidrBlock})` : `ippool ${pool} of subnet ${subnet.name}`;
-  const has = (count: (part: AddressPart) => number): boolean =>
+  const has = (count: (addresses: AddressPool) => number): boolean =>
     requested.some((space) => {
-      const part = space.part(pool);
-      return part !== undefined && count(part) > 0;
+      const addresses = space.pool(pool);
+      return addresses !== undefined && count(addresses) > 0;
     });
   const remedy = [
     has(({ released }) => released.count) ? 'wait for the released addresses' : '',
@@ -55,25 +55,25 @@ export function explainSubnetFull(
     .join(', or ')
     .replace(/^./, (first) => first.toUpperCase());
   const isHeld = has(({ released: { held } }) => (held[Symbol.iterator]().next().done ? 0 : 1));
-  return `NoAvailableAddress: ${what} has no free address: ${parts.join('; ')}. ${remedy}${isHeld ? '; `ipledger check` names containers without a CNI DEL' : ''}`;
+  return `NoAvailableAddress: ${what} has no free address: ${reasons.join('; ')}. ${remedy}${isHeld ? '; `ipledger check` names containers without a CNI DEL' : ''}`;
 }
 
-function explainPart(
+function explainPool(
   state: State,
   { subnet }: ConfiguredSubnet,
   space: AddressSpace,
   { pool, now }: { readonly pool: string; readonly now: number },
 ): string {
-  const part = space.part(pool);
-  if (!part || part.total === 0n)
+  const addresses = space.pool(pool);
+  if (!addresses || addresses.total === 0n)
     return pool === '' ? 'it has no usable address' : 'it has no usable address in this subnet';
-  const released = part.released.count;
-  const pooled = space.total - part.total;
+  const released = addresses.released.count;
+  const pooled = space.total - addresses.total;
   return [
-    `${part.inUse} of ${part.total} addresses in use`,
-    released > 0 ? `${released} released but not yet available${describeNextFree(state, subnet, part, now)}` : '',
-    part.reserved > 0 ? `${part.reserved} reserved` : '',
-    part.quarantined > 0 ? `${part.quarantined} quarantined` : '',
+    `${addresses.inUse} of ${addresses.total} addresses in use`,
+    released > 0 ? `${released} released but not yet available${describeNextFree(state, subnet, addresses, now)}` : '',
+    addresses.reserved > 0 ? `${addresses.reserved} reserved` : '',
+    addresses.quarantined > 0 ? `${addresses.quarantined} quarantined` : '',
     pool === '' && pooled > 0n ? `${pooled} more belong to ippools` : '',
   ]
     .filter((text) => text !== '')
@@ -81,17 +81,17 @@ function explainPart(
 }
 
 /** When the next released address is free. Names no container: agents of other nodes read it. */
-function describeNextFree(state: State, subnet: Subnet, part: AddressPart, now: number): string {
+function describeNextFree(state: State, subnet: Subnet, addresses: AddressPool, now: number): string {
   const freeAt = (values: Iterable<bigint>, time: keyof CooldownTimes): number | undefined => {
     for (const value of values) {
-      const address = formatAddress({ family: part.family, value });
+      const address = formatAddress({ family: addresses.family, value });
       const claim = effectiveClaim(state, subnet, address);
       return claim && claim.lastAt + cooldownTimesOf(state, subnet, { subnet: subnet.name, address }, claim)[time];
     }
     return undefined;
   };
-  const cooledAt = freeAt(part.released.idle, 'cooldownMs');
-  const heldUntil = freeAt(part.released.held, 'bindingTimeoutMs');
+  const cooledAt = freeAt(addresses.released.idle, 'cooldownMs');
+  const heldUntil = freeAt(addresses.released.held, 'bindingTimeoutMs');
   const at = Math.min(cooledAt ?? Infinity, heldUntil ?? Infinity);
   if (at <= now || at === Infinity) return ': another Subnet of the network uses the next one, or it cools down there';
   const afterDel = `${subnet.spec.cooldownMs / 1_000} s after the CNI DEL of its container`;

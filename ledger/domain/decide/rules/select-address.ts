@@ -1,9 +1,9 @@
 /** Selects the addresses of an attachment: the requested ones if they can be allocated, or the next free ones. */
-import type { AddressSpace } from '../../addresses/address-space.ts';
-import { formatAddress, parseAddress } from '../../addresses/address.ts';
+import type { AddressSpace } from '../../state/address-pools/address-space.ts';
+import { formatAddress, parseAddress, familyOf } from '../../addresses/address.ts';
 import { claimKey } from '../../state/claim.ts';
 import type { IpFamily } from '../../commands/command.ts';
-import { type AssignedAddress, familyOf } from '../../events/event.ts';
+import type { AssignedAddress } from '../../values/allocation.ts';
 import { isInPool } from '../../state/pool.ts';
 import { meaningOf, Refused } from '../../commands/refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../../state/state.ts';
@@ -198,7 +198,7 @@ export function nextFreeAddress(
   const network = search.networkIn(name);
   const networks = network === subnet.network ? [network] : [subnet.network, network];
   let checked = 0;
-  for (const address of space.part(search.pool)?.candidates(search.now, spec) ?? []) {
+  for (const address of space.pool(search.pool)?.candidates(search.now, spec) ?? []) {
     if (isTaken(configured, address, search) || isFenced(state, name, address)) continue;
     const isFree = isFreeOnNetworks(state, networks, { subnet, address }, search.now);
     if (isFree && isFreeInHomeSubnets(state, subnet, { network, space, address })) return address;

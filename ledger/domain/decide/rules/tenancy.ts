@@ -1,5 +1,5 @@
 /** Limits of a namespace in a subnet: the number of addresses, and the pools. */
-import type { AddressSpace } from '../../addresses/address-space.ts';
+import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import { formatAddress, parseAddress } from '../../addresses/address.ts';
 import { countHeldByNamespace } from '../../state/namespace-counts.ts';
 import { Refused } from '../../commands/refusal.ts';
@@ -62,12 +62,12 @@ export function isPoolOpenTo(state: State, pool: string, namespace: string): boo
 export function poolOfAddress(spaces: readonly AddressSpace[], address: string): string {
   const parsed = parseAddress(address);
   const space = spaces.find(({ subnetFamily }) => subnetFamily.family === parsed?.family);
-  return space && parsed ? space.poolOf(parsed.value) : '';
+  return space && parsed ? space.poolNameAt(parsed.value) : '';
 }
 
 /** As refuseForeignPool, for an address that is requested without its pool. */
 export function refuseAddressOfForeignPool(state: State, space: AddressSpace, value: bigint, tenant: Tenant): void {
-  const pool = space.poolOf(value);
+  const pool = space.poolNameAt(value);
   if (pool === '') return;
   refuseForeignPool(state, pool, tenant, formatAddress({ family: space.subnetFamily.family, value }));
 }

@@ -1,5 +1,5 @@
 /** Allocations as bytes, by a key that follows from each of them: the Pod, or the MAC. */
-import type { Seq } from '../../events/event.ts';
+import type { Seq } from '../../values/ledger.ts';
 import type { Allocation } from '../claim.ts';
 import { type AllocationMap, type AllocationPages, groupOf, groupsOf } from '../claims.ts';
 import type { AllocationBytes } from './allocation-bytes.ts';

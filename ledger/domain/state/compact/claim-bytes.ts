@@ -4,7 +4,7 @@
  *
  * The allocation is apart from the claim, because both claims of a dual-stack allocation, its Pod and its MAC have the same one.
  */
-import type { Attachment } from '../../events/event.ts';
+import type { Attachment } from '../../values/allocation.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName, type LastRelease, standingOf } from '../claim.ts';
 import { boundAllocations, type ClaimOutline } from '../claims.ts';
 import { AllocationBytes } from './allocation-bytes.ts';

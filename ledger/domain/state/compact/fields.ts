@@ -1,5 +1,5 @@
 /** The fields that claims and allocations have in common, as bytes. Values that many records have are numbers of a pool. */
-import type { Attachment } from '../../events/event.ts';
+import type { Attachment } from '../../values/allocation.ts';
 import { ByteReader, ByteWriter } from '../../compact/bytes.ts';
 
 const attachmentKeys: readonly (keyof Attachment)[] = ['namespace', 'pod', 'provider', 'ordinal'];

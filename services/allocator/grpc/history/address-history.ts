@@ -5,7 +5,7 @@
 import { IpledgerError, isPositionGone } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import type { Seq } from '../../../../ledger/domain/events/event.ts';
+import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
 import { claimOf, type State } from '../../../../ledger/domain/state/state.ts';
 import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import { DropChain } from '../../../../ledger/log/reader/drop-chain.ts';

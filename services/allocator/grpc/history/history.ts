@@ -1,7 +1,7 @@
 /** Ledger.History: the events of one address, Pod, owner, node or Subnet, newest first. Ledger.Why: those of a Pod name. */
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import type { Seq } from '../../../../ledger/domain/events/event.ts';
+import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
 import { lastSeqBefore, scanReverse } from '../../../../ledger/log/reader/reverse-scan.ts';
 import { type EventFilter, matchAllEvents } from '../../../../ledger/log/reader/event-filter.ts';
 import type { AllocatorContext } from '../allocator-context.ts';

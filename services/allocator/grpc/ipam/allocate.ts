@@ -7,7 +7,9 @@ import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { parseAddress, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
 import type { AttachmentRequest } from '../../../../ledger/domain/commands/command.ts';
-import type { Attachment, Event, Owner, Route, Seq } from '../../../../ledger/domain/events/event.ts';
+import type { Event } from '../../../../ledger/domain/events/event.ts';
+import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
+import type { Attachment, Owner, Route } from '../../../../ledger/domain/values/allocation.ts';
 import { allocationsOfPod, type BoundAllocation } from '../../../../ledger/domain/queries/queries.ts';
 import { attachmentKey } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';

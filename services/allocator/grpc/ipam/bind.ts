@@ -5,7 +5,7 @@ import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
-import type { UnbindCause } from '../../../../ledger/domain/events/event.ts';
+import type { UnbindCause } from '../../../../ledger/domain/values/allocation.ts';
 import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { visibleTo } from '../agent-view.ts';

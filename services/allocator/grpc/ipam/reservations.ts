@@ -4,7 +4,7 @@ import { type IpamService } from '../../../../proto/generated/ipledger.ts';
 import type { IpFamily } from '../../../../ledger/domain/commands/command.ts';
 import { reservedAddressesFor } from '../../../../ledger/domain/decide/rules/entitlement.ts';
 import { matchesIpFamily } from '../../../../ledger/domain/decide/rules/ip-family.ts';
-import { familyOf } from '../../../../ledger/domain/events/event.ts';
+import { familyOf } from '../../../../ledger/domain/addresses/address.ts';
 import { claimKey } from '../../../../ledger/domain/state/claim.ts';
 import {
   addressRecord,

@@ -2,7 +2,7 @@
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import type { Seq } from '../../../../ledger/domain/events/event.ts';
+import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
 import { lastSealedSeq } from '../../../../ledger/domain/state/state.ts';
 import { type Envelope, parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import type { EventReader } from '../../../../ledger/log/store/ledger.ts';

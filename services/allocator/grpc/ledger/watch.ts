@@ -4,7 +4,7 @@ import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { LedgerService } from '../../../../proto/generated/ipledger.ts';
-import type { Seq } from '../../../../ledger/domain/events/event.ts';
+import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
 import { parseEvent, type StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import { eventTypes, isEventType } from '../../../../ledger/domain/events/registry.ts';
 import { type EventFilter, matchAllEvents, selectEvents } from '../../../../ledger/log/reader/event-filter.ts';

@@ -10,9 +10,9 @@
  *                                                         is set while any bit below it is.
  */
 import { bitsFrom, lowestBit } from './address-set.ts';
-import { contains, indexAtOrAfter, type Interval } from './interval.ts';
-import type { Undo } from '../state/undo-log.ts';
-import { flipSlot, hasSlot, maxSparseSlots, slotIndex } from './slots.ts';
+import { contains, indexAtOrAfter, type Interval } from '../../addresses/interval.ts';
+import type { Undo } from '../undo-log.ts';
+import { flipSlot, hasSlot, maxSparseSlots, slotIndex } from './page-slots.ts';
 
 const pageBits = 15n;
 const pageSize = 1 << 15;

@@ -1,10 +1,10 @@
 /** Changes the claims at the addresses of an event, with what every such event leaves in a claim: its number, time and networks. */
-import type { Sequenced } from '../events/event.ts';
-import type { Claim } from './claim.ts';
-import { putClaim } from './indexes.ts';
-import { networkOf } from './network.ts';
-import { claimOf, type State } from './state.ts';
-import type { UndoLog } from './undo-log.ts';
+import type { Sequenced } from './event.ts';
+import type { Claim } from '../state/claim.ts';
+import { putClaim } from '../state/indexes.ts';
+import { networkOf } from '../state/network.ts';
+import { claimOf, type State } from '../state/state.ts';
+import type { UndoLog } from '../state/undo-log.ts';
 
 export interface ClaimsChange {
   /** Canonical text. */

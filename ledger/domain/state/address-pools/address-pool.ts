@@ -4,13 +4,13 @@
  * Fresh addresses come first, the lowest first. Then come released ones in the order of their release, and last released
  * addresses that a container may still use. Each step takes constant time at any fill.
  */
-import { type Family, formatAddress } from './address.ts';
-import { type Claim, compareReuse, type Placement, type Standing, standingOf } from '../state/claim.ts';
+import { type Family, formatAddress } from '../../addresses/address.ts';
+import { type Claim, compareReuse, type Placement, type Standing, standingOf } from '../claim.ts';
 import { FreshAddresses } from './fresh-addresses.ts';
 import { IdleList } from './idle-list.ts';
 import { AddressSet } from './address-set.ts';
-import { type Interval, countAddresses } from './interval.ts';
-import type { UndoLog, Undo } from '../state/undo-log.ts';
+import { type Interval, countAddresses } from '../../addresses/interval.ts';
+import type { UndoLog, Undo } from '../undo-log.ts';
 
 /** With this many released addresses, they are reused before fresh ones. This bounds the keys of an IPv6 /64. */
 const maxIdleBeforeFresh = 65_536;
@@ -32,7 +32,7 @@ export interface ClaimChange {
   readonly claimOf: ClaimLookup;
 }
 
-export class AddressPart {
+export class AddressPool {
   readonly family: Family;
   /** The pool; '' for the addresses of the subnet that belong to no pool. */
   readonly pool: string;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FreshAddresses } from './fresh-addresses.ts';
-import type { Undo } from '../state/undo-log.ts';
+import type { Undo } from '../undo-log.ts';
 
 const page = 1n << 15n;
 

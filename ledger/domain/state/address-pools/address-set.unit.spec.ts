@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AddressSet } from './address-set.ts';
-import { type Interval, union } from './interval.ts';
-import type { Undo } from '../state/undo-log.ts';
+import { type Interval, union } from '../../addresses/interval.ts';
+import type { Undo } from '../undo-log.ts';
 
 const page = 1n << 15n;
 const v6 = 0xfd00n << 112n;

@@ -1,8 +1,8 @@
-/** Applies an event to the state. What each type changes is in its definition, in ../events. */
-import type { Sequenced } from '../events/event.ts';
-import { definitionOf, isEventType } from '../events/registry.ts';
-import type { State } from './state.ts';
-import type { UndoLog } from './undo-log.ts';
+/** Applies an event to the state. What each type changes is in its definition, in this folder. */
+import type { Sequenced } from './event.ts';
+import { definitionOf, isEventType } from './registry.ts';
+import type { State } from '../state/state.ts';
+import type { UndoLog } from '../state/undo-log.ts';
 
 /**
  * Changes the state in place. The undo log can take the change back.

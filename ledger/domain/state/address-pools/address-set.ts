@@ -5,9 +5,9 @@
  * A page covers 32,768 addresses (value >> 15) and exists while it has a member. It is a sorted array for a few members, and
  * a bitmap for more. So scattered addresses cost little memory each.
  */
-import type { Interval } from './interval.ts';
-import type { Undo } from '../state/undo-log.ts';
-import { flipSlot, hasSlot, maxSparseSlots } from './slots.ts';
+import type { Interval } from '../../addresses/interval.ts';
+import type { Undo } from '../undo-log.ts';
+import { flipSlot, hasSlot, maxSparseSlots } from './page-slots.ts';
 
 const pageBits = 15n;
 const pageSize = 1 << 15;

@@ -6,10 +6,10 @@
  * Each address has a slot. The list is arrays by slot, 16 bytes for an address with its time, because a Subnet can have 65,536 released
  * addresses. The times never decrease along the list, so a count up to a time reads no claim.
  */
-import { emptyList, SlotOrder } from '../compact/slot-order.ts';
-import { enlarged, grownCapacity } from '../compact/slots.ts';
-import type { Undo } from '../state/undo-log.ts';
-import type { Family } from './address.ts';
+import { emptyList, SlotOrder } from '../../compact/slot-order.ts';
+import { enlarged, grownCapacity } from '../../compact/slots.ts';
+import type { Undo } from '../undo-log.ts';
+import type { Family } from '../../addresses/address.ts';
 import { type AddressSlots, addressSlots } from './address-slots.ts';
 
 export class IdleList implements Iterable<bigint> {

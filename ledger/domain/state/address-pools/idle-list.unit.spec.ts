@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { IdleList } from './idle-list.ts';
-import type { Undo } from '../state/undo-log.ts';
+import type { Undo } from '../undo-log.ts';
 
 type Step = { readonly toggle: bigint } | { readonly undo: number };
 const anyStep: fc.Arbitrary<Step> = fc.oneof(

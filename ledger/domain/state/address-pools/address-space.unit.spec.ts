@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { subnetFromSpec, type SubnetFamily } from '../state/subnet.ts';
-import { parseAddress } from './address.ts';
+import { subnetFromSpec, type SubnetFamily } from '../subnet.ts';
+import { parseAddress } from '../../addresses/address.ts';
 import { AddressSpace } from './address-space.ts';
-import type { Interval } from './interval.ts';
+import type { Interval } from '../../addresses/interval.ts';
 
 const valueOf = (text: string): bigint => (parseAddress(text) as { value: bigint }).value;
 const range = (first: string, last: string): Interval => ({ first: valueOf(first), last: valueOf(last) });
@@ -24,12 +24,20 @@ describe('AddressSpace', () => {
 
   it('returns the pool of an address, also if the Subnet excludes the address', () => {
     const pools = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45', '10.0.0.60', '10.0.0.61'];
-    expect(pools.map((text) => space.poolOf(valueOf(text)))).to.deep.equal(['', 'blue', 'blue', '', 'red', 'blue', '']);
+    expect(pools.map((text) => space.poolNameAt(valueOf(text)))).to.deep.equal([
+      '',
+      'blue',
+      'blue',
+      '',
+      'red',
+      'blue',
+      '',
+    ]);
   });
 
-  it('returns the part that gives an address, and none for an excluded address', () => {
-    const parts = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45'];
-    expect(parts.map((text) => space.partOf(valueOf(text))?.pool)).to.deep.equal([
+  it('returns the pool that gives an address, and none for an excluded address', () => {
+    const texts = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45'];
+    expect(texts.map((text) => space.poolAt(valueOf(text))?.pool)).to.deep.equal([
       '',
       'blue',
       undefined,

@@ -1,0 +1,53 @@
+/** What an allocation is about: NICs, owners and routes, and why it begins and ends. Events store these values as declared here. */
+
+/** One NIC of a Pod. `ordinal` counts the NICs of one provider, from 0. */
+export interface Attachment {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly provider: string;
+  readonly ordinal: number;
+}
+
+/** A Pod's controlling owner. */
+export interface Owner {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A route of the CNI result; an empty `dst` is the default route of the gateway's family. */
+export interface Route {
+  readonly dst: string;
+  readonly gw: string;
+}
+
+/** An address with the CIDR and gateway of the CNI result. */
+export interface AssignedAddress {
+  readonly address: string;
+  readonly cidr: string;
+  readonly gateway: string;
+}
+
+export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'import';
+
+/** `detached`: the Pod exists, and no longer requests the attachment. */
+export type ReleaseCause =
+  'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected' | 'detached';
+
+/** Why a binding ended: CNI DEL, CNI GC, or a reboot, deletion or out-of-service taint of its node. */
+export type UnbindCause =
+  'container-deleted' | 'garbage-collected' | 'node-rebooted' | 'node-deleted' | 'node-out-of-service';
+
+/** What an attachment is given: addresses, MAC, and the rest of the CNI result. */
+export interface Grant {
+  readonly attachment: Attachment;
+  readonly uid: string;
+  readonly owner?: Owner;
+  readonly node: string;
+  readonly addresses: readonly AssignedAddress[];
+  readonly mac: string;
+  readonly interface: string;
+  readonly cause: AllocationCause;
+  readonly routes: readonly Route[];
+  readonly defaultRoute?: boolean;
+}

@@ -1,0 +1,28 @@
+/** Normalised configurations of Subnets and pools. Events store these values as declared here. */
+
+/** A normalised Subnet configuration; `gateway` and `cidrBlock` are "v4", "v6" or "v4,v6". */
+export interface SubnetSpec {
+  readonly cidrBlock: string;
+  readonly gateway: string;
+  readonly excludeIps: readonly string[];
+  readonly provider: string;
+  readonly protocol: 'IPv4' | 'IPv6' | 'Dual';
+  readonly cooldownMs: number;
+  readonly bindingTimeoutMs: number;
+  /** The maximum of addresses that the Pods of one namespace may hold; absent: no limit. Since version 5. */
+  readonly maxAddressesPerNamespace?: number;
+}
+
+/** The Kubernetes object of a configuration. */
+export interface SourceObject {
+  readonly uid: string;
+  readonly generation: number;
+}
+
+/** A normalised pool configuration: `ips` are "address" or "first..last", merged and sorted, IPv4 first. */
+export interface PoolSpec {
+  readonly subnet: string;
+  readonly ips: readonly string[];
+  /** The namespaces whose Pods may use the pool, and use it by default; none: all Pods that name the pool. */
+  readonly namespaces: readonly string[];
+}
