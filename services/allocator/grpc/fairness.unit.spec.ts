@@ -69,7 +69,7 @@ describe('With 4,000 claims, and 5 µs for each visit of one', () => {
       signer: () => undefined,
       rateLimiter: new RateLimiter({ agentRate: 20, agentBurst: 2_000 }, silentLog, () => 0),
     };
-    handlers = ipamHandlers(allocator, new PodWaiters(replica)) as typeof handlers;
+    handlers = ipamHandlers(allocator, new PodWaiters(replica));
     counter = new VisitCounter();
     performance.now = () => counter.visits * msPerVisit;
     mostInTurn = 0;
