@@ -207,7 +207,7 @@ describe('Bindings of failed sandboxes', () => {
     });
     const healthy = { ...allocator.behaviour };
     await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { maxLength: 60 }), async (steps) => {
+      fc.asyncProperty(fc.array(anyStep, { maxLength: 60, size: 'max' }), async (steps) => {
         const files = fakeBindingFiles();
         deps = { ...deps, files, lingering: startAgain(files) };
         bound.clear();

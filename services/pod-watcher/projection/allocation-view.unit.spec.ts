@@ -129,7 +129,7 @@ describe('Allocation view', () => {
   it('has one name for each attachment, after random changes, and reports each name whose allocation changes', () => {
     const step = fc.tuple(anyAttachment, fc.constantFrom('allocate', 'release', 'reserve', 'unreserve'));
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 30, size: 'max' }), (steps) => {
         /** The objects of a projector that looks only at what is reported. */
         const shown = new Map<string, HeldAllocation>();
         const view: AllocationView = new AllocationView(({ ips }) => {

@@ -22,7 +22,7 @@ describe('FairFifo', () => {
       { weight: 1, arbitrary: fc.constant('clear' as const) },
     );
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(anyStep, { maxLength: 60, size: 'max' }), (steps) => {
         const queue = new FairFifo(namespaceOf);
         let model: string[] = [];
         /** How many turns others had since a namespace waits. */

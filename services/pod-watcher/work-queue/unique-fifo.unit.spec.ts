@@ -10,7 +10,7 @@ describe('UniqueFifo', () => {
       { weight: 1, arbitrary: fc.constant('clear' as const) },
     );
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(anyStep, { maxLength: 60, size: 'max' }), (steps) => {
         const line = new UniqueFifo();
         const model: string[] = [];
         for (const step of steps) {

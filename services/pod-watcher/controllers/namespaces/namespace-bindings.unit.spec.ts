@@ -67,7 +67,7 @@ describe('A namespace lists', () => {
 describe('NamespaceBindings', () => {
   it('has the Subnets that each namespace may use, after any changes, and reports the affected namespaces', () => {
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 20 }), (steps) => {
+      fc.property(fc.array(anyStep, { maxLength: 20, size: 'max' }), (steps) => {
         const bindings = new NamespaceBindings();
         const subnets = new Map<string, ReturnType<typeof subnetNamed>>();
         const present = new Map<string, ReturnType<typeof namespaces.parse>>();
