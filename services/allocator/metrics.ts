@@ -12,18 +12,18 @@ import {
 } from '../../lib/process/metrics.ts';
 import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
 import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
-import type { EtcdSize } from './etcd-size.ts';
+import type { EtcdSize } from './health/etcd-size.ts';
 import type { Replica } from '../../ledger/log/reader/replica.ts';
 import type { ClusterHealth } from '../../ledger/log/store/cluster-health.ts';
 import type { AppendStats } from '../../ledger/log/writer/writer.ts';
 import type { LedgerClock } from '../../ledger/log/chain/ledger-clock.ts';
 import type { Membership } from '../../ledger/log/writer/membership.ts';
-import type { Leadership } from './leadership.ts';
-import type { ReferenceClocks } from './reference-clocks.ts';
+import type { Leadership } from './leadership/leadership.ts';
+import type { ReferenceClocks } from './leadership/reference-clocks.ts';
 import { type ReviewOutcome, reviewOutcomes } from './token-review/token-authenticator.ts';
 import type { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
-import type { ArchiveSettings } from './archive-flags.ts';
+import type { ArchiveSettings } from './flags/archive-flags.ts';
 import type { AllocatorOptions } from './options.ts';
 
 const readTimeoutMs = 2_000;

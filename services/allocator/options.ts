@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
 import { insecureOption } from '../../lib/grpc/server/insecure.ts';
-import { parseWholeNumber } from './whole-number.ts';
+import { parseWholeNumber } from './flags/whole-number.ts';
 import { tracingOptions, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
 import { version } from '../../lib/process/version.ts';
-import { archiveOptions, type ArchiveSettings } from './archive-flags.ts';
-import { checkpointOptions, type CheckpointSettings } from './checkpoint-schedule.ts';
+import { archiveOptions, type ArchiveSettings } from './flags/archive-flags.ts';
+import { checkpointOptions, type CheckpointSettings } from './writer-tasks/checkpoint-schedule.ts';
 import { rateLimitOptions, type RateLimits } from './grpc/rate-limiter.ts';
 import { tokenReviewOptions, type TokenReviewSettings } from './token-review/token-review.ts';
 

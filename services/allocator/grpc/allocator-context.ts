@@ -5,7 +5,7 @@ import type { Follower } from '../../../ledger/log/reader/follower.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
-import { notWritable, type WriteObstacle } from '../write-obstacles.ts';
+import { notWritable, type WriteObstacle } from '../health/write-obstacles.ts';
 import type { PositionWaits } from './position-waits.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 

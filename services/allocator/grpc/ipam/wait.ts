@@ -8,7 +8,7 @@ import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
 import { allocationForSandbox, refuseOtherNode } from '../../../../ledger/domain/decide/bind.ts';
 import { type BoundAllocation, withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import { allocationsOfPodName, type State } from '../../../../ledger/domain/state/state.ts';
-import { notWritable } from '../../write-obstacles.ts';
+import { notWritable } from '../../health/write-obstacles.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { refusalVisibleTo, visibleTo } from '../agent-view.ts';
 import { runQuery } from '../run-query.ts';

@@ -20,7 +20,7 @@ import {
 } from '../../../../ledger/log/testing/running-writer.ts';
 import { UnreliableLedger } from '../../../../ledger/log/testing/unreliable-ledger.ts';
 import type { Writer } from '../../../../ledger/log/writer/writer.ts';
-import { WriteObstacles } from '../../write-obstacles.ts';
+import { WriteObstacles } from '../../health/write-obstacles.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { PositionWaits } from '../position-waits.ts';
 import { Forwarder } from '../forwarding/forwarder.ts';

@@ -2,12 +2,12 @@
  * Compares the ledger with the last checkpoint in the checkpoint file, before an allocator serves calls. If all allocators were
  * stopped while etcd was restored from a backup, this file may be the only record of the lost events.
  */
-import { IpledgerError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/process/log.ts';
-import type { VerifierKey } from '../../ledger/audit/checkpoints/signing-key.ts';
-import { type LastCheckpoint, readLastCheckpoint } from '../../ledger/audit/checkpoints/checkpoint-file.ts';
-import { detectRollback, freezeIfRewound } from '../../ledger/log/reader/rollback-detection.ts';
-import type { FreezeStore, Ledger } from '../../ledger/log/store/ledger.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { VerifierKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
+import { type LastCheckpoint, readLastCheckpoint } from '../../../ledger/audit/checkpoints/checkpoint-file.ts';
+import { detectRollback, freezeIfRewound } from '../../../ledger/log/reader/rollback-detection.ts';
+import type { FreezeStore, Ledger } from '../../../ledger/log/store/ledger.ts';
 
 export interface RollbackCheckOptions {
   /** The key that checkpoints are verified with. */

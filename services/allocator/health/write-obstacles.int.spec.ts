@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type Etcd, startEtcd } from '../../test/harness/etcd.ts';
-import { openRun, type Run } from '../../test/harness/run.ts';
-import { connectEtcd, type EtcdClient } from '../../ledger/log/store/etcd-client.ts';
-import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
-import { never } from '../../ledger/log/testing/running-writer.ts';
+import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import { openRun, type Run } from '../../../test/harness/run.ts';
+import { connectEtcd, type EtcdClient } from '../../../ledger/log/store/etcd-client.ts';
+import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
+import { never } from '../../../ledger/log/testing/running-writer.ts';
 import { WriteObstacles } from './write-obstacles.ts';
 
 describe('WriteObstacles', () => {

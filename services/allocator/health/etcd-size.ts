@@ -1,8 +1,8 @@
 /** Watches the size of etcd's database and its compaction. At its quota etcd rejects writes, and no address can be allocated. */
 import type { Etcd3 } from 'etcd3';
-import { pause } from '../../lib/process/abortable.ts';
-import type { Logger } from '../../lib/process/log.ts';
-import { headKey } from '../../ledger/log/store/keys.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { headKey } from '../../../ledger/log/store/keys.ts';
 
 const pollIntervalMs = 60_000;
 /** Share of the quota. */

@@ -1,17 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
-import { type Etcd, startEtcd } from '../../test/harness/etcd.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../test/harness/network/faulty-proxy.ts';
-import { openRun, type Run } from '../../test/harness/run.ts';
-import { describeState } from '../../ledger/domain/testing/describe-state.ts';
-import { allocate } from '../../ledger/domain/testing/event-fixtures.ts';
-import type { Untimed } from '../../ledger/domain/testing/given-when-then.ts';
-import { campaign, currentWriter } from '../../ledger/log/writer/election.ts';
-import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
-import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
-import { headKey, logKey } from '../../ledger/log/store/keys.ts';
-import { Replica } from '../../ledger/log/reader/replica.ts';
+import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../../test/harness/network/faulty-proxy.ts';
+import { openRun, type Run } from '../../../test/harness/run.ts';
+import { describeState } from '../../../ledger/domain/testing/describe-state.ts';
+import { allocate } from '../../../ledger/domain/testing/event-fixtures.ts';
+import type { Untimed } from '../../../ledger/domain/testing/given-when-then.ts';
+import { campaign, currentWriter } from '../../../ledger/log/writer/election.ts';
+import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
+import { connectEtcd } from '../../../ledger/log/store/etcd-client.ts';
+import { headKey, logKey } from '../../../ledger/log/store/keys.ts';
+import { Replica } from '../../../ledger/log/reader/replica.ts';
 import {
   type Answer,
   requestFor,
@@ -24,8 +24,8 @@ import {
   newId,
   release,
   silentLog,
-} from '../../ledger/log/testing/running-writer.ts';
-import type { ProvenAnswer } from '../../ledger/log/pending-request.ts';
+} from '../../../ledger/log/testing/running-writer.ts';
+import type { ProvenAnswer } from '../../../ledger/log/pending-request.ts';
 import { runLeadership, type Leadership } from './leadership.ts';
 
 /** A replica as wiring.ts starts it, without the API. */

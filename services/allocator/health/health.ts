@@ -2,8 +2,8 @@
  * gRPC health of a replica. The server ('') is SERVING while it answers reads; the service "writer" is SERVING while this replica is
  * the writer.
  */
-import { pause } from '../../lib/process/abortable.ts';
-import type { Leadership } from './leadership.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Leadership } from '../leadership/leadership.ts';
 
 /** A standby that lags behind the log for longer is unhealthy. */
 const maxLagMs = 5_000;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { never } from '../../ledger/log/testing/running-writer.ts';
+import { never } from '../../../ledger/log/testing/running-writer.ts';
 import { ReferenceClocks, type ReferenceClocksOptions, referencesOf } from './reference-clocks.ts';
 
 const hour = 3_600_000;

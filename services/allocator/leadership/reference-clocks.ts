@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { request as requestPlain } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
-import { pause } from '../../lib/process/abortable.ts';
-import type { Logger } from '../../lib/process/log.ts';
-import type { EtcdAccess } from '../../ledger/log/store/etcd-access.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { EtcdAccess } from '../../../ledger/log/store/etcd-access.ts';
 
 /** The allowed difference. A Date has whole seconds, and an answer may be slow. */
 export const maxDifferenceMs = 60_000;

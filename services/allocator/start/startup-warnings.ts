@@ -1,9 +1,9 @@
 /** Conditions that an operator must repair, logged when an allocator starts. It serves all the same. */
-import { isLoopback } from '../../lib/grpc/server/insecure.ts';
-import type { Logger } from '../../lib/process/log.ts';
-import type { Tls } from '../../lib/tls/credentials.ts';
-import { findDoubleAllocations } from '../../ledger/domain/state/claims-on-network.ts';
-import type { State } from '../../ledger/domain/state/state.ts';
+import { isLoopback } from '../../../lib/grpc/server/insecure.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Tls } from '../../../lib/tls/credentials.ts';
+import { findDoubleAllocations } from '../../../ledger/domain/state/claims-on-network.ts';
+import type { State } from '../../../ledger/domain/state/state.ts';
 
 export function logStartupWarnings(
   state: State,

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { describeState } from '../../ledger/domain/testing/describe-state.ts';
-import { allocate } from '../../ledger/domain/testing/event-fixtures.ts';
+import { describeState } from '../../../ledger/domain/testing/describe-state.ts';
+import { allocate } from '../../../ledger/domain/testing/event-fixtures.ts';
 import { dropIdleClaims } from './drop-claims.ts';
-import { LedgerClock } from '../../ledger/log/chain/ledger-clock.ts';
-import { addressKey, addressPrefix } from '../../ledger/log/store/keys.ts';
-import { MemoryLedger } from '../../ledger/log/testing/memory-ledger.ts';
-import { Replica } from '../../ledger/log/reader/replica.ts';
-import { replay } from '../../ledger/log/reader/replay.ts';
+import { LedgerClock } from '../../../ledger/log/chain/ledger-clock.ts';
+import { addressKey, addressPrefix } from '../../../ledger/log/store/keys.ts';
+import { MemoryLedger } from '../../../ledger/log/testing/memory-ledger.ts';
+import { Replica } from '../../../ledger/log/reader/replica.ts';
+import { replay } from '../../../ledger/log/reader/replay.ts';
 import {
   applySubnet,
   requestFor,
@@ -20,8 +20,8 @@ import {
   startWriter,
   typesOf,
   type RunningWriter,
-} from '../../ledger/log/testing/running-writer.ts';
-import { verifyLedger } from '../../ledger/audit/verification/verify-ledger.ts';
+} from '../../../ledger/log/testing/running-writer.ts';
+import { verifyLedger } from '../../../ledger/audit/verification/verify-ledger.ts';
 
 const far = (index: number): string => `fd00:${(index + 1).toString(16)}::7`;
 const wide = { provider: 'wide.default', subnets: ['wide'] };

@@ -3,15 +3,15 @@
  * a Subnet the newest idle claims stay: they record the order in which addresses are reused.
  */
 import { setImmediate } from 'node:timers/promises';
-import { pause } from '../../lib/process/abortable.ts';
-import { IpledgerError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/process/log.ts';
-import { type Claim, compareReuse } from '../../ledger/domain/state/claim.ts';
-import type { ClaimMap } from '../../ledger/domain/state/claims.ts';
-import { isDroppable, maxClaimsPerDrop } from '../../ledger/domain/events/claims-dropped.ts';
-import { familyOf } from '../../ledger/domain/addresses/address.ts';
-import type { Replica } from '../../ledger/log/reader/replica.ts';
-import type { Writer } from '../../ledger/log/writer/writer.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { type Claim, compareReuse } from '../../../ledger/domain/state/claim.ts';
+import type { ClaimMap } from '../../../ledger/domain/state/claims.ts';
+import { isDroppable, maxClaimsPerDrop } from '../../../ledger/domain/events/claims-dropped.ts';
+import { familyOf } from '../../../ledger/domain/addresses/address.ts';
+import type { Replica } from '../../../ledger/log/reader/replica.ts';
+import type { Writer } from '../../../ledger/log/writer/writer.ts';
 
 /** Idle claims that stay, for each family of a Subnet. */
 export const idleClaimsKept = 4_096;

@@ -1,9 +1,9 @@
 /** When a replica stands for election: while its clock agrees with the other replicas, and until the program stops. */
 import { once } from 'node:events';
 import type { Etcd3 } from 'etcd3';
-import type { Logger } from '../../lib/process/log.ts';
-import { campaign, type Candidate, type Term } from '../../ledger/log/writer/election.ts';
-import type { Membership } from '../../ledger/log/writer/membership.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { campaign, type Candidate, type Term } from '../../../ledger/log/writer/election.ts';
+import type { Membership } from '../../../ledger/log/writer/membership.ts';
 import type { ReferenceClocks } from './reference-clocks.ts';
 
 export interface CandidacyOptions {

@@ -2,14 +2,14 @@
  * Leadership of one replica. A standby follows the log until it is elected. It writes until its term ends, and then stands by
  * again.
  */
-import { pause } from '../../lib/process/abortable.ts';
-import { IpledgerError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/process/log.ts';
-import type { Term } from '../../ledger/log/writer/election.ts';
-import { Follower } from '../../ledger/log/reader/follower.ts';
-import type { Replica } from '../../ledger/log/reader/replica.ts';
-import type { EventVersion } from '../../ledger/domain/events/schema-version.ts';
-import { type AppendStats, Writer } from '../../ledger/log/writer/writer.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Term } from '../../../ledger/log/writer/election.ts';
+import { Follower } from '../../../ledger/log/reader/follower.ts';
+import type { Replica } from '../../../ledger/log/reader/replica.ts';
+import type { EventVersion } from '../../../ledger/domain/events/schema-version.ts';
+import { type AppendStats, Writer } from '../../../ledger/log/writer/writer.ts';
 
 /** A writer without requests reads the head of the log at this interval. */
 const idleCheckMs = 5_000;

@@ -1,6 +1,6 @@
 /** The archive flags of the allocator. */
 import { Option } from 'commander';
-import type { Retention } from '../../ledger/archive/retention.ts';
+import type { Retention } from '../../../ledger/archive/retention.ts';
 import { parseWholeNumber } from './whole-number.ts';
 
 /** The values of `archiveOptions`. */

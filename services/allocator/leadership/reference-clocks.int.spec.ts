@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { type Etcd, startEtcd } from '../../test/harness/etcd.ts';
-import { openRun, type Run } from '../../test/harness/run.ts';
-import { never } from '../../ledger/log/testing/running-writer.ts';
+import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import { openRun, type Run } from '../../../test/harness/run.ts';
+import { never } from '../../../ledger/log/testing/running-writer.ts';
 import { ReferenceClocks, referencesOf } from './reference-clocks.ts';
 
 const hour = 3_600_000;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { waitForRetries } from '../../ledger/log/testing/running-writer.ts';
-import type { Follower } from '../../ledger/log/reader/follower.ts';
-import type { Writer } from '../../ledger/log/writer/writer.ts';
+import { waitForRetries } from '../../../ledger/log/testing/running-writer.ts';
+import type { Follower } from '../../../ledger/log/reader/follower.ts';
+import type { Writer } from '../../../ledger/log/writer/writer.ts';
 import { isReplicaHealthy, LastWriter, runHealthUpdates } from './health.ts';
-import type { Leadership } from './leadership.ts';
+import type { Leadership } from '../leadership/leadership.ts';
 
 const writing: Leadership = { writer: {} as Writer, follower: undefined };
 const standby = (lagMs: number): Leadership => ({ writer: undefined, follower: { lagMs } as Follower });

@@ -2,10 +2,10 @@
  * Why nothing can be written to the ledger: for `ipledger status` and `why`, CNI errors and the alarm of the pod-watcher. Each
  * replica looks by itself, because a full etcd has no writer. It looks when a caller needs the reason, once for all callers.
  */
-import { IpledgerError } from '../../lib/errors.ts';
-import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
-import { writeAlarms } from '../../ledger/log/store/etcd-transaction.ts';
-import type { FreezeStore } from '../../ledger/log/store/ledger.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
+import { writeAlarms } from '../../../ledger/log/store/etcd-transaction.ts';
+import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
 import { type LastWriter, maxWithoutWriterMs } from './health.ts';
 
 export interface WriteObstacle {

@@ -4,15 +4,15 @@
  */
 import { appendFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { pause } from '../../lib/process/abortable.ts';
-import type { Logger } from '../../lib/process/log.ts';
-import { signCheckpoint } from '../../ledger/audit/checkpoints/checkpoint.ts';
-import type { SignerKey } from '../../ledger/audit/checkpoints/signing-key.ts';
-import { checkLastCheckpoint } from './rollback-check.ts';
-import { CheckpointSigner } from '../../ledger/audit/checkpoints/checkpoint-signer.ts';
-import type { FreezeStore, Ledger } from '../../ledger/log/store/ledger.ts';
-import type { Replica } from '../../ledger/log/reader/replica.ts';
-import type { Writer } from '../../ledger/log/writer/writer.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { signCheckpoint } from '../../../ledger/audit/checkpoints/checkpoint.ts';
+import type { SignerKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
+import { checkLastCheckpoint } from '../start/rollback-check.ts';
+import { CheckpointSigner } from '../../../ledger/audit/checkpoints/checkpoint-signer.ts';
+import type { FreezeStore, Ledger } from '../../../ledger/log/store/ledger.ts';
+import type { Replica } from '../../../ledger/log/reader/replica.ts';
+import type { Writer } from '../../../ledger/log/writer/writer.ts';
 
 /** The values of `checkpointOptions`. */
 export interface CheckpointSettings {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { parseCheckpoint, signCheckpoint } from '../../ledger/audit/checkpoints/checkpoint.ts';
-import { generateKey, parseSignerKey, type SignerKey } from '../../ledger/audit/checkpoints/signing-key.ts';
+import { parseCheckpoint, signCheckpoint } from '../../../ledger/audit/checkpoints/checkpoint.ts';
+import { generateKey, parseSignerKey, type SignerKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
 import { CheckpointSchedule } from './checkpoint-schedule.ts';
-import { allocate } from '../../ledger/domain/testing/event-fixtures.ts';
-import { freezeKey, logStartKey, headKey, logKey } from '../../ledger/log/store/keys.ts';
-import { logStartText, headText } from '../../ledger/log/store/stored-values.ts';
-import { MemoryLedger } from '../../ledger/log/testing/memory-ledger.ts';
-import { Replica } from '../../ledger/log/reader/replica.ts';
+import { allocate } from '../../../ledger/domain/testing/event-fixtures.ts';
+import { freezeKey, logStartKey, headKey, logKey } from '../../../ledger/log/store/keys.ts';
+import { logStartText, headText } from '../../../ledger/log/store/stored-values.ts';
+import { MemoryLedger } from '../../../ledger/log/testing/memory-ledger.ts';
+import { Replica } from '../../../ledger/log/reader/replica.ts';
 import {
   submitAll,
   createLedger,
@@ -21,7 +21,7 @@ import {
   startWriter,
   typesOf,
   type RunningWriter,
-} from '../../ledger/log/testing/running-writer.ts';
+} from '../../../ledger/log/testing/running-writer.ts';
 
 /** A log line. */
 interface Line {
