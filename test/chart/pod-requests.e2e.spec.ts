@@ -2,14 +2,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import {
-  noConstraints,
-  parseAddresses,
-  parseFamily,
-  parseMac,
-  parsePool,
-  validateRate,
-} from '../../services/pod-watcher/kubernetes/objects/annotation-values.ts';
+import { requestRows } from '../../services/pod-watcher/kubernetes/objects/annotation-table.ts';
+import { noConstraints } from '../../services/pod-watcher/kubernetes/objects/annotation-values.ts';
 import { parseNetworkSelections } from '../../services/pod-watcher/controllers/pods/planning/network-selections.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { startCluster, type Cluster } from '../harness/kubernetes/cluster.ts';
@@ -20,18 +14,12 @@ import { parseManifests, renderChart } from './render-chart.ts';
 const networks = 'k8s.v1.cni.cncf.io/networks';
 const keyOf = (suffix: string): string => `lan.default.kubernetes.io/${suffix}`;
 
-/** The parser of the pod-watcher for each annotation. */
-const parsers: Readonly<Record<string, (value: string) => { readonly ok: boolean }>> = {
-  ip_address: (value) => {
-    const source = { key: 'k', label: 'k', allowsPrefixLength: false };
-    return parseAddresses(value.split(','), source, noConstraints);
-  },
-  mac_address: (value) => parseMac(value, 'k'),
-  ip_family: (value) => parseFamily(value, 'k'),
-  ip_pool: (value) => parsePool(value, 'k'),
-  ingress_rate: (value) => validateRate(value, 'k'),
-  [networks]: (value) => parseNetworkSelections({ namespace: 'default', annotations: { [networks]: value } }),
-};
+/** How the pod-watcher parses a value of an annotation. */
+function parse(suffix: string, value: string): { readonly ok: boolean } | undefined {
+  if (suffix === networks) return parseNetworkSelections({ namespace: 'default', annotations: { [networks]: value } });
+  const row = requestRows.find((each) => each.suffix === suffix);
+  return row?.parse(value, 'k', { pod: 'default/p', constraints: noConstraints });
+}
 
 const valid: readonly (readonly [suffix: string, value: string])[] = [
   ['ip_address', '10.0.0.9'],
@@ -109,7 +97,7 @@ describe('The admission policy for requests of Pods', function () {
   it('accepts what the pod-watcher accepts', async () => {
     const answers = await Promise.all(
       valid.map(async ([suffix, value]) => {
-        expect(parsers[suffix]?.(value).ok, `${suffix}: ${value}`).to.equal(true);
+        expect(parse(suffix, value)?.ok, `${suffix}: ${value}`).to.equal(true);
         return create(suffix, value);
       }),
     );
@@ -119,7 +107,7 @@ describe('The admission policy for requests of Pods', function () {
   it('refuses what the pod-watcher would refuse, and names annotation, value and form', async () => {
     await Promise.all(
       invalid.map(async ([suffix, value]) => {
-        expect(parsers[suffix]?.(value).ok, `${suffix}: ${value}`).to.equal(false);
+        expect(parse(suffix, value)?.ok, `${suffix}: ${value}`).to.equal(false);
         const answer = await create(suffix, value);
         expect(answer, `${suffix}: ${value}`)
           .to.contain(`annotation ${fullKey(suffix)} is`)

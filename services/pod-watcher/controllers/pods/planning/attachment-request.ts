@@ -9,13 +9,12 @@ import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AddressSet, AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import type { RequestedValues } from '../../../kubernetes/objects/annotation-table.ts';
 import { type AddressConstraints, parseAddresses, parseMac } from '../../../kubernetes/objects/annotation-values.ts';
-import { type AttachmentAnnotations, constraintsOf, type ServedAttachment } from './attachment-annotations.ts';
+import { constraintsOf } from './attachment-annotations.ts';
 import { networkKey, type NetworkSelection } from './network-selections.ts';
 import type { ResolvedAttachment } from './resolve-pod.ts';
 
 /** The attachment, without what its network and IPPool decide. */
-export type RequestedAttachment = ServedAttachment &
-  Pick<ResolvedAttachment, 'member'> & { readonly annotations: AttachmentAnnotations };
+type RequestedAttachment = Pick<ResolvedAttachment, 'selection' | 'provider' | 'ordinal' | 'member' | 'annotations'>;
 
 /** @returns the request without Subnets and IPPool. */
 export function buildAttachmentRequest({

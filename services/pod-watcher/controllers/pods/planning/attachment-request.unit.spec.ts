@@ -323,6 +323,13 @@ describe('a key for the interface of a Kube-OVN-type NIC', () => {
     expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.1.0.1'] }], subnets: ['by-name'] });
   });
 
+  it('applies to a NIC whose name has a dot', () => {
+    const { attachments } = planOf('[{"name":"attachnet","interface":"net1.5"}]', {
+      'attachnet.default.ovn.net1.5.kubernetes.io/ip_address': '10.1.0.1',
+    });
+    expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.1.0.1'] }], interface: 'net1.5' });
+  });
+
   it('applies to no NIC without that name', () => {
     const { attachments } = planOf('attachnet@net2', { [`${ofInterface}/ip_address`]: '10.1.0.1' });
     expect(attachments[0]).to.deep.include({ candidates: [] });

@@ -142,7 +142,7 @@ function resolveAttachment(
   const named = attachment.annotations.values.subnet;
   const topics = [`provider:${provider}`, ...(named ? [`subnet:${named.value}`] : [])];
   const subnets = named
-    ? resolveNamedSubnet({ name: named.value, key: named.key }, pod, { attachment, network, clusterView })
+    ? resolveNamedSubnet(named, pod, { attachment, network, clusterView })
     : resolveProviderSubnets(provider, pod.namespace, clusterView);
   if (!subnets.ok) return { topics, problems: [clusterProblem(subnets.problem)] };
   const claim = resolveClaim(pod, attachment, { network, clusterView });
@@ -184,7 +184,9 @@ function resolveAddressSource(
   const { key, value } = attachment.annotations.values.pool ?? { key: '' };
   const name = value?.kind === 'named' ? value.pool : defaultPool;
   const pool =
-    name === '' ? undefined : { name, subnets: resolvePoolSubnets({ name, key }, pod, { attachment, clusterView }) };
+    name === ''
+      ? undefined
+      : { name, subnets: resolvePoolSubnets({ key, value: name }, pod, { attachment, clusterView }) };
   const owner = ownerOf(pod);
   const ordinal = value?.kind === 'list' ? statefulSetOrdinal(pod, owner) : undefined;
   if (!owner || ordinal === undefined) return { topics: [], attachment: { ...attachment, pool } };

@@ -1,5 +1,6 @@
 /** Selects the Subnets that may serve an attachment: by its provider, its annotations and the Pod's namespace. Pure. */
 import { ovn4nfvProvider } from '../../../../../lib/kubernetes/ovn4nfv.ts';
+import type { Requested } from '../../../kubernetes/objects/annotation-table.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
 import type { ServedNetwork } from '../../networks/network.ts';
@@ -8,15 +9,9 @@ import type { ServedAttachment } from './attachment-annotations.ts';
 import type { ClusterView } from '../../cluster-view.ts';
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
-/** A Subnet or an IPPool, and the key of the annotation that names it. */
-interface Named {
-  readonly name: string;
-  readonly key: string;
-}
-
 /** The Subnet that an annotation names instead of those of the provider. It must serve the attachment's provider or the primary one. */
 export function resolveNamedSubnet(
-  { name, key }: Named,
+  { key, value: name }: Requested<string>,
   pod: Pick<Pod, 'namespace'>,
   {
     attachment,
@@ -61,7 +56,7 @@ export function resolveProviderSubnets(
 
 /** The Subnet of an IPPool. It must be one that serves the attachment, and the namespace must be allowed to use the IPPool. */
 export function resolvePoolSubnets(
-  { name, key }: Named,
+  { key, value: name }: Requested<string>,
   pod: Pick<Pod, 'namespace'>,
   {
     attachment,
