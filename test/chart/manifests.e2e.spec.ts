@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { documentedCommands } from '../docs/documented-commands.ts';
 import { runDocumented } from '../docs/run-documented.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { createKubernetesClient } from '../e2e/support/kubernetes-client.ts';
+import { createKubernetesClient } from '../harness/kubernetes/kubernetes-client.ts';
 import { runIpledger } from '../harness/ipledger-cli.ts';
 import { applyCertManagerCrds } from '../harness/kubernetes/cert-manager.ts';
 import { type Cluster, startCluster } from '../harness/kubernetes/cluster.ts';

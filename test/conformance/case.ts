@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { type Fields, type Json } from './json.ts';
+import { type Fields, type Json } from '../harness/json.ts';
 
 const json: z.ZodType<Json> = z.json();
 const fields: z.ZodType<Fields> = z.record(z.string(), json);

@@ -12,7 +12,7 @@
  *
  * An error that is not expected is a difference.
  */
-import { type Fields, isFields, isList, type Json, formatJson, textOf } from './json.ts';
+import { type Fields, isFields, isList, type Json, formatJson, textOf } from '../harness/json.ts';
 
 /** Both sides of a case, in the same form. */
 export interface Comparison {

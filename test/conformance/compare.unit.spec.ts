@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describeDifferences, findDifferences } from './compare.ts';
-import type { Json } from './json.ts';
+import type { Json } from '../harness/json.ts';
 
 describe('Comparison', () => {
   const matches: readonly (readonly [title: string, expected: Json, got: Json])[] = [

@@ -1,7 +1,7 @@
 /** Rules of deviations.json that are code: predicates on a case, and computed expectations. */
 import { isAddress, isCidr } from '../../lib/net/ip.ts';
 import type { Case } from './case.ts';
-import { type Fields, fieldsOf, listOf, textOf, textsOf } from './json.ts';
+import { type Fields, fieldsOf, listOf, textOf, textsOf } from '../harness/json.ts';
 import { predictResults, strandsAddress } from './reference-model.ts';
 
 /** Predicates by their name in deviations.json (`$is`). */

@@ -14,7 +14,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Case } from './case.ts';
-import { type Fields, fieldsOf, isFields, isList, type Json, jsonOf, textOf } from './json.ts';
+import { type Fields, fieldsOf, isFields, isList, type Json, jsonOf, textOf } from '../harness/json.ts';
 import { predicates, computedExpectations } from './deviation-rules.ts';
 
 const json: z.ZodType<Json> = z.json();

@@ -1,6 +1,6 @@
 /** Mutates expectations: each mutation changes one value, so that a case that passes must fail. */
 import { UnsupportedCaseError } from './case.ts';
-import { type Fields, isFields, isList, type Json } from './json.ts';
+import { type Fields, isFields, isList, type Json } from '../harness/json.ts';
 import { parseFate } from './areas/fate.ts';
 
 /** Returns all mutations of an expectation. */

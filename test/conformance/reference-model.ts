@@ -16,7 +16,7 @@ import {
 } from '../../ledger/domain/addresses/address.ts';
 import { type Interval } from '../../ledger/domain/addresses/interval.ts';
 import { type Case } from './case.ts';
-import { type Fields, fieldsOf, type Json, listOf, textOf, textsOf } from './json.ts';
+import { type Fields, fieldsOf, type Json, listOf, textOf, textsOf } from '../harness/json.ts';
 
 interface Space {
   readonly family: Family;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Case, readCases } from './case.ts';
 import { expectationOf } from './deviations.ts';
-import { fieldsOf, type Json, listOf } from './json.ts';
+import { fieldsOf, type Json, listOf } from '../harness/json.ts';
 import { predictResults } from './reference-model.ts';
 
 /** Cases without deviation whose steps the model supports. */

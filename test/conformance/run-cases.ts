@@ -6,7 +6,7 @@ import type { Area, Form, Lane } from './areas/area.ts';
 import { UnsupportedCaseError, type Case } from './case.ts';
 import { describeDifferences, findDifferences } from './compare.ts';
 import { expectationOf } from './deviations.ts';
-import { formatJson } from './json.ts';
+import { formatJson } from '../harness/json.ts';
 import { openRunContext, type RunContext } from './run-context.ts';
 
 /** The outcome of a case. */

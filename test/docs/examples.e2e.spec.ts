@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { eventually } from '../e2e/support/eventually.ts';
-import type { KubeObject } from '../e2e/support/kubernetes-client.ts';
+import type { KubeObject } from '../harness/kubernetes/kubernetes-client.ts';
 import { makePod, makeSubnet, openTestEnvironment, type TestEnvironment } from '../e2e/support/test-environment.ts';
 import { startEtcd } from '../harness/etcd.ts';
 import { runIpledger } from '../harness/ipledger-cli.ts';

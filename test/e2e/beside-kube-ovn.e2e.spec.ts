@@ -18,7 +18,7 @@ import { type AgentServer, startAgent, watcherLaunch } from '../harness/services
 import { startLedger } from '../harness/stack.ts';
 import { eventually } from './support/eventually.ts';
 import { type KubeOvnStandIn, startKubeOvnStandIn } from './support/kube-ovn-stand-in.ts';
-import { createKubernetesClient, type KubernetesClient } from './support/kubernetes-client.ts';
+import { createKubernetesClient, type KubernetesClient } from '../harness/kubernetes/kubernetes-client.ts';
 import { resultAddresses } from './support/plugin-call.ts';
 import { networksAnnotation, waitForEvent } from './support/test-environment.ts';
 

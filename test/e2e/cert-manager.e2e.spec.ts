@@ -24,7 +24,7 @@ import type { AgentServer } from '../harness/services.ts';
 import { type CertManagerStack, startCertManagerStack } from './support/cert-manager-stack.ts';
 import { expectConsistency } from './support/consistency.ts';
 import { eventually } from './support/eventually.ts';
-import { createKubernetesClient } from './support/kubernetes-client.ts';
+import { createKubernetesClient } from '../harness/kubernetes/kubernetes-client.ts';
 import { makeNetworkAndSubnet, makePod, type TestEnvironment, waitForAddress } from './support/test-environment.ts';
 
 const timeoutMs = 20_000;

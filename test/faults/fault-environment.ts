@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createKubernetesClient } from '../e2e/support/kubernetes-client.ts';
+import { createKubernetesClient } from '../harness/kubernetes/kubernetes-client.ts';
 import { makeNetwork, makeSubnet, type TestEnvironment } from '../e2e/support/test-environment.ts';
 import { startEtcd } from '../harness/etcd.ts';
 import { openRun, type Run } from '../harness/run.ts';

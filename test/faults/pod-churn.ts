@@ -1,7 +1,7 @@
 /** Random creation and deletion of Pods. Records the addresses that each Pod got, for comparison with the log. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../e2e/support/eventually.ts';
-import type { KubeObject } from '../e2e/support/kubernetes-client.ts';
+import type { KubeObject } from '../harness/kubernetes/kubernetes-client.ts';
 import { networksAnnotation } from '../e2e/support/test-environment.ts';
 import { completePod, createObject, getObject, deleteObject } from './retrying-api.ts';
 import type { SeededRandom } from './seeded-random.ts';

@@ -1,6 +1,6 @@
 /** The Kubernetes API during faults: each request is repeated until the API answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kind, KubeObject, Manifest } from '../e2e/support/kubernetes-client.ts';
+import type { Kind, KubeObject, Manifest } from '../harness/kubernetes/kubernetes-client.ts';
 import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
 import type { FaultEnvironment } from './fault-environment.ts';
 
@@ -54,6 +54,6 @@ export async function completePod({ kubernetes }: FaultEnvironment, pod: string)
 export async function deleteObject({ kubernetes }: FaultEnvironment, kind: Kind, name: string): Promise<void> {
   await retry(
     () => kubernetes.remove(kind, name),
-    ({ status }) => (status === 404 ? Promise.resolve() : undefined),
+    () => undefined,
   );
 }

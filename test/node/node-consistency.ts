@@ -4,7 +4,7 @@
 import { isIPv4 } from 'node:net';
 import type { Allocation } from '../../proto/generated/ipledger.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import type { KubeObject } from '../e2e/support/kubernetes-client.ts';
+import type { KubeObject } from '../harness/kubernetes/kubernetes-client.ts';
 import { type SystemSnapshot, readSystemSnapshot } from '../e2e/support/system-snapshot.ts';
 import type { Node } from '../harness/node/node.ts';
 import { listLinks, listNetworkNamespaces, type Sandbox, listSandboxes } from './sandboxes.ts';

@@ -2,7 +2,7 @@
 import { type NodeCluster, podNetwork, startNodeCluster } from '../harness/node/node-cluster.ts';
 import type { Node } from '../harness/node/node.ts';
 import type { Run } from '../harness/run.ts';
-import { type KubernetesClient, createKubernetesClient } from '../e2e/support/kubernetes-client.ts';
+import { type KubernetesClient, createKubernetesClient } from '../harness/kubernetes/kubernetes-client.ts';
 
 export interface NodeEnvironment {
   readonly run: Run;

@@ -1,7 +1,7 @@
 /** Workloads whose Pods get their main NIC through the ledger. */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
-import type { KubeObject } from '../e2e/support/kubernetes-client.ts';
+import type { KubeObject } from '../harness/kubernetes/kubernetes-client.ts';
 import { podNetwork } from '../harness/node/node-cluster.ts';
 import { podImage } from '../harness/node/pod-image.ts';
 import type { Node } from '../harness/node/node.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
-import { createKubernetesClient, type KubernetesClient } from '../e2e/support/kubernetes-client.ts';
+import { createKubernetesClient, type KubernetesClient } from '../harness/kubernetes/kubernetes-client.ts';
 import { inNamespace, type Namespace } from '../harness/network/network-namespaces.ts';
 import { tagImage } from '../harness/node/containerd.ts';
 import type { Node } from '../harness/node/node.ts';

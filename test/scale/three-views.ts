@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { findInconsistencies } from '../e2e/support/consistency.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type SystemSnapshot, readSystemSnapshot } from '../e2e/support/system-snapshot.ts';
+import { textOf } from '../harness/json.ts';
 import type { Stack } from '../harness/stack.ts';
 import type { PodBatch } from './pod-batch.ts';
 
@@ -43,7 +44,7 @@ const fromClaims = ({ claims }: SystemSnapshot): string[] =>
   [...claims].flatMap(([name, { alloc }]) => (alloc === undefined ? [] : [name]));
 
 const fromIpObjects = ({ ips }: SystemSnapshot): string[] =>
-  ips.map(({ spec }) => `${String(spec?.['subnet'])}/${String(spec?.['ipAddress'])}`);
+  ips.map(({ spec }) => `${textOf(spec?.['subnet'])}/${textOf(spec?.['ipAddress'])}`);
 
 /** Each Subnet has the name of its network. */
 const fromAnnotations = ({ pods }: SystemSnapshot, networks: readonly string[]): string[] =>

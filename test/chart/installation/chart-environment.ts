@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { createKubernetesClient, type KubernetesClient } from '../../e2e/support/kubernetes-client.ts';
+import { createKubernetesClient, type KubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';
 import { startCertManager } from '../../harness/kubernetes/cert-manager.ts';
 import type { Cluster } from '../../harness/kubernetes/cluster.ts';
 import { tagImage } from '../../harness/node/containerd.ts';

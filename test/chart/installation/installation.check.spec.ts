@@ -6,6 +6,7 @@ import { probeNodeSupport } from '../../harness/node/node-support.ts';
 import { podImage } from '../../harness/node/pod-image.ts';
 import type { Worker } from '../../harness/node/worker.ts';
 import { inNamespace } from '../../harness/network/network-namespaces.ts';
+import { textOf } from '../../harness/json.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 import { type ChartEnvironment, startChartEnvironment, upgradeTag } from './chart-environment.ts';
 import { expectClean, expectToPing, findSandbox, underLoad, waitForAddress } from './chart-checks.ts';
@@ -60,7 +61,7 @@ describe('make e2e-chart', function () {
         eventually(async () => {
           const { status } = await kubernetes.get('Pod', `box-${name}`);
           expect(status?.['phase']).to.equal('Running');
-          return String(status?.['podIP']);
+          return textOf(status?.['podIP']);
         }, runMs),
       ),
     );

@@ -1,5 +1,5 @@
 /** Pods of a network of ipledger on workers, and what their kubelets report of them. */
-import type { KubeObject, KubernetesClient, Manifest } from '../../e2e/support/kubernetes-client.ts';
+import type { KubeObject, KubernetesClient, Manifest } from '../../harness/kubernetes/kubernetes-client.ts';
 import { daemonSocket } from '../../harness/node/containerd.ts';
 import { podImage } from '../../harness/node/pod-image.ts';
 

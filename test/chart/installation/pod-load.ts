@@ -1,7 +1,7 @@
 /** Creates and deletes Pods of a network, one after the other in several slots, until it is stopped. */
 import { expect } from 'chai';
 import { eventually } from '../../e2e/support/eventually.ts';
-import type { KubeObject, KubernetesClient } from '../../e2e/support/kubernetes-client.ts';
+import type { KubeObject, KubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';
 import { ledgerPod } from './ledger-pods.ts';
 
 /** With the packets of a node dropped, calls wait for their deadlines. */

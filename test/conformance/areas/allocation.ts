@@ -2,7 +2,7 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import { SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { unsupportedError, rejectUnknownKeys } from '../case.ts';
-import { type Fields, fieldsOf, isFields, type Json, listOf, textOf, textsOf } from '../json.ts';
+import { type Fields, fieldsOf, isFields, type Json, listOf, textOf, textsOf } from '../../harness/json.ts';
 import { formatCounts } from '../environment/address-counts.ts';
 import { overrideSubnet, formatRefusal } from '../environment/case-subnets.ts';
 import { withAllocator, executeStep } from '../environment/allocator-steps.ts';

@@ -10,7 +10,7 @@ import {
   toPod,
 } from '../../../services/pod-watcher/kubernetes/objects/pod.ts';
 import { unsupportedError, rejectUnknownKeys } from '../case.ts';
-import { type Fields, fieldsOf, jsonOf, textFieldsOf, textOf } from '../json.ts';
+import { type Fields, fieldsOf, jsonOf, textFieldsOf, textOf } from '../../harness/json.ts';
 import { type Execute, errorResult, type Form, comparisonOf } from './area.ts';
 
 function podWith(annotations: Readonly<Record<string, string>>, namespace = 'default'): Pod {

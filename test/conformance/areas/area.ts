@@ -1,7 +1,7 @@
 /** Types of an area of cases, and of the functions that execute them. */
 import type { Case } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import type { Fields, Json } from '../json.ts';
+import type { Fields, Json } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 
 /**

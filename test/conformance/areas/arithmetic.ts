@@ -10,7 +10,7 @@ import { formatRanges, difference, countAddresses } from '../../../ledger/domain
 import { type SubnetFamily, subnetFromSpec } from '../../../ledger/domain/state/subnet.ts';
 import { formatSubnet, normaliseSubnet } from '../../../ledger/domain/state/normalise-subnet.ts';
 import { UnsupportedCaseError, unsupportedError, rejectUnknownKeys } from '../case.ts';
-import { type Fields, fieldsOf, type Json, listOf, textOf, textsOf } from '../json.ts';
+import { type Fields, fieldsOf, type Json, listOf, textOf, textsOf } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import { runPlugin, defaultEnvironment } from '../environment/plugin-runner.ts';
 import { type Area, type Execute, errorResult } from './area.ts';

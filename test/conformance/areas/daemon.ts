@@ -6,7 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createNamespace, ip } from '../../harness/network/network-namespaces.ts';
 import { UnsupportedCaseError, type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import { type Fields, fieldsOf, isFields, type Json, listOf, hasPrefix, textFieldsOf, textOf } from '../json.ts';
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  listOf,
+  hasPrefix,
+  textFieldsOf,
+  textOf,
+} from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import { createPod, createCaseObjects } from '../environment/case-pods.ts';
 import { postToDaemon, defaultRequest } from '../environment/daemon-client.ts';
@@ -134,7 +143,7 @@ const post: Execute = async (testCase, context) => {
   const got = { status: response.status, json: response.json ?? null };
   if (testCase.given['IP CR'] === undefined) return { expected: testCase.expect, got };
   return await environment.waitForMatch(async () => {
-    const [object] = await environment.kubeClient.list('IP');
+    const [object] = await environment.kubernetes.list('IP');
     const nodeName = object?.spec?.['nodeName'] ?? null;
     return { expected: { ...testCase.expect, nodeName: 'node-1' }, got: { ...got, nodeName } };
   });

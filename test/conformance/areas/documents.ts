@@ -12,7 +12,7 @@ import {
 import { configurationList } from '../../../local/up/network-configurations.ts';
 import { UnsupportedCaseError, type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import { type Fields, fieldsOf, type Json, listOf, textFieldsOf, textOf, textsOf } from '../json.ts';
+import { type Fields, fieldsOf, type Json, listOf, textFieldsOf, textOf, textsOf } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import { formatAddresses, observePod, createPods, createCaseObjects } from '../environment/case-pods.ts';
 import { type CaseSetup, parseCaseSetup } from '../environment/case-setup.ts';

@@ -1,6 +1,6 @@
 /** Parses the words in which a case describes the fate of an address or object. */
 import { unsupportedError } from '../case.ts';
-import { type Json, textOf } from '../json.ts';
+import { type Json, textOf } from '../../harness/json.ts';
 
 /** The fate of an address or an object. */
 export type Fate = 'kept' | 'released';

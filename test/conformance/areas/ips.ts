@@ -2,11 +2,11 @@
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import { type Fields, fieldsOf, type Json, textOf } from '../json.ts';
+import { type Fields, fieldsOf, type Json, textOf } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import { createCaseObjects } from '../environment/case-pods.ts';
 import { createAllocatedPod } from '../environment/allocated-pod.ts';
-import type { KubeObject } from '../environment/kube-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import { parseCaseSetup } from '../environment/case-setup.ts';
 import { getAddressRecord, type CaseEnvironment } from '../environment/environment.ts';
 import { type Area, type Execute, errorResult } from './area.ts';
@@ -25,8 +25,8 @@ function setupFor(spec: Fields): ReturnType<typeof parseCaseSetup> {
 /** Returns the messages about an object: its Warning Events and its conditions. */
 async function listMessages(environment: CaseEnvironment, object: KubeObject): Promise<string> {
   const [now, events] = await Promise.all([
-    environment.kubeClient.find({ kind: 'IP', name: object.metadata.name }),
-    environment.kubeClient.listEventsOf(object),
+    environment.kubernetes.find('IP', object.metadata.name),
+    environment.kubernetes.listEventsOf(object),
   ]);
   const warnings = events.filter(({ type }) => type === 'Warning').map(({ message }) => message);
   const conditions = Array.isArray(now?.status?.['conditions'])
@@ -54,7 +54,7 @@ function nestFields(expect: Fields): Fields {
 
 /** Returns the state of a reserved IP object and its address. */
 async function observeReserved(environment: CaseEnvironment, object: KubeObject): Promise<Fields> {
-  const now = await environment.kubeClient.find({ kind: 'IP', name: object.metadata.name });
+  const now = await environment.kubernetes.find('IP', object.metadata.name);
   const [subnet, four] = ['subnet', 'v4IpAddress'].map((key) => textOf(now?.spec?.[key]));
   const record = subnet && four ? await getAddressRecord(environment, subnet, four).catch(() => undefined) : undefined;
   const untouched =
@@ -90,7 +90,7 @@ const create: Execute = async (testCase, context) => {
   await environment.startWatcher();
   let object: KubeObject;
   try {
-    object = await environment.kubeClient.create('IP', { name: textOf(name) }, { spec: requested });
+    object = await environment.kubernetes.create({ kind: 'IP', metadata: { name: textOf(name) }, spec: requested });
   } catch (error) {
     if (error instanceof ApiError && error.reaction === 'invalid')
       return { expected: testCase.expect, got: errorResult(error.message) };
@@ -123,12 +123,12 @@ function anotherValue(field: string): string {
 
 async function patchIp(
   testCase: Case,
-  { kubeClient }: CaseEnvironment,
+  { kubernetes }: CaseEnvironment,
   name: string,
   spec: Fields,
 ): Promise<Comparison> {
   try {
-    await kubeClient.patch({ kind: 'IP', name }, { spec });
+    await kubernetes.patch('IP', name, { spec });
     return { expected: testCase.expect, got: { denied: false } };
   } catch (error) {
     if (!(error instanceof ApiError && error.reaction === 'invalid')) throw error;

@@ -1,48 +1,42 @@
 /** Events in the life of a Pod with an address, by the words of the cases. */
 import { unsupportedError } from '../case.ts';
-import { fieldsOf, textOf } from '../json.ts';
+import { fieldsOf, textOf } from '../../harness/json.ts';
 import { postToDaemon, defaultRequest } from '../environment/daemon-client.ts';
 import { type AllocatedPod, deletePod } from '../environment/allocated-pod.ts';
 import { createStatefulSet } from '../environment/pod-owner.ts';
 
 type Perform = (life: AllocatedPod, words: RegExpMatchArray) => Promise<void>;
 
-const set = (name: string) => ({ kind: 'StatefulSet', namespace: 'default', name }) as const;
 const remove: Perform = ({ caseEnvironment, pod }) => deletePod(caseEnvironment, pod);
 const ordinalOf = (name: string): number => Number(/-(\d+)$/.exec(name)?.[1] ?? -1);
 
 const phase: Perform = async ({ caseEnvironment, pod }, [, phaseName = '', reason]) => {
   const status = { phase: phaseName, ...(reason !== undefined && { reason }) };
-  await caseEnvironment.kubeClient.patch(
-    { kind: 'Pod', namespace: 'default', name: pod.metadata.name },
-    { status },
-    'status',
-  );
+  await caseEnvironment.kubernetes.patch('Pod', pod.metadata.name, { status }, 'status');
 };
 
 /** Deletes the Pods with the highest ordinals first, like the StatefulSet controller. */
 const scale: Perform = async ({ caseEnvironment, setup, pods }, [, to]) => {
-  await caseEnvironment.kubeClient.patch(set(setup.owner.name), { spec: { replicas: Number(to) } });
+  await caseEnvironment.kubernetes.patch('StatefulSet', setup.owner.name, { spec: { replicas: Number(to) } });
   const surplus = pods.filter(({ metadata }) => ordinalOf(metadata.name) >= setup.owner.start + Number(to));
   for (const pod of surplus.toReversed()) await deletePod(caseEnvironment, pod);
 };
 
 const deleteSetThenPods: Perform = async ({ caseEnvironment, setup, pods }) => {
-  await caseEnvironment.kubeClient.delete(set(setup.owner.name), 0);
+  await caseEnvironment.kubernetes.remove('StatefulSet', setup.owner.name);
   await caseEnvironment.waitUntilProcessed();
   for (const pod of pods) await deletePod(caseEnvironment, pod);
 };
 
 const replaceSet: Perform = async ({ caseEnvironment, setup, pod }) => {
-  await caseEnvironment.kubeClient.delete(set(setup.owner.name), 0);
-  await createStatefulSet(caseEnvironment.kubeClient, setup.owner, 'default', 3);
+  await caseEnvironment.kubernetes.remove('StatefulSet', setup.owner.name);
+  await createStatefulSet(caseEnvironment.kubernetes, setup.owner, 'default', 3);
   await deletePod(caseEnvironment, pod);
 };
 
 const deleteMachine: Perform = async ({ caseEnvironment, setup, pod }) => {
-  const named = { namespace: 'default', name: setup.owner.name };
   for (const kind of ['VirtualMachineInstance', 'VirtualMachine'] as const)
-    await caseEnvironment.kubeClient.delete({ kind, ...named }, 0);
+    await caseEnvironment.kubernetes.remove(kind, setup.owner.name);
   await deletePod(caseEnvironment, pod);
 };
 
@@ -53,7 +47,7 @@ const addAndDelete: Perform = async (life) => {
 
 /** The node does not report that the Pod has ended. */
 const deleteWithoutNode: Perform = ({ caseEnvironment, pod }) =>
-  caseEnvironment.kubeClient.delete({ kind: 'Pod', namespace: 'default', name: pod.metadata.name });
+  caseEnvironment.kubernetes.remove('Pod', pod.metadata.name, 'own');
 
 /** The first event whose words match is performed. */
 const events: readonly (readonly [words: RegExp, perform: Perform])[] = [

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import { type Json, hasPrefix, textFieldsOf, textOf } from '../json.ts';
+import { type Json, hasPrefix, textFieldsOf, textOf } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import { observePod, createPod, createCaseObjects } from '../environment/case-pods.ts';
 import {
@@ -135,7 +135,7 @@ const networksDeleted = scenarioWithPod(
   /^pods? deleted/,
   async (testCase, life, environment) => {
     for (const { namespace, name } of life.setup.networks)
-      await environment.kubeClient.delete({ kind: 'NetworkAttachmentDefinition', namespace, name });
+      await environment.kubernetes.remove('NetworkAttachmentDefinition', `${namespace}/${name}`);
     await environment.waitUntilProcessed();
     await deletePod(environment, life.pod);
     await environment.waitUntilProcessed();
@@ -170,11 +170,11 @@ const movedByTemplate = scenarioWithPod(
     const changed = /logical_switch changed/.test(textOf(testCase.given['template annotation']));
     if (!changed || !words.startsWith('old address released, new subnet used'))
       throw unsupportedError('expectation', words);
-    await environment.kubeClient.create(
-      'Subnet',
-      { name: 'changed' },
-      { spec: { provider: 'ovn', cidrBlock: '10.77.0.0/24' } },
-    );
+    await environment.kubernetes.create({
+      kind: 'Subnet',
+      metadata: { name: 'changed' },
+      spec: { provider: 'ovn', cidrBlock: '10.77.0.0/24' },
+    });
     await environment.waitUntilProcessed();
     await deletePod(environment, life.pod);
     const recreated = await recreatePod(life, { 'macvlan.default.kubernetes.io/logical_switch': 'changed' });
@@ -200,7 +200,7 @@ const reserved: Scenario = {
     await createCaseObjects(environment, setup);
     await environment.startWatcher();
     const spec = { podName: 'p', namespace: 'default', subnet: 'macvlan', v4IpAddress: '172.17.0.77' };
-    await environment.kubeClient.create('IP', { name: 'p.default.macvlan.default' }, { spec });
+    await environment.kubernetes.create({ kind: 'IP', metadata: { name: 'p.default.macvlan.default' }, spec });
     await environment.waitUntilProcessed();
     const life = await createAllocatedPod(environment, setup);
     await deletePod(environment, life.pod);

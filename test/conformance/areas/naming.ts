@@ -2,7 +2,7 @@
 import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
 import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { unsupportedError, rejectUnknownKeys } from '../case.ts';
-import { textOf } from '../json.ts';
+import { textOf } from '../../harness/json.ts';
 import { type Area, type Execute, comparisonOf } from './area.ts';
 
 const compute: Execute = (testCase) => {

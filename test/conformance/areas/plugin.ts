@@ -1,6 +1,6 @@
 /** cni-conf and cni-result: the plugin's executable with a stub daemon. */
 import { type Case, UnsupportedCaseError, rejectUnknownKeys } from '../case.ts';
-import { type Fields, fieldsOf, type Json, textFieldsOf, textOf } from '../json.ts';
+import { type Fields, fieldsOf, type Json, textFieldsOf, textOf } from '../../harness/json.ts';
 import {
   defaultResponse,
   type DaemonResponse,

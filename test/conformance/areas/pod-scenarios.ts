@@ -1,7 +1,7 @@
 /** allocate: scenarios that the case describes in words. */
 import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import { type Json, textOf } from '../json.ts';
+import { type Json, textOf } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import {
   formatAddresses,
@@ -64,7 +64,7 @@ const secondExhausted: Scenario = {
       return { expected: { ...others, 'annotations written': 'none' }, got };
     });
     const reserved = (await getAddressRecord(environment, 'one', '10.1.0.2'))?.allocation !== undefined;
-    await environment.kubeClient.patch({ kind: 'Subnet', name: 'two' }, { spec: { cidrBlock: '10.2.0.0/29' } });
+    await environment.kubernetes.patch('Subnet', 'two', { spec: { cidrBlock: '10.2.0.0/29' } });
     const state = reserved ? 'reserved' : 'free';
     const expected = /^(?:stays )?reserved/.test(textOf(ofFirst)) ? 'reserved' : textOf(ofFirst) || state;
     const expectedRetry = { first: `${expected}, 10.1.0.2 on retry` };
@@ -93,7 +93,7 @@ const deletedBeforePatch: Scenario = {
     environment.idleDetector.beforeRequest = async ({ method, path }) => {
       if (patched || method !== 'PATCH' || !path.endsWith('/pods/p')) return;
       patched = true;
-      await environment.kubeClient.delete({ kind: 'Pod', namespace: 'default', name: 'p' }, 0);
+      await environment.kubernetes.remove('Pod', 'p');
     };
     const annotations = { 'k8s.v1.cni.cncf.io/networks': 'macvlan' };
     const pod = await createPod(environment, 'default', 'p', { annotations });

@@ -5,7 +5,7 @@
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import { type Case, unsupportedError } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import { type Fields, fieldsOf, isFields, type Json, listOf, hasPrefix, textOf, textsOf } from '../json.ts';
+import { type Fields, fieldsOf, isFields, type Json, listOf, hasPrefix, textOf, textsOf } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import {
   formatAddresses,
@@ -16,7 +16,7 @@ import {
   occupyAddresses,
   defaultPodName,
 } from '../environment/case-pods.ts';
-import type { KubeObject } from '../environment/kube-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import { type AttachmentSelection, type CaseSetup, parseCaseSetup } from '../environment/case-setup.ts';
 import type { CaseEnvironment } from '../environment/environment.ts';
 import { type Execute, type Form } from './area.ts';
@@ -114,7 +114,7 @@ function distinct(expected: Json, { setup }: PodCase, observed: readonly PodObse
 async function releasedAfterDeletion({ environment, pods }: PodCase): Promise<string> {
   for (const { metadata } of pods) {
     const { namespace = '', name } = metadata;
-    await environment.kubeClient.delete({ kind: 'Pod', namespace, name }, 0);
+    await environment.kubernetes.remove('Pod', `${namespace}/${name}`);
   }
   await environment.waitUntilProcessed();
   const remaining = await Promise.all(pods.map((pod) => observePod(environment, pod)));
@@ -202,8 +202,7 @@ const performSteps: Execute = async (testCase, context) => {
   for (const step of textsOf(testCase.when['steps'])) {
     const [verb, name = ''] = step.split(' ');
     if (verb === 'create') pods.set(name, (await createPods(environment, setup, [name]))[0] as KubeObject);
-    else if (verb === 'delete')
-      await environment.kubeClient.delete({ kind: 'Pod', namespace: setup.namespace, name }, 0);
+    else if (verb === 'delete') await environment.kubernetes.remove('Pod', `${setup.namespace}/${name}`);
     else throw unsupportedError('step', step);
     await environment.waitUntilProcessed();
   }
@@ -229,7 +228,7 @@ const resolve: Execute = async (testCase, context) => {
   const podCase = { environment, setup, pods };
   const [observation] = await Promise.all(pods.map((pod) => observePod(environment, pod)));
   for (const { namespace, name } of deleted)
-    await environment.kubeClient.delete({ kind: 'NetworkAttachmentDefinition', namespace, name });
+    await environment.kubernetes.remove('NetworkAttachmentDefinition', `${namespace}/${name}`);
   const released = await releasedAfterDeletion(podCase);
   const allocated = (observation?.allocations ?? []).map(({ attachment, subnet }) => ({
     provider: attachment?.provider ?? '',

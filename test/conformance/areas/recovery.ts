@@ -2,7 +2,7 @@
 import { IpamService } from '../../../proto/generated/ipledger.ts';
 import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import type { Comparison } from '../compare.ts';
-import { type Fields, hasPrefix, textOf } from '../json.ts';
+import { type Fields, hasPrefix, textOf } from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import { observePod, createPod, createCaseObjects } from '../environment/case-pods.ts';
 import {
@@ -59,9 +59,7 @@ const situations: readonly Situation[] = [
     given: { 'running pod': /^allocated annotation present/, 'IP CR': /^missing/ },
     expect: ['IP CR', 'address'],
     async perform(testCase, environment) {
-      const life = await restartWatcher(environment, '', ({ ipName }) =>
-        environment.kubeClient.delete({ kind: 'IP', name: ipName }),
-      );
+      const life = await restartWatcher(environment, '', ({ ipName }) => environment.kubernetes.remove('IP', ipName));
       return environment.waitForMatch(async () => {
         const recreated = (await ipObjectFate(life)) === 'kept' ? 'recreated' : 'missing';
         const expected: Fields = {
@@ -184,7 +182,7 @@ async function releaseOrphan(testCase: Case, context: RunContext): Promise<Compa
   await environment.waitUntilProcessed();
   return await environment.waitForMatch(async () => {
     const isAllocated = (await getAddressRecord(environment, 'macvlan', address))?.allocation !== undefined;
-    const hasObject = (await environment.kubeClient.list('IP')).some(({ spec }) => spec?.['podName'] === 'ghost');
+    const hasObject = (await environment.kubernetes.list('IP')).some(({ spec }) => spec?.['podName'] === 'ghost');
     return {
       expected: { address: 'released', 'IP CR': 'released' },
       got: { address: isAllocated ? 'kept' : 'released', 'IP CR': hasObject ? 'kept' : 'released' },

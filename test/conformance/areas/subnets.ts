@@ -16,7 +16,7 @@ import {
   textFieldsOf,
   textOf,
   textsOf,
-} from '../json.ts';
+} from '../../harness/json.ts';
 import type { RunContext } from '../run-context.ts';
 import {
   allocateDirectly,
@@ -26,7 +26,7 @@ import {
   createCaseObjects,
   waitForAllocation,
 } from '../environment/case-pods.ts';
-import type { KubeObject } from '../environment/kube-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import { parseCaseSetup } from '../environment/case-setup.ts';
 import type { CaseEnvironment } from '../environment/environment.ts';
 import { type Area, type Execute, errorResult } from './area.ts';
@@ -44,14 +44,14 @@ function verdictOn({ metadata, status }: KubeObject): Fields | undefined {
 /** Creates a Subnet; resolves to whether it is valid. */
 async function createAndValidate(environment: CaseEnvironment, name: string, spec: Fields): Promise<Fields> {
   try {
-    await environment.kubeClient.create('Subnet', { name }, { spec });
+    await environment.kubernetes.create({ kind: 'Subnet', metadata: { name }, spec });
   } catch (error) {
     if (error instanceof ApiError && error.reaction === 'invalid')
       return { valid: false, ...errorResult(error.message) };
     throw error;
   }
   const validated = await environment.waitForMatch(async () => {
-    const subnet = await environment.kubeClient.find({ kind: 'Subnet', name });
+    const subnet = await environment.kubernetes.find('Subnet', name);
     const verdict = subnet && verdictOn(subnet);
     return { expected: { validated: true }, got: { validated: verdict !== undefined, verdict: verdict ?? null } };
   });
@@ -84,9 +84,9 @@ async function validateSubnet(
   await using environment = await (await context.environment()).startCase();
   const address = textOf(testCase.given['node internal IP']);
   if (address !== '') {
-    await environment.kubeClient.create('Node', { name: 'addressed' });
+    await environment.kubernetes.create({ kind: 'Node', metadata: { name: 'addressed' } });
     const status: Fields = { addresses: [{ type: 'InternalIP', address }] };
-    await environment.kubeClient.patch({ kind: 'Node', name: 'addressed' }, { status }, 'status');
+    await environment.kubernetes.patch('Node', 'addressed', { status }, 'status');
   }
   await environment.startWatcher(textFieldsOf(testCase.given['env']));
   await createOthers(environment, testCase.given);
@@ -129,7 +129,7 @@ const format: Execute = async (testCase, context) => {
   const unchanged = hasPrefix(expectedSpec, 'unchanged');
   if (!unchanged && !isFields(expectedSpec)) throw unsupportedError('expectation spec', expectedSpec);
   return await environment.waitForMatch(async () => {
-    const spec = (await environment.kubeClient.find({ kind: 'Subnet', name }))?.spec ?? {};
+    const spec = (await environment.kubernetes.find('Subnet', name))?.spec ?? {};
     if (!unchanged) return { expected: { spec: expectedSpec }, got: { spec } };
     const changed = Object.keys({ ...spec, ...given }).filter(
       (key) => JSON.stringify(spec[key]) !== JSON.stringify(given[key]),
@@ -156,7 +156,7 @@ const status: Execute = async (testCase, context) => {
     if (pod) await waitForAllocation(environment, pod);
   }
   return await environment.waitForMatch(async () => {
-    const subnet = await environment.kubeClient.find({ kind: 'Subnet', name });
+    const subnet = await environment.kubernetes.find('Subnet', name);
     return { expected: testCase.expect, got: subnet?.status ?? {} };
   });
 };
@@ -189,10 +189,10 @@ const removeFinalizer: Execute = async (testCase, context) => {
   await environment.waitUntilProcessed();
   const deleting = testCase.given['deletionTimestamp'];
   if (deleting !== undefined && deleting !== false && deleting !== null)
-    await environment.kubeClient.delete({ kind: 'Subnet', name: 'going' });
+    await environment.kubernetes.remove('Subnet', 'going');
   await environment.waitUntilProcessed();
   return await environment.waitForMatch(async () => {
-    const remaining = await environment.kubeClient.find({ kind: 'Subnet', name: 'going' });
+    const remaining = await environment.kubernetes.find('Subnet', 'going');
     return { expected: testCase.expect, got: { remove: remaining === undefined } };
   });
 };
@@ -211,17 +211,17 @@ const webhookDelete: Execute = async (testCase, context) => {
       addresses: [],
     });
   await environment.waitForMatch(async () => {
-    const subnet = await environment.kubeClient.find({ kind: 'Subnet', name: 'used' });
+    const subnet = await environment.kubernetes.find('Subnet', 'used');
     return { expected: { v4usingIPs: holders }, got: subnet?.status ?? {} };
   });
   try {
-    await environment.kubeClient.delete({ kind: 'Subnet', name: 'used' });
+    await environment.kubernetes.remove('Subnet', 'used');
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { expected: testCase.expect, got: { denied: true, ...errorResult(error.message) } };
   }
   await environment.waitUntilProcessed();
-  const left = await environment.kubeClient.find({ kind: 'Subnet', name: 'used' });
+  const left = await environment.kubernetes.find('Subnet', 'used');
   const afterwards = left ? (left.metadata.deletionTimestamp ? 'deleting, and there' : 'there') : 'gone';
   return { expected: testCase.expect, got: { denied: false, afterwards } };
 };
@@ -248,13 +248,13 @@ export const deleteInOrder: Execute = async (testCase, context) => {
   if (!pod) throw new Error('no Pod');
   await waitForAllocation(environment, pod);
   // The Subnet is deleted while in use, which is stricter than the order of the case.
-  await environment.kubeClient.delete({ kind: 'Subnet', name });
+  await environment.kubernetes.remove('Subnet', name);
   await environment.waitUntilProcessed();
-  const whileUsed = (await environment.kubeClient.find({ kind: 'Subnet', name })) ? 'waits' : 'deleted immediately';
-  await environment.kubeClient.delete({ kind: 'Pod', namespace: setup.namespace, name: 'p' }, 0);
+  const whileUsed = (await environment.kubernetes.find('Subnet', name)) ? 'waits' : 'deleted immediately';
+  await environment.kubernetes.remove('Pod', `${setup.namespace}/p`);
   await environment.waitUntilProcessed();
   return await environment.waitForMatch(async () => {
-    const isDeleted = (await environment.kubeClient.find({ kind: 'Subnet', name })) === undefined;
+    const isDeleted = (await environment.kubernetes.find('Subnet', name)) === undefined;
     const allocations = (await observePod(environment, pod)).allocations.length;
     const got: Json = { whileUsed, afterwards: isDeleted && allocations === 0 ? 'deleted' : 'still there' };
     return { expected: { whileUsed: 'waits', afterwards: 'deleted' }, got };

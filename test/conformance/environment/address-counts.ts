@@ -1,5 +1,5 @@
 /** Counts and ranges of a subnet or a pool, with the names of the cases. */
-import { type Fields, textOf } from '../json.ts';
+import { type Fields, textOf } from '../../harness/json.ts';
 import { subtractRanges, unionOfRanges } from './address-ranges.ts';
 
 interface FamilyUsage {

@@ -2,10 +2,10 @@
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import { asVirtualMachine } from '../../../services/pod-watcher/kubernetes/launcher-verifier.ts';
 import { toPod } from '../../../services/pod-watcher/kubernetes/objects/pod.ts';
-import { fieldsOf } from '../json.ts';
+import { fieldsOf } from '../../harness/json.ts';
 import type { Fate } from '../areas/fate.ts';
 import { formatAddresses, observePod, createPod, waitForAllocation, defaultPodName } from './case-pods.ts';
-import type { KubeObject } from './kube-client.ts';
+import { type KubeObject, keyOf } from '../../harness/kubernetes/kubernetes-client.ts';
 import { createOwner, type OwnerReference } from './pod-owner.ts';
 import type { CaseSetup } from './case-setup.ts';
 import { getAddressRecord, type CaseEnvironment } from './environment.ts';
@@ -35,7 +35,7 @@ export async function createAllocatedPod(
   setup: CaseSetup,
   { replicas = 1, graceSeconds }: AllocatedPodOptions = {},
 ): Promise<AllocatedPod> {
-  const owner = await createOwner(environment.kubeClient, setup.owner, 'default');
+  const owner = await createOwner(environment.kubernetes, setup.owner, 'default');
   const { restartPolicy, annotations } = setup;
   const options = { owner, restartPolicy, annotations, ...(graceSeconds !== undefined && { graceSeconds }) };
   const all: KubeObject[] = [];
@@ -70,8 +70,8 @@ export async function createAllocatedPod(
 }
 
 /** Deletes a Pod without a grace period, like a kubelet after the containers have ended. */
-export function deletePod({ kubeClient }: CaseEnvironment, { metadata }: KubeObject): Promise<void> {
-  return kubeClient.delete({ kind: 'Pod', namespace: metadata.namespace ?? '', name: metadata.name }, 0);
+export function deletePod({ kubernetes }: CaseEnvironment, pod: KubeObject): Promise<void> {
+  return kubernetes.remove('Pod', keyOf(pod));
 }
 
 /**
@@ -102,7 +102,7 @@ export async function addressFate(
 
 /** The fate of the Pod's IP object. */
 export async function ipObjectFate({ caseEnvironment, ipName }: AllocatedPod): Promise<Fate> {
-  return (await caseEnvironment.kubeClient.find({ kind: 'IP', name: ipName })) ? 'kept' : 'released';
+  return (await caseEnvironment.kubernetes.find('IP', ipName)) ? 'kept' : 'released';
 }
 
 /** Creates the Pod again with the same name. */

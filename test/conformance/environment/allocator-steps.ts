@@ -10,7 +10,7 @@ import {
 import { type ServedAllocator, serveAllocator } from '../../../services/allocator/grpc/testing/served-allocator.ts';
 import { ownerOf } from '../../../services/pod-watcher/controllers/pods/pod-owner.ts';
 import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
-import { type Fields, fieldsOf, listOf, textOf, textsOf } from '../json.ts';
+import { type Fields, fieldsOf, listOf, textOf, textsOf } from '../../harness/json.ts';
 import { formatCounts, subtractPools } from './address-counts.ts';
 import { applySubnet, formatRefusal, specKeys, rejectUnknownSpecKeys } from './case-subnets.ts';
 import { type VmLaunchers, parseVmLaunchers } from './vm-launchers.ts';

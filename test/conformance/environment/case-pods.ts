@@ -3,31 +3,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Allocation, IpamService } from '../../../proto/generated/ipledger.ts';
 import { asVirtualMachine } from '../../../services/pod-watcher/kubernetes/launcher-verifier.ts';
 import { toPod } from '../../../services/pod-watcher/kubernetes/objects/pod.ts';
-import { type Fields, textOf } from '../json.ts';
+import { type Fields, textOf } from '../../harness/json.ts';
 import { createOwner, type OwnerReference } from './pod-owner.ts';
-import type { KubeObject } from './kube-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import type { CaseSetup } from './case-setup.ts';
 import type { CaseEnvironment } from './environment.ts';
 
 /** Creates the objects of a case except its Pods. The watcher need not run. */
-export async function createCaseObjects({ kubeClient }: CaseEnvironment, setup: CaseSetup): Promise<void> {
+export async function createCaseObjects({ kubernetes }: CaseEnvironment, setup: CaseSetup): Promise<void> {
   for (const namespace of new Set([setup.namespace, ...setup.networks.map((network) => network.namespace)]))
-    await createNamespace(kubeClient, namespace);
+    await createNamespace(kubernetes, namespace);
   const { namespaceAnnotations: annotations, namespace } = setup;
-  if (annotations) await kubeClient.patch({ kind: 'Namespace', name: namespace }, { metadata: { annotations } });
+  if (annotations) await kubernetes.patch('Namespace', namespace, { metadata: { annotations } });
   for (const network of setup.networks)
     if (network.config !== undefined)
-      await kubeClient.create(
-        'NetworkAttachmentDefinition',
-        { namespace: network.namespace, name: network.name },
-        { spec: network.config === '' ? {} : { config: network.config } },
-      );
-  for (const { name, spec } of setup.subnets) await kubeClient.create('Subnet', { name }, { spec });
-  for (const { name, spec } of setup.pools) await kubeClient.create('IPPool', { name }, { spec });
+      await kubernetes.create({
+        kind: 'NetworkAttachmentDefinition',
+        metadata: { namespace: network.namespace, name: network.name },
+        spec: network.config === '' ? {} : { config: network.config },
+      });
+  for (const { name, spec } of setup.subnets) await kubernetes.create({ kind: 'Subnet', metadata: { name }, spec });
+  for (const { name, spec } of setup.pools) await kubernetes.create({ kind: 'IPPool', metadata: { name }, spec });
 }
 
-async function createNamespace(objects: CaseEnvironment['kubeClient'], name: string): Promise<void> {
-  if (!(await objects.find({ kind: 'Namespace', name }))) await objects.create('Namespace', { name });
+async function createNamespace(objects: CaseEnvironment['kubernetes'], name: string): Promise<void> {
+  if (!(await objects.find('Namespace', name))) await objects.create({ kind: 'Namespace', metadata: { name } });
 }
 
 export interface PodOptions {
@@ -54,7 +54,11 @@ export function createPod(
     ...(scheduled && { nodeName: 'node-1' }),
     ...(graceSeconds !== undefined && { terminationGracePeriodSeconds: graceSeconds }),
   };
-  return environment.kubeClient.create('Pod', { namespace, name, annotations, ...references }, { spec });
+  return environment.kubernetes.create({
+    kind: 'Pod',
+    metadata: { namespace, name, annotations, ...references },
+    spec,
+  });
 }
 
 /** Creates the Pods of a setup in order, each after the watcher has processed the one before. */
@@ -64,7 +68,7 @@ export async function createPods(
   names: readonly string[],
 ): Promise<KubeObject[]> {
   const { namespace, annotations, owner, restartPolicy } = setup;
-  const reference = await createOwner(environment.kubeClient, owner, namespace);
+  const reference = await createOwner(environment.kubernetes, owner, namespace);
   const pods: KubeObject[] = [];
   for (const name of names) {
     pods.push(await createPod(environment, namespace, name, { annotations, owner: reference, restartPolicy }));
@@ -85,9 +89,9 @@ export async function occupyAddresses(environment: CaseEnvironment, setup: CaseS
   for (const [subnet, taken] of Object.entries(setup.inUse))
     for (const [address, holder] of Object.entries(taken)) {
       const [namespace = 'default', name = holder] = holder.split('/');
-      await createNamespace(environment.kubeClient, namespace);
+      await createNamespace(environment.kubernetes, namespace);
       const pod =
-        (await environment.kubeClient.find({ kind: 'Pod', namespace, name })) ??
+        (await environment.kubernetes.find('Pod', `${namespace}/${name}`)) ??
         (await createPod(environment, namespace, name));
       await allocateDirectly(environment, pod, { subnet, addresses: [address] });
     }
@@ -152,10 +156,10 @@ export async function observePod(environment: CaseEnvironment, pod: KubeObject):
   const { namespace = '', name, uid } = pod.metadata;
   const { ledgerName, ledgerUid } = asVirtualMachine(toPod(pod));
   const [now, events, { allocations }, ips] = await Promise.all([
-    environment.kubeClient.find({ kind: 'Pod', namespace, name }),
-    environment.kubeClient.listEventsOf(pod),
+    environment.kubernetes.find('Pod', `${namespace}/${name}`),
+    environment.kubernetes.listEventsOf(pod),
     environment.allocator.call(IpamService.listAllocations, { namespace, pod: ledgerName }),
-    environment.kubeClient.list('IP'),
+    environment.kubernetes.list('IP'),
   ]);
   const annotations = (now?.metadata.uid === uid ? now : pod).metadata.annotations ?? {};
   const own = allocations.filter(({ podUid }) => podUid === ledgerUid);

@@ -6,7 +6,7 @@ import { parseAddress } from '../../../ledger/domain/addresses/address.ts';
 import { parseNetworkSelections } from '../../../services/pod-watcher/controllers/pods/planning/network-selections.ts';
 import { networksAnnotation } from '../../../services/pod-watcher/kubernetes/objects/pod.ts';
 import { UnsupportedCaseError, unsupportedError, rejectUnknownKeys } from '../case.ts';
-import { type Fields, fieldsOf, isFields, type Json, listOf, textFieldsOf, textOf } from '../json.ts';
+import { type Fields, fieldsOf, isFields, type Json, listOf, textFieldsOf, textOf } from '../../harness/json.ts';
 import { type Owner, parseOwner } from './pod-owner.ts';
 
 export interface SubnetGiven {

@@ -8,7 +8,7 @@ import { indexSubnet } from '../../../ledger/domain/state/indexes.ts';
 import { subnetFromSpec } from '../../../ledger/domain/state/subnet.ts';
 import type { ServedAllocator } from '../../../services/allocator/grpc/testing/served-allocator.ts';
 import { UnsupportedCaseError, rejectUnknownKeys } from '../case.ts';
-import { type Fields, textOf, textsOf } from '../json.ts';
+import { type Fields, textOf, textsOf } from '../../harness/json.ts';
 
 /** Error codes with the names of Kube-OVN's errors. */
 const kubeOvnNames: Partial<Record<ErrorCode, string>> = {

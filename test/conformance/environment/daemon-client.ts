@@ -1,6 +1,6 @@
 /** HTTP client of the daemon socket, with requests like those of Kube-OVN's plugin. */
 import { request as httpRequest } from 'node:http';
-import { type Fields, type Json } from '../json.ts';
+import { type Fields, type Json } from '../../harness/json.ts';
 
 const timeoutMs = 60_000;
 

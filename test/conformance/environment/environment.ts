@@ -14,7 +14,7 @@ import { type AgentServer, startAgent } from '../../harness/services.ts';
 
 import { findDifferences, type Comparison } from '../compare.ts';
 import { type IdleDetector, createIdleDetector } from './idle-detector.ts';
-import { type KubeClient, createKubeClient } from './kube-client.ts';
+import { type KubernetesClient, createKubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';
 import { deleteAllObjects, waitUntilServed } from './cleanup.ts';
 import { sentinel } from './sentinel-pod.ts';
 import { startSwitchingProxy, type SwitchingProxy } from './switching-proxy.ts';
@@ -30,7 +30,7 @@ export interface Environment {
 /** The environment of one case. Its objects are deleted before the next case begins. */
 export interface CaseEnvironment extends AsyncDisposable {
   readonly run: Run;
-  readonly kubeClient: KubeClient;
+  readonly kubernetes: KubernetesClient;
   readonly allocator: ServedAllocator;
   /** Wraps the calls of the watcher. */
   readonly idleDetector: IdleDetector;
@@ -49,7 +49,7 @@ interface Parts {
   readonly run: Run;
   /** Timeout of `waitForMatch`. */
   readonly timeoutMs: number;
-  readonly kubeClient: KubeClient;
+  readonly kubernetes: KubernetesClient;
   /** Forwards the agent's calls to the allocator of the current case. */
   readonly proxy: SwitchingProxy;
   readonly agent: () => Promise<AgentServer>;
@@ -60,18 +60,18 @@ interface Parts {
 /** Starts the API server, which takes about 5 s. */
 export async function startEnvironment(run: Run, timeoutMs: number): Promise<Environment> {
   const cluster = await borrowCluster(run, { controllers: false });
-  const kubeClient = createKubeClient(cluster.kubeconfig, run.signal);
-  await waitUntilServed(kubeClient);
-  await sentinel.prepare(kubeClient);
+  const kubernetes = createKubernetesClient(cluster.kubeconfig, run.signal);
+  await waitUntilServed(kubernetes);
+  await sentinel.prepare(kubernetes);
   const proxy = await startSwitchingProxy(run);
   const destination = pino.destination({ dest: `${run.folder}/pod-watcher.log`, sync: true });
   const log = pino({ level: 'debug', base: { part: 'pod-watcher' } }, destination);
   let started: Promise<AgentServer> | undefined;
   const agent = (): Promise<AgentServer> => (started ??= startAgent(run, { allocator: proxy, cluster }));
-  const parts = { run, timeoutMs, kubeClient, proxy, agent, log };
+  const parts = { run, timeoutMs, kubernetes, proxy, agent, log };
   return {
     async startCase() {
-      await deleteAllObjects(kubeClient);
+      await deleteAllObjects(kubernetes);
       return createCaseEnvironment(parts);
     },
   };
@@ -80,19 +80,19 @@ export async function startEnvironment(run: Run, timeoutMs: number): Promise<Env
 async function createCaseEnvironment({
   run,
   timeoutMs,
-  kubeClient,
+  kubernetes,
   proxy,
   agent,
   log,
 }: Parts): Promise<CaseEnvironment> {
   const served = await serveAllocator();
   proxy.setTarget(served.endpoint);
-  const idleDetector = createIdleDetector(kubeClient.api);
+  const idleDetector = createIdleDetector(kubernetes.api);
   let watcher: InProcessWatcher | undefined;
   let handoverState = emptyHandoverState;
   const environment: CaseEnvironment = {
     run,
-    kubeClient,
+    kubernetes,
     allocator: served,
     idleDetector: idleDetector,
     agent,
@@ -112,7 +112,7 @@ async function createCaseEnvironment({
     },
     async waitUntilProcessed() {
       if (!watcher) return;
-      await sentinel.pass(kubeClient, run.signal);
+      await sentinel.pass(kubernetes, run.signal);
       await idleDetector.waitUntilIdle();
     },
     async waitForMatch(observe) {

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { callPlugin, type CniCommand, kubeOvnPlugin } from '../../harness/cni.ts';
 import type { Run } from '../../harness/run.ts';
-import { type Fields, fieldsOf, isFields, type Json, textOf } from '../json.ts';
+import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../harness/json.ts';
 
 /** The response of the stub daemon. */
 export interface DaemonResponse {

@@ -1,8 +1,9 @@
 /** The owner of a case's Pods, parsed from words such as "StatefulSet web (spec.ordinals.start=5)". */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
 import { unsupportedError } from '../case.ts';
-import type { Fields } from '../json.ts';
-import type { KubeObject, KubeClient } from './kube-client.ts';
+import { type Fields, fieldsOf, listOf } from '../../harness/json.ts';
+import type { KubeObject, KubernetesClient, Manifest } from '../../harness/kubernetes/kubernetes-client.ts';
 
 export type OwnerKind = 'none' | 'Deployment' | 'DaemonSet' | 'Job' | 'StatefulSet' | 'VirtualMachineInstance';
 
@@ -37,7 +38,7 @@ const containers = [{ name: 'c', image: 'c' }];
 
 /** Creates the owner if the watcher may read it. */
 export async function createOwner(
-  objects: KubeClient,
+  objects: KubernetesClient,
   owner: Owner,
   namespace: string,
   replicas = 3,
@@ -49,15 +50,15 @@ export async function createOwner(
     case 'StatefulSet':
       return referenceTo('apps/v1', kind, await createStatefulSet(objects, owner, namespace, replicas));
     case 'VirtualMachineInstance': {
-      for (const definition of virtualMachineCrds) await objects.createCrd(definition);
+      for (const definition of virtualMachineCrds) await establish(objects, definition);
       const spec: Fields = { running: true };
-      const machine = await objects.create('VirtualMachine', { namespace, name }, { spec });
+      const machine = await objects.create({ kind: 'VirtualMachine', metadata: { namespace, name }, spec });
       const ownerReferences = [{ ...referenceTo('kubevirt.io/v1', 'VirtualMachine', machine), controller: true }];
-      const instance = await objects.create(
-        'VirtualMachineInstance',
-        { namespace, name, ownerReferences },
-        { spec: {} },
-      );
+      const instance = await objects.create({
+        kind: 'VirtualMachineInstance',
+        metadata: { namespace, name, ownerReferences },
+        spec: {},
+      });
       return referenceTo('kubevirt.io/v1', kind, instance);
     }
     case 'Deployment':
@@ -69,13 +70,25 @@ export async function createOwner(
   }
 }
 
+/** Creates a CustomResourceDefinition if it is absent; resolves when its objects can be created. */
+async function establish(objects: KubernetesClient, definition: Manifest): Promise<void> {
+  const { kind, metadata } = definition;
+  if (!(await objects.find(kind, metadata.name))) await objects.create(definition);
+  for (;;) {
+    const { status } = await objects.get(kind, metadata.name);
+    const conditions = listOf(status?.['conditions']).map(fieldsOf);
+    if (conditions.some(({ type, status: is }) => type === 'Established' && is === 'True')) return;
+    await sleep(20);
+  }
+}
+
 function referenceTo(apiVersion: string, kind: string, { metadata }: KubeObject): OwnerReference {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }
 
 /** Creates a StatefulSet without Pods: its controller does not run. */
 export function createStatefulSet(
-  objects: KubeClient,
+  objects: KubernetesClient,
   { name, start }: Owner,
   namespace: string,
   replicas: number,
@@ -88,5 +101,5 @@ export function createStatefulSet(
     template: { metadata: { labels }, spec: { containers } },
     ...(start > 0 && { ordinals: { start } }),
   };
-  return objects.create('StatefulSet', { namespace, name }, { spec });
+  return objects.create({ kind: 'StatefulSet', metadata: { namespace, name }, spec });
 }

@@ -7,7 +7,7 @@ import { asVirtualMachine } from '../../../services/pod-watcher/kubernetes/launc
 import { LedgerPods, ledgerKeyOf } from '../../../services/pod-watcher/kubernetes/ledger-pods.ts';
 import type { ObjectChange } from '../../../lib/kubernetes/client/informer.ts';
 import { type Pod, toPod } from '../../../services/pod-watcher/kubernetes/objects/pod.ts';
-import { type Fields, textOf } from '../json.ts';
+import { type Fields, textOf } from '../../harness/json.ts';
 
 const machine = { apiVersion: 'kubevirt.io/v1', kind: virtualMachineKind, name: 'vm', uid: 'uid-of-vm' };
 

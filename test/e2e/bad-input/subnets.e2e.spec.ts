@@ -46,7 +46,7 @@ describe('bad input: Subnets', function () {
   ): Promise<void> {
     return eventually(async () => {
       const { status } = await scene.kubernetes.get('Subnet', subnet);
-      const conditions = (status?.['conditions'] ?? []) as Condition[];
+      const conditions = (status?.['conditions'] ?? []) as unknown as Condition[];
       expect(Object.fromEntries(conditions.map(({ type, status: is }) => [type, is]))).to.deep.equal(expectedStatus);
       for (const { message } of conditions) expect(message).to.match(expected);
     });
@@ -163,7 +163,7 @@ describe('bad input: Subnets', function () {
     const expectOverlap = (name: string, status: string, expected: RegExp) =>
       eventually(async () => {
         const object = await scene.kubernetes.get('Subnet', name);
-        const conditions = (object.status?.['conditions'] ?? []) as Condition[];
+        const conditions = (object.status?.['conditions'] ?? []) as unknown as Condition[];
         const overlap = conditions.find(({ type }) => type === 'AddressOverlap');
         expect(overlap?.status).to.equal(status);
         expect(overlap?.message).to.match(expected);

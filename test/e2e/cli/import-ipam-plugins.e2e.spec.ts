@@ -13,7 +13,7 @@ import { startLedger } from '../../harness/stack.ts';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
 import { kubeOvnPod, kubeOvnSubnet } from '../support/kube-ovn-objects.ts';
-import { createKubernetesClient, type KubernetesClient } from '../support/kubernetes-client.ts';
+import { createKubernetesClient, type KubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';
 import { whereaboutsCrds, whereaboutsPool, whereaboutsReservation } from '../support/whereabouts-objects.ts';
 
 const network = (name: string, ipam: object) => ({

@@ -20,7 +20,11 @@ import {
   kubeOvnSubnet,
   kubeOvnVip,
 } from '../support/kube-ovn-objects.ts';
-import { type KubeObject, type KubernetesClient, createKubernetesClient } from '../support/kubernetes-client.ts';
+import {
+  type KubeObject,
+  type KubernetesClient,
+  createKubernetesClient,
+} from '../../harness/kubernetes/kubernetes-client.ts';
 
 const lan = (address: string, more = {}) =>
   attachmentAnnotations('lan.default', [address, '10.9.0.0/24', '10.9.0.1'], more);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeKubelets, startFakeKubelets } from '../support/fake-kubelets.ts';
-import type { KubeObject } from '../support/kubernetes-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import {
   makeNetworkAndSubnet,
   networksAnnotation,

@@ -4,7 +4,7 @@ import { documentedCommands } from '../../docs/documented-commands.ts';
 import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
 import { readLastEvent } from '../support/attachments.ts';
 import { eventually } from '../support/eventually.ts';
-import type { KubeObject } from '../support/kubernetes-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import {
   makeNetworkAndSubnet,
   makePod,

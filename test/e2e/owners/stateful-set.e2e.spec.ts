@@ -4,7 +4,7 @@ import { expectConsistency } from '../support/consistency.ts';
 import { readLastEvent } from '../support/attachments.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeKubelets, startFakeKubelets } from '../support/fake-kubelets.ts';
-import type { KubeObject } from '../support/kubernetes-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import {
   makeNetworkAndSubnet,
   makeSubnet,

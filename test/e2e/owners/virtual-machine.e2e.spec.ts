@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
 import { readLastEvent, readAddressRecord } from '../support/attachments.ts';
 import { eventually } from '../support/eventually.ts';
-import type { KubeObject } from '../support/kubernetes-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import { resultAddresses, callKubeOvnPlugin } from '../support/plugin-call.ts';
 import {
   waitForAddress,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
-import type { KubeObject } from '../support/kubernetes-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import {
   waitForAddress,
   waitForEvent,

@@ -8,7 +8,7 @@ import { ipObjectNames } from '../../../lib/kubernetes/ip-object-name.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
 import type { Allocation, SubnetSpec } from '../../../proto/generated/ipledger.ts';
 import { eventually } from './eventually.ts';
-import type { KubeObject } from './kubernetes-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import { openSnapshotReader, type SystemSnapshot, type SnapshotSource } from './system-snapshot.ts';
 
 /** The time within which the views must agree, and the further time that the last read has. */

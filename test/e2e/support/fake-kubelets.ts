@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Api, connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
-import type { KubernetesClient, KubeObject } from './kubernetes-client.ts';
+import type { KubernetesClient, KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import type { TestEnvironment } from './test-environment.ts';
 
 export interface FakeKubelets {

@@ -4,7 +4,8 @@
  */
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { pause } from '../../../lib/process/abortable.ts';
-import type { KubernetesClient, KubeObject } from './kubernetes-client.ts';
+import type { KubernetesClient, KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
+import { textOf } from '../../harness/json.ts';
 import { networksAnnotation } from './test-environment.ts';
 
 const finalizer = 'kubeovn.io/kube-ovn-controller';
@@ -31,7 +32,7 @@ export function startKubeOvnStandIn(kubernetes: KubernetesClient, signal: AbortS
       'ovn.kubernetes.io/logical_switch': 'ovn-default',
     };
     const definition = network === '' ? undefined : await kubernetes.get('NetworkAttachmentDefinition', network);
-    const isOurs = String(definition?.spec?.['config']).includes('"type":"kube-ovn"');
+    const isOurs = textOf(definition?.spec?.['config']).includes('"type":"kube-ovn"');
     if (isOurs) given.set(name, given.get(name) ?? `172.17.0.${given.size + 2}`);
     const key = `${network}.default.kubernetes.io`;
     const own = isOurs && { [`${key}/ip_address`]: given.get(name), [`${key}/allocated`]: 'true' };

@@ -8,7 +8,7 @@ import { createNodeNamespace, ip, type Namespace } from '../../harness/network/n
 import { root } from '../../harness/paths.ts';
 import { configurationList } from '../../../local/up/network-configurations.ts';
 import { eventually } from './eventually.ts';
-import type { KubeObject } from './kubernetes-client.ts';
+import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import { cnitool, createSandbox, type Sandbox } from './sandbox.ts';
 import type { TestEnvironment } from './test-environment.ts';
 

@@ -3,7 +3,7 @@ import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
 import { loadTls } from '../../../lib/tls/credentials.ts';
 import { type Allocation, IpamService, type Subnet, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import type { Stack } from '../../harness/stack.ts';
-import { type KubeObject, createKubernetesClient } from './kubernetes-client.ts';
+import { type KubeObject, createKubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';
 
 const callTimeoutMs = 10_000;
 const pageSize = 1_000;

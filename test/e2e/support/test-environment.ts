@@ -5,7 +5,11 @@ import { openRun, type Run } from '../../harness/run.ts';
 import { type Stack, type StackOptions, startStack } from '../../harness/stack.ts';
 import { configurationList } from '../../../local/up/network-configurations.ts';
 import { eventually } from './eventually.ts';
-import { type KubernetesClient, createKubernetesClient, type KubeObject } from './kubernetes-client.ts';
+import {
+  type KubernetesClient,
+  createKubernetesClient,
+  type KubeObject,
+} from '../../harness/kubernetes/kubernetes-client.ts';
 
 export interface TestEnvironment {
   readonly run: Run;

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Api, connectApi } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
-import { createKubernetesClient } from '../../../e2e/support/kubernetes-client.ts';
+import { createKubernetesClient } from '../../../harness/kubernetes/kubernetes-client.ts';
 import { makeNetworkAndSubnet } from '../../../e2e/support/test-environment.ts';
 import { printProgress } from '../../../harness/progress.ts';
 import type { Run } from '../../../harness/run.ts';

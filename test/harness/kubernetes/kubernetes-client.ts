@@ -1,6 +1,8 @@
 /** Creates, reads and deletes Kubernetes objects as plain JSON, without a process for each call. */
 import { KubeConfig } from '@kubernetes/client-node';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { type Api, connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import type { Fields } from '../json.ts';
 
 /** A busy machine replies slowly, above all with a list of thousands of objects. */
 const timeoutMs = 60_000;
@@ -44,13 +46,21 @@ export interface KubeObject {
     readonly name: string;
     readonly namespace?: string;
     readonly uid: string;
+    readonly generation?: number;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
     readonly finalizers?: readonly string[];
     readonly labels?: Readonly<Record<string, string>>;
   };
-  readonly spec?: Readonly<Record<string, unknown>>;
-  readonly status?: Readonly<Record<string, unknown>>;
+  readonly spec?: Fields;
+  readonly status?: Fields;
+}
+
+/** A Kubernetes Event. */
+export interface KubeEvent extends KubeObject {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** An object to create. */
@@ -58,24 +68,38 @@ export interface Manifest {
   readonly kind: Kind;
   readonly metadata: {
     readonly name: string;
+    /** Default: `default`. */
+    readonly namespace?: string;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly labels?: Readonly<Record<string, string>>;
     readonly ownerReferences?: readonly object[];
   };
-  readonly spec: object;
+  readonly spec?: object;
 }
 
-/** Namespaced objects are in namespace `default`. All methods throw ApiError. */
+/** A `name` of a namespaced object is in namespace `default`, or "namespace/name". All methods throw ApiError. */
 export interface KubernetesClient {
+  readonly api: Api;
   create(manifest: Manifest): Promise<KubeObject>;
   get(kind: Kind, name: string): Promise<KubeObject>;
+  /** undefined if the object does not exist. */
+  find(kind: Kind, name: string): Promise<KubeObject | undefined>;
   /** All objects of a kind, of all namespaces. @param query as "labelSelector=app=web" */
   list(kind: Kind, query?: string): Promise<KubeObject[]>;
+  /** The Events about an object. */
+  listEventsOf(object: KubeObject): Promise<KubeEvent[]>;
   /** @param subresource as "status" */
   patch(kind: Kind, name: string, body: object, subresource?: string): Promise<KubeObject>;
-  /** Deletes, by default without grace period, as a kubelet does after the containers have ended. */
-  remove(kind: Kind, name: string, gracePeriodSeconds?: number): Promise<void>;
+  /**
+   * Deletes an object; a missing one counts as deleted.
+   * @param gracePeriodSeconds default: none, as a kubelet does after the containers have ended; 'own': that of the Pod
+   */
+  remove(kind: Kind, name: string, gracePeriodSeconds?: number | 'own'): Promise<void>;
 }
+
+/** "namespace/name", or "name" of a cluster-scoped object. */
+export const keyOf = ({ metadata: { namespace, name } }: Pick<KubeObject, 'metadata'>): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
 
 /**
  * Opens a client of a kubeconfig file, which works until the signal is aborted.
@@ -91,24 +115,30 @@ export function createKubernetesClient(
   const api = using(connectApi(config));
   const send = (request: Pick<Parameters<Api['request']>[0], 'method' | 'path' | 'body' | 'contentType'>) =>
     api.request({ ...request, timeoutMs, signal }) as Promise<KubeObject>;
+  const list = async (kind: Kind, query = ''): Promise<KubeObject[]> => {
+    const { path, plural } = collections[kind];
+    return ((await send({ method: 'GET', path: `${path}/${plural}?${query}` })) as unknown as ObjectList).items;
+  };
   return {
-    create({ kind, metadata, spec }) {
+    api,
+    create({ kind, ...object }) {
       const apiVersion = collections[kind].path.replace(/^\/apis?\//, '');
-      return send({ method: 'POST', path: collectionOf(kind), body: { apiVersion, kind, metadata, spec } });
+      const path = collectionOf(kind, object.metadata.namespace);
+      return send({ method: 'POST', path, body: { apiVersion, kind, ...object } });
     },
-    get: (kind, name) => send({ method: 'GET', path: `${collectionOf(kind)}/${name}` }),
-    async list(kind, query = '') {
-      const { path, plural } = collections[kind];
-      const request = { method: 'GET', path: `${path}/${plural}?${query}`, timeoutMs, signal } as const;
-      return ((await api.request(request)) as ObjectList).items;
-    },
+    get: (kind, name) => send({ method: 'GET', path: pathOf(kind, name) }),
+    find: (kind, name) => unlessMissing(send({ method: 'GET', path: pathOf(kind, name) })),
+    list,
+    listEventsOf: async ({ metadata: { uid } }) =>
+      (await list('Event', `fieldSelector=involvedObject.uid=${uid}`)) as KubeEvent[],
     patch(kind, name, body, subresource) {
-      const path = `${collectionOf(kind)}/${name}${subresource === undefined ? '' : `/${subresource}`}`;
+      const path = `${pathOf(kind, name)}${subresource === undefined ? '' : `/${subresource}`}`;
       return send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
     },
     async remove(kind, name, gracePeriodSeconds = 0) {
-      const body = { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds };
-      await send({ method: 'DELETE', path: `${collectionOf(kind)}/${name}`, body });
+      const grace = gracePeriodSeconds === 'own' ? {} : { gracePeriodSeconds };
+      const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...grace };
+      await unlessMissing(send({ method: 'DELETE', path: pathOf(kind, name), body }));
     },
   };
 }
@@ -117,7 +147,21 @@ interface ObjectList {
   readonly items: KubeObject[];
 }
 
-function collectionOf(kind: Kind): string {
+function collectionOf(kind: Kind, namespace = 'default'): string {
   const { path, plural, namespaced } = collections[kind];
-  return namespaced ? `${path}/namespaces/default/${plural}` : `${path}/${plural}`;
+  return namespaced ? `${path}/namespaces/${namespace}/${plural}` : `${path}/${plural}`;
+}
+
+function pathOf(kind: Kind, key: string): string {
+  const [name = '', namespace] = key.split('/').toReversed();
+  return `${collectionOf(kind, namespace)}/${encodeURIComponent(name)}`;
+}
+
+async function unlessMissing(reply: Promise<KubeObject>): Promise<KubeObject | undefined> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
 }
