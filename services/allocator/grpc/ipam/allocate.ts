@@ -123,24 +123,28 @@ const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
 });
 
 function readAttachment(request: api.AttachmentRequest, isImported: boolean): AttachmentRequest {
-  const candidates = request.candidates.map(({ addresses }) => addresses.map(readAddress));
+  const { provider, ordinal, interface: name, subnets, pool, ipFamily, reservation, mac, routes, ...others } = request;
+  const { candidates: sets, defaultRoute, ...forgotten } = others;
+  // A field that is not read is left in `forgotten`, which does not compile.
+  forgotten satisfies Record<string, never>;
+  const candidates = sets.map(({ addresses }) => addresses.map(readAddress));
   if (candidates.some(({ length }) => length < 1 || length > 2))
     throw new IpledgerError('INVALID_REQUEST', 'candidates: each must contain one address, or one of each family');
   return {
-    provider: readRequired(readProvider, 'provider', request.provider),
-    ordinal: request.ordinal,
-    interface: readInterface('interface', request.interface),
+    provider: readRequired(readProvider, 'provider', provider),
+    ordinal,
+    interface: readInterface('interface', name),
     // A refusal quotes these, and is recorded.
-    subnets: request.subnets.map(escapeUnprintable),
+    subnets: subnets.map(escapeUnprintable),
     candidates,
-    pool: escapeUnprintable(request.pool),
-    ipFamily: readIpFamily(request.ipFamily),
-    reservation: escapeUnprintable(request.reservation),
-    mac: escapeUnprintable(request.mac),
-    routes: request.routes.map(readRoute),
-    ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
+    pool: escapeUnprintable(pool),
+    ipFamily: readIpFamily(ipFamily),
+    reservation: escapeUnprintable(reservation),
+    mac: escapeUnprintable(mac),
+    routes: routes.map(readRoute),
+    ...(defaultRoute !== undefined && { defaultRoute }),
     // An imported NIC keeps its MAC.
-    ...(isOvnProvider(request.provider) && !isImported && { macSeed: randomInt(2 ** 48 - 1) }),
+    ...(isOvnProvider(provider) && !isImported && { macSeed: randomInt(2 ** 48 - 1) }),
   };
 }
 
