@@ -1,6 +1,6 @@
 /** The networks of claims of retired Subnets whose keys an early version wrote without them. Only the log has them. */
 import { type Sequenced } from '../../domain/events/event.ts';
-import { addressesOf } from '../../domain/events/registry.ts';
+import { addressesOf, otherKeyOf } from '../../domain/events/registry.ts';
 import { evolve } from '../../domain/events/evolve.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
@@ -35,8 +35,7 @@ export async function networksFromLog(
   );
   const keys = new Set(incomplete.map((name) => claimKey(name)));
   const isRelevant = (event: Sequenced): boolean =>
-    event.type === 'SubnetConfigured' ||
-    event.type === 'SubnetRetired' ||
+    otherKeyOf(event)?.kind === 'subnets' ||
     addressesOf(event).some((address) => keys.has(claimKey({ subnet: event.subnet, address })));
   // A fold of only the events of these claims and of Subnets gives the same claims as a fold of all events.
   const state = initialRecord();

@@ -1,5 +1,5 @@
 /**
- * Plans the attachments of one Pod in three stages, each entered once: parse (annotations to selections), resolve (networks,
+ * Plans the attachments of one Pod in three stages: parse (annotations to selections), resolve (networks,
  * Subnets, IPPools, owner), request (one request per attachment). The later stages get the Pod without its annotations. Pure.
  *
  * A Pod gets all of its attachments or none: one attachment that cannot be served keeps all of them waiting. Networks that
