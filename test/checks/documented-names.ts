@@ -1,6 +1,6 @@
 /**
  * Checks that each error code, annotation, verb and metric has its row in a document, and that a spec uses it; and that the
- * pod-watcher may write its annotations. Part of `make check`. docs/contributing.md lists the files of each.
+ * pod-watcher may write its annotations. Part of `make check`. docs/where-a-change-goes.md lists the files of each.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ const failures = [
   }),
   ...metrics.flatMap((name) => unless(metricRows.includes(`\`${name}\``), `docs/metrics.md has no row for ${name}`)),
 ];
-for (const failure of failures) console.error(`${failure}: see docs/contributing.md`);
+for (const failure of failures) console.error(`${failure}: see docs/where-a-change-goes.md`);
 if (failures.length > 0) process.exitCode = 1;
 
 /** The first columns of a document's tables. */

@@ -2,7 +2,7 @@
  * Checks that an event type without its definition, or without an entry in a table over all types, is a compile error.
  *
  * Compiles a copy of the sources in which the ledger and the API have one more event type. tsc must report each of the places
- * that docs/contributing.md lists under "Add an event", and no other file.
+ * that docs/where-a-change-goes.md lists under "Add an event", and no other file.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,8 @@ function compare(found: ReadonlySet<string>): string[] {
     ...[...found]
       .filter((file) => !places.includes(file))
       .map(
-        (file) => `${file} does not compile with a new event type: add it to this check and to docs/contributing.md`,
+        (file) =>
+          `${file} does not compile with a new event type: add it to this check and to docs/where-a-change-goes.md`,
       ),
   ];
 }
