@@ -6,7 +6,7 @@ import {
   type Controller,
   controllerOf,
   podIdentityOf,
-  claimedMachineOf,
+  assertedMachineOf,
   type MachineInstance,
   machineInstanceOf,
   launcherMismatch,
@@ -90,10 +90,10 @@ function parsePod(item: UntypedJson, instances: ReadonlyMap<string, MachineInsta
   const annotations = Object.fromEntries(all);
   const [name, uid] = [asText(metadata['name']), asText(metadata['uid'])];
   const controller = controllerOf(metadata['ownerReferences']);
-  const claim = claimedMachineOf({ name, controller });
-  const instance = claim && instances.get(`${asText(metadata['namespace'])}/${claim.name}`);
-  const isLauncher = claim && !launcherMismatch(instance, claim, { name, uid });
-  const identity = isLauncher ? claim : podIdentityOf({ name, uid, annotations });
+  const asserted = assertedMachineOf({ name, controller });
+  const instance = asserted && instances.get(`${asText(metadata['namespace'])}/${asserted.name}`);
+  const isLauncher = asserted && !launcherMismatch(instance, asserted, { name, uid });
+  const identity = isLauncher ? asserted : podIdentityOf({ name, uid, annotations });
   return {
     namespace: asText(metadata['namespace']),
     name,

@@ -8,7 +8,7 @@ import { logKey } from '../log/store/keys.ts';
 import { failureOf, logOf, never, silentLog } from '../log/testing/running-writer.ts';
 import { ArchivedLedger } from './archived-ledger.ts';
 import { packLines, unpackLines } from './gzip-lines.ts';
-import { runRetention } from './retention.ts';
+import { runSealSchedule } from './seal-schedule.ts';
 import { pruneSealed, sealOldestEvents } from './seal.ts';
 import { ledgerWithPast, type SealedLedger } from './testing/sealed-ledger.ts';
 
@@ -118,12 +118,12 @@ describe('A hostile archive', () => {
     const outcomes: string[] = [];
     const { promise: isFailing, resolve: fail } = Promise.withResolvers<void>();
     const { promise: isSealed, resolve: seal } = Promise.withResolvers<void>();
-    const running = runRetention(
+    const running = runSealSchedule(
       {
         ...sealing(),
         replica: past.working.replica,
         writer: () => past.working.writer,
-        retention: { keepEvents: 10, keepMs: 0, segmentEvents: 20 },
+        schedule: { keepEvents: 10, keepMs: 0, segmentEvents: 20 },
         log: silentLog,
         intervalMs: 1,
         onOutcome: (failure) => {

@@ -4,8 +4,7 @@
  *   2 append SegmentSealed, write the segment's key and move the log start, in one transaction. From now on readers use the archive.
  *   3 delete the events before the log start, in pages. After a crash the next writer deletes the rest.
  */
-import type { SealedSegment } from '../domain/values/ledger.ts';
-import type { Seq } from '../domain/values/ledger.ts';
+import type { SealedSegment, Seq } from '../domain/values/ledger.ts';
 import type { StoredEvent } from '../log/chain/chain.ts';
 import { fold } from '../log/reader/fold.ts';
 import type { ArchivedLedger } from './archived-ledger.ts';

@@ -8,8 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../lib/errors.ts';
-import type { SealedSegment } from '../domain/values/ledger.ts';
-import type { Seq } from '../domain/values/ledger.ts';
+import type { SealedSegment, Seq } from '../domain/values/ledger.ts';
 import type { Head } from '../log/chain/chain.ts';
 import type { StateAtHead } from '../log/reader/fold.ts';
 import { type Archive, damagedFile, maxFileBytes } from './archive.ts';

@@ -38,7 +38,7 @@ export const virtualMachineKind = 'VirtualMachineInstance';
 /** The name prefix of KubeVirt's launchers. Other Pods may have it, too. */
 export const launcherPrefix = 'virt-launcher-';
 
-/** The format of kubelet's hash. It differs from a uid, so no Pod can claim the uid of another object. */
+/** The format of kubelet's hash. It differs from a uid, so no Pod can have the uid of another object. */
 const manifestHash = /^[0-9a-f]{32}$/;
 
 /** Whether an identity is that of a static Pod. */
@@ -55,17 +55,17 @@ export function podIdentityOf({ name, uid, annotations }: Omit<PodMetadata, 'con
 }
 
 /**
- * Returns the virtual machine whose launcher a Pod claims to be, by its name and its owner references; undefined for other Pods.
- * Each client that may create Pods can make this claim: verify it with `launcherMismatch`.
+ * Returns the virtual machine whose launcher a Pod asserts to be, by its name and its owner references; undefined for other Pods.
+ * Each client that may create Pods can assert that: verify it with `launcherMismatch`.
  */
-export function claimedMachineOf({
+export function assertedMachineOf({
   name,
   controller,
 }: Pick<PodMetadata, 'name' | 'controller'>): Controller | undefined {
   return controller && name.startsWith(launcherPrefix) && isMachine(controller) ? controller : undefined;
 }
 
-/** The fields of a VirtualMachineInstance that verify a claim. */
+/** The fields of a VirtualMachineInstance that verify it. */
 export interface MachineInstance {
   readonly uid: string;
   /** The uids of its launchers; undefined if its status does not list them. */
@@ -81,22 +81,22 @@ export function machineInstanceOf(raw: unknown): MachineInstance {
 }
 
 /**
- * Returns why a Pod is not the launcher that it claims to be; undefined when it is. `unlisted`: the instance exists, and may list
+ * Returns why a Pod is not the launcher that it asserts to be; undefined when it is. `unlisted`: the instance exists, and may list
  * the Pod soon.
  */
 export function launcherMismatch(
   instance: MachineInstance | undefined,
-  claim: Pick<Controller, 'name' | 'uid'>,
+  asserted: Pick<Controller, 'name' | 'uid'>,
   pod: Pick<PodIdentity, 'name' | 'uid'>,
 ): { readonly kind: 'absent' | 'unlisted'; readonly text: string } | undefined {
-  const claimed = `Pod ${pod.name} names VirtualMachineInstance ${claim.name} (uid ${claim.uid}) as its controller, and`;
+  const named = `Pod ${pod.name} names VirtualMachineInstance ${asserted.name} (uid ${asserted.uid}) as its controller, and`;
   const remedy = `if KubeVirt did not make this Pod, take that reference out of its metadata and give it a name without "${launcherPrefix}"`;
-  if (instance?.uid !== claim.uid)
-    return { kind: 'absent', text: `${claimed} there is no such object in its namespace: ${remedy}` };
+  if (instance?.uid !== asserted.uid)
+    return { kind: 'absent', text: `${named} there is no such object in its namespace: ${remedy}` };
   if (instance.activePods && !instance.activePods.has(pod.uid))
     return {
       kind: 'unlisted',
-      text: `${claimed} that does not list Pod uid ${pod.uid} in status.activePods: ${remedy}`,
+      text: `${named} that does not list Pod uid ${pod.uid} in status.activePods: ${remedy}`,
     };
   return undefined;
 }

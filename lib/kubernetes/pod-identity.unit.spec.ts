@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { podIdentityOf, claimedMachineOf, machineInstanceOf, launcherMismatch } from './pod-identity.ts';
+import { podIdentityOf, assertedMachineOf, machineInstanceOf, launcherMismatch } from './pod-identity.ts';
 
 const pod = { name: 'p', uid: 'u-1', annotations: {} };
 const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm1', uid: 'u-of-vm1' };
@@ -28,12 +28,12 @@ describe('Identity of a Pod in the ledger', () => {
 
   it('is a claim of a virtual machine only with KubeVirt’s names', () => {
     const launcher = { name: 'virt-launcher-vm1-x7k2p', controller: machine };
-    expect(claimedMachineOf(launcher)).to.equal(machine);
-    expect(claimedMachineOf({ ...launcher, name: 'mine' })).to.equal(undefined);
-    expect(claimedMachineOf({ ...launcher, controller: { ...machine, apiVersion: 'example.org/v1' } })).to.equal(
+    expect(assertedMachineOf(launcher)).to.equal(machine);
+    expect(assertedMachineOf({ ...launcher, name: 'mine' })).to.equal(undefined);
+    expect(assertedMachineOf({ ...launcher, controller: { ...machine, apiVersion: 'example.org/v1' } })).to.equal(
       undefined,
     );
-    expect(claimedMachineOf({ ...launcher, controller: undefined })).to.equal(undefined);
+    expect(assertedMachineOf({ ...launcher, controller: undefined })).to.equal(undefined);
   });
 
   it('is not the machine when its instance is absent, is another one, or does not list the Pod', () => {

@@ -7,7 +7,7 @@ import { IpledgerError } from '../errors.ts';
 import { backoffMs, pause } from '../process/abortable.ts';
 
 /** The checked content of one reply. */
-export interface EventBatch {
+export interface EventReply {
   /** Empty for a keepalive reply. */
   readonly events: readonly Event[];
   /** The position after these events, from which a subscriber continues. */
@@ -26,8 +26,8 @@ export interface SubscriptionOptions {
   readonly watch: (after: Position | undefined) => AsyncIterable<WatchReply>;
   /** Whether `watch` leaves out events. Then only the order of events is checked. */
   readonly isFiltered?: boolean;
-  /** Applies a batch. An error is a failure like one of the stream. */
-  readonly apply: (batch: EventBatch) => void | Promise<void>;
+  /** Applies a reply. An error is a failure like one of the stream. */
+  readonly apply: (reply: EventReply) => void | Promise<void>;
   /** Called after each failure. The subscription continues unless this throws. @param failures in a row before this one */
   readonly onFailure: (error: unknown, failures: number) => void;
   readonly signal: AbortSignal;
@@ -55,15 +55,15 @@ export async function subscribeEvents(options: SubscriptionOptions): Promise<voi
       let known = await position();
       let isFirst = true;
       for await (const reply of watch(known)) {
-        const batch = checkReply(known, reply, { isFirst, isFiltered });
-        await apply(batch);
+        const checked = checkReply(known, reply, { isFirst, isFiltered });
+        await apply(checked);
         if (signal.aborted) return;
         // The first reply may be a keepalive before an error, so it alone is no progress.
-        if (!isFirst || batch.events.length > 0) {
+        if (!isFirst || checked.events.length > 0) {
           hasProgress = true;
           failures = 0;
         }
-        known = batch.position;
+        known = checked.position;
         isFirst = false;
       }
     } catch (error) {
@@ -81,7 +81,7 @@ function checkReply(
   known: Position | undefined,
   { position: head, events }: WatchReply,
   { isFirst, isFiltered }: { readonly isFirst: boolean; readonly isFiltered: boolean },
-): EventBatch {
+): EventReply {
   if (!head) throw new IpledgerError('BUG', 'a reply of Ledger.Watch has no position');
   if (known && known.hash !== '' && (head.seq < known.seq || (head.seq === known.seq && head.hash !== known.hash)))
     throw new PositionMismatch(known);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decode, encode, type MessageInput } from '../../proto/codec.ts';
 import type { Event, Position, WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
-import { type EventBatch, PositionMismatch, subscribeEvents } from './event-subscription.ts';
+import { type EventReply, PositionMismatch, subscribeEvents } from './event-subscription.ts';
 
 const position = (seq: number, parts: Partial<Position> = {}): Position => ({
   epoch: 1,
@@ -16,7 +16,7 @@ const reply = (events: Event[], at = position(events.at(-1)?.seq ?? 0)): WatchRe
 const keepalive = (at: Position): WatchReply => reply([], at);
 
 interface Recorded {
-  readonly batches: EventBatch[];
+  readonly replies: EventReply[];
   readonly starts: (Position | undefined)[];
   readonly errors: unknown[];
   readonly failures: number[];
@@ -28,7 +28,7 @@ async function subscribe(
   scripts: (WatchReply | Error)[][],
   isFiltered = false,
 ): Promise<Recorded> {
-  const recorded: Recorded = { batches: [], starts: [], errors: [], failures: [] };
+  const recorded: Recorded = { replies: [], starts: [], errors: [], failures: [] };
   const stop = new AbortController();
   let current = known;
   async function* play(after: Position | undefined): AsyncGenerator<WatchReply> {
@@ -45,9 +45,9 @@ async function subscribe(
     position: () => current,
     watch: play,
     isFiltered,
-    apply: (batch) => {
-      recorded.batches.push(batch);
-      current = batch.position;
+    apply: (reply) => {
+      recorded.replies.push(reply);
+      current = reply.position;
     },
     onFailure: (error, failures) => {
       recorded.errors.push(error);
@@ -58,7 +58,7 @@ async function subscribe(
   return recorded;
 }
 
-const seqsOf = ({ batches }: Recorded): number[] => batches.flatMap(({ events }) => events.map(({ seq }) => seq));
+const seqsOf = ({ replies }: Recorded): number[] => replies.flatMap(({ events }) => events.map(({ seq }) => seq));
 const unavailable = new IpledgerError('UNAVAILABLE', 'connection lost');
 
 describe('Event subscription', () => {
@@ -68,8 +68,8 @@ describe('Event subscription', () => {
       [keepalive(position(20)), reply([event(13)])],
     ]);
     expect(seqsOf(recorded)).to.deep.equal([11, 12, 13]);
-    expect(recorded.batches.map((batch) => batch.position.seq)).to.deep.equal([10, 12, 12, 13]);
-    expect(recorded.batches[0]?.head).to.deep.equal(position(20));
+    expect(recorded.replies.map((reply) => reply.position.seq)).to.deep.equal([10, 12, 12, 13]);
+    expect(recorded.replies[0]?.head).to.deep.equal(position(20));
     expect(recorded.starts).to.deep.equal([position(10), position(12)]);
     expect(recorded.errors).to.deep.equal([unavailable]);
   });
@@ -95,7 +95,7 @@ describe('Event subscription', () => {
   ] as const)
     it(`reports a mismatch when the ledger ${what}`, async () => {
       const recorded = await subscribe(position(10), [[invalid]]);
-      expect(recorded.batches).to.deep.equal([]);
+      expect(recorded.replies).to.deep.equal([]);
       expect(recorded.errors[0]).to.be.instanceOf(PositionMismatch);
     });
 
@@ -104,7 +104,7 @@ describe('Event subscription', () => {
       [keepalive(position(950)), reply([event(900)]), reply([event(901, { prev: 'other' })])],
     ]);
     expect(seqsOf(recorded)).to.deep.equal([900]);
-    expect(recorded.batches[0]?.position.seq).to.equal(0);
+    expect(recorded.replies[0]?.position.seq).to.equal(0);
     expect(recorded.errors[0]).to.be.instanceOf(PositionMismatch);
   });
 

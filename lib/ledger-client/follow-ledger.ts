@@ -8,7 +8,7 @@
 import { type Event, LedgerService, type Position, type WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
 import type { Logger } from '../process/log.ts';
-import { type EventBatch, subscribeEvents } from './event-subscription.ts';
+import { type EventReply, subscribeEvents } from './event-subscription.ts';
 import { type LedgerClient, requirePosition } from './ledger-client.ts';
 
 export interface FollowOptions {
@@ -16,7 +16,7 @@ export interface FollowOptions {
   /** Reads the ledger's state and replaces all earlier state: at the start, and after events were missed. */
   readonly takeSnapshot: () => Promise<SnapshotSummary>;
   /** Applies complete commands, synchronously. Called for each reply, keepalives included. */
-  readonly apply: (batch: EventBatch) => void;
+  readonly apply: (reply: EventReply) => void;
   /** A position of an earlier run. The ledger must contain it. */
   readonly lastKnownPosition?: Position | undefined;
   /** Called with the reason while the ledger is frozen, at each attempt; with undefined when it is not. */
@@ -71,12 +71,12 @@ export async function followLedger(options: FollowOptions): Promise<void> {
   await subscribeEvents({
     position: async () => (current ??= await start()),
     watch: (after) => watchAfter(allocator, requirePosition(after), signal),
-    apply: (batch) => {
-      const [{ epoch: known }, { epoch }] = [requirePosition(current), batch.head];
+    apply: (reply) => {
+      const [{ epoch: known }, { epoch }] = [requirePosition(current), reply.head];
       if (epoch !== known)
         throw new IpledgerError('POSITION_GONE', `the ledger is in epoch ${epoch}, and was in epoch ${known}`);
-      apply(batch);
-      current = batch.position;
+      apply(reply);
+      current = reply.position;
       onFrozen?.(undefined);
     },
     onFailure: (thrown, failures) => {

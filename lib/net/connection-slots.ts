@@ -1,6 +1,6 @@
 /** Bounds the connections of a server, so that one client cannot keep others out by opening many. */
 import { isIPv6, type Socket } from 'node:net';
-import { networkOf } from './ip.ts';
+import { networkAddressOf } from './ip.ts';
 
 /**
  * Holds connections. Beyond the maximum it closes the oldest one of the client that has most, which may be the newest client: a new
@@ -70,5 +70,5 @@ export class ConnectionSlots {
 /** An IPv6 host has all addresses of its /64. Listeners on [::] show an IPv4 address as ::ffff:10.0.0.1. */
 function clientOf(address: string): string {
   const text = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  return isIPv6(text) ? networkOf(`${text}/64`) : text;
+  return isIPv6(text) ? networkAddressOf(`${text}/64`) : text;
 }

@@ -53,7 +53,7 @@ export function cidrContains(cidr: string, address: string): boolean {
 }
 
 /** A CIDR without its host bits: 192.168.0.101/24 is 192.168.0.0/24. @throws Error if the text is no CIDR */
-export function networkOf(cidr: string): string {
+export function networkAddressOf(cidr: string): string {
   if (!isCidr(cidr)) throw new Error(`${cidr} is no CIDR`);
   const [address = '', length = ''] = cidr.split('/');
   const groups = isIPv4(address) ? address.split('.').map(Number) : ipv6Groups(address);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cidrContains, ipv4First, isAddress, isCidr, networkOf } from './ip.ts';
+import { cidrContains, ipv4First, isAddress, isCidr, networkAddressOf } from './ip.ts';
 
 const texts = [
   '10.0.0.1',
@@ -52,8 +52,8 @@ describe('A text', () => {
       'fd00:1:2:3::ffff/63': 'fd00:1:2:2:0:0:0:0/63',
       '::/0': '0:0:0:0:0:0:0:0/0',
     };
-    for (const [cidr, network] of Object.entries(networks)) expect(networkOf(cidr)).to.equal(network);
+    for (const [cidr, network] of Object.entries(networks)) expect(networkAddressOf(cidr)).to.equal(network);
     for (const text of ['10.0.0.0', '10.0.0.0/024', '::ffff:10.0.0.1/112'])
-      expect(() => networkOf(text), text).to.throw('is no CIDR');
+      expect(() => networkAddressOf(text), text).to.throw('is no CIDR');
   });
 });

@@ -159,8 +159,8 @@ describe('The OVSDB client', () => {
     await server.kill();
     await server.recreate();
     await server.start();
-    await own.until(() => own.batches.filter(({ isReload }) => isReload).length === 2);
-    const { changes } = own.batches.at(-1) ?? { changes: [] };
+    await own.until(() => own.updates.filter(({ isReload }) => isReload).length === 2);
+    const { changes } = own.updates.at(-1) ?? { changes: [] };
     expect(changes.map(({ before, after }) => [before?.['name'], after])).to.deep.equal([['a', undefined]]);
     expect(own.items()).to.deep.equal([]);
   });

@@ -6,7 +6,7 @@ import { backoffMs, pause, rejectWhenAborted, timeoutSignal } from '../process/a
 import { type OvsdbTls, openSocket, parseEndpoint } from './endpoint.ts';
 import { readArray, readText } from './json.ts';
 import { OvsdbError, protocolError } from './ovsdb-error.ts';
-import { type Batch, type MonitoredColumns, Replica } from './replica.ts';
+import { type ReplicaUpdate, type MonitoredColumns, Replica } from './replica.ts';
 import { type DatabaseSchema, parseSchema } from './schema.ts';
 import { type RequestOptions, Session, type SessionLimits } from './session.ts';
 import { ServerStatus } from './server-status.ts';
@@ -53,8 +53,8 @@ export interface ClientOptions {
   readonly limits?: Partial<ClientLimits>;
   /** Ends the client. */
   readonly signal: AbortSignal;
-  /** Called after each batch that the replica has applied. It must not throw. */
-  readonly onChange?: (batch: Batch) => void;
+  /** Called after each update that the replica has applied. It must not throw. */
+  readonly onChange?: (update: ReplicaUpdate) => void;
   /** Called after each connection that is ready, and after each one that failed or ended. It must not throw. */
   readonly onStatus?: (status: ConnectionStatus) => void;
 }
@@ -220,11 +220,11 @@ export class OvsdbClient {
     this.#apply(last, () => this.replica.apply(schema, updates));
   }
 
-  /** Applies a batch. After an error the replica may lack rows, so the next connection reads all of them. */
-  #apply(last: unknown, apply: () => Batch): void {
+  /** Applies an update. After an error the replica may lack rows, so the next connection reads all of them. */
+  #apply(last: unknown, apply: () => ReplicaUpdate): void {
     this.#lastTransaction = zeroUuid;
-    const batch = apply();
-    if (batch.isReload || batch.changes.length > 0) this.#options.onChange?.(batch);
+    const update = apply();
+    if (update.isReload || update.changes.length > 0) this.#options.onChange?.(update);
     this.#lastTransaction = readText(last, 'a transaction id');
   }
 }

@@ -55,7 +55,7 @@ describe('On a cluster, the OVSDB client', () => {
     expect(own.items()).to.include.members(['before', 'after']);
     await own.client.ready();
     expect(own.client.endpoint).to.not.equal(lost?.unix);
-    expect(own.batches.filter(({ isReload }) => isReload)).to.have.lengthOf(1);
+    expect(own.updates.filter(({ isReload }) => isReload)).to.have.lengthOf(1);
     expect(own.statuses.at(-1)).to.deep.equal({ isConnected: true, isResumed: true, endpoint: own.client.endpoint });
     await Promise.all([own.end(), witness.end()]);
     await lost?.start();

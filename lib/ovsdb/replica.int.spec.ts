@@ -70,13 +70,13 @@ describe('A replica', () => {
     await run?.end();
   });
 
-  /** The changes of the next batch that `write` causes. */
+  /** The changes of the next update that `write` causes. */
   async function changesOf(write: Promise<unknown>): Promise<readonly RowChange[]> {
-    const known = reader.batches.length;
+    const known = reader.updates.length;
     await write;
-    await reader.until(() => reader.batches.length > known);
-    expect(reader.batches).to.have.lengthOf(known + 1);
-    return reader.batches[known]?.changes ?? [];
+    await reader.until(() => reader.updates.length > known);
+    expect(reader.updates).to.have.lengthOf(known + 1);
+    return reader.updates[known]?.changes ?? [];
   }
 
   it('contains what a transaction inserted and what it then changed, for values of each type', async () => {
@@ -119,7 +119,7 @@ describe('A replica', () => {
     });
   });
 
-  it('reports one transaction as one batch, with each row before and after', async () => {
+  it('reports one transaction as one update, with each row before and after', async () => {
     const inserted = await changesOf(
       writer.client.transact([
         insertItem({ name: 'a', texts: new Set(['x', 'y']) }),

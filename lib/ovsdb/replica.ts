@@ -16,7 +16,7 @@ export interface RowChange {
 }
 
 /** Whole transactions of the server, usually one. The server may join those that commit at almost the same time. */
-export interface Batch {
+export interface ReplicaUpdate {
   readonly changes: readonly RowChange[];
   /** Whether the client read all rows again, at the start or after a reconnect. `changes` is then the difference to the last copy. */
   readonly isReload: boolean;
@@ -61,14 +61,14 @@ export class Replica {
    * Applies a `<table-updates2>` to the present rows. If it fails, no row changes.
    * @throws OvsdbError PROTOCOL if it does not fit the rows or the schema
    */
-  apply(schema: DatabaseSchema, updates: unknown): Batch {
+  apply(schema: DatabaseSchema, updates: unknown): ReplicaUpdate {
     const changes = this.#decode(schema, updates, this.#tables);
     this.#store(changes);
     return { changes, isReload: false };
   }
 
   /** Replaces all rows by those of a `<table-updates2>`. Throws as `apply`. */
-  reload(schema: DatabaseSchema, updates: unknown): Batch {
+  reload(schema: DatabaseSchema, updates: unknown): ReplicaUpdate {
     const fresh = emptyTables(this.#columns);
     for (const { table, uuid, after } of this.#decode(schema, updates, fresh))
       if (after) fresh.get(table)?.set(uuid, after);

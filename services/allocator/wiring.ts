@@ -13,7 +13,7 @@ import { openTracing } from '../../lib/tracing/open-tracing.ts';
 import type { Archive } from '../../ledger/archive/archive.ts';
 import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
 import { openArchive } from '../../ledger/archive/open-archive.ts';
-import { runRetention } from '../../ledger/archive/retention.ts';
+import { runSealSchedule } from '../../ledger/archive/seal-schedule.ts';
 import { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
 import { createUlidSource } from '../../ledger/log/chain/ulid-source.ts';
 import { eventVersions } from '../../ledger/domain/events/schema-version.ts';
@@ -25,7 +25,7 @@ import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { type Candidate, observeWriter } from '../../ledger/log/writer/election.ts';
 import { Membership } from '../../ledger/log/writer/membership.ts';
 import { startApiServer } from './api-server.ts';
-import { retentionOf } from './flags/archive-flags.ts';
+import { sealScheduleOf } from './flags/archive-flags.ts';
 import { createCandidacy } from './leadership/candidacy.ts';
 import { CheckpointSchedule } from './writer-tasks/checkpoint-schedule.ts';
 import { dropIdleClaims } from './writer-tasks/drop-claims.ts';
@@ -260,9 +260,9 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const { onEtcdSize: onSize, onSealing: onOutcome } = metrics;
   tasks.start((signal) => watchEtcdSize({ client: etcd, quotaBytes: options.etcdQuota, log, onSize }, signal));
   if (!archived) return;
-  const retention = retentionOf(options);
-  log.info({ archive: archived.archive.location, ...retention }, 'old events are sealed into the archive');
-  tasks.start((signal) => runRetention({ ...writing, ...archived, retention, onOutcome }, signal));
+  const schedule = sealScheduleOf(options);
+  log.info({ archive: archived.archive.location, ...schedule }, 'old events are sealed into the archive');
+  tasks.start((signal) => runSealSchedule({ ...writing, ...archived, schedule, onOutcome }, signal));
 }
 
 /** Retries until etcd is available. @throws what Replica.load throws, except for outages; AbortError with the signal. */

@@ -66,7 +66,7 @@ export function startActiveProjector(options: ActiveProjectorOptions): ActivePro
         state.onSnapshot(snapshot);
         return { position: snapshot.first, allocations: snapshot.allocations.length };
       },
-      apply: (batch) => state.onReply(batch),
+      apply: (reply) => state.onReply(reply),
       log,
       signal,
     });
@@ -126,9 +126,9 @@ function connectParts(state: ProjectedState, ledger: string, options: ActiveProj
     ...(tls && { tls }),
     columns: northboundColumns,
     limits: { maxRows: projectorLimits.northboundRows },
-    onChange: (batch) => {
-      const touched = view.apply(batch);
-      projector.onTouched(batch.isReload ? { ...touched, hasStructure: true } : touched);
+    onChange: (update) => {
+      const touched = view.apply(update);
+      projector.onTouched(update.isReload ? { ...touched, hasStructure: true } : touched);
     },
     onStatus: (status) => {
       if (status.isConnected) log.info({ endpoint: status.endpoint }, 'northbound database: connected');

@@ -4,7 +4,7 @@
  */
 import { Informer, type ObjectMeta } from '../../lib/kubernetes/client/informer.ts';
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
-import type { EventBatch } from '../../lib/ledger-client/event-subscription.ts';
+import type { EventReply } from '../../lib/ledger-client/event-subscription.ts';
 import { FatalLedgerError } from '../../lib/ledger-client/follow-ledger.ts';
 import { watchSilenceMs } from '../../lib/ledger-client/ledger-client.ts';
 import type { Logger } from '../../lib/process/log.ts';
@@ -132,7 +132,7 @@ export class ProjectedState {
   }
 
   /** Applies the events of complete commands; none for a keepalive. @throws UnknownEvent */
-  onReply({ events, position }: Pick<EventBatch, 'events' | 'position'>): void {
+  onReply({ events, position }: Pick<EventReply, 'events' | 'position'>): void {
     for (const event of events) this.#change(this.#model.apply(event));
     this.#lastReplyAt = performance.now();
     if (position.seq < this.#consistentSeq) return;

@@ -88,9 +88,9 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
       startSynced();
       return taken;
     },
-    apply: (batch) => {
-      deliverCommands(batch, subscribers);
-      ({ position } = batch);
+    apply: (reply) => {
+      deliverCommands(reply, subscribers);
+      ({ position } = reply);
       repliedAt = performance.now();
     },
     onFrozen: alarms.setterFor('LedgerRewound'),
@@ -122,10 +122,10 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   };
 }
 
-function statsOf({ alarms, nodeController, podController, projector, subnets }: Controllers, inputs: InputStatus[]) {
+function statsOf({ alarms, nodeController, podController, projection, subnets }: Controllers, inputs: InputStatus[]) {
   return {
     inputs,
-    projectedSeq: projector.view.seq,
+    projectedSeq: projection.view.seq,
     waitingPods: podController.waitingPods,
     missing: { pods: podController.missingPods, nodes: nodeController.missing },
     alarms: alarms.messages.length,
@@ -135,7 +135,7 @@ function statsOf({ alarms, nodeController, podController, projector, subnets }: 
 
 /** The order matters: Pods need the Subnets, IPPools and reservations that their requests name. */
 async function startControllers(controllers: Controllers, besideKubeOvn: boolean): Promise<void> {
-  controllers.projector.start();
+  controllers.projection.start();
   await controllers.subnetController.start();
   // Beside Kube-OVN, namespaces name Kube-OVN's Subnets, and no Subnet serves OVN4NFV.
   if (!besideKubeOvn) void controllers.networkController.start();

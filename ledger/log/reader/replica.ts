@@ -25,7 +25,7 @@ const maxRecentEvents = 4_000;
 /** They are removed together, because removing one moves the others. */
 const maxSurplusEvents = 500;
 const maxRefusals = 10_000;
-const refusalRetentionMs = 3_600_000;
+const rememberedRefusalMs = 3_600_000;
 
 type Listener = (events: readonly StoredEvent[]) => void;
 
@@ -96,7 +96,7 @@ export class Replica {
   hasRecordedRefusal(refusal: AllocationRefused): boolean {
     if (this.#refusals.has(refusalKey(refusal))) return true;
     const [oldestAt = 0] = this.#refusals.values();
-    return this.#refusals.size >= maxRefusals && oldestAt > this.clock.read().at - refusalRetentionMs;
+    return this.#refusals.size >= maxRefusals && oldestAt > this.clock.read().at - rememberedRefusalMs;
   }
 
   /** Calls the listener with the events of one or more complete commands, once committed. Returns a function that removes it. */

@@ -5,7 +5,7 @@ import { probeOvn } from '../../../test/harness/ovn/ovn-programs.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { type ClientOptions, type ConnectionStatus, OvsdbClient } from '../client.ts';
 import { OvsdbError, type OvsdbErrorCode } from '../ovsdb-error.ts';
-import type { Batch } from '../replica.ts';
+import type { ReplicaUpdate } from '../replica.ts';
 import type { Operation } from '../transaction.ts';
 import type { NewRow, Row } from '../values.ts';
 
@@ -52,9 +52,9 @@ export function openOvsRun(context: Context): Run {
 
 export interface RecordingClient {
   readonly client: OvsdbClient;
-  readonly batches: readonly Batch[];
+  readonly updates: readonly ReplicaUpdate[];
   readonly statuses: readonly ConnectionStatus[];
-  /** Resolves when `check` holds, after a batch or a change of the connection. */
+  /** Resolves when `check` holds, after an update or a change of the connection. */
   until(check: () => boolean): Promise<void>;
   /** The names of the copied items, sorted. */
   items(): string[];
@@ -67,7 +67,7 @@ export function connectClient(
   options: Pick<ClientOptions, 'endpoints'> & Partial<ClientOptions>,
 ): RecordingClient {
   const controller = new AbortController();
-  const batches: Batch[] = [];
+  const updates: ReplicaUpdate[] = [];
   const statuses: ConnectionStatus[] = [];
   const changes = new EventEmitter();
   const client = new OvsdbClient({
@@ -75,8 +75,8 @@ export function connectClient(
     columns: { Item: itemColumns, Part: ['name'] },
     ...options,
     signal: AbortSignal.any([controller.signal, run.signal]),
-    onChange: (batch) => {
-      batches.push(batch);
+    onChange: (update) => {
+      updates.push(update);
       changes.emit('change');
     },
     onStatus: (status) => {
@@ -86,7 +86,7 @@ export function connectClient(
   });
   return {
     client,
-    batches,
+    updates,
     statuses,
     async until(check) {
       while (!check()) await once(changes, 'change');

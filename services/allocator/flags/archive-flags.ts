@@ -1,6 +1,6 @@
 /** The archive flags of the allocator. */
 import { Option } from 'commander';
-import type { Retention } from '../../../ledger/archive/retention.ts';
+import type { SealSchedule } from '../../../ledger/archive/seal-schedule.ts';
 import { parseWholeNumber } from './whole-number.ts';
 
 /** The values of `archiveOptions`. */
@@ -38,7 +38,7 @@ export function archiveOptions(): Option[] {
   ];
 }
 
-export const retentionOf = ({ keepEvents, keepHours, segmentEvents }: ArchiveSettings): Retention => ({
+export const sealScheduleOf = ({ keepEvents, keepHours, segmentEvents }: ArchiveSettings): SealSchedule => ({
   keepEvents,
   keepMs: keepHours * hourMs,
   segmentEvents,

@@ -35,7 +35,7 @@ describe('The identity of a reviewed token', () => {
   for (const [what, review, reason] of [
     ['an invalid token', { status: { authenticated: false, error: 'token expired' } }, 'token expired'],
     ['an answer without a status', {}, 'the API server does not accept it'],
-    ['an answer whose claim of validity is a text', { status: { ...status, authenticated: 'true' } }, 'not accept it'],
+    ['an answer whose `authenticated` is a text', { status: { ...status, authenticated: 'true' } }, 'not accept it'],
     ['a token of another audience', { status: { ...status, audiences: ['vault'] } }, 'its audience is not ipledger'],
     ['an answer of an API server that ignores audiences', { status: { ...status, audiences: [] } }, 'its audience'],
     [

@@ -9,7 +9,7 @@ import { type KubernetesUser, kubernetesIdentity } from '../../../lib/tls/kubern
 import type { ReviewAccess } from './access-authorizer.ts';
 import { agentOf, tokenAudience, serviceAccountUser } from './agent-token.ts';
 import type { ReviewToken } from './token-authenticator.ts';
-import { readUnverifiedClaims } from './unverified-claims.ts';
+import { readUnverifiedToken } from './unverified-token.ts';
 
 const timeoutMs = 3_000;
 /** A TokenReview repeats the token, and lists the groups of its user. */
@@ -34,7 +34,7 @@ export function createReview(parts: ReviewParts): ReviewToken {
 export function createUserReview(parts: ReviewParts): ReviewToken<KubernetesUser> {
   const send = tokenReviewSender(parts);
   return async (token) => {
-    const isForLedger = readUnverifiedClaims(token).audiences.includes(tokenAudience);
+    const isForLedger = readUnverifiedToken(token).audiences.includes(tokenAudience);
     const review = await send(token, isForLedger ? [tokenAudience] : []);
     return userOf(review, { isForLedger, agentAccount: parts.account });
   };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { userOf } from './api-reviews.ts';
-import { readUnverifiedClaims } from './unverified-claims.ts';
+import { readUnverifiedToken } from './unverified-token.ts';
 
 const agentAccount = 'kube-system/ipledger-node-agent';
 const user = {
@@ -37,7 +37,7 @@ describe('The user of a reviewed token', () => {
   for (const [what, answer, reason] of [
     ['an invalid token', { status: { authenticated: false, error: 'token expired' } }, 'token expired'],
     ['an answer without a status', {}, 'the API server does not accept it'],
-    ['an answer whose claim of validity is a text', review({}, { authenticated: 'true' }), 'does not accept it'],
+    ['an answer whose `authenticated` is a text', review({}, { authenticated: 'true' }), 'does not accept it'],
     ['a user without a name', review({ username: '' }), 'its user has no name'],
     ['a user with a very long name', review({ username: 'a'.repeat(600) }), 'too long'],
     [
@@ -50,26 +50,26 @@ describe('The user of a reviewed token', () => {
       expect(rejectionOf(answer)).to.contain(reason);
     });
 
-  it('does not exist for a token that claims the audience of the ledger and does not have it', () => {
+  it('does not exist for a token that names the audience of the ledger and does not have it', () => {
     expect(rejectionOf(review(), true)).to.contain('its audience is not ipledger');
     expect(rejectionOf(review({}, { audiences: ['ipledger'] }), true)).to.contain('accepted as kubernetes:alice');
   });
 });
 
-describe('The unverified claims of a token', () => {
-  const token = (claims: unknown): string => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.sig`;
+describe('An unverified token', () => {
+  const token = (payload: unknown): string => `e30.${Buffer.from(JSON.stringify(payload)).toString('base64url')}.sig`;
 
   it('are its subject and its audiences', () => {
-    expect(readUnverifiedClaims(token({ sub: 'a', aud: ['x', 'y'] }))).to.deep.equal({
+    expect(readUnverifiedToken(token({ sub: 'a', aud: ['x', 'y'] }))).to.deep.equal({
       subject: 'a',
       audiences: ['x', 'y'],
     });
-    expect(readUnverifiedClaims(token({ sub: 'a', aud: 'x' })).audiences).to.deep.equal(['x']);
+    expect(readUnverifiedToken(token({ sub: 'a', aud: 'x' })).audiences).to.deep.equal(['x']);
   });
 
   it('are empty for a token of another form, or with other types', () => {
     const none = { subject: '', audiences: [] };
     for (const text of ['sha256~abc', 'a.b.c', '', token(null), token([1]), token({ sub: 1, aud: { a: 1 } }), token(7)])
-      expect(readUnverifiedClaims(text), text).to.deep.equal(none);
+      expect(readUnverifiedToken(text), text).to.deep.equal(none);
   });
 });

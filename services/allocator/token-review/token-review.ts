@@ -10,7 +10,7 @@ import { AccessAuthorizer } from './access-authorizer.ts';
 import { serviceAccountUser, tokenAudience } from './agent-token.ts';
 import { createAccessReview, createReview, createUserReview, type ReviewParts } from './api-reviews.ts';
 import { type ReviewOutcome, TokenAuthenticator } from './token-authenticator.ts';
-import { readUnverifiedClaims } from './unverified-claims.ts';
+import { readUnverifiedToken } from './unverified-token.ts';
 
 /** A cached user has up to 64 KiB. */
 const maxUsers = 1_000;
@@ -99,7 +99,7 @@ export function createTokenAccess(parts: ReviewParts, accepted: AcceptedClients)
   const agent = parts.account === undefined ? undefined : serviceAccountUser(parts.account);
   return {
     authenticate(token, connection) {
-      const { subject, audiences } = readUnverifiedClaims(token);
+      const { subject, audiences } = readUnverifiedToken(token);
       const isAgent = acceptsAgents && subject === agent && audiences.includes(tokenAudience);
       return (isAgent ? agents : users).authenticate(token, connection);
     },

@@ -59,9 +59,9 @@ async function dropClaimsOf(
   const now = clock.read().at;
   const addresses = await findExcess(keep, claims, (claim) => isDroppable(state, subnet, claim, now), signal);
   for (let first = 0; first < addresses.length; first += maxClaimsPerDrop) {
-    const batch = addresses.slice(first, first + maxClaimsPerDrop);
+    const dropped = addresses.slice(first, first + maxClaimsPerDrop);
     // The state may have changed since the pass: the command is decided for each address against the state at that time.
-    const command = (now: number) => ({ type: 'DropClaims', now, subnet, addresses: batch }) as const;
+    const command = (now: number) => ({ type: 'DropClaims', now, subnet, addresses: dropped }) as const;
     await writer.submit({ command, answer: () => undefined, actor: 'allocator', signal });
   }
   if (addresses.length > 0) log.info({ subnet, claims: addresses.length }, 'idle claims were dropped');

@@ -1,6 +1,6 @@
 /** What a NIC of type kube-ovn consists of, from the request, the allocation and the settings. Pure. */
 import { isIPv6 } from 'node:net';
-import { isAddress, isCidr, networkOf } from '../../../lib/net/ip.ts';
+import { isAddress, isCidr, networkAddressOf } from '../../../lib/net/ip.ts';
 import { localnetPatchName, logicalPortName } from '../../../lib/ovn/names.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import type { CniRequest } from '../daemon/cni-request.ts';
@@ -104,6 +104,6 @@ function routesOf(request: CniRequest, allocation: Allocation): NicRoute[] {
 
 function destinationOf(dst: string, gw: string): string {
   if (dst === '') return gw === '' || isIPv6(gw) ? '::/0' : '0.0.0.0/0';
-  if (isCidr(dst)) return networkOf(dst);
+  if (isCidr(dst)) return networkAddressOf(dst);
   throw new DataPathError('settings', `route destination ${JSON.stringify(dst)} is no CIDR`);
 }

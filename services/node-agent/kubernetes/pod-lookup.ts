@@ -5,7 +5,7 @@ import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import {
   type Controller,
   podIdentityOf,
-  claimedMachineOf,
+  assertedMachineOf,
   type MachineInstance,
   machineInstanceOf,
   type PodIdentity,
@@ -40,8 +40,8 @@ const podSchema = z.object({
 });
 
 /**
- * Reads the Pod at each call, because a recreated Pod of the same name has another uid. A Pod that claims to run a virtual machine
- * gets the identity of that machine only if the machine's object confirms the claim; without this check, any Pod could obtain the
+ * Reads the Pod at each call, because a recreated Pod of the same name has another uid. A Pod that asserts that it runs a virtual machine
+ * gets the identity of that machine only if the machine's object confirms that; without this check, any Pod could obtain the
  * address of a machine. pod-watcher applies the same rule.
  */
 export function createPodLookup(get: KubernetesGet): PodLookup {
@@ -52,13 +52,13 @@ export function createPodLookup(get: KubernetesGet): PodLookup {
     if (pod === undefined) throw new IpledgerError('NOT_ALLOCATED', `${action} failed pod "${podName}" not found`);
     const { uid, annotations, ownerReferences } = podSchema.parse(pod).metadata;
     const controller = ownerReferences.find((each) => each.controller === true);
-    const claim = claimedMachineOf({ name: podName, controller });
-    if (!claim) return { ...podIdentityOf({ name: podName, uid, annotations }), podUid: uid };
-    const instance = await readInstance(podNamespace, claim, read, signal);
-    const mismatch = launcherMismatch(instance, claim, { name: podName, uid });
+    const asserted = assertedMachineOf({ name: podName, controller });
+    if (!asserted) return { ...podIdentityOf({ name: podName, uid, annotations }), podUid: uid };
+    const instance = await readInstance(podNamespace, asserted, read, signal);
+    const mismatch = launcherMismatch(instance, asserted, { name: podName, uid });
     if (mismatch)
       throw new IpledgerError(mismatch.kind === 'unlisted' ? 'UNAVAILABLE' : 'NOT_ALLOCATED', mismatch.text);
-    return { name: claim.name, uid: claim.uid, podUid: uid };
+    return { name: asserted.name, uid: asserted.uid, podUid: uid };
   };
 }
 

@@ -1,13 +1,13 @@
 /** Pods, reduced to whether their NICs request port security. */
 import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../lib/kubernetes/object-meta.ts';
-import { claimedMachineOf, controllerOf, podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
+import { assertedMachineOf, controllerOf, podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import { projectorLimits } from '../limits.ts';
 
 export interface SecuredPod extends ObjectMeta {
   /**
-   * The uid in the ledger. For a launcher that of the virtual machine that it claims to run: a false claim can only turn port security
+   * The uid in the ledger. For a launcher that of the virtual machine that it asserts to run: a false one can only turn port security
    * on, and only in its own namespace.
    */
   readonly ledgerUid: string;
@@ -25,7 +25,7 @@ export const securedPods: ResourceKind<SecuredPod> = {
     const meta = objectMetaOf(metadata);
     const annotations = asRecord(metadata['annotations']);
     const controller = controllerOf(metadata['ownerReferences']);
-    const machine = claimedMachineOf({ ...meta, controller });
+    const machine = assertedMachineOf({ ...meta, controller });
     return {
       ...meta,
       ledgerUid: machine?.uid ?? podIdentityOf({ ...meta, annotations }).uid,

@@ -1,5 +1,5 @@
 /** The rows of the northbound database, by name and with the rows that refer to them. Pure. */
-import type { Batch, RowChange, MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
+import type { ReplicaUpdate, RowChange, MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
 import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
 import {
   type ContainerTable,
@@ -38,7 +38,7 @@ export interface StoredRow {
   readonly row: Row;
 }
 
-/** What a batch changed, as far as a comparison must look at it again. */
+/** What an update changed, as far as a comparison must look at it again. */
 export interface Touched {
   /** Whether DHCP options, a switch, a router or a router port changed, or a port of a switch that is no NIC. */
   readonly hasStructure: boolean;
@@ -113,7 +113,7 @@ export class NorthboundView {
   }
 
   /** Applies the changes of a replica. */
-  apply({ changes }: Pick<Batch, 'changes'>): Touched {
+  apply({ changes }: Pick<ReplicaUpdate, 'changes'>): Touched {
     const ports = new Set<string>();
     let hasStructure = false;
     const touch = (table: string, row: Row | undefined): void => {

@@ -47,8 +47,8 @@ export async function connectView(server: OvsdbServer, signal: AbortSignal): Pro
       endpoints: [server.unix],
       database: northboundDatabase,
       columns: northboundColumns,
-      onChange: (batch) => {
-        connected.onTouched(view.apply(batch));
+      onChange: (update) => {
+        connected.onTouched(view.apply(update));
         for (const check of checks) check();
       },
       signal,

@@ -2,7 +2,7 @@
 import type { Owner } from '../../../proto/generated/ipledger.ts';
 import type { NamespaceObject } from '../kubernetes/objects/namespace.ts';
 import type { NamespaceRestriction } from '../kubernetes/objects/subnet.ts';
-import type { Network } from './networks/network.ts';
+import type { ClassifiedNetwork } from './network-definitions/classify-network.ts';
 
 /** What the cluster and the ledger have of a claim. */
 export interface ClaimState {
@@ -24,7 +24,7 @@ export interface ReservedVip {
 
 export interface ClusterView {
   /** The NetworkAttachmentDefinition "namespace/name"; undefined if there is none. */
-  network(key: string): Network | undefined;
+  network(key: string): ClassifiedNetwork | undefined;
   subnets: {
     serves(name: string): boolean;
     /** Whether there is such a Subnet, in force or not. */

@@ -1,7 +1,7 @@
 /**
- * Verifies Pods that claim to run a virtual machine.
+ * Verifies Pods that assert that they run a virtual machine.
  *
- * Each client that may create Pods may write any ownerReference. So a Pod that claims to be the launcher of a
+ * Each client that may create Pods may write any ownerReference. So a Pod that asserts that it is the launcher of a
  * VirtualMachineInstance keeps its own name and uid, and gets no address, until the API shows the instance with that uid. If the
  * status of the instance lists its Pods, this Pod must be among them. Then the ledger identifies the Pod by the machine.
  *
@@ -28,20 +28,20 @@ export interface LauncherVerifierOptions {
 
 const concurrency = 16;
 const firstBackoffMs = 500;
-/** Rejected claims are verified again at long intervals, because any number of Pods may make one. */
+/** Rejected assertions are verified again at long intervals, because any number of Pods may make one. */
 const maxBackoffMs = 300_000;
 
 /** Whether the Pod is verified as a launcher. */
 export const isLauncher = ({ name, ledgerName }: Pick<Pod, 'name' | 'ledgerName'>): boolean => name !== ledgerName;
 
-/** Whether the Pod claims to be a launcher and is neither verified nor rejected. */
+/** Whether the Pod asserts that it is a launcher and is neither verified nor rejected. */
 export const isUnverifiedLauncher = (pod: Pod): boolean =>
-  pod.claimedMachine !== undefined && !isLauncher(pod) && pod.claimRefusal === '';
+  pod.assertedMachine !== undefined && !isLauncher(pod) && pod.launcherRefusal === '';
 
-/** The Pod with the identity of the machine that it claims. */
+/** The Pod with the identity of the machine that it asserts. */
 export const asVirtualMachine = (pod: Pod): Pod =>
-  pod.claimedMachine
-    ? { ...pod, ledgerName: pod.claimedMachine.name, ledgerUid: pod.claimedMachine.uid, claimRefusal: '' }
+  pod.assertedMachine
+    ? { ...pod, ledgerName: pod.assertedMachine.name, ledgerUid: pod.assertedMachine.uid, launcherRefusal: '' }
     : pod;
 
 /** Pods by "namespace/name", with their verified identity. */
@@ -50,7 +50,7 @@ export type VerifiedPods = Pick<ObjectStore<Pod>, 'get' | 'has' | 'keys' | 'keys
 export class LauncherVerifier {
   readonly objects: VerifiedPods;
   readonly #options: LauncherVerifierOptions;
-  /** The Pods whose identity or claim differs from that of their object. All others are in the informer only. */
+  /** The Pods whose identity or assertion differs from that of their object. All others are in the informer only. */
   readonly #changed = new Map<string, Pod>();
   readonly #queue: WorkQueue;
   readonly #listeners: ((change: ObjectChange<Pod>) => void)[] = [];
@@ -112,24 +112,24 @@ export class LauncherVerifier {
   async #verify(key: string): Promise<Outcome> {
     const { lookUpMachines, log, signal } = this.#options;
     const before = this.objects.get(key);
-    if (!before?.claimedMachine || isLauncher(before)) return 'done';
-    const { namespace, claimedMachine } = before;
-    const machines = await lookUpMachines(keyOf({ namespace, name: claimedMachine.name }), signal);
+    if (!before?.assertedMachine || isLauncher(before)) return 'done';
+    const { namespace, assertedMachine } = before;
+    const machines = await lookUpMachines(keyOf({ namespace, name: assertedMachine.name }), signal);
     const pod = this.objects.get(key);
     if (
       pod?.uid !== before.uid ||
-      pod.claimedMachine?.uid !== claimedMachine.uid ||
-      pod.claimedMachine.name !== claimedMachine.name
+      pod.assertedMachine?.uid !== assertedMachine.uid ||
+      pod.assertedMachine.name !== assertedMachine.name
     )
       return 'again';
-    const claimRefusal = launcherMismatch(machines.VirtualMachineInstance, claimedMachine, pod)?.text ?? '';
+    const launcherRefusal = launcherMismatch(machines.VirtualMachineInstance, assertedMachine, pod)?.text ?? '';
     const verified = { object: undefined, before: pod };
-    if (claimRefusal === '') this.#set(asVirtualMachine(pod), verified);
-    else if (claimRefusal !== pod.claimRefusal) {
-      log.info({ pod: key, uid: pod.uid, reason: claimRefusal }, 'rejected the claim of a Pod to be a launcher');
-      this.#set({ ...pod, claimRefusal }, verified);
+    if (launcherRefusal === '') this.#set(asVirtualMachine(pod), verified);
+    else if (launcherRefusal !== pod.launcherRefusal) {
+      log.info({ pod: key, uid: pod.uid, reason: launcherRefusal }, 'rejected the claim of a Pod to be a launcher');
+      this.#set({ ...pod, launcherRefusal }, verified);
     }
-    return claimRefusal === '' ? 'done' : 'again';
+    return launcherRefusal === '' ? 'done' : 'again';
   }
 
   #notify(change: ObjectChange<Pod>): void {
@@ -139,12 +139,13 @@ export class LauncherVerifier {
 
 /** A changed Pod, with the identity or the rejection that was decided before: the Pod itself, if it has them. */
 function withIdentityOf(known: Pod, pod: Pod): Pod {
-  const { claimedMachine, ledgerName, ledgerUid, claimRefusal } = known;
-  const isSameClaim =
-    pod.claimedMachine?.name === claimedMachine?.name && pod.claimedMachine?.uid === claimedMachine?.uid;
-  const isDecided = claimedMachine === undefined || isLauncher(known);
-  if (!isDecided && !isSameClaim) return pod;
-  const isSame = pod.ledgerName === ledgerName && pod.ledgerUid === ledgerUid && pod.claimRefusal === claimRefusal;
-  if (isSame && isSameClaim) return pod;
-  return isDecided ? { ...pod, claimedMachine, ledgerName, ledgerUid, claimRefusal } : { ...pod, claimRefusal };
+  const { assertedMachine, ledgerName, ledgerUid, launcherRefusal } = known;
+  const isSameAssertion =
+    pod.assertedMachine?.name === assertedMachine?.name && pod.assertedMachine?.uid === assertedMachine?.uid;
+  const isDecided = assertedMachine === undefined || isLauncher(known);
+  if (!isDecided && !isSameAssertion) return pod;
+  const isSame =
+    pod.ledgerName === ledgerName && pod.ledgerUid === ledgerUid && pod.launcherRefusal === launcherRefusal;
+  if (isSame && isSameAssertion) return pod;
+  return isDecided ? { ...pod, assertedMachine, ledgerName, ledgerUid, launcherRefusal } : { ...pod, launcherRefusal };
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { claimant, FakeInformer, mirrorOf, podNamed, silentLogger, until } from '../testing/fakes.ts';
+import { unverifiedLauncher, FakeInformer, mirrorOf, podNamed, silentLogger, until } from '../testing/fakes.ts';
 import { isLauncher, isUnverifiedLauncher, LauncherVerifier } from './launcher-verifier.ts';
 import type { ObjectChange } from '../../../lib/kubernetes/client/informer.ts';
 import type { VirtualMachineObject } from './objects/virtual-machine.ts';
@@ -23,7 +23,7 @@ describe('Pod that claims to run a virtual machine', () => {
 
   it('keeps its own identity until the claim is verified, then has the identity of the machine', async () => {
     const { pods, of, changes } = world((key) => Promise.resolve(key === 'default/vm1' ? vm1 : undefined));
-    pods.put(claimant('one'));
+    pods.put(unverifiedLauncher('one'));
     const before = of(name);
     expect(before && isUnverifiedLauncher(before)).to.equal(true);
     expect(before).to.include({ ledgerName: name, ledgerUid: `uid-${name}` });
@@ -34,9 +34,9 @@ describe('Pod that claims to run a virtual machine', () => {
 
   it('has the identity of the machine in its last change', async () => {
     const { pods, of, changes } = world(() => Promise.resolve(vm1));
-    pods.put(claimant('one'));
+    pods.put(unverifiedLauncher('one'));
     await until(() => isLauncher(of(name) as Pod));
-    pods.drop(claimant('one', { metadata: { deletionTimestamp: '2026-01-31T08:00:00Z' } }));
+    pods.drop(unverifiedLauncher('one', { metadata: { deletionTimestamp: '2026-01-31T08:00:00Z' } }));
     const { kind, object } = changes.at(-1) as Extract<ObjectChange<Pod>, { kind: 'gone' }>;
     expect([kind, object.ledgerName, object.deletionTimestamp]).to.deep.equal(['gone', 'vm1', '2026-01-31T08:00:00Z']);
     expect(of(name)).to.equal(undefined);
@@ -45,7 +45,7 @@ describe('Pod that claims to run a virtual machine', () => {
   it('is verified again after an error of the API server', async () => {
     let tries = 0;
     const { pods, of } = world(() => (++tries < 2 ? Promise.reject(new Error('no answer')) : Promise.resolve(vm1)));
-    pods.put(claimant('one'));
+    pods.put(unverifiedLauncher('one'));
     await until(() => isLauncher(of(name) as Pod));
     expect(tries).to.equal(2);
   });
@@ -54,10 +54,10 @@ describe('Pod that claims to run a virtual machine', () => {
     let lookups = 0;
     const { pods, of } = world(() => Promise.resolve((lookups++, vm1)));
     pods.put(podNamed(name));
-    pods.put(claimant('one'));
-    pods.put(claimant('two'));
+    pods.put(unverifiedLauncher('one'));
+    pods.put(unverifiedLauncher('two'));
     await until(() => lookups > 0 && isLauncher(of('virt-launcher-vm1-two') as Pod));
-    expect(of(name)).to.include({ ledgerName: name, claimedMachine: undefined });
+    expect(of(name)).to.include({ ledgerName: name, assertedMachine: undefined });
     expect(lookups).to.equal(1);
   });
 

@@ -13,8 +13,8 @@ import { isTerminated, type Pod } from './objects/pod.ts';
 export const ledgerKeyOf = ({ namespace, ledgerName }: Pick<Pod, 'namespace' | 'ledgerName'>): string =>
   keyOf({ namespace, name: ledgerName });
 
-const claimedKeyOf = ({ namespace, claimedMachine }: Pod): string =>
-  keyOf({ namespace, name: claimedMachine?.name ?? '' });
+const assertedKeyOf = ({ namespace, assertedMachine }: Pod): string =>
+  keyOf({ namespace, name: assertedMachine?.name ?? '' });
 
 /** The launchers of one machine. */
 interface Launchers {
@@ -27,8 +27,8 @@ export class LedgerPods {
   readonly #pods: { readonly objects: VerifiedPods };
   /** By the name of their machine. */
   readonly #launchers = new Map<string, Launchers>();
-  /** Unverified launchers, by the claimed machine and their own name. */
-  readonly #claims = new Map<string, Map<string, Pod>>();
+  /** Unverified launchers, by the asserted machine and their own name. */
+  readonly #unverified = new Map<string, Map<string, Pod>>();
 
   /** Create it before other subscribers of `pods`, so that they find it up to date. */
   constructor(pods: Pick<Informer<Pod>, 'subscribe'> & { readonly objects: VerifiedPods }) {
@@ -41,7 +41,7 @@ export class LedgerPods {
   #onPod(change: Exclude<ObjectChange<Pod>, { kind: 'listed' }>): void {
     const { object } = change;
     const before = change.kind === 'present' ? change.before : object;
-    if (before?.claimedMachine) this.#claims.get(claimedKeyOf(before))?.delete(before.name);
+    if (before?.assertedMachine) this.#unverified.get(assertedKeyOf(before))?.delete(before.name);
     if (change.kind === 'gone') this.#drop(object);
     else {
       // The verification of a launcher changes its name in the ledger.
@@ -49,17 +49,19 @@ export class LedgerPods {
       this.#put(object);
     }
     if (change.kind === 'present' && isUnverifiedLauncher(object)) {
-      const key = claimedKeyOf(object);
-      const claims = this.#claims.get(key) ?? new Map<string, Pod>();
-      this.#claims.set(key, claims.set(object.name, object));
+      const key = assertedKeyOf(object);
+      const launchers = this.#unverified.get(key) ?? new Map<string, Pod>();
+      this.#unverified.set(key, launchers.set(object.name, object));
     }
-    if (before?.claimedMachine && this.#claims.get(claimedKeyOf(before))?.size === 0)
-      this.#claims.delete(claimedKeyOf(before));
+    if (before?.assertedMachine && this.#unverified.get(assertedKeyOf(before))?.size === 0)
+      this.#unverified.delete(assertedKeyOf(before));
   }
 
-  /** Whether an unverified launcher claims this identity. */
+  /** Whether an unverified launcher asserts this identity. */
   hasUnverifiedLauncher(key: string, identity: string): boolean {
-    return [...(this.#claims.get(key)?.values() ?? [])].some(({ claimedMachine }) => claimedMachine?.uid === identity);
+    return [...(this.#unverified.get(key)?.values() ?? [])].some(
+      ({ assertedMachine }) => assertedMachine?.uid === identity,
+    );
   }
 
   /** All names in the ledger. */

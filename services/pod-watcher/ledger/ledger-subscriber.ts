@@ -1,5 +1,5 @@
 /** What the parts of the pod-watcher receive of the ledger: a snapshot, then the events of each command. */
-import type { EventBatch } from '../../../lib/ledger-client/event-subscription.ts';
+import type { EventReply } from '../../../lib/ledger-client/event-subscription.ts';
 import type { SnapshotSummary } from '../../../lib/ledger-client/follow-ledger.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
 import { readAll, readPages } from '../../../lib/ledger-client/pages.ts';
@@ -33,7 +33,7 @@ export interface LedgerSubscriber {
 }
 
 /** Delivers complete commands one by one. @throws UnknownEvent */
-export function deliverCommands({ events }: EventBatch, subscribers: readonly LedgerSubscriber[]): void {
+export function deliverCommands({ events }: EventReply, subscribers: readonly LedgerSubscriber[]): void {
   let command: LedgerEvent[] = [];
   for (const event of events) {
     command.push(...ledgerEventsOf(event));

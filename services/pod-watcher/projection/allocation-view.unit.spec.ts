@@ -130,7 +130,7 @@ describe('Allocation view', () => {
     const step = fc.tuple(anyAttachment, fc.constantFrom('allocate', 'release', 'reserve', 'unreserve'));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30, size: 'max' }), (steps) => {
-        /** The objects of a projector that looks only at what is reported. */
+        /** The objects of a projection that looks only at what is reported. */
         const shown = new Map<string, HeldAllocation>();
         const view: AllocationView = new AllocationView(({ ips }) => {
           for (const name of ips) {

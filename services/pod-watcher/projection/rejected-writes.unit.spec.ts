@@ -4,7 +4,7 @@ import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import { heldAllocation, launcher, podNamed, until } from '../testing/fakes.ts';
-import { createProjectorWorld, podAt } from './testing/projector.fixture.ts';
+import { createProjectorWorld, podAt } from './testing/projection.fixture.ts';
 
 describe('A write that the API server rejects', () => {
   let stop: AbortController;
@@ -20,9 +20,9 @@ describe('A write that the API server rejects', () => {
     const held = ['', 'up-'].map((name, ordinal) =>
       heldAllocation('a', { seq: 7 + ordinal, ordinal, interface: name }),
     );
-    const { api, pods, recorded, projector, addPod, quiet } = world(held);
+    const { api, pods, recorded, projection, addPod, quiet } = world(held);
     addPod(podNamed('a'));
-    projector.start();
+    projection.start();
     await until(() => api.writes.includes(`PATCH ${podAt('a')}`));
     pods.put({ ...(pods.objects.get('default/a') as Pod), node: 'node-1' });
     await quiet();
@@ -36,13 +36,13 @@ describe('A write that the API server rejects', () => {
   for (const status of [422, 403])
     it(`costs no annotation of another network, with status ${status}`, async () => {
       const held = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'refused.default' })];
-      const { api, pods, recorded, projector, addPod } = world(held);
+      const { api, pods, recorded, projection, addPod } = world(held);
       addPod(podNamed('a'));
       api.failRequest = ({ path, body }) =>
         path === podAt('a') && JSON.stringify(body).includes('refused.default')
           ? new ApiError(status, 'a policy denies that')
           : undefined;
-      projector.start();
+      projection.start();
       await until(() => recorded.length > 0);
       expect(pods.objects.get('default/a')?.annotations).to.include({
         'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
@@ -60,14 +60,14 @@ describe('A write that the API server rejects', () => {
     ['b', 'a'],
   ] as const)
     it(`to launcher ${refused} of a machine costs launcher ${other} no annotation`, async () => {
-      const { api, pods, projector, addPod } = world([heldAllocation('vm1')]);
+      const { api, pods, projection, addPod } = world([heldAllocation('vm1')]);
       for (const suffix of ['a', 'b']) {
         addPod(launcher(suffix));
         pods.put(launcher(suffix));
       }
       api.failRequest = ({ path }) =>
         path === podAt(`virt-launcher-vm1-${refused}`) ? new ApiError(422, 'refused') : undefined;
-      projector.start();
+      projection.start();
       const annotated = `default/virt-launcher-vm1-${other}`;
       await until(() => pods.objects.get(annotated)?.annotations['macvlan.default.kubernetes.io/allocated'] === 'true');
     });
@@ -75,12 +75,12 @@ describe('A write that the API server rejects', () => {
   it('is logged once for many objects, which are written when the API server accepts them', async () => {
     const allocations = Array.from({ length: 30 }, (_, index) => heldAllocation(`p${index}`, { seq: index + 1 }));
     const lines: string[] = [];
-    const { api, projector, addPod } = world(allocations, { log: pino({}, { write: (line) => lines.push(line) }) });
+    const { api, projection, addPod } = world(allocations, { log: pino({}, { write: (line) => lines.push(line) }) });
     for (const { pod } of allocations) addPod(podNamed(pod));
     let requestedSeqs = 0;
     api.failRequest = ({ path }) =>
       path.includes('/ips') && ++requestedSeqs <= 60 ? new ApiError(403, 'forbidden') : undefined;
-    projector.start();
+    projection.start();
     await until(() => api.writes.length === 60);
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
       'projection: the API server rejected a write',

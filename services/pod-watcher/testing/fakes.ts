@@ -76,7 +76,7 @@ export function mirrorOf(name: string, hash: string, { annotations, ...parts }: 
 }
 
 /** An unverified Pod with VirtualMachineInstance vm1 as its controller; `instance` is the uid in its owner reference. */
-export function claimant(
+export function unverifiedLauncher(
   suffix: string,
   { instance = 'uid-vm1', ...parts }: PodParts & { instance?: string } = {},
 ): Pod {
@@ -87,7 +87,7 @@ export function claimant(
 
 /** A verified launcher of the virtual machine vm1. */
 export const launcher = (suffix: string, parts: PodParts & { instance?: string } = {}): Pod =>
-  asVirtualMachine(claimant(suffix, parts));
+  asVirtualMachine(unverifiedLauncher(suffix, parts));
 
 /** A Subnet object, by default of provider macvlan.default. */
 export function subnetNamed(name: string, spec: object = {}, metadata: object = {}): SubnetObject {

@@ -1,4 +1,4 @@
-/** Connects the controllers and the projector to each other, to the Kubernetes API and to the ledger. Nothing is started here. */
+/** Connects the controllers and the projection to each other, to the Kubernetes API and to the ledger. Nothing is started here. */
 import { mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
@@ -51,7 +51,7 @@ import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../ledger/ledger-subscriber.ts';
 import { WaitingAnnotation } from '../kubernetes/waiting-annotation.ts';
 import { PodTraces } from '../pod-traces.ts';
-import { Projector } from '../projection/projector.ts';
+import { Projection } from '../projection/projection.ts';
 import type { Informers, VerifiedInformers, WiringOptions } from './inputs.ts';
 import {
   annotationRemover,
@@ -120,8 +120,8 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
   const poolController = createPoolController(context, caches);
   const reservationControllers = createReservationControllers(context, caches);
   const namespaceController = createNamespaceController(context, caches);
-  const projector = new Projector({ ...base, api, recordEvent: recordPodEvent, ledgerPods, traces, ...informers });
-  const nodeController = createNodeController(context, projector);
+  const projection = new Projection({ ...base, api, recordEvent: recordPodEvent, ledgerPods, traces, ...informers });
+  const nodeController = createNodeController(context, projection);
   const subscribers: LedgerSubscriber[] = [
     caches.subnets,
     caches.allocations,
@@ -133,8 +133,8 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     ...reservationControllers,
     namespaceController,
     podController,
-    projector.view,
-    projector.vipUsers,
+    projection.view,
+    projection.vipUsers,
     nodeController,
   ];
   return {
@@ -146,7 +146,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     claimController,
     namespaceController,
     nodeController,
-    projector,
+    projection,
     alarms,
     recordLeaseEvent,
     subscribers,
@@ -345,7 +345,7 @@ function createNamespaceController({ base, options, informers }: Context, caches
 
 function createNodeController(
   { base, options, informers, lookups, alarms }: Context,
-  { view }: Pick<Projector, 'view'>,
+  { view }: Pick<Projection, 'view'>,
 ): NodeController {
   const { api, handoverState } = options;
   const podKeyOf = ({ attachment }: SandboxBinding): string => `${attachment?.namespace}/${attachment?.pod}`;

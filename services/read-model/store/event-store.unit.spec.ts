@@ -32,7 +32,7 @@ describe('The event store', () => {
     expect(store.position).to.deep.equal(fakePosition(4));
   });
 
-  it('returns each event of many, for any batch sizes', () => {
+  it('returns each event of many, for any page sizes', () => {
     const events = Array.from({ length: 200 }, (_, index) => fakeEvent(index + 1, { subnet: `subnet-${index}` }));
     let from = 0;
     for (const count of [1, 62, 1, 1, 63, 3, 69]) {

@@ -34,7 +34,7 @@ export function parseVmLaunchers(steps: readonly Fields[]): VmLaunchers {
     const [namespace = '', name = ''] = key.split('/');
     const ownerReferences = [{ ...machine, controller: true }];
     const pod = toPod({ metadata: { namespace, name, uid: `uid-of-${name}`, ownerReferences } });
-    return asVirtualMachine({ ...pod, claimedMachine: pod.controller });
+    return asVirtualMachine({ ...pod, assertedMachine: pod.controller });
   };
   return {
     launcherOf: podOf,

@@ -15,7 +15,7 @@ import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { allObjects } from '../mass-deletion-guard.ts';
-import { NetworkCache } from '../networks/network.ts';
+import { NetworkDefinitionCache } from '../network-definitions/classify-network.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
 import { LifecycleTracker, type TerminatingPods } from './lifecycle-tracker.ts';
 import type { ClusterView } from '../cluster-view.ts';
@@ -105,7 +105,7 @@ export class PodController implements LedgerSubscriber {
     return {
       ...clusterView,
       subnets,
-      network: new NetworkCache(networks, (key) => this.wakeWaiters(`network:${key}`)).get,
+      network: new NetworkDefinitionCache(networks, (key) => this.wakeWaiters(`network:${key}`)).get,
       ordinalStart: (owner, namespace) => {
         const set = statefulSets.objects.get(keyOf({ namespace, name: owner.name }));
         return set?.uid === owner.uid ? set.firstOrdinal : undefined;

@@ -12,8 +12,8 @@ import { ownerDeleted, type ReleaseReason } from './release-reason.ts';
  * The controlling owner; undefined for a bare Pod. A virtual machine is the owner only of launchers that were verified: its Pods
  * may be on two nodes, and its addresses are retained while it is stopped.
  */
-export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'claimedMachine'>): Owner | undefined {
-  const owner = isLauncher(pod) ? pod.claimedMachine : pod.controller;
+export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'assertedMachine'>): Owner | undefined {
+  const owner = isLauncher(pod) ? pod.assertedMachine : pod.controller;
   if (!owner) return undefined;
   const { apiVersion, kind, name, uid } = owner;
   if (ownerKind(apiVersion, kind) === virtualMachineKind && !isLauncher(pod)) return undefined;

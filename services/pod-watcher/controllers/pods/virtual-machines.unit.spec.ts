@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { claimant, heldAllocation, launcher, podNamed, until } from '../../testing/fakes.ts';
+import { unverifiedLauncher, heldAllocation, launcher, podNamed, until } from '../../testing/fakes.ts';
 import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
 import { virtualMachineReleaseReason } from './retention.ts';
 import {
@@ -160,8 +160,8 @@ describe('a virtual machine', () => {
 
     it('before two Pods that name a missing instance get an address; an Event has the reason', async () => {
       const { pods, allocator, podEvents, controller } = world();
-      pods.put(claimant('one', { annotations }));
-      pods.put(claimant('two', { annotations }));
+      pods.put(unverifiedLauncher('one', { annotations }));
+      pods.put(unverifiedLauncher('two', { annotations }));
       controller.start();
       await until(() => podEvents.length >= 2);
       await waitForIdle();
@@ -178,7 +178,7 @@ describe('a virtual machine', () => {
       ]) {
         const { pods, allocator, machines, controller } = world({ allocations: [held] });
         machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: actual });
-        pods.put(claimant('forged', { annotations: { [networksAnnotation]: 'macvlan, other' } }));
+        pods.put(unverifiedLauncher('forged', { annotations: { [networksAnnotation]: 'macvlan, other' } }));
         controller.start();
         await waitForIdle();
         expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
@@ -188,7 +188,7 @@ describe('a virtual machine', () => {
     it('and its launcher is served as soon as the instance lists it', async () => {
       const { pods, allocator, machines, controller } = world();
       machines.set('default/vm1', { VirtualMachineInstance: instance({ activePods: new Set() }) });
-      const pod = claimant('one', { annotations });
+      const pod = unverifiedLauncher('one', { annotations });
       pods.put(pod);
       controller.start();
       await waitForIdle();
@@ -202,7 +202,7 @@ describe('a virtual machine', () => {
     it('and keeps its addresses until its launcher was looked up', async () => {
       const { pods, allocator, machines, controller, alarms } = world({ allocations: [held] });
       machines.set('default/vm1', { VirtualMachineInstance: instance() });
-      pods.put(claimant('one', { annotations }));
+      pods.put(unverifiedLauncher('one', { annotations }));
       await controller.prepare();
       controller.start();
       await waitForIdle();
@@ -212,19 +212,19 @@ describe('a virtual machine', () => {
     it('once: a launcher remains verified if its ownerReferences change or its instance is deleted', async () => {
       const { pods, allocator, machines, controller } = world({ allocations: [held] });
       machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: instance() });
-      pods.put(claimant('one', { annotations }));
+      pods.put(unverifiedLauncher('one', { annotations }));
       controller.start();
       await waitForIdle();
       machines.clear();
-      pods.put(claimant('one', { annotations, metadata: { ownerReferences: [] } }));
-      pods.put(claimant('one', { annotations, instance: 'uid-other' }));
+      pods.put(unverifiedLauncher('one', { annotations, metadata: { ownerReferences: [] } }));
+      pods.put(unverifiedLauncher('one', { annotations, instance: 'uid-other' }));
       await waitForIdle();
       expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
     });
 
     it('and a Pod without KubeVirt’s naming is a plain Pod, without an owner', async () => {
       const { pods, allocator, controller } = world();
-      const claimed = claimant('one');
+      const claimed = unverifiedLauncher('one');
       pods.put({ ...podWithNetwork('mine'), controller: claimed.controller });
       controller.start();
       await until(() => allocator.allocated.length === 1);

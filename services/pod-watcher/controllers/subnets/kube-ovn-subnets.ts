@@ -3,8 +3,8 @@ import { cidrsOverlap, parseCidr } from '../../../../ledger/domain/addresses/add
 import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
-import { broadcastDomainOf } from '../networks/broadcast-domain.ts';
-import { isSameNetwork, networkOf } from '../networks/network.ts';
+import { broadcastDomainOf } from '../network-definitions/broadcast-domain.ts';
+import { isSameNetwork, classifyNetwork } from '../network-definitions/classify-network.ts';
 import { type AddressPlan, cidrsOf, isOverlay, kubeOvnConflict } from './kube-ovn-conflict.ts';
 
 type Plan = { readonly spec: AddressPlan };
@@ -26,8 +26,8 @@ export class KubeOvnSubnets {
     return kubeOvnConflict(subnet, {
       subnets: this.#subnets.objects.values(),
       isOwnNetwork: (provider) => {
-        const definition = this.#networkOf(provider);
-        return definition !== undefined && networkOf(definition).kind === 'ipam';
+        const definition = this.#definitionOf(provider);
+        return definition !== undefined && classifyNetwork(definition).kind === 'ipam';
       },
       areApart: (provider, other) => {
         const [one, two] = [this.#domainOf(provider), this.#domainOf(other)];
@@ -54,13 +54,13 @@ export class KubeOvnSubnets {
     });
   }
 
-  #networkOf(provider: string): NetworkDefinition | undefined {
+  #definitionOf(provider: string): NetworkDefinition | undefined {
     const [namespace = '', ...names] = provider.split('.').toReversed();
     return this.#networks.objects.get(keyOf({ namespace, name: names.toReversed().join('.') }));
   }
 
   #domainOf(provider: string): string | undefined {
-    const definition = this.#networkOf(provider);
+    const definition = this.#definitionOf(provider);
     return definition && broadcastDomainOf(definition.config, definition.resource);
   }
 }

@@ -19,7 +19,7 @@ import {
 } from './subnet-spec.ts';
 import type { KubeOvnSubnets } from './kube-ovn-subnets.ts';
 import type { SubnetCache } from './subnet-cache.ts';
-import { overlapMessage, AddressOverlapDetector } from '../networks/address-overlap-detector.ts';
+import { overlapMessage, AddressOverlapDetector } from '../network-definitions/address-overlap-detector.ts';
 
 export interface SubnetControllerOptions extends ObjectAccess<SubnetObject> {
   readonly allocator: Pick<LedgerClient, 'call'>;

@@ -1,7 +1,7 @@
 /** Limits of Subnets, IPPools, Vips, IPs, networks, namespaces and Nodes. */
 import { expect } from 'chai';
 import { NamespaceBindings } from '../../controllers/namespaces/namespace-bindings.ts';
-import { networkOf } from '../../controllers/networks/network.ts';
+import { classifyNetwork } from '../../controllers/network-definitions/classify-network.ts';
 import { SubnetCache } from '../../controllers/subnets/subnet-cache.ts';
 import { allowsNamespace } from '../../controllers/namespaces/namespace-access.ts';
 import { ipPools } from './ip-pool.ts';
@@ -61,12 +61,12 @@ describe('An object over a limit is reported with the limit:', () => {
   it('NetworkAttachmentDefinition with a configuration of a megabyte, or with many plugins', () => {
     const large = networkDefinitions.parse({ metadata, spec: { config: ' '.repeat(1 << 20) } });
     expect(large.config).to.equal('');
-    expect(networkOf(large)).to.deep.equal({
+    expect(classifyNetwork(large)).to.deep.equal({
       kind: 'broken',
       problem: 'its spec.config has 1048576 characters, and at most 65536 are taken: shorten it',
     });
     const many = JSON.stringify({ plugins: times(33, { type: 'macvlan' }) });
-    expect(networkOf({ ...large, config: many, problem: undefined } as never)).to.deep.equal({
+    expect(classifyNetwork({ ...large, config: many, problem: undefined } as never)).to.deep.equal({
       kind: 'broken',
       problem: 'its spec.config has 33 plugins, and at most 32 are taken: remove some',
     });

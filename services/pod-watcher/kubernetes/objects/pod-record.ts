@@ -21,7 +21,7 @@ const maxKeyLength = 2_048;
 export const podRecords: RecordFormat<Pod, Pod | PodRecord> = {
   store(pod) {
     const { name, uid, resourceVersion, createdAt, node, controller } = pod;
-    if (pod.ledgerName !== name || pod.ledgerUid !== uid || pod.claimedMachine) return pod;
+    if (pod.ledgerName !== name || pod.ledgerUid !== uid || pod.assertedMachine) return pod;
     const own = Object.entries(pod.annotations).filter(([key]) => isUniquePerPod(key));
     const annotations = { ...pod.annotations, ...Object.fromEntries(own.map(([key]) => [key, ''])) };
     const common = { ...pod, ...nothingOwn, annotations };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { claimant, launcher, mirrorOf, podNamed } from '../../testing/fakes.ts';
+import { unverifiedLauncher, launcher, mirrorOf, podNamed } from '../../testing/fakes.ts';
 import { podRecords } from './pod-record.ts';
 import { type Pod, toPod } from './pod.ts';
 
@@ -103,7 +103,7 @@ describe('a Pod as a record', () => {
 
   it('is the Pod itself if that has the identity of a machine or a manifest, or long annotations', () => {
     const unusual: Pod[] = [
-      claimant('a'),
+      unverifiedLauncher('a'),
       launcher('a'),
       podNamed('a', { annotations: { 'macvlan.default.kubernetes.io/routes': 'x'.repeat(2_048) } }),
       mirrorOf('a', '0'.repeat(32)),

@@ -1,6 +1,6 @@
 /** Pod: the few fields that pod-watcher uses. The rest is dropped on arrival, so that a large cluster fits in memory. */
 import {
-  claimedMachineOf,
+  assertedMachineOf,
   type Controller,
   controllerOf,
   isStaticIdentity,
@@ -21,10 +21,10 @@ export interface Pod extends ObjectMeta {
   readonly ledgerName: string;
   /** Its uid in the ledger: its own uid; for a static Pod the hash of its manifest; for a launcher the uid of its machine. */
   readonly ledgerUid: string;
-  /** The virtual machine whose launcher it claims to be; undefined for other Pods. */
-  readonly claimedMachine: Controller | undefined;
-  /** Why that claim is rejected; "" while it is accepted or not verified yet (launcher-verifier.ts). */
-  readonly claimRefusal: string;
+  /** The virtual machine whose launcher it asserts to be; undefined for other Pods. */
+  readonly assertedMachine: Controller | undefined;
+  /** Why that assertion is rejected; "" while it is accepted or not verified yet (launcher-verifier.ts). */
+  readonly launcherRefusal: string;
   /** RFC 3339. */
   readonly createdAt: string;
   readonly node: string;
@@ -91,8 +91,8 @@ export function toPod(raw: unknown): Pod {
     ...meta,
     ledgerName,
     ledgerUid,
-    claimedMachine: claimedMachineOf({ ...meta, controller }),
-    claimRefusal: '',
+    assertedMachine: assertedMachineOf({ ...meta, controller }),
+    launcherRefusal: '',
     createdAt: creationTimes.share(createdAt, createdAt),
     node: sharedText(asText(spec['nodeName'])),
     hostNetwork: spec['hostNetwork'] === true,

@@ -55,8 +55,8 @@ export type ParsedPodResult<H extends HeldAttachment> =
 /** @param held the attachments that the Pod's uid holds, sorted by ordinal. */
 export function parsePod<H extends HeldAttachment>(pod: Pod, held: readonly H[]): ParsedPodResult<H> {
   if (pod.problems.length > 0) return { ok: false, problems: pod.problems.map(requestProblem) };
-  if (pod.claimedMachine && !isLauncher(pod))
-    return { ok: false, problems: [clusterProblem(pod.claimRefusal || unverifiedOwner(pod.claimedMachine))] };
+  if (pod.assertedMachine && !isLauncher(pod))
+    return { ok: false, problems: [clusterProblem(pod.launcherRefusal || unverifiedOwner(pod.assertedMachine))] };
   const selected = parseNetworkSelections(pod);
   if (!selected.ok) return { ok: false, problems: [requestProblem(selected.problem)] };
   const ovn4nfv = parseOvn4nfv(pod, held);

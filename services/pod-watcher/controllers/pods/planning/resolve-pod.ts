@@ -2,7 +2,7 @@
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import { truncate } from '../../../limits.ts';
-import type { MacSupport, ServedNetwork } from '../../networks/network.ts';
+import type { MacSupport, ServedNetwork } from '../../network-definitions/classify-network.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
 import { ownerOf } from '../pod-owner.ts';
 import { statefulSetOrdinal } from '../../../../../lib/kubernetes/stateful-set.ts';

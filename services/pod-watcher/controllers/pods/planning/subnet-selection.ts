@@ -3,7 +3,7 @@ import { ovn4nfvProvider } from '../../../../../lib/kubernetes/ovn4nfv.ts';
 import type { Requested } from '../../../kubernetes/objects/annotation-table.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
-import type { ServedNetwork } from '../../networks/network.ts';
+import type { ServedNetwork } from '../../network-definitions/classify-network.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
 import type { ServedAttachment } from './attachment-annotations.ts';
 import type { ClusterView } from '../../cluster-view.ts';

@@ -2,7 +2,7 @@
 import { networksAnnotation, toPod } from '../../../../kubernetes/objects/pod.ts';
 import type { HeldAttachment } from '../attachment-matching.ts';
 import type { NamespaceRestriction } from '../../../../kubernetes/objects/subnet.ts';
-import { networkOf } from '../../../networks/network.ts';
+import { classifyNetwork } from '../../../network-definitions/classify-network.ts';
 import { planPod } from '../plan.ts';
 import type { ClaimState, ClusterView } from '../../../cluster-view.ts';
 
@@ -44,7 +44,7 @@ const clusterView: ClusterView = {
   network: (key) => {
     const [namespace = '', name = ''] = key.split('/');
     const config = configs[key];
-    return config === undefined ? undefined : networkOf({ namespace, name, config });
+    return config === undefined ? undefined : classifyNetwork({ namespace, name, config });
   },
   subnets: {
     serves: (name) => Object.values(providers).some((names) => names.includes(name)),

@@ -1,4 +1,4 @@
-/** A projector with an API server in memory and informers that follow it. */
+/** A projection with an API server in memory and informers that follow it. */
 import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import type { Usage } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
@@ -13,7 +13,7 @@ import type { VlanObject } from '../../kubernetes/objects/vlan.ts';
 import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
 import { FakeApi } from '../../testing/fake-api.ts';
 import { appliedSubnet, FakeInformer, silentLogger } from '../../testing/fakes.ts';
-import { Projector } from '../projector.ts';
+import { Projection } from '../projection.ts';
 
 export const usage: Usage = {
   family: 4,
@@ -87,7 +87,7 @@ export function createProjectorWorld(
     log,
     signal,
   };
-  const projector = new Projector(options);
+  const projection = new Projection(options);
   const addPod = (pod: Pod): void => {
     api.put(podAt(pod.name), {
       metadata: { name: pod.name, namespace: 'default', uid: pod.uid, annotations: pod.annotations },
@@ -107,10 +107,10 @@ export function createProjectorWorld(
     pools: [],
     reservations,
   };
-  for (const reader of [projector.view, projector.vipUsers]) reader.onSnapshot(snapshot);
+  for (const reader of [projection.view, projection.vipUsers]) reader.onSnapshot(snapshot);
   const quiet = async (): Promise<void> => {
     for (let writes = -1; writes !== api.writes.length; await new Promise((resolve) => setTimeout(resolve, 15)))
       writes = api.writes.length;
   };
-  return { api, pods, ips, subnets, pools, vips, requestedSeqs, ledger, recorded, projector, addPod, addIp, quiet };
+  return { api, pods, ips, subnets, pools, vips, requestedSeqs, ledger, recorded, projection, addPod, addIp, quiet };
 }

@@ -8,9 +8,9 @@ import { vips as vipKind } from '../kubernetes/objects/vip.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import { boundEvent, heldAllocation, launcher, podNamed, subnetNamed, until } from '../testing/fakes.ts';
 import { ipManifest } from './ip-object.ts';
-import { createProjectorWorld, ipAt, podAt, subnetAt, usage } from './testing/projector.fixture.ts';
+import { createProjectorWorld, ipAt, podAt, subnetAt, usage } from './testing/projection.fixture.ts';
 
-describe('Projector', () => {
+describe('Projection', () => {
   let stop: AbortController;
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
@@ -22,7 +22,7 @@ describe('Projector', () => {
 
   it('labels a Vip with the IP object of the Pod that uses it', async () => {
     const reserved = { seq: 3, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
-    const { api, vips, projector, addPod } = world([heldAllocation('a')], { reservations: [reserved] });
+    const { api, vips, projection, addPod } = world([heldAllocation('a')], { reservations: [reserved] });
     addPod(podNamed('a'));
     const path = '/apis/kubeovn.io/v1/vips/web';
     api.put(path, {
@@ -30,7 +30,7 @@ describe('Projector', () => {
       spec: {},
     });
     vips.put(vipKind.parse(api.objects.get(path)));
-    projector.start();
+    projection.start();
     const label = () => (api.objects.get(path)?.metadata['labels'] as object | undefined) ?? {};
     await until(() => 'ovn.kubernetes.io/ip_reserved' in label() && api.writes.includes(`PATCH ${path}`));
     expect(label()).to.include({ 'ovn.kubernetes.io/ip_reserved': 'a.default.macvlan.default' });
@@ -38,12 +38,12 @@ describe('Projector', () => {
 
   it('writes annotations to both launchers and one IP object during a live migration', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
-    const { api, pods, projector, addPod, quiet } = world([heldAllocation('vm1', { owner })]);
+    const { api, pods, projection, addPod, quiet } = world([heldAllocation('vm1', { owner })]);
     for (const suffix of ['a', 'b']) {
       addPod(launcher(suffix));
       pods.put(launcher(suffix));
     }
-    projector.start();
+    projection.start();
     await until(() => api.writes.length === 3);
     await quiet();
     const ip = 'vm1.default.macvlan.default';
@@ -57,19 +57,19 @@ describe('Projector', () => {
   it('shows the Node of the last binding while two launchers of the same second have the address', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
     const metadata = { creationTimestamp: '2026-01-31T08:00:00Z' };
-    const { api, pods, projector } = world([heldAllocation('vm1', { owner, node: 'node-2' })]);
+    const { api, pods, projection } = world([heldAllocation('vm1', { owner, node: 'node-2' })]);
     for (const [index, suffix] of ['source', 'target'].entries())
       pods.put(launcher(suffix, { metadata, spec: { nodeName: `node-${index + 1}` } }));
-    projector.start();
+    projection.start();
     const ip = ipAt('vm1.default.macvlan.default');
     await until(() => api.objects.has(ip));
     expect(api.objects.get(ip)?.['spec']).to.include({ podName: 'vm1', nodeName: 'node-2' });
   });
 
   it('writes the annotations and the IP object of an allocation once', async () => {
-    const { api, projector, addPod, quiet } = world([heldAllocation('a')]);
+    const { api, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
-    projector.start();
+    projection.start();
     await until(() => api.writes.length === 2);
     await quiet();
     expect(api.writes).to.have.members([`PATCH ${podAt('a')}`, 'POST /apis/kubeovn.io/v1/ips']);
@@ -82,9 +82,9 @@ describe('Projector', () => {
   });
 
   it('delays the IP object of a Pod without a Node, and writes it once', async () => {
-    const { api, pods, projector, addPod, quiet } = world([heldAllocation('a')], { schedulingWaitMs: 60_000 });
+    const { api, pods, projection, addPod, quiet } = world([heldAllocation('a')], { schedulingWaitMs: 60_000 });
     addPod(podNamed('a'));
-    projector.start();
+    projection.start();
     await until(() => api.writes.length === 1);
     await quiet();
     expect(api.writes).to.deep.equal([`PATCH ${podAt('a')}`]);
@@ -96,27 +96,27 @@ describe('Projector', () => {
   });
 
   it('writes the IP object after the delay when the Pod still has no Node', async () => {
-    const { api, projector, addPod } = world([heldAllocation('a')], { schedulingWaitMs: 20 });
+    const { api, projection, addPod } = world([heldAllocation('a')], { schedulingWaitMs: 20 });
     addPod(podNamed('a'));
-    projector.start();
+    projection.start();
     await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
   });
 
   it('writes an IP object for each of two Pods that share Kube-OVN’s name, and deletes only that of a released one', async () => {
     const dotted = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 7 });
     const plain = heldAllocation('a', { namespace: 'bug', provider: 'net.lan.default', seq: 8 });
-    const { api, ips, projector, quiet } = world([dotted]);
+    const { api, ips, projection, quiet } = world([dotted]);
     const shown = (): unknown[] =>
       [...api.objects.values()].map(({ spec }) => (spec as Record<string, unknown>)['podName']);
-    projector.start();
+    projection.start();
     await until(() => ips.objects.size === 1);
-    projector.view.onEvents([{ kind: 'allocated', allocation: plain }], 51);
+    projection.view.onEvents([{ kind: 'allocated', allocation: plain }], 51);
     await until(() => ips.objects.size === 2);
     await quiet();
     expect(shown()).to.have.members(['a', 'a.bug']);
     expect(api.objects.get(ipAt('a.bug.net.lan.default'))?.['spec']).to.include({ podName: 'a', namespace: 'bug' });
     const writes = api.writes.length;
-    projector.view.onEvents([{ kind: 'released', ...dotted, addresses: [] }], 52);
+    projection.view.onEvents([{ kind: 'released', ...dotted, addresses: [] }], 52);
     await until(() => ips.objects.size === 1);
     await quiet();
     expect(shown()).to.deep.equal(['a']);
@@ -134,22 +134,22 @@ describe('Projector', () => {
       mac: '',
     };
     const plain = heldAllocation('a', { namespace: 'bug', provider: 'net.lan.default', seq: 8 });
-    const { api, ips, projector, addIp, quiet } = world([plain], { reservations: [reserved] });
+    const { api, ips, projection, addIp, quiet } = world([plain], { reservations: [reserved] });
     const spec = { podName: 'a.bug', namespace: 'net', subnet: 'macvlan', ipAddress: '10.0.0.9' };
     addIp({ metadata: { name, finalizers: ['ipledger.io/ledger'] }, spec });
-    projector.start();
+    projection.start();
     await until(() => ips.objects.size === 2);
     await quiet();
     expect(api.writes).to.deep.equal([`POST ${ipKind.path}`]);
     expect(api.objects.get(ipAt(name))?.['spec']).to.deep.equal(spec);
     const ofOwner = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 9 });
-    projector.view.onEvents([{ kind: 'allocated', allocation: ofOwner }], 51);
+    projection.view.onEvents([{ kind: 'allocated', allocation: ofOwner }], 51);
     await until(() => api.writes.includes(`PATCH ${ipAt(name)}`));
     expect(api.objects.get(ipAt(name))?.metadata['annotations']).to.include({ 'ipledger.io/allocation': '9' });
   });
 
   it('writes nothing when all objects are up to date', async () => {
-    const { api, projector, addPod, addIp, quiet } = world([heldAllocation('a')]);
+    const { api, projection, addPod, addIp, quiet } = world([heldAllocation('a')]);
     const annotations = {
       'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
       'macvlan.default.kubernetes.io/cidr': '10.0.0.0/24',
@@ -159,15 +159,15 @@ describe('Projector', () => {
     };
     addPod(podNamed('a', { annotations }));
     addIp(ipManifest(heldAllocation('a'), ''));
-    projector.start();
+    projection.start();
     await quiet();
     expect(api.writes).to.deep.equal([]);
   });
 
   it('restores objects that were changed or deleted manually', async () => {
-    const { api, pods, ips, projector, addPod, quiet } = world([heldAllocation('a')]);
+    const { api, pods, ips, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
-    projector.start();
+    projection.start();
     await until(() => api.writes.length === 2);
     const name = 'a.default.macvlan.default';
     api.objects.delete(ipAt(name));
@@ -181,12 +181,12 @@ describe('Projector', () => {
   });
 
   it('deletes the IP object of a released allocation, and leaves the annotations of the Pod', async () => {
-    const { api, projector, addPod, addIp, quiet } = world([heldAllocation('a')]);
+    const { api, projection, addPod, addIp, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'macvlan' } }));
     addIp(ipManifest(heldAllocation('a'), ''));
-    projector.start();
+    projection.start();
     await quiet();
-    projector.view.onEvents(
+    projection.view.onEvents(
       [{ kind: 'released', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'uid-a', addresses: [] }],
       51,
     );
@@ -199,18 +199,18 @@ describe('Projector', () => {
   });
 
   it('deletes own IP objects without an allocation at the start, and no others', async () => {
-    const { api, projector, addIp, quiet } = world([]);
+    const { api, projection, addIp, quiet } = world([]);
     addIp(ipManifest(heldAllocation('gone'), ''));
     addIp({ metadata: { name: 'node-1' }, spec: { subnet: 'join' } });
-    projector.start();
+    projection.start();
     await quiet();
     expect([...api.objects.keys()]).to.deep.equal([ipAt('node-1')]);
   });
 
   it('replaces the IP object when its name has another allocation', async () => {
-    const { api, projector, addIp, quiet } = world([heldAllocation('a', { seq: 9, uid: 'new' })]);
+    const { api, projection, addIp, quiet } = world([heldAllocation('a', { seq: 9, uid: 'new' })]);
     addIp(ipManifest(heldAllocation('a', { seq: 7, uid: 'old' }), ''));
-    projector.start();
+    projection.start();
     await quiet();
     const name = 'a.default.macvlan.default';
     expect(api.writes).to.deep.equal([`DELETE ${ipAt(name)}`, 'POST /apis/kubeovn.io/v1/ips']);
@@ -218,9 +218,9 @@ describe('Projector', () => {
   });
 
   it('writes the Node of the Pod to the IP object once it is scheduled', async () => {
-    const { api, pods, projector, addPod, quiet } = world([heldAllocation('a')]);
+    const { api, pods, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
-    projector.start();
+    projection.start();
     await quiet();
     pods.put(
       podNamed('a', { spec: { nodeName: 'node-1' }, annotations: { ...pods.objects.get('default/a')?.annotations } }),
@@ -230,33 +230,33 @@ describe('Projector', () => {
   });
 
   it('does not patch another Pod of the same name', async () => {
-    const { api, projector, addPod, quiet } = world([heldAllocation('a')]);
+    const { api, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     api.put(podAt('a'), { metadata: { name: 'a', namespace: 'default', uid: 'new' } });
-    projector.start();
+    projection.start();
     await quiet();
     expect(api.objects.get(podAt('a'))?.metadata).not.to.have.property('annotations');
     expect(api.writes.filter((write) => write.includes('/pods/'))).to.have.length(1);
   });
 
   it('retries failed writes', async () => {
-    const { api, projector, addPod } = world([heldAllocation('a')]);
+    const { api, projection, addPod } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     let failures = 0;
     api.failRequest = () => (failures++ < 4 ? new ApiError(failures % 2 ? 500 : 429, 'trouble') : undefined);
-    projector.start();
+    projection.start();
     await until(() => api.writes.length === 2);
   });
 
   it('reports once that a Pod was bound on another Node', async () => {
     const held = [heldAllocation('a', { node: 'node-2' }), heldAllocation('b', { seq: 8 })];
-    const { pods, recorded, projector, addPod, quiet } = world(held);
+    const { pods, recorded, projection, addPod, quiet } = world(held);
     const [a, b] = ['a', 'b'].map((name) => podNamed(name, { spec: { nodeName: 'node-1' } })) as [Pod, Pod];
     for (const pod of [a, b]) addPod(pod);
-    projector.start();
+    projection.start();
     await quiet();
     pods.put(a);
-    projector.view.onEvents([boundEvent('b', 8)], 51);
+    projection.view.onEvents([boundEvent('b', 8)], 51);
     await quiet();
     expect(recorded.map(({ pod, event }) => [pod, event.reason])).to.deep.equal([['a', 'BoundOnAnotherNode']]);
     expect(recorded[0]?.event.message).to.equal(
@@ -265,17 +265,17 @@ describe('Projector', () => {
   });
 
   it('writes the counts of a Subnet together, as of the latest event, and only when they change', async () => {
-    const { api, subnets, requestedSeqs, ledger, projector, quiet } = world([]);
+    const { api, subnets, requestedSeqs, ledger, projection, quiet } = world([]);
     api.put(subnetAt, { metadata: { name: 'macvlan', uid: 'uid-macvlan' }, spec: {} });
     subnets.objects.set('macvlan', subnetNamed('macvlan'));
-    projector.start();
+    projection.start();
     await until(() => api.writes.length === 1);
     expect(api.objects.get(subnetAt)?.['status']).to.include({ v4usingIPs: 1, v4availableIPs: 252, v6usingIPs: 0 });
     await quiet();
     expect(api.writes).to.deep.equal([`PATCH ${subnetAt}/status`]);
     ledger.usage = [{ ...usage, inUse: '20' }];
     for (let seq = 51; seq <= 70; seq++) {
-      projector.view.onEvents([{ kind: 'allocated', allocation: heldAllocation(`p${seq}`, { seq }) }], seq);
+      projection.view.onEvents([{ kind: 'allocated', allocation: heldAllocation(`p${seq}`, { seq }) }], seq);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     const statuses = (): string[] => api.writes.filter((write) => write.endsWith('/status'));
@@ -286,13 +286,13 @@ describe('Projector', () => {
   });
 
   it('writes the counts of an IPPool with its field names when its Subnet changes', async () => {
-    const { api, pools, projector, quiet } = world([]);
+    const { api, pools, projection, quiet } = world([]);
     const path = `${ipPools.path}/web`;
     api.put(path, { metadata: { name: 'web' }, spec: { subnet: 'macvlan', ips: ['10.0.0.2'] } });
     pools.objects.set('web', ipPools.parse(api.objects.get(path)));
-    projector.start();
+    projection.start();
     const spec = { subnet: 'macvlan', ips: ['10.0.0.2'], namespaces: [] };
-    projector.view.onEvents([{ kind: 'pool-configured', pool: { name: 'web', spec, source: undefined } }], 51);
+    projection.view.onEvents([{ kind: 'pool-configured', pool: { name: 'web', spec, source: undefined } }], 51);
     await until(() => api.writes.length > 0);
     await quiet();
     expect(api.writes).to.deep.equal([`PATCH ${path}/status`]);
@@ -305,11 +305,11 @@ describe('Projector', () => {
   });
 
   it('replaces an IP object that another client created for another address', async () => {
-    const { api, addPod, addIp, projector, quiet } = world([heldAllocation('a')]);
+    const { api, addPod, addIp, projection, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     const name = 'a.default.macvlan.default';
     addIp({ metadata: { name }, spec: { ...ipManifest(heldAllocation('a'), '').spec, v4IpAddress: '10.0.0.9' } });
-    projector.start();
+    projection.start();
     await until(() => api.writes.length > 2);
     await quiet();
     expect(api.writes.filter((write) => write.includes('/ips'))).to.deep.equal([
@@ -319,13 +319,13 @@ describe('Projector', () => {
   });
 
   it('removes Kube-OVN’s finalizer of a deleted IP object, and creates the object again', async () => {
-    const { api, ips, addPod, addIp, projector, quiet } = world([heldAllocation('a')]);
+    const { api, ips, addPod, addIp, projection, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     const manifest = ipManifest(heldAllocation('a'), '');
     const finalizers = ['kubeovn.io/kube-ovn-controller'];
     const name = 'a.default.macvlan.default';
     addIp({ ...manifest, metadata: { ...manifest.metadata, finalizers, deletionTimestamp: '2026-11-17T14:05:00Z' } });
-    projector.start();
+    projection.start();
     await until(() => ips.objects.get(name)?.finalizers.length === 0);
     api.objects.delete(ipAt(name));
     ips.drop(ips.objects.get(name) as IpObject);
@@ -335,10 +335,10 @@ describe('Projector', () => {
   });
 
   it('writes no counts of a retired Subnet', async () => {
-    const { api, subnets, ledger, projector, quiet } = world([]);
+    const { api, subnets, ledger, projection, quiet } = world([]);
     ledger.error = new IpledgerError('SUBNET_UNKNOWN', 'no subnet macvlan is configured');
     subnets.objects.set('macvlan', subnetNamed('macvlan'));
-    projector.start();
+    projection.start();
     await quiet();
     expect(api.writes).to.deep.equal([]);
   });

@@ -8,7 +8,7 @@ import type { NetworkDefinition } from '../../kubernetes/objects/network-definit
 import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 import { truncate } from '../../limits.ts';
-import { isSameNetwork, networkOf } from './network.ts';
+import { isSameNetwork, classifyNetwork } from './classify-network.ts';
 import {
   type SharedBroadcastDomain,
   findSharedBroadcastDomains,
@@ -137,7 +137,7 @@ export function overlapMessage(subnet: string, shared: SharedBroadcastDomain | u
 }
 
 function domainNetworkOf(key: string, object: NetworkDefinition): DomainNetwork | undefined {
-  const network = networkOf(object);
+  const network = classifyNetwork(object);
   const broadcastDomain = network.kind === 'ipam' ? broadcastDomainOf(object.config, object.resource) : undefined;
   return network.kind === 'ipam' && broadcastDomain !== undefined
     ? { key, provider: network.provider, broadcastDomain }

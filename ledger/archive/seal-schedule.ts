@@ -1,12 +1,11 @@
 /**
  * Seals old events while this replica is the writer. It seals only complete segments, so etcd holds at most one segment more than
- * the retention requires.
+ * the schedule requires.
  */
 import { pause } from '../../lib/process/abortable.ts';
 import { type ErrorKind, IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/process/log.ts';
-import type { SealedSegment } from '../domain/values/ledger.ts';
-import type { Seq } from '../domain/values/ledger.ts';
+import type { SealedSegment, Seq } from '../domain/values/ledger.ts';
 import { lastSealedSeq } from '../domain/state/state.ts';
 import { parseEvent } from '../log/chain/chain.ts';
 import type { Replica } from '../log/reader/replica.ts';
@@ -14,7 +13,7 @@ import type { Writer } from '../log/writer/writer.ts';
 import { pruneSealed, sealOldestEvents, type SealingContext } from './seal.ts';
 
 /** An event stays in etcd while `keepEvents` or `keepMs` requires it. */
-export interface Retention {
+export interface SealSchedule {
   /** The number of newest events that stay. */
   readonly keepEvents: number;
   /** Events that are younger stay; 0: no limit by age. */
@@ -26,11 +25,11 @@ export interface Retention {
 const defaultIntervalMs = 1_000;
 const maxBackoffMs = 60_000;
 
-export interface RetentionOptions extends Pick<SealingContext, 'ledger' | 'archive' | 'after'> {
+export interface SealScheduleOptions extends Pick<SealingContext, 'ledger' | 'archive' | 'after'> {
   readonly replica: Replica;
   /** undefined while another replica is the writer. */
   readonly writer: () => Writer | undefined;
-  readonly retention: Retention;
+  readonly schedule: SealSchedule;
   readonly log: Logger;
   /** Called after each attempt to seal or delete events, with the kind of its failure. */
   readonly onOutcome?: (failure: ErrorKind | undefined) => void;
@@ -39,8 +38,8 @@ export interface RetentionOptions extends Pick<SealingContext, 'ledger' | 'archi
 }
 
 /** Runs until the signal is aborted. Failures are logged, reported and retried: none ends the writer. */
-export async function runRetention(options: RetentionOptions, signal: AbortSignal): Promise<void> {
-  const { replica, writer, ledger, retention, log, onOutcome, intervalMs = defaultIntervalMs } = options;
+export async function runSealSchedule(options: SealScheduleOptions, signal: AbortSignal): Promise<void> {
+  const { replica, writer, ledger, schedule, log, onOutcome, intervalMs = defaultIntervalMs } = options;
   const submit = (segment: SealedSegment): Promise<void> => appendSealed(options, segment, signal);
   let pruned: Writer | undefined;
   let waitMs = intervalMs;
@@ -53,8 +52,8 @@ export async function runRetention(options: RetentionOptions, signal: AbortSigna
       // An earlier writer may have sealed events without deleting them.
       if (pruned !== current) await pruneSealed({ ...options, submit }, signal);
       pruned = current;
-      const to = lastSealedSeq(replica.state) + retention.segmentEvents;
-      const isDue = to <= replica.head.seq - retention.keepEvents && (await isOldEnough(options, to, signal));
+      const to = lastSealedSeq(replica.state) + schedule.segmentEvents;
+      const isDue = to <= replica.head.seq - schedule.keepEvents && (await isOldEnough(options, to, signal));
       waitMs = isDue ? 0 : intervalMs;
       if (isDue) {
         const { from, to: last, archive } = await sealOldestEvents({ ...options, ledger, submit }, to, signal);
@@ -72,7 +71,11 @@ export async function runRetention(options: RetentionOptions, signal: AbortSigna
   }
 }
 
-async function appendSealed({ writer }: RetentionOptions, segment: SealedSegment, signal: AbortSignal): Promise<void> {
+async function appendSealed(
+  { writer }: SealScheduleOptions,
+  segment: SealedSegment,
+  signal: AbortSignal,
+): Promise<void> {
   const current = writer();
   if (!current) throw new IpledgerError('NOT_WRITER', 'another replica is now the writer: it seals the events');
   const answer = (): undefined => undefined;
@@ -85,7 +88,7 @@ async function appendSealed({ writer }: RetentionOptions, segment: SealedSegment
 }
 
 async function isOldEnough(
-  { ledger, replica, retention: { keepMs } }: RetentionOptions,
+  { ledger, replica, schedule: { keepMs } }: SealScheduleOptions,
   seq: Seq,
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { FakeInformer } from '../../testing/fakes.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
-import { networkOf, NetworkCache } from './network.ts';
+import { classifyNetwork, NetworkDefinitionCache } from './classify-network.ts';
 import { AddressOverlapDetector } from './address-overlap-detector.ts';
 
 const of = (config: unknown) =>
-  networkOf({
+  classifyNetwork({
     namespace: 'default',
     name: 'macvlan',
     config: typeof config === 'string' ? config : JSON.stringify(config),
@@ -119,14 +119,14 @@ describe('a NetworkAttachmentDefinition', () => {
 
   it('is broken with a dot in its name in namespace ovn, because its provider is ambiguous', () => {
     const config = JSON.stringify({ type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'net.default.ovn' } });
-    const network = networkOf({ namespace: 'ovn', name: 'net.default', config });
+    const network = classifyNetwork({ namespace: 'ovn', name: 'net.default', config });
     expect(network).to.have.property('kind', 'broken');
-    expect(networkOf({ namespace: 'ovn', name: 'net', config })).to.have.property('kind', 'ipam');
+    expect(classifyNetwork({ namespace: 'ovn', name: 'net', config })).to.have.property('kind', 'ipam');
   });
 
   it('is broken with the name whose provider is that of OVN4NFV requests', () => {
     const named = { namespace: 'kube-system', name: 'ovn4nfv' };
-    expect(networkOf({ ...named, config: '{"type":"kube-ovn"}' }))
+    expect(classifyNetwork({ ...named, config: '{"type":"kube-ovn"}' }))
       .to.have.property('problem')
       .that.matches(/^its provider ovn4nfv\.kube-system\.ovn is reserved .*: give it another name$/);
   });
@@ -144,7 +144,8 @@ describe('the networks that are served here', () => {
   };
   const kinds = (mode: object): unknown[] =>
     Object.values(configs).map(
-      (config) => networkOf({ namespace: 'default', name: 'macvlan', config: JSON.stringify(config), ...mode }).kind,
+      (config) =>
+        classifyNetwork({ namespace: 'default', name: 'macvlan', config: JSON.stringify(config), ...mode }).kind,
     );
 
   it('are those of both plugins, of Kube-OVN’s own type and of OVN4NFV', () => {
@@ -167,7 +168,7 @@ describe('the cost of a NetworkAttachmentDefinition', () => {
 
   /** All subscribers to networks. */
   const subscribeAll = (source: FakeInformer<NetworkDefinition>, onChange: (key: string) => void = () => undefined) => [
-    new NetworkCache(source, onChange),
+    new NetworkDefinitionCache(source, onChange),
     new AddressOverlapDetector(source, () => undefined),
   ];
 

@@ -21,7 +21,7 @@ export interface ServedNetwork {
   readonly configuredName?: string;
 }
 
-export type Network =
+export type ClassifiedNetwork =
   | ServedNetwork
   /** One ADD of it makes all NICs of the Pod's OVN4NFV request. */
   | { readonly kind: 'ovn4nfv' }
@@ -59,11 +59,11 @@ const configuration = z.preprocess(
 type Plugin = z.infer<typeof plugin>;
 type Definition = Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem' | 'besideKubeOvn'>;
 
-const cache = new WeakMap<Definition, Network>();
+const cache = new WeakMap<Definition, ClassifiedNetwork>();
 
 /** Parses a single configuration or a list of plugins; each object once. */
-export function networkOf(definition: Definition): Network {
-  const network = cache.get(definition) ?? parseNetwork(definition);
+export function classifyNetwork(definition: Definition): ClassifiedNetwork {
+  const network = cache.get(definition) ?? parseDefinition(definition);
   cache.set(definition, network);
   return network;
 }
@@ -73,7 +73,7 @@ export function isSameNetwork(before: NetworkDefinition | undefined, after: Netw
   return before?.config === after.config && before.problem === after.problem && before.resource === after.resource;
 }
 
-function parseNetwork({ namespace, name, config, problem, besideKubeOvn }: Definition): Network {
+function parseDefinition({ namespace, name, config, problem, besideKubeOvn }: Definition): ClassifiedNetwork {
   if (problem !== undefined) return { kind: 'broken', problem };
   if (config.trim() === '') return { kind: 'empty' };
   const parsed = parseConfiguration(config);
@@ -140,8 +140,8 @@ function pluginsIn(raw: unknown): readonly unknown[] {
 }
 
 /** The parsed NetworkAttachmentDefinitions. Each is parsed once, not for every Pod that selects it. */
-export class NetworkCache {
-  readonly #networks = new Map<string, Network>();
+export class NetworkDefinitionCache {
+  readonly #networks = new Map<string, ClassifiedNetwork>();
 
   /** @param onChange is called with the "namespace/name" of each added, changed or deleted one. */
   constructor(objects: Pick<Informer<NetworkDefinition>, 'subscribe'>, onChange: (key: string) => void) {
@@ -149,11 +149,11 @@ export class NetworkCache {
       if (change.kind === 'listed') return;
       if (change.kind === 'present' && isSameNetwork(change.before, change.object)) return;
       const key = keyOf(change.object);
-      if (change.kind === 'present') this.#networks.set(key, networkOf(change.object));
+      if (change.kind === 'present') this.#networks.set(key, classifyNetwork(change.object));
       else this.#networks.delete(key);
       onChange(key);
     });
   }
 
-  readonly get = (key: string): Network | undefined => this.#networks.get(key);
+  readonly get = (key: string): ClassifiedNetwork | undefined => this.#networks.get(key);
 }

@@ -1,5 +1,5 @@
 /**
- * Projector: writes the state of the ledger to Pod annotations, IP objects, the status of Subnets and IPPools, and labels of Vips.
+ * Writes the state of the ledger to Pod annotations, IP objects, the status of Subnets and IPPools, and labels of Vips.
  * Each object is a key in one work queue. It is level-triggered: it compares the desired with the actual state and writes the
  * difference. So it converges from any state, after a crash, and after manual changes.
  */
@@ -35,7 +35,7 @@ export interface ProjectorOptions {
   readonly api: Api;
   readonly allocator: Pick<LedgerClient, 'call'>;
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
-  /** The index of `pods`. Create it before the projector, which finds it up to date. */
+  /** The index of `pods`. Create it before the projection, which finds it up to date. */
   readonly ledgerPods: LedgerPods;
   readonly ips: Pick<Informer<IpObject>, 'objects' | 'subscribe'>;
   readonly subnets: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;
@@ -64,7 +64,7 @@ const statusDelayMs = 1_000;
 /** A Pod gets its addresses before its Node, and its IP object shows the Node. A short delay avoids a second write. */
 const defaultSchedulingWaitMs = 500;
 
-export class Projector {
+export class Projection {
   readonly view: AllocationView;
   readonly vipUsers: VipUsers;
   readonly #options: ProjectorOptions;
