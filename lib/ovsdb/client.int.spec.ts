@@ -23,7 +23,7 @@ import {
   type RecordingClient,
   testSchema,
 } from './testing/test-database.ts';
-import { startRelay } from './testing/relay.ts';
+import { startTcpProxy } from '../../test/harness/network/tcp-proxy.ts';
 
 async function certificateOf(authority: Authority, name: string): Promise<OvsdbTls> {
   const subject = { name, commonName: name, alternativeNames: [`DNS:${name}.example`] };
@@ -245,11 +245,12 @@ describe('The OVSDB client', () => {
   it('stays connected to an idle server that answers its echoes', async () => {
     let echoes = 0;
     const enough = Promise.withResolvers<void>();
-    const relay = await startRelay(run, server.unix, (sent) => {
+    const change = (sent: string): string => {
       if (sent.includes('"echo"') && ++echoes === 5) enough.resolve();
       return sent;
-    });
-    const own = connect({ endpoints: [relay], limits: { probeMs: 500 } });
+    };
+    const proxy = await startTcpProxy(run, server.unix, { change });
+    const own = connect({ endpoints: [`tcp:${proxy.endpoint}`], limits: { probeMs: 500 } });
     await own.client.ready();
     await enough.promise;
     expect(failuresOf(own)).to.deep.equal([]);

@@ -15,7 +15,7 @@ import {
   testSchema,
   updateItem,
 } from './testing/test-database.ts';
-import { startRelay } from './testing/relay.ts';
+import { startTcpProxy } from '../../test/harness/network/tcp-proxy.ts';
 import type { Atom, NewRow } from './values.ts';
 
 /** Values that a server stores unchanged: it writes reals with 15 digits. */
@@ -176,11 +176,10 @@ describe('A replica', () => {
   });
 
   it('follows a server that does not know monitor_cond_since', async () => {
-    const relay = await startRelay(run, server.unix, (sent) =>
-      sent.replaceAll('monitor_cond_since', 'monitor_unknown'),
-    );
+    const change = (sent: string): string => sent.replaceAll('monitor_cond_since', 'monitor_unknown');
+    const proxy = await startTcpProxy(run, server.unix, { change });
     await writer.client.transact([insertItem({ name: 'a', texts: new Set(['x', 'y']) })]);
-    const old = connectClient(run, { endpoints: [relay] });
+    const old = connectClient(run, { endpoints: [`tcp:${proxy.endpoint}`] });
     await old.client.ready();
     expect(old.items()).to.deep.equal(['a']);
     await writer.client.transact([updateItem('a', { texts: new Set(['y', 'z']) }), insertItem({ name: 'b' })]);

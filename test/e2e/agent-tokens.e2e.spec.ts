@@ -11,7 +11,7 @@ import { certificateFolder, type CertificateFolder, makeCertificates } from '../
 import { callPlugin, type CniAnswer, kubeOvnPlugin, podArgs } from '../harness/cni.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { type Cluster, startCluster } from '../harness/kubernetes/cluster.ts';
-import { type FaultyProxy, startFaultyProxy } from '../harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../harness/network/tcp-proxy.ts';
 import { root } from '../harness/paths.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { type AllocatorServer, startAgent, startAllocator, type TokenReviewSettings } from '../harness/services.ts';
@@ -47,7 +47,7 @@ describe('Node agents with ServiceAccount tokens', function () {
   let run: Run;
   let cluster: Cluster;
   let etcd: Etcd;
-  let proxy: FaultyProxy;
+  let proxy: TcpProxy;
   let certificates: CertificateFolder;
   let tokenReview: TokenReviewSettings;
   let allocator: AllocatorServer;
@@ -72,7 +72,7 @@ describe('Node agents with ServiceAccount tokens', function () {
     ];
     await cluster.apply(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 
-    proxy = await startFaultyProxy(run, cluster.url.replace('https://', ''));
+    proxy = await startTcpProxy(run, cluster.url.replace('https://', ''));
     const direct = await cluster.kubeconfigFor('system:serviceaccount:kube-system:ipledger-allocator');
     const kubeconfig = join(run.folder, 'allocator.kubeconfig');
     writeFileSync(kubeconfig, readFileSync(direct, 'utf8').replaceAll(cluster.url, `https://${proxy.endpoint}`));

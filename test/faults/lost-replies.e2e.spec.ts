@@ -11,7 +11,7 @@ import { IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
-import { type FaultyProxy, startFaultyProxy } from '../harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { startAllocator } from '../harness/services.ts';
 import { checkLog } from './log-checker.ts';
@@ -27,7 +27,7 @@ describe('faults: lost replies', function () {
   let run: Run;
   let etcd: Etcd;
   /** The proxy that drops replies. */
-  let proxy: FaultyProxy;
+  let proxy: TcpProxy;
   let client: Connection;
   /** A connection without the proxy, to observe the effect. */
   let witness: Connection | undefined;
@@ -93,7 +93,7 @@ describe('faults: lost replies', function () {
 
   it(`${lost} between client and allocator: each repeated request gets the same reply and has no second effect`, async () => {
     const allocator = await startAllocator(run, { etcd });
-    proxy = await startFaultyProxy(run, allocator.endpoint);
+    proxy = await startTcpProxy(run, allocator.endpoint);
     client = connect(proxy.endpoint, undefined);
     witness = connect(allocator.endpoint, undefined);
     await configure();
@@ -122,7 +122,7 @@ describe('faults: lost replies', function () {
   });
 
   it(`${lost} between allocator and etcd: each caller gets the reply to its request`, async () => {
-    proxy = await startFaultyProxy(run, etcd.endpoint);
+    proxy = await startTcpProxy(run, etcd.endpoint);
     const allocator = await startAllocator(run, { etcd: { endpoint: `http://${proxy.endpoint}` } });
     client = connect(allocator.endpoint, undefined);
     await configure();

@@ -3,7 +3,7 @@
  * links to etcd, to the allocators and to the Kubernetes API. All servers run all the time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FaultyProxy, startFaultyProxy, type Direction } from '../harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy, type Direction } from '../harness/network/tcp-proxy.ts';
 import { printProgress } from '../harness/progress.ts';
 import { churnPods, type ChurnedPod } from './pod-churn.ts';
 import { type SeededRandom, createSeededRandom } from './seeded-random.ts';
@@ -17,7 +17,7 @@ const maxFaultMs = 9_000;
 const ways: readonly (Direction | undefined)[] = ['requests', 'replies', undefined];
 
 /** Faults of a proxy, until `restore`. */
-const faults: Record<string, (proxy: FaultyProxy, way: Direction | undefined) => void> = {
+const faults: Record<string, (proxy: TcpProxy, way: Direction | undefined) => void> = {
   cut: (proxy) => proxy.cut(),
   drop: (proxy, way) => proxy.dropBytes(way),
   delay: (proxy, way) => proxy.delayBytes(way),
@@ -30,14 +30,14 @@ const faults: Record<string, (proxy: FaultyProxy, way: Direction | undefined) =>
 describe('faults: a faulty network', function () {
   this.timeout(testSize.timeoutMs);
   let environment: FaultEnvironment;
-  let links: { readonly name: string; readonly proxy: FaultyProxy }[];
+  let links: { readonly name: string; readonly proxy: TcpProxy }[];
   let done: string[];
   beforeEach(async () => {
     links = [];
     done = [];
     environment = await startFaultEnvironment({
       proxyFor: async (run, link, target) => {
-        const proxy = await startFaultyProxy(run, target);
+        const proxy = await startTcpProxy(run, target);
         links.push({ name: `link ${links.length} to ${link}`, proxy });
         return proxy.endpoint;
       },

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../../test/harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
@@ -145,11 +145,11 @@ describe('EtcdLedger on a real etcd', () => {
     });
 
   describe('behind a faulty network', () => {
-    let proxy: FaultyProxy;
+    let proxy: TcpProxy;
     let proxied: Etcd3;
     let ledger: EtcdLedger;
     beforeEach(async () => {
-      proxy = await startFaultyProxy(run, etcd.endpoint);
+      proxy = await startTcpProxy(run, etcd.endpoint);
       proxied = connectEtcd([`http://${proxy.endpoint}`]);
       ledger = new EtcdLedger(proxied);
       expect(await ledger.head(never)).to.deep.equal(emptyHead);

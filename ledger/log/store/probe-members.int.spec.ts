@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../../test/harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { emptyHead } from '../chain/chain.ts';
 import { batchOf, never, silentLog } from '../testing/running-writer.ts';
@@ -18,7 +18,7 @@ describe('connectEtcd with three members', function () {
   this.timeout(30_000);
   let run: Run;
   let etcd: Etcd;
-  let proxies: readonly FaultyProxy[];
+  let proxies: readonly TcpProxy[];
   let client: EtcdClient;
   let ledger: EtcdLedger;
   before(async () => {
@@ -27,7 +27,7 @@ describe('connectEtcd with three members', function () {
   });
   beforeEach(async () => {
     await etcd.etcdctl(['del', '', '--from-key']);
-    proxies = await Promise.all([1, 2, 3].map(() => startFaultyProxy(run, etcd.endpoint)));
+    proxies = await Promise.all([1, 2, 3].map(() => startTcpProxy(run, etcd.endpoint)));
     client = connectEtcd(proxies.map(({ endpoint }) => `http://${endpoint}`));
     ledger = new EtcdLedger(client);
     await untilAnswering(true, true, true);
@@ -42,7 +42,7 @@ describe('connectEtcd with three members', function () {
     while (answering().join() !== expected.join() || proxies.some(({ connections }) => connections === 0)) await turn();
   }
 
-  const faults: Readonly<Record<string, (proxy: FaultyProxy) => void>> = {
+  const faults: Readonly<Record<string, (proxy: TcpProxy) => void>> = {
     'whose packets are lost': (proxy) => proxy.dropBytes(),
     'whose requests are lost': (proxy) => proxy.dropBytes('requests'),
     'whose replies are lost': (proxy) => proxy.dropBytes('replies'),
@@ -56,7 +56,7 @@ describe('connectEtcd with three members', function () {
     it(`reads are answered, and the term lasts, with one member ${fault}, and that member is used again after it`, async () => {
       const life = new AbortController();
       const term = await campaign(client, { replica: 'one', address: '' }, life.signal, silentLog);
-      const [first, ...others] = proxies as [FaultyProxy, ...FaultyProxy[]];
+      const [first, ...others] = proxies as [TcpProxy, ...TcpProxy[]];
       cause(first);
       for (let reads = 0; reads < 300 || answering()[0]; reads++)
         expect(await ledger.head(never)).to.deep.equal(emptyHead);

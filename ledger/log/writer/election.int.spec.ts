@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../../test/harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { campaign, type Candidate, currentWriter, observeWriter, type Term } from './election.ts';
 import { connectEtcd } from '../store/etcd-client.ts';
@@ -22,7 +22,7 @@ describe('campaign', () => {
   let run: Run;
   let etcd: Etcd;
   let client: Etcd3;
-  let proxy: FaultyProxy;
+  let proxy: TcpProxy;
   let far: Etcd3;
   let life: AbortController;
   before(async function () {
@@ -33,7 +33,7 @@ describe('campaign', () => {
   });
   beforeEach(async () => {
     await client.delete().all();
-    proxy = await startFaultyProxy(run, etcd.endpoint);
+    proxy = await startTcpProxy(run, etcd.endpoint);
     far = connectEtcd([`http://${proxy.endpoint}`]);
     life = new AbortController();
   });

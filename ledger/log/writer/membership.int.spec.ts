@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../../test/harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { connectEtcd } from '../store/etcd-client.ts';
 import { memberKey, memberPrefix } from '../store/keys.ts';
@@ -43,7 +43,7 @@ describe('Membership', () => {
   let run: Run;
   let etcd: Etcd;
   let client: Etcd3;
-  let proxy: FaultyProxy;
+  let proxy: TcpProxy;
   let far: Etcd3;
   let stops: (() => Promise<void>)[];
   before(async function () {
@@ -54,7 +54,7 @@ describe('Membership', () => {
   });
   beforeEach(async () => {
     await client.delete().all();
-    proxy = await startFaultyProxy(run, etcd.endpoint);
+    proxy = await startTcpProxy(run, etcd.endpoint);
     far = connectEtcd([`http://${proxy.endpoint}`]);
     stops = [];
   });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../../test/harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { describeState } from '../../../ledger/domain/testing/describe-state.ts';
 import { allocate } from '../../../ledger/domain/testing/event-fixtures.ts';
@@ -76,7 +76,7 @@ describe('Two replicas on one ledger', () => {
   let run: Run;
   let etcd: Etcd;
   let client: Etcd3;
-  let proxy: FaultyProxy;
+  let proxy: TcpProxy;
   let viaProxy: Etcd3;
   let first: Member;
   let second: Member;
@@ -88,7 +88,7 @@ describe('Two replicas on one ledger', () => {
   });
   beforeEach(async () => {
     await client.delete().all();
-    proxy = await startFaultyProxy(run, etcd.endpoint);
+    proxy = await startTcpProxy(run, etcd.endpoint);
     viaProxy = connectEtcd([`http://${proxy.endpoint}`]);
     first = await join(viaProxy, 'first');
     await first.submit(macvlan);

@@ -17,7 +17,7 @@ import { type IdleDetector, createIdleDetector } from './idle-detector.ts';
 import { type KubernetesClient, createKubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';
 import { deleteAllObjects, waitUntilServed } from './cleanup.ts';
 import { sentinel } from './sentinel-pod.ts';
-import { startSwitchingProxy, type SwitchingProxy } from './switching-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { startInProcessWatcher, type InProcessWatcher } from './in-process-watcher.ts';
 
 const pollMs = 20;
@@ -51,7 +51,7 @@ interface Parts {
   readonly timeoutMs: number;
   readonly kubernetes: KubernetesClient;
   /** Forwards the agent's calls to the allocator of the current case. */
-  readonly proxy: SwitchingProxy;
+  readonly proxy: TcpProxy;
   readonly agent: () => Promise<AgentServer>;
   /** The watchers' log, a file in the run's folder; KEEP=1 keeps it. */
   readonly log: Logger;
@@ -63,7 +63,7 @@ export async function startEnvironment(run: Run, timeoutMs: number): Promise<Env
   const kubernetes = createKubernetesClient(cluster.kubeconfig, run.signal);
   await waitUntilServed(kubernetes);
   await sentinel.prepare(kubernetes);
-  const proxy = await startSwitchingProxy(run);
+  const proxy = await startTcpProxy(run);
   const destination = pino.destination({ dest: `${run.folder}/pod-watcher.log`, sync: true });
   const log = pino({ level: 'debug', base: { part: 'pod-watcher' } }, destination);
   let started: Promise<AgentServer> | undefined;

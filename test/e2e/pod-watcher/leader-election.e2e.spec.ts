@@ -1,7 +1,7 @@
 /** Two pod-watchers, one active by a Kubernetes Lease. When it fails, the other takes over. */
 import { expect } from 'chai';
 import { printProgress } from '../../harness/progress.ts';
-import { startFaultyProxy } from '../../harness/network/faulty-proxy.ts';
+import { startTcpProxy } from '../../harness/network/tcp-proxy.ts';
 import { startWatcher, type WatcherServer } from '../../harness/services.ts';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
@@ -97,7 +97,7 @@ describe('Two pod-watchers', function () {
 
   it('hand over when no allocator answers the active one, which does not take the Lease back before one does', async () => {
     const { allocator, cluster } = scene.stack;
-    const proxy = await startFaultyProxy(scene.run, allocator.endpoint);
+    const proxy = await startTcpProxy(scene.run, allocator.endpoint);
     const isolated = await startWatcher(scene.run, {
       allocator: { ...allocator, endpoint: proxy.endpoint },
       cluster,

@@ -5,7 +5,7 @@ import { type Manifest, namespace, parseManifests, renderChart } from '../../cha
 import { startEtcd } from '../../harness/etcd.ts';
 import { type CertManager, startCertManager } from '../../harness/kubernetes/cert-manager.ts';
 import { type Cluster, startCluster } from '../../harness/kubernetes/cluster.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../harness/network/faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from '../../harness/network/tcp-proxy.ts';
 import type { Run } from '../../harness/run.ts';
 import {
   type AgentServer,
@@ -17,7 +17,6 @@ import {
 import type { Stack } from '../../harness/stack.ts';
 import { eventually } from './eventually.ts';
 import { type MountedSecrets, mountSecrets, replaceVolume } from './mounted-secrets.ts';
-import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 
 const agentAccount = 'ipledger-node-agent';
 
@@ -25,9 +24,9 @@ export interface CertManagerStack extends Stack {
   readonly certManager: CertManager;
   readonly standby: AllocatorServer;
   /** The pod-watcher reaches the allocator through it. */
-  readonly watcherProxy: RecordingProxy;
+  readonly watcherProxy: TcpProxy;
   /** As the agents. */
-  readonly agentProxy: FaultyProxy;
+  readonly agentProxy: TcpProxy;
   readonly secrets: MountedSecrets;
   /** The names of the chart's Certificates, which their Secrets have, too: authorities, and those that they signed. */
   readonly authorities: readonly string[];
@@ -76,8 +75,8 @@ export async function startCertManagerStack(run: Run, values: readonly string[])
   const tokenReview = { kubeconfig: await cluster.kubeconfigFor(user), account: `${namespace}/${agentAccount}` };
   const allocator = await startAllocator(run, { etcd, tls, tokenReview });
   const client = filesOf('ipledger-watcher-tls');
-  const watcherProxy = await startRecordingProxy(run, { target: allocator.endpoint, server: tls, client });
-  const agentProxy = await startFaultyProxy(run, allocator.endpoint);
+  const watcherProxy = await startTcpProxy(run, allocator.endpoint, { tls: { server: tls, client } });
+  const agentProxy = await startTcpProxy(run, allocator.endpoint);
   const { ca } = filesOf('ipledger-agent-authority');
   const startTokenAgent = tokenAgentStarter(run, { cluster, allocator: agentProxy, ca });
   const [standby, watcher, agent] = await Promise.all([

@@ -11,7 +11,8 @@ import { probeSocket } from '../processes/readiness-probes.ts';
 import { containerdLaunch, daemonSocket, importImage, installRuntime } from './containerd.ts';
 import { kubeletLaunch, kubeletUser } from './kubelet.ts';
 import { type MachineState, bootMachine, wipeDisk, type Machine, createMachineState } from './machine.ts';
-import { forwardPort, type PortForward } from './port-forward.ts';
+import type { TcpProxy } from '../network/tcp-proxy.ts';
+import { forwardPort } from './port-forward.ts';
 
 export interface NodeSettings {
   readonly name: string;
@@ -109,7 +110,7 @@ interface Plan extends NodeSettings {
 
 interface Running {
   readonly machine: Machine;
-  ports: PortForward;
+  ports: Pick<TcpProxy, 'close'>;
   readonly containerd: Server;
   readonly kubelet: Server;
   readonly agent: Server;
@@ -133,7 +134,7 @@ async function start(plan: Plan): Promise<Running> {
 }
 
 /** Forwards the ports of the Kubernetes API and the allocator. */
-async function openPorts({ cluster, allocator }: Plan, { network }: Machine): Promise<PortForward> {
+async function openPorts({ cluster, allocator }: Plan, { network }: Machine): Promise<Running['ports']> {
   const urls = [cluster.url, `http://${allocator.endpoint}`];
   const ports = await Promise.all(urls.map((url) => forwardPort(network, Number(new URL(url).port))));
   return { close: () => ports.forEach((port) => port.close()) };

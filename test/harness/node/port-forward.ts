@@ -1,48 +1,32 @@
 /**
- * Forwards a port of a node to the same port of the machine's loopback. So the node reaches the Kubernetes API and
- * the allocator at their usual endpoints, without changes to the machine's network. A socket stays in the network namespace in
+ * Forwards a port of a node to a server of the machine. So the node reaches the Kubernetes API and the allocator at
+ * their usual endpoints, without changes to the machine's network. A socket stays in the network namespace in
  * which it was opened: a child process opens it there and sends it to this process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, type Server, type Socket } from 'node:net';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import type { Namespace } from '../network/network-namespaces.ts';
+import { proxyConnections, type TcpProxy } from '../network/tcp-proxy.ts';
 
 const listener = join(import.meta.dirname, 'port-forward-listener.ts');
 
-export interface PortForward {
-  /** Closes the port and all its connections. */
-  close(): void;
+export interface PortForwardOptions {
+  /** An address of the node (default: its loopback). */
+  readonly address?: string;
+  /** Default: the same port of the machine's loopback. */
+  readonly target?: string;
 }
 
-/** Opens the port at an address of the node (default: its loopback). @throws Error if the port is in use there */
-export async function forwardPort(node: Namespace, port: number, address = '127.0.0.1'): Promise<PortForward> {
+/** Opens the port until the proxy is closed. @throws Error if the port is in use there */
+export async function forwardPort(
+  node: Namespace,
+  port: number,
+  { address = '127.0.0.1', target = `127.0.0.1:${port}` }: PortForwardOptions = {},
+): Promise<Pick<TcpProxy, 'close'>> {
   const server = await listenIn(node, port, address);
-  const open = new Set<Socket>();
-  server.on('connection', (inner: Socket) => {
-    const outer = connect(port, '127.0.0.1');
-    for (const [one, other] of [
-      [inner, outer],
-      [outer, inner],
-    ] as const) {
-      open.add(one);
-      one.setNoDelay(true).unref();
-      one.on('error', () => undefined); // the close event follows
-      one.once('close', () => {
-        open.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  server.unref();
-  return {
-    close() {
-      server.close();
-      for (const socket of open) socket.destroy();
-    },
-  };
+  return proxyConnections(server.unref(), target);
 }
 
 async function listenIn(node: Namespace, port: number, address: string): Promise<Server> {

@@ -80,7 +80,7 @@ async function connect(run: Run, machine: Machine, { number, workers, cluster }:
   if (code !== 0) throw new Error(stderr);
   const port = Number(new URL(cluster.url).port);
   for (const address of ['127.0.0.1', workerAddress(number)]) {
-    const forward = await forwardPort(machine.network, port, address);
+    const forward = await forwardPort(machine.network, port, { address });
     run.onEnd(() => forward.close());
   }
 }

@@ -2,7 +2,7 @@
  * Two OVN nodes with one agent each, as processes in the network namespaces of the nodes. Allocator and Kubernetes API are stubs on
  * unix sockets, and the logical ports are made with ovn-nbctl, so that the agent is tested alone.
  */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type { Allocation } from '../../../../proto/generated/ipledger.ts';
 import { createNamespace, type Namespace } from '../../../../test/harness/network/network-namespaces.ts';
+import { forwardPort } from '../../../../test/harness/node/port-forward.ts';
 import { type OvnCentral, startOvnCentral } from '../../../../test/harness/ovn/ovn-central.ts';
 import { type OvnNode, startOvnNode } from '../../../../test/harness/ovn/ovn-node.ts';
 import { pathWithEthtool } from '../../../../test/harness/ovn/ovn-programs.ts';
@@ -21,7 +22,6 @@ import { pluginBinary, type PluginOutcome, runPlugin, StubAllocatorServer } from
 
 export const provider = 'lan.default.ovn';
 export const gateways = ['172.17.0.1', 'fd17::1'] as const;
-const relay = new URL('relay.fixture.ts', import.meta.url).pathname;
 const ports = { allocator: 7001, kubernetes: 7002, health: 7003 };
 
 export interface AgentNode extends OvnNode {
@@ -109,21 +109,10 @@ async function startAgent(
     // It also shows the links of the namespace in /sys
     args: ['netns', 'exec', node.namespace.name, program, ...args],
   });
-  const readyFile = join(folder, 'relay');
-  await startServer(run, {
-    name: `relay-${node.name}`,
-    ...inNode(process.execPath, [
-      relay,
-      readyFile,
-      `${ports.allocator}=${sockets.allocator}`,
-      `${ports.kubernetes}=${sockets.kubernetes}`,
-    ]),
-    ready: async () => {
-      if (!existsSync(readyFile)) throw new Error('the relay does not listen yet');
-      return Promise.resolve();
-    },
-    readyWithinMs: 60_000,
-  });
+  for (const name of ['allocator', 'kubernetes'] as const) {
+    const forward = await forwardPort(node.namespace, ports[name], { target: `unix:${sockets[name]}` });
+    run.onEnd(() => forward.close());
+  }
   const socket = join(folder, 'agent.sock');
   const launch = agentLaunch({
     name: `agent-${node.name}`,

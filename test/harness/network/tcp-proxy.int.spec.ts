@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
+import { type TcpProxy, startTcpProxy } from './tcp-proxy.ts';
 import { openRun, type Run } from '../run.ts';
 
 /** Answers each chunk in upper case, and records it. */
@@ -24,9 +24,9 @@ async function startEcho(run: Run): Promise<{ endpoint: string; received: string
 const nextChunk = async (socket: Socket): Promise<string> => ((await once(socket, 'data')) as [Buffer])[0].toString();
 const waitForClose = (socket: Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 
-describe('The faulty proxy', () => {
+describe('The TCP proxy', () => {
   let run: Run;
-  let proxy: FaultyProxy;
+  let proxy: TcpProxy;
   let echo: Awaited<ReturnType<typeof startEcho>>;
   let client: Socket;
 
@@ -47,7 +47,7 @@ describe('The faulty proxy', () => {
   beforeEach(async () => {
     run = openRun();
     echo = await startEcho(run);
-    proxy = await startFaultyProxy(run, echo.endpoint);
+    proxy = await startTcpProxy(run, echo.endpoint);
     client = await openConnection();
     client.write('hello');
     expect(await nextChunk(client)).to.equal('HELLO');
@@ -113,5 +113,22 @@ describe('The faulty proxy', () => {
     expect(await nextChunk(client)).to.equal('STILL HERE');
     proxy.restore();
     await expectEcho();
+  });
+
+  it('connects to another server after setTarget, and ends the connections to the first', async () => {
+    const other = await startEcho(run);
+    const ended = waitForClose(client);
+    proxy.setTarget(other.endpoint);
+    await ended;
+    await expectEcho();
+    expect(other.received).to.deep.equal(['ping']);
+  });
+
+  it('changes what clients send, and not the replies', async () => {
+    proxy = await startTcpProxy(run, echo.endpoint, { change: (text) => text.replace('day', 'night') });
+    const socket = await openConnection();
+    socket.write('good day');
+    expect(await nextChunk(socket)).to.equal('GOOD NIGHT');
+    socket.destroy();
   });
 });
