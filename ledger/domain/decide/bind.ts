@@ -1,9 +1,9 @@
 /** A CNI ADD or DEL really happened. */
-import { type Allocation, type Binding, sandboxKey } from '../state/claim.ts';
+import { type Allocation, type Binding, claimKey, type ClaimName, sandboxKey } from '../state/claim.ts';
 import type { Bind, Sandbox, Unbind } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { Refused } from '../commands/refusal.ts';
-import { bindingsOf, claimOf, allocationsOfPodName, type State } from '../state/state.ts';
+import { attachmentKey, bindingsOf, claimOf, allocationsOfPodName, podKeyOf, type State } from '../state/state.ts';
 import { makeRoomForBinding, refuseManyAddresses } from './rules/binding-limit.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
 import { formatInstant } from './rules/refusal-messages.ts';
@@ -74,8 +74,9 @@ export function bind(state: State, command: Bind): Event[] {
  */
 export function unbind(state: State, command: Unbind): Event[] {
   const { containerId, interface: name, cause, evidence, onlyNode, releasedOnly } = command;
-  const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
-  const bySubnet = new Map<string, { attachment: Binding['attachment']; addresses: string[] }>();
+  // The same order in a folded and in a restored state, whose lists differ.
+  const claims = (state.sandboxes.get(sandboxKey(containerId, name)) ?? []).toSorted(compareClaimNames);
+  const byAttachment = new Map<string, { subnet: string; attachment: Binding['attachment']; addresses: string[] }>();
   for (const { subnet, address } of claims) {
     if (isFenced(state, subnet, address)) continue;
     const binding = claimOf(state, subnet, address)?.bindings.find(
@@ -84,16 +85,19 @@ export function unbind(state: State, command: Unbind): Event[] {
     if (!binding) continue;
     if (releasedOnly)
       refuseInUse(`${address} of subnet ${subnet}`, binding, claimOf(state, subnet, address)?.allocation);
-    const known = bySubnet.get(subnet) ?? { attachment: binding.attachment, addresses: [] };
-    bySubnet.set(subnet, { ...known, addresses: [...known.addresses, address].toSorted() });
+    const { attachment } = binding;
+    const key = `${subnet} ${podKeyOf(binding)} ${attachmentKey(attachment)}`;
+    const known = byAttachment.get(key) ?? { subnet, attachment, addresses: [] };
+    byAttachment.set(key, { ...known, addresses: [...known.addresses, address] });
   }
-  // The same order in a folded and in a restored state.
-  const ends = [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return ends.map(([subnet, { attachment, addresses }]): Event => {
+  const ends = [...byAttachment].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return ends.map(([, { subnet, attachment, addresses }]): Event => {
     const data = { attachment, addresses, containerId, interface: name, cause, ...(evidence && { evidence }) };
     return { type: 'AddressUnbound', subnet, data };
   });
 }
+
+const compareClaimNames = (a: ClaimName, b: ClaimName): number => (claimKey(a) < claimKey(b) ? -1 : 1);
 
 /** @throws Refused ADDRESS_IN_USE */
 function refuseInUse(what: string, { alloc, containerId, node }: Binding, allocation: Allocation | undefined): void {

@@ -161,6 +161,16 @@ describe('Unbind', () => {
       .then([unbound(one)]);
   });
 
+  it('ends the bindings of two Pods that a container names by an event each, in the order of the Pods', () => {
+    const two = allocated('two', '172.17.0.12');
+    given([subnetConfigured(), one, two, bound(two, 3), bound(one, 2)])
+      .when(unbind())
+      .then([unbound(one), unbound(two)]);
+    given([subnetConfigured(), one, two, bound(one, 2), bound(two, 3)])
+      .when(unbind())
+      .then([unbound(one), unbound(two)]);
+  });
+
   it('records the cause if it was no CNI DEL', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind('container-1', 'node-deleted'))

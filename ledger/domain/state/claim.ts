@@ -111,8 +111,8 @@ export interface Placement {
 }
 
 /**
- * The order of reuse: the address whose claim was changed first is allocated first. An event leaves at most one address of each
- * family idle, so the text decides only between families. A writer, a restore of the keys and the drop of idle claims follow it.
+ * The order of reuse: the address whose claim was changed first is allocated first. If an event leaves several addresses idle, it
+ * does so in the order of their text. A writer, a restore of the keys and the drop of idle claims follow it.
  * A writer may append to its lists without a comparison, because the event that it applies is the newest.
  * Review notes: docs/invariants.md, "The order of reuse exists once".
  */
