@@ -142,7 +142,7 @@ async function startControllers(controllers: Controllers, besideKubeOvn: boolean
   await controllers.poolController.start();
   if (!besideKubeOvn) controllers.namespaceController.start();
   for (const controller of controllers.reservationControllers) await controller.start();
-  await controllers.claimController.start();
+  await controllers.ipamClaimController.start();
   await controllers.podController.prepare();
   controllers.podController.start();
 }

@@ -63,10 +63,10 @@ export const subnetLimits = {
 export const poolLimits = { ips: 4_096, namespaces: 4_096 } as const;
 
 /** Limits of an IPAMClaim. */
-export const claimLimits = {
+export const ipamClaimLimits = {
   /** Addresses in `ipRequests`. */
   ipRequests: 2,
-  /** While a namespace has as many claims, none is created because a Pod names it. */
+  /** While a namespace has as many IPAMClaims, none is created because a Pod names it. */
   perNamespace: 1_000,
 } as const;
 

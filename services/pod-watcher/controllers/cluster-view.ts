@@ -4,8 +4,8 @@ import type { NamespaceObject } from '../kubernetes/objects/namespace.ts';
 import type { NamespaceRestriction } from '../kubernetes/objects/subnet.ts';
 import type { ClassifiedNetwork } from './network-definitions/classify-network.ts';
 
-/** What the cluster and the ledger have of a claim. */
-export interface ClaimState {
+/** What the cluster and the ledger have of an IPAMClaim. */
+export interface IpamClaimState {
   /** Absent if there is no such IPAMClaim. */
   readonly object?: { readonly network: string; readonly deleting: boolean };
   /** Its addresses, IPv4 first; absent before the first Pod named it. `owner` is the owner of the reservation. */
@@ -55,7 +55,7 @@ export interface ClusterView {
   /** A Vip that has its addresses; undefined for others. */
   vip(name: string): ReservedVip | undefined;
   /** The IPAMClaim "namespace/name". */
-  claim(key: string): ClaimState;
+  ipamClaim(key: string): IpamClaimState;
   /** undefined before the namespace was observed. */
   namespaceOf(name: string): Pick<NamespaceObject, 'subnets' | 'pools' | 'labels' | 'problems'> | undefined;
   /** Whether a Pod of the namespace that is no static Pod runs on the node. */

@@ -5,8 +5,8 @@ import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import { Alarms } from '../alarms.ts';
 import { ipReservationReason } from '../../../lib/kubernetes/ip-object-name.ts';
 import { fieldsIgnored } from '../controllers/object-controller/conditions.ts';
-import { ClaimController } from '../controllers/claims/claim-controller.ts';
-import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
+import { IpamClaimController } from '../controllers/ipam-claims/ipam-claim-controller.ts';
+import type { IpamClaimOwner } from '../controllers/ipam-claims/ipam-claim-creator.ts';
 import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
 import { NamespaceController } from '../controllers/namespaces/namespace-controller.ts';
 import { allObjects } from '../controllers/mass-deletion-guard.ts';
@@ -55,7 +55,7 @@ import { Projection } from '../projection/projection.ts';
 import type { Informers, VerifiedInformers, WiringOptions } from './inputs.ts';
 import {
   annotationRemover,
-  claimAccess,
+  ipamClaimAccess,
   deletionLister,
   networkAccess,
   objectAccess,
@@ -112,8 +112,8 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     pools: new PoolCache((name) => isEmptyPool(informers.pools.objects.get(name)?.status)),
     vipAddresses: new VipAddressCache(informers.vips.objects),
   };
-  const claimController = createClaimController(context, caches, (topic) => podController.wakeWaiters(topic));
-  const podController = createPodController(context, caches, claimController);
+  const ipamClaimController = createIpamClaimController(context, caches, (topic) => podController.wakeWaiters(topic));
+  const podController = createPodController(context, caches, ipamClaimController);
   wakeOnChange(informers, podController);
   const subnetController = createSubnetController(context, caches, podController);
   const networkController = createNetworkController(context, caches);
@@ -127,7 +127,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     caches.allocations,
     caches.pools,
     caches.vipAddresses,
-    claimController,
+    ipamClaimController,
     subnetController,
     poolController,
     ...reservationControllers,
@@ -143,7 +143,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     networkController,
     poolController,
     reservationControllers,
-    claimController,
+    ipamClaimController,
     namespaceController,
     nodeController,
     projection,
@@ -155,27 +155,27 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
 }
 
 /** @param wakeWaiters called after the Pod controller was made */
-function createClaimController(
+function createIpamClaimController(
   { base, options, informers, ledgerPods, events, budget }: Context,
   caches: Caches,
   wakeWaiters: (topic: string) => void,
-): ClaimController {
+): IpamClaimController {
   const { api } = options;
-  return new ClaimController({
+  return new IpamClaimController({
     ...base,
-    objects: informers.claims,
+    objects: informers.ipamClaims,
     pods: informers.pods,
     ledgerPods,
     quota: { subnets: caches.subnets, allocations: caches.allocations },
     budget,
     namespacesOfPool: caches.pools.clusterView.namespacesOf,
     wakeWaiters,
-    claimOwnerOf: (pod) => claimOwnerOf(ledgerPods.get(pod)),
-    ...claimAccess(api, events),
+    ipamClaimOwnerOf: (pod) => ipamClaimOwnerOf(ledgerPods.get(pod)),
+    ...ipamClaimAccess(api, events),
   });
 }
 
-function claimOwnerOf(pod: Pod | undefined): ClaimOwner | 'machine' | undefined {
+function ipamClaimOwnerOf(pod: Pod | undefined): IpamClaimOwner | 'machine' | undefined {
   if (pod && isLauncher(pod)) return 'machine';
   return pod && { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid };
 }
@@ -183,7 +183,7 @@ function claimOwnerOf(pod: Pod | undefined): ClaimOwner | 'machine' | undefined 
 function createPodController(
   { base, options, informers, ledgerPods, lookups, recordPodEvent, alarms, budget, waiting, traces }: Context,
   caches: Caches,
-  claims: ClaimController,
+  ipamClaims: IpamClaimController,
 ): PodController {
   const { api, garbageIntervalMs, handoverState, signal } = options;
   const { lookUpPod, lookUpStatefulSet, lookUpMachines, nodeExists } = lookups;
@@ -200,14 +200,14 @@ function createPodController(
     clusterView: {
       pools: caches.pools.clusterView,
       vip: caches.vipAddresses.get,
-      claim: claims.view,
+      ipamClaim: ipamClaims.view,
       namespaceOf: (name) => informers.namespaces.objects.get(name),
       hasOtherPod: (node, namespace) => podsByNode.has(node, namespace),
     },
     allocations: caches.allocations,
     budget,
     endWaitReason: (pod) => waiting.end(pod),
-    claims,
+    ipamClaims,
     traces,
     recordEvent: recordPodEvent,
     removeAnnotations: annotationRemover(api, signal),

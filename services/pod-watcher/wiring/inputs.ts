@@ -65,7 +65,7 @@ export function createInformers({ api, kubeOvnApi, log }: Pick<WiringOptions, 'a
     pools: new Informer(api, ipPools, log),
     vips: new Informer(api, vips, log),
     vlans: new Informer(api, vlans, log),
-    claims: new Informer(api, ipamClaims, log),
+    ipamClaims: new Informer(api, ipamClaims, log),
     ovn4nfvNetworks: new Informer(api, ovn4nfvNetworks, log),
     nodes: new Informer(api, nodes, log),
   };

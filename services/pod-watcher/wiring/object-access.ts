@@ -10,8 +10,8 @@ import {
 } from '../../../lib/kubernetes/client/object-requests.ts';
 import { asRecord, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SubnetManifest } from '../controllers/ovn4nfv/network-subnet.ts';
-import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
-import type { ClaimDemand } from '../controllers/pods/planning/claim-request.ts';
+import type { IpamClaimOwner } from '../controllers/ipam-claims/ipam-claim-creator.ts';
+import type { IpamClaimDemand } from '../controllers/pods/planning/ipam-claim-request.ts';
 import { deletedSince } from '../kubernetes/client/deletion-history.ts';
 import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
 import type { EventRecorder, PodEvent } from '../kubernetes/event-recorder.ts';
@@ -60,14 +60,14 @@ export const objectAccess = <T extends CustomResource>(
 ) => accessTo<T>({ api, events }, { apiVersion: 'kubeovn.io/v1', kind, pathOf: ({ name }) => objectPath(path, name) });
 
 /** Access to IPAMClaims, which are namespaced and which the watcher also creates. */
-export function claimAccess(api: Api, events: EventRecorder) {
+export function ipamClaimAccess(api: Api, events: EventRecorder) {
   const { apiVersion, kind, plural } = ipamClaimApi;
   const collectionOf = (namespace: string): string =>
     `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
   const pathOf = ({ namespace, name }: IpamClaimObject): string => objectPath(collectionOf(namespace), name);
   return {
     ...accessTo<IpamClaimObject>({ api, events }, { apiVersion, kind, pathOf }),
-    create: ({ claim, network, interface: nic }: ClaimDemand, owner: ClaimOwner, signal: AbortSignal) => {
+    create: ({ claim, network, interface: nic }: IpamClaimDemand, owner: IpamClaimOwner, signal: AbortSignal) => {
       const [namespace = '', name = ''] = claim.split('/');
       const body = {
         apiVersion,

@@ -14,7 +14,7 @@ import { foreignResultEvent, foreignResultKeys } from './foreign-results.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import type { EventBudget } from './event-budget.ts';
 import type { ClusterView } from '../cluster-view.ts';
-import type { ClaimDemand } from './planning/claim-request.ts';
+import type { IpamClaimDemand } from './planning/ipam-claim-request.ts';
 import { planPod } from './planning/plan.ts';
 import type { PodPlan } from './planning/request-addresses.ts';
 import {
@@ -45,7 +45,7 @@ export interface PodAllocatorOptions {
   /** Removes the annotation that shows why the Pod waits. */
   readonly endWaitReason: (pod: Pod) => void;
   /** Gives IPAMClaims their addresses. */
-  readonly claims: { request(pod: string, demands: readonly ClaimDemand[]): void };
+  readonly ipamClaims: { request(pod: string, demands: readonly IpamClaimDemand[]): void };
   /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
   readonly findNameConflict: (key: string, pod: Pod) => Pod | undefined;
   readonly recordEvent: (pod: Pod, podEvent: PodEvent) => void;
@@ -100,7 +100,7 @@ export class PodAllocator {
   /** Called when no living Pod of this name needs addresses: it waits no longer. */
   forget(key: string): void {
     this.#options.waiters.remove(key);
-    this.#options.claims.request(key, []);
+    this.#options.ipamClaims.request(key, []);
     this.#warnedPods.delete(key);
     this.#unserved.forget(key);
   }
@@ -129,7 +129,7 @@ export class PodAllocator {
     const plan = planPod(pod, clusterView, held);
     this.#reportPlan(key, pod, plan);
     this.#unserved.put(key, pod, plan);
-    this.#options.claims.request(key, plan.claims);
+    this.#options.ipamClaims.request(key, plan.ipamClaims);
     const detachOutcome = await releaser.releaseDetached(pod, plan.detached);
     const conflict = plan.attachments.length > 0 ? findNameConflict(key, pod) : undefined;
     if (conflict) {

@@ -35,7 +35,7 @@ export interface PodControllerOptions
       | 'endWaitReason'
       | 'recordEvent'
       | 'removeAnnotations'
-      | 'claims'
+      | 'ipamClaims'
       | 'traces'
     > {
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
@@ -46,7 +46,7 @@ export interface PodControllerOptions
   readonly machines: readonly Pick<Informer<MachineObject>, 'objects' | 'subscribe'>[];
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
   readonly subnets: SubnetCache;
-  readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'claim' | 'namespaceOf' | 'hasOtherPod'>;
+  readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'ipamClaim' | 'namespaceOf' | 'hasOtherPod'>;
   /** The retry backoff of a Pod that was refused, if no event wakes it before. */
   readonly backoffMs?: readonly [first: number, max: number];
   /** The terminating Pods that an earlier watcher has seen. */

@@ -2,7 +2,7 @@
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import { controllerOf } from '../../../../lib/kubernetes/pod-identity.ts';
-import { claimLimits, textLimits } from '../../limits.ts';
+import { ipamClaimLimits, textLimits } from '../../limits.ts';
 import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { type CustomResource, customResourceOf } from './custom-resource.ts';
 import { SpecReader } from './spec-reader.ts';
@@ -42,7 +42,7 @@ export const ipamClaims: ResourceKind<IpamClaimObject> = {
       spec: {
         network: reader.strictText('network', textLimits.nameLength),
         interface: reader.strictText('interface', textLimits.nameLength),
-        ipRequests: reader.strictList('ipRequests', { most: claimLimits.ipRequests, unit: 'addresses' }),
+        ipRequests: reader.strictList('ipRequests', { most: ipamClaimLimits.ipRequests, unit: 'addresses' }),
       },
       problems: reader.problems,
     };

@@ -10,7 +10,7 @@ const requestsOf = (...attachments: PodPlan['attachments']): PodPlan => ({
   requestedProviders: new Set(),
   detached: [],
   problems: [],
-  claims: [],
+  ipamClaims: [],
   unserved: [],
   warnings: [],
   topics: new Set(),

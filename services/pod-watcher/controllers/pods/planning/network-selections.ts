@@ -29,7 +29,7 @@ export interface NetworkSelection {
   /** The gateways of the Pod's default route on this NIC. Multus sets the route once the NIC is attached. */
   readonly defaultRoute?: readonly string[];
   /** The IPAMClaim in the Pod's namespace whose addresses the NIC uses. */
-  readonly claim?: string;
+  readonly ipamClaim?: string;
   /** Whether this is the Pod's main NIC. */
   readonly isMain: boolean;
 }
@@ -60,12 +60,12 @@ export function parseNetworkSelections(pod: Pick<Pod, 'namespace' | 'annotations
   }));
   const all = [...first, ...others.value];
   if (all.length > podLimits.attachments) return tooManyNetworks(all.length);
-  const claims = all.flatMap(({ claim }) => claim ?? []);
+  const claims = all.flatMap(({ ipamClaim }) => ipamClaim ?? []);
   const duplicate = claims.find((claim, index) => claims.indexOf(claim) !== index);
-  return duplicate === undefined ? rejectDuplicateInterfaces(all) : problem(duplicateClaim(duplicate));
+  return duplicate === undefined ? rejectDuplicateInterfaces(all) : problem(duplicateIpamClaim(duplicate));
 }
 
-const duplicateClaim = (claim: string): string =>
+const duplicateIpamClaim = (claim: string): string =>
   `annotation ${networksAnnotation}: ipam-claim-reference ${claim} is named twice: give each NIC a claim of its own`;
 
 function tooManyNetworks(has: number): Result<never> {
@@ -223,7 +223,7 @@ function toSelection(element: Element, podNamespace: string): Result<NetworkSele
     addresses: ips ?? [],
     mac,
     ...(gateways && { defaultRoute: gateways }),
-    ...(claim !== '' && { claim }),
+    ...(claim !== '' && { ipamClaim: claim }),
     isMain: false,
   });
 }

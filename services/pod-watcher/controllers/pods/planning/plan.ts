@@ -28,7 +28,7 @@ export function planPod<H extends HeldAttachment>(
 const emptyPlan: Omit<PodPlan<never>, 'problems'> = {
   attachments: [],
   detached: [],
-  claims: [],
+  ipamClaims: [],
   requestedProviders: new Set(),
   unserved: [],
   warnings: [],

@@ -3,7 +3,7 @@ import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
 import { limitExceeded, podLimits } from '../../../limits.ts';
-import { type ClaimDemand, requestClaimAddresses } from './claim-request.ts';
+import { type IpamClaimDemand, requestIpamClaimAddresses } from './ipam-claim-request.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
 import { buildAttachmentRequest } from './attachment-request.ts';
 import { networkKey } from './network-selections.ts';
@@ -24,7 +24,7 @@ export interface PodPlan<H extends HeldAttachment = HeldAttachment> {
   /** The providers of all attachments that the Pod does not hold yet, also with a problem; and each with its interface. */
   readonly requestedProviders: ReadonlySet<string>;
   /** The IPAMClaims that must get addresses first. */
-  readonly claims: readonly ClaimDemand[];
+  readonly ipamClaims: readonly IpamClaimDemand[];
   /** Networks and requests that are not served here. */
   readonly unserved: readonly UnservedRequest[];
   /** What will be wrong on the node although the attachments are requested. */
@@ -41,7 +41,7 @@ interface Built {
   readonly topics: readonly string[];
   readonly request?: Request;
   readonly problem?: PlanProblem;
-  readonly demand?: ClaimDemand;
+  readonly demand?: IpamClaimDemand;
   readonly warning?: string;
 }
 
@@ -64,7 +64,7 @@ export function requestAddresses<H extends HeldAttachment>(resolved: ResolvedPod
     detached,
     problems,
     requestedProviders: requestedProviders(resolved),
-    claims: built.flatMap(({ demand }) => demand ?? []),
+    ipamClaims: built.flatMap(({ demand }) => demand ?? []),
     unserved,
     warnings: built.flatMap(({ warning }) => warning ?? []),
     topics,
@@ -87,8 +87,10 @@ function buildRequest(attachment: ResolvedAttachment): Built {
   if (!subnets.ok) return { topics, problem: clusterProblem(subnets.problem) };
   const warning = macWarning(attachment, request);
   const completed = { ...request, subnets: subnets.value, pool: pool?.name ?? '' };
-  const claimed = attachment.claim ? requestClaimAddresses(attachment.claim, completed) : { request: completed };
-  return { topics, ...claimed, ...(warning !== undefined && { warning }) };
+  const requested = attachment.ipamClaim
+    ? requestIpamClaimAddresses(attachment.ipamClaim, completed)
+    : { request: completed };
+  return { topics, ...requested, ...(warning !== undefined && { warning }) };
 }
 
 /**

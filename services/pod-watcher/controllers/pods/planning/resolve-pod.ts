@@ -8,7 +8,7 @@ import { ownerOf } from '../pod-owner.ts';
 import { statefulSetOrdinal } from '../../../../../lib/kubernetes/stateful-set.ts';
 import type { AttachmentAnnotations, ServedAttachment } from './attachment-annotations.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
-import type { NamedClaim } from './claim-request.ts';
+import type { NamedIpamClaim } from './ipam-claim-request.ts';
 import type { ClusterView, ReservedVip } from '../../cluster-view.ts';
 import { networkKey } from './network-selections.ts';
 import { resolveOvn4nfv } from './ovn4nfv/resolve-ovn4nfv.ts';
@@ -30,7 +30,7 @@ export interface ResolvedAttachment extends ServedAttachment {
   /** Absent for the primary network. */
   readonly macSupport?: MacSupport;
   /** The IPAMClaim whose addresses it uses. */
-  readonly claim?: NamedClaim;
+  readonly ipamClaim?: NamedIpamClaim;
 }
 
 export interface ResolvedPod<H extends HeldAttachment = HeldAttachment> {
@@ -145,33 +145,38 @@ function resolveAttachment(
     ? resolveNamedSubnet(named, pod, { attachment, network, clusterView })
     : resolveProviderSubnets(provider, pod.namespace, clusterView);
   if (!subnets.ok) return { topics, problems: [clusterProblem(subnets.problem)] };
-  const claim = resolveClaim(pod, attachment, { network, clusterView });
-  const served = { ...attachment, subnets: subnets.value, macSupport: network.macSupport, ...(claim && { claim }) };
+  const ipamClaim = resolveIpamClaim(pod, attachment, { network, clusterView });
+  const served = {
+    ...attachment,
+    subnets: subnets.value,
+    macSupport: network.macSupport,
+    ...(ipamClaim && { ipamClaim }),
+  };
   const resolution = resolveAddressSource(pod, served, { clusterView });
   return {
     ...resolution,
     topics: [
       ...topics,
       ...subnets.value.map((name) => `subnet:${name}`),
-      ...(claim ? [`claim:${claim.key}`] : []),
+      ...(ipamClaim ? [`claim:${ipamClaim.key}`] : []),
       ...resolution.topics,
     ],
     problems: [...providerMismatch(attachment, network), ...(resolution.problems ?? [])],
   };
 }
 
-/** A claim is always in the namespace of the Pod. */
-function resolveClaim(
+/** An IPAMClaim is always in the namespace of the Pod. */
+function resolveIpamClaim(
   { namespace }: PlannedPod,
   { selection }: ServedAttachment,
   { network, clusterView }: { readonly network: ServedNetwork; readonly clusterView: ClusterView },
-): NamedClaim | undefined {
-  if (selection.claim === undefined) return undefined;
-  const key = `${namespace}/${selection.claim}`;
+): NamedIpamClaim | undefined {
+  if (selection.ipamClaim === undefined) return undefined;
+  const key = `${namespace}/${selection.ipamClaim}`;
   return {
     key,
     networkNames: [network.configuredName ?? selection.name, selection.name],
-    state: clusterView.claim(key),
+    state: clusterView.ipamClaim(key),
   };
 }
 

@@ -153,14 +153,14 @@ export function createPodControllerWorld(
     clusterView: {
       pools: { subnetOf: () => undefined, namespacesOf: () => [], whyNot: () => '', ofNamespace: () => [] },
       vip: () => undefined,
-      claim: () => ({ problem: '' }),
+      ipamClaim: () => ({ problem: '' }),
       namespaceOf: () => undefined,
       hasOtherPod: () => true,
     },
     allocations,
     budget: new EventBudget(),
     endWaitReason: (pod) => endedWaits.push(pod.name),
-    claims: { request: () => undefined },
+    ipamClaims: { request: () => undefined },
     recordEvent: (pod, podEvent) => podEvents.push({ pod: pod.name, podEvent }),
     removeAnnotations: (pod, keys) => {
       const current = pods.objects.get(keyOf(pod));

@@ -11,7 +11,7 @@ describe('a Pod that requests any address', () => {
     const plan = {
       attachments: [{ subnets: ['macvlan'] }],
       detached: [],
-      claims: [],
+      ipamClaims: [],
       problems: [],
       requestedProviders: new Set<string>(),
       unserved: [],

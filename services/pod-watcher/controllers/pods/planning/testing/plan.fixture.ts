@@ -4,7 +4,7 @@ import type { HeldAttachment } from '../attachment-matching.ts';
 import type { NamespaceRestriction } from '../../../../kubernetes/objects/subnet.ts';
 import { classifyNetwork } from '../../../network-definitions/classify-network.ts';
 import { planPod } from '../plan.ts';
-import type { ClaimState, ClusterView } from '../../../cluster-view.ts';
+import type { IpamClaimState, ClusterView } from '../../../cluster-view.ts';
 
 const configs: Record<string, string> = {
   'default/macvlan': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
@@ -65,7 +65,7 @@ const clusterView: ClusterView = {
     const vip = vips[name];
     return vip && { namespace: '', ...vip };
   },
-  claim: (key) => claims[key] ?? { problem: '' },
+  ipamClaim: (key) => claims[key] ?? { problem: '' },
   namespaceOf: (name) => {
     const namespace = namespaces[name];
     return namespace && { labels: {}, ...namespace };
@@ -87,7 +87,7 @@ const vips: Record<string, { subnet: string; addresses: string[]; namespace?: st
   web: { subnet: 'macvlan-2', addresses: ['10.0.2.9'] },
   elsewhere: { subnet: 'vlan', addresses: ['10.0.3.9'] },
 };
-const claims: Record<string, ClaimState> = {
+const claims: Record<string, IpamClaimState> = {
   'default/vm1': {
     object: { network: 'macvlan', deleting: false },
     reserved: { subnet: 'macvlan-2', addresses: ['10.0.2.7'], owner: 'ipamclaim/default/vm1' },

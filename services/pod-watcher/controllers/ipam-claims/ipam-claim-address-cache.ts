@@ -6,11 +6,11 @@ import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subsc
 
 const prefix = 'ipamclaim/';
 
-/** The owner of a claim's reservations in the ledger. @param claim "namespace/name" */
-export const claimOwner = (claim: string): string => prefix + claim;
+/** The owner of an IPAMClaim's reservations in the ledger. @param claim "namespace/name" */
+export const ipamClaimOwner = (claim: string): string => prefix + claim;
 
-/** What a claim has in the ledger. */
-export interface ClaimAddresses {
+/** What an IPAMClaim has in the ledger. */
+export interface IpamClaimAddresses {
   readonly subnet: string;
   /** IPv4 first. */
   readonly addresses: readonly string[];
@@ -23,11 +23,11 @@ interface Holder {
   readonly pod: string;
 }
 
-export class ClaimAddressCache implements LedgerSubscriber {
+export class IpamClaimAddressCache implements LedgerSubscriber {
   readonly #onAffected: (claim: string) => void;
-  /** By claim. All addresses of a claim are of one Subnet. */
+  /** By IPAMClaim. All addresses of an IPAMClaim are of one Subnet. */
   readonly #claims = new Map<string, { readonly subnet: string; readonly addresses: Set<string> }>();
-  /** The addresses of the claims of a namespace by "namespace/subnet". */
+  /** The addresses of the IPAMClaims of a namespace by "namespace/subnet". */
   readonly #byNamespace = new Map<string, Set<string>>();
   /** Claims by "subnet/address". */
   readonly #claimAt = new Map<string, string>();
@@ -36,17 +36,17 @@ export class ClaimAddressCache implements LedgerSubscriber {
   /** The reverse: places by the Pod that holds them. */
   readonly #placesOf = new Map<string, Set<string>>();
 
-  /** @param onAffected called with each claim whose addresses or holder changed */
+  /** @param onAffected called with each IPAMClaim whose addresses or holder changed */
   constructor(onAffected: (claim: string) => void) {
     this.#onAffected = onAffected;
   }
 
-  get(claim: string): ClaimAddresses | undefined {
+  get(claim: string): IpamClaimAddresses | undefined {
     const known = this.#claims.get(claim);
     return known && { subnet: known.subnet, addresses: ipv4First(known.addresses) };
   }
 
-  /** The Pod "namespace/name" that holds addresses of a claim in the ledger; undefined for none. */
+  /** The Pod "namespace/name" that holds addresses of an IPAMClaim in the ledger; undefined for none. */
   holderOf(claim: string): string | undefined {
     const known = this.#claims.get(claim);
     return [...(known?.addresses ?? [])]
@@ -54,18 +54,18 @@ export class ClaimAddressCache implements LedgerSubscriber {
       .find((pod) => pod !== undefined);
   }
 
-  /** The claims that have addresses. */
+  /** The IPAMClaims that have addresses. */
   keys(): string[] {
     return [...this.#claims.keys()];
   }
 
-  /** The claims whose addresses a Pod holds. */
+  /** The IPAMClaims whose addresses a Pod holds. */
   claimsHeldBy(pod: string): string[] {
     const places = [...(this.#placesOf.get(pod) ?? [])];
     return [...new Set(places.flatMap((place) => this.#claimAt.get(place) ?? []))];
   }
 
-  /** The addresses of a Subnet that the claims of a namespace have, and no Pod. */
+  /** The addresses of a Subnet that the IPAMClaims of a namespace have, and no Pod. */
   idleAddresses(namespace: string, subnet: string): string[] {
     const addresses = this.#byNamespace.get(`${namespace}/${subnet}`) ?? [];
     return [...addresses].filter((address) => !this.#holders.has(placeKey(subnet, address)));

@@ -8,9 +8,9 @@ const problemsOf = ({ problems }: ReturnType<typeof planOf>): string => problems
 describe('a network selection that names an IPAMClaim', () => {
   it('requests the addresses of the claim, of their Subnet and family only', () => {
     // Given a claim with an IPv4 address of one of two Subnets, when a Pod names it
-    const { attachments, claims, problems, topics } = planOf(selection('vm1'));
+    const { attachments, ipamClaims, problems, topics } = planOf(selection('vm1'));
     // Then the Pod requests that address as the claim's
-    expect([problems, claims]).to.deep.equal([[], []]);
+    expect([problems, ipamClaims]).to.deep.equal([[], []]);
     expect(attachments).to.deep.equal([
       {
         ...defaultRequest,
@@ -33,7 +33,7 @@ describe('a network selection that names an IPAMClaim', () => {
     for (const claim of ['new', 'missing']) {
       const plan = planOf(selection(claim, requested));
       expect(plan.attachments).to.deep.equal([]);
-      expect(plan.claims).to.deep.equal([
+      expect(plan.ipamClaims).to.deep.equal([
         {
           claim: `default/${claim}`,
           network: 'macvlan',
@@ -52,11 +52,11 @@ describe('a network selection that names an IPAMClaim', () => {
   });
 
   it('is always about the claim of the Pod’s own namespace', () => {
-    const { claims } = planOf(selection('vm1'), {}, { namespace: 'shop' });
-    expect(claims.map(({ claim }) => claim)).to.deep.equal(['shop/vm1']);
+    const { ipamClaims } = planOf(selection('vm1'), {}, { namespace: 'shop' });
+    expect(ipamClaims.map(({ claim }) => claim)).to.deep.equal(['shop/vm1']);
     const foreign = planOf(selection('default/vm1'), {}, { namespace: 'shop' });
     expect(problemsOf(foreign)).to.contain("write the name of an IPAMClaim in the Pod's namespace");
-    expect(foreign.claims).to.deep.equal([]);
+    expect(foreign.ipamClaims).to.deep.equal([]);
   });
 
   const refused: [what: string, plan: ReturnType<typeof planOf>, problem: RegExp][] = [
@@ -88,6 +88,6 @@ describe('a network selection that names an IPAMClaim', () => {
   for (const [what, plan, problem] of refused)
     it(`is refused for ${what}`, () => {
       expect(problemsOf(plan)).to.match(problem);
-      expect([plan.attachments, plan.claims]).to.deep.equal([[], []]);
+      expect([plan.attachments, plan.ipamClaims]).to.deep.equal([[], []]);
     });
 });

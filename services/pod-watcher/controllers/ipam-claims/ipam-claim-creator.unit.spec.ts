@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
 import { type IpamClaimObject, ipamClaims } from '../../kubernetes/objects/ipam-claim.ts';
-import { claimLimits } from '../../limits.ts';
+import { ipamClaimLimits } from '../../limits.ts';
 import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
-import { ClaimCreator, type ClaimOwner } from './claim-creator.ts';
+import { IpamClaimCreator, type IpamClaimOwner } from './ipam-claim-creator.ts';
 
-const owner: ClaimOwner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u-1' };
+const owner: IpamClaimOwner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u-1' };
 const demandOf = (claim: string) => ({
   claim,
   network: 'lan',
@@ -18,7 +18,7 @@ const demandOf = (claim: string) => ({
 describe('the creator of IPAMClaims', () => {
   let stop: AbortController;
   let objects: FakeInformer<IpamClaimObject>;
-  let created: { claim: string; owner: ClaimOwner }[];
+  let created: { claim: string; owner: IpamClaimOwner }[];
   let problems: Map<string, string>;
   beforeEach(() => {
     stop = new AbortController();
@@ -35,13 +35,13 @@ describe('the creator of IPAMClaims', () => {
 
   const createCreator = (
     create = (claim: string): Promise<void> => Promise.resolve(put(claim)),
-    owners: Record<string, ClaimOwner | 'machine'> = { 'shop/web': owner, 'quiet/vm': owner },
-  ): ClaimCreator =>
-    new ClaimCreator({
+    owners: Record<string, IpamClaimOwner | 'machine'> = { 'shop/web': owner, 'quiet/vm': owner },
+  ): IpamClaimCreator =>
+    new IpamClaimCreator({
       objects,
-      claimOwnerOf: (pod) => owners[pod],
-      create: ({ claim }, claimOwner) => {
-        created.push({ claim, owner: claimOwner });
+      ipamClaimOwnerOf: (pod) => owners[pod],
+      create: ({ claim }, ipamClaimOwner) => {
+        created.push({ claim, owner: ipamClaimOwner });
         return create(claim);
       },
       onFailed: (claim, problem) => void problems.set(claim, problem),
@@ -104,7 +104,7 @@ describe('the creator of IPAMClaims', () => {
   });
 
   it('creates none beyond the limit of claims of the namespace, until one is deleted', async () => {
-    for (let index = 0; index < claimLimits.perNamespace; index++) put(`shop/${index}`);
+    for (let index = 0; index < ipamClaimLimits.perNamespace; index++) put(`shop/${index}`);
     const creator = createCreator();
     creator.request('shop/web', demandOf('shop/more'));
     await until(() => problems.has('shop/more'));

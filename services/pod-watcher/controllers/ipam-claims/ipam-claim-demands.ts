@@ -1,20 +1,20 @@
-/** What waiting Pods request for their IPAMClaims: the first Pod of a claim decides about its Subnet and addresses. */
-import type { ClaimDemand } from '../pods/planning/claim-request.ts';
+/** What waiting Pods request for their IPAMClaims: the first Pod of an IPAMClaim decides about its Subnet and addresses. */
+import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 
-export class ClaimDemands {
-  readonly #byClaim = new Map<string, { readonly pod: string; readonly demand: ClaimDemand }>();
+export class IpamClaimDemands {
+  readonly #byClaim = new Map<string, { readonly pod: string; readonly demand: IpamClaimDemand }>();
   readonly #byPod = new Map<string, readonly string[]>();
 
-  get(claim: string): ClaimDemand | undefined {
+  get(claim: string): IpamClaimDemand | undefined {
     return this.#byClaim.get(claim)?.demand;
   }
 
   /**
-   * Replaces the demands of a Pod. While a claim has a demand of one Pod, that of another Pod is ignored.
+   * Replaces the demands of a Pod. While an IPAMClaim has a demand of one Pod, that of another Pod is ignored.
    * @param pod "namespace/name" in the ledger
    * @returns the demands that are new or changed
    */
-  replace(pod: string, demands: readonly ClaimDemand[]): ClaimDemand[] {
+  replace(pod: string, demands: readonly IpamClaimDemand[]): IpamClaimDemand[] {
     const requested = new Set(demands.map(({ claim }) => claim));
     for (const claim of this.#byPod.get(pod) ?? []) if (!requested.has(claim)) this.#remove(pod, claim);
     const changed = demands.filter((demand) => {

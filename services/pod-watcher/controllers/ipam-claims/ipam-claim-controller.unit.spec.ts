@@ -21,9 +21,9 @@ import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
 import { AllocationCache } from '../pods/allocation-cache.ts';
 import { EventBudget } from '../pods/event-budget.ts';
-import type { ClaimDemand } from '../pods/planning/claim-request.ts';
+import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 import { SubnetCache } from '../subnets/subnet-cache.ts';
-import { ClaimController } from './claim-controller.ts';
+import { IpamClaimController } from './ipam-claim-controller.ts';
 
 const finalizers = ['ipledger.io/ledger'];
 const deletionTimestamp = '2026-11-17T14:05:00Z';
@@ -33,7 +33,7 @@ const claim = (name: string, { spec = {}, metadata = {}, status = {} } = {}): Ip
     spec: { network: 'macvlan', interface: '', ...spec },
     status,
   });
-const demand: ClaimDemand = {
+const demand: IpamClaimDemand = {
   claim: 'default/vm1',
   network: 'macvlan',
   interface: '',
@@ -78,14 +78,14 @@ describe('the controller of IPAMClaims', () => {
     const cache = new AllocationCache();
     const reserved: MessageInput<ReserveRequest>[] = [];
     const unreserved: MessageInput<UnreserveRequest>[] = [];
-    const created: ClaimDemand[] = [];
+    const created: IpamClaimDemand[] = [];
     const woken: string[] = [];
     const patches: UntypedJson[] = [];
     const statuses: UntypedJson[] = [];
     const events: string[] = [];
     const refusals = new Map<string, IpledgerError>();
     const failure: { create?: Error } = {};
-    const controller = new ClaimController({
+    const controller = new IpamClaimController({
       objects,
       pods,
       ledgerPods: new LedgerPods(pods),
@@ -105,7 +105,7 @@ describe('the controller of IPAMClaims', () => {
       quota: { subnets, allocations: cache },
       budget: new EventBudget(),
       namespacesOfPool: () => ['shop'],
-      claimOwnerOf: () => ({ apiVersion: 'v1', kind: 'Pod', name: 'vm', uid: 'u' }),
+      ipamClaimOwnerOf: () => ({ apiVersion: 'v1', kind: 'Pod', name: 'vm', uid: 'u' }),
       create: (each) => {
         created.push(each);
         return failure.create ? Promise.reject(failure.create) : Promise.resolve();

@@ -1,8 +1,8 @@
 /**
- * Gives IPAMClaims their addresses, and releases them when the claim is deleted.
+ * Gives IPAMClaims their addresses, and releases them when the IPAMClaim is deleted.
  *
- * A claim owns its addresses by a reservation in the ledger, which outlives the Pods that use them. The first Pod that names the
- * claim decides about the Subnet; until then the claim has no address. The status is written only: an edit of it has no effect.
+ * An IPAMClaim owns its addresses by a reservation in the ledger, which outlives the Pods that use them. The first Pod that names
+ * the IPAMClaim decides about the Subnet; until then it has no address. The status is written only: an edit of it has no effect.
  */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { withoutPrefixLength } from '../../../../lib/net/ip.ts';
@@ -17,17 +17,17 @@ import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.t
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type ObjectAccess, ObjectController } from '../object-controller/object-controller.ts';
-import type { ClaimDemand } from '../pods/planning/claim-request.ts';
-import type { ClaimState, ClusterView } from '../cluster-view.ts';
+import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
+import type { IpamClaimState, ClusterView } from '../cluster-view.ts';
 import type { EventBudget } from '../pods/event-budget.ts';
-import { ClaimAddressCache, claimOwner } from './claim-address-cache.ts';
-import { ClaimCreator, type ClaimCreatorOptions } from './claim-creator.ts';
-import { ClaimDemands } from './claim-demands.ts';
-import { type QuotaView, quotaRefusal } from './claim-quota.ts';
-import { claimDifferences, claimReasons, claimStatus, prefixedAddresses } from './claim-status.ts';
+import { IpamClaimAddressCache, ipamClaimOwner } from './ipam-claim-address-cache.ts';
+import { IpamClaimCreator, type IpamClaimCreatorOptions } from './ipam-claim-creator.ts';
+import { IpamClaimDemands } from './ipam-claim-demands.ts';
+import { type QuotaView, quotaRefusal } from './ipam-claim-quota.ts';
+import { ipamClaimDifferences, ipamClaimReasons, ipamClaimStatus, prefixedAddresses } from './ipam-claim-status.ts';
 
-export interface ClaimControllerOptions
-  extends Omit<ObjectAccess<IpamClaimObject>, 'objects'>, Pick<ClaimCreatorOptions, 'claimOwnerOf' | 'create'> {
+export interface IpamClaimControllerOptions
+  extends Omit<ObjectAccess<IpamClaimObject>, 'objects'>, Pick<IpamClaimCreatorOptions, 'ipamClaimOwnerOf' | 'create'> {
   readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe' | 'resourceVersion'>;
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The Pods by their names in the ledger. Create it before this controller. */
@@ -41,41 +41,44 @@ export interface ClaimControllerOptions
   readonly wakeWaiters: (topic: string) => void;
 }
 
-export class ClaimController implements LedgerSubscriber {
-  readonly #options: ClaimControllerOptions;
+export class IpamClaimController implements LedgerSubscriber {
+  readonly #options: IpamClaimControllerOptions;
   readonly #controller: ObjectController<IpamClaimObject>;
-  readonly #creator: ClaimCreator;
-  readonly #demands = new ClaimDemands();
-  readonly #addresses: ClaimAddressCache;
+  readonly #creator: IpamClaimCreator;
+  readonly #demands = new IpamClaimDemands();
+  readonly #addresses: IpamClaimAddressCache;
   /** The status that the controller determined last, as JSON. */
   readonly #shown = new Map<string, string>();
-  /** Why claims have no addresses. */
+  /** Why IPAMClaims have no addresses. */
   readonly #problems = new Map<string, string>();
   /** Reservations are made one after another, so that each counts for the quota of the next. */
   #lastReservation: Promise<unknown> = Promise.resolve();
 
-  constructor(options: ClaimControllerOptions) {
+  constructor(options: IpamClaimControllerOptions) {
     this.#options = options;
-    this.#addresses = new ClaimAddressCache((claim) => this.#onAffected(claim));
+    this.#addresses = new IpamClaimAddressCache((claim) => this.#onAffected(claim));
     const { objects, pods } = options;
-    this.#creator = new ClaimCreator({ ...options, onFailed: (claim, problem) => this.#setProblem(claim, problem) });
+    this.#creator = new IpamClaimCreator({
+      ...options,
+      onFailed: (claim, problem) => this.#setProblem(claim, problem),
+    });
     this.#controller = new ObjectController<IpamClaimObject>({
       ...options,
       isRelevant: (object) => this.#isRelevant(object),
       apply: (object) => this.#apply(object),
       isApplied: (claim) => this.#isShown(claim),
-      differences: claimDifferences,
+      differences: ipamClaimDifferences,
       retire: (claim) => this.#retire(claim),
       appliedNames: () => this.#addresses.keys(),
       onVerdict: (object, { message }) => this.#setProblem(keyOf(object), message),
-      reasons: claimReasons,
+      reasons: ipamClaimReasons,
     });
     objects.subscribe((change) => {
       if (change.kind === 'listed') return;
       const { object } = change;
       const before = change.kind === 'present' ? change.before : undefined;
       if (before?.generation === object.generation && before.deleting === object.deleting) return;
-      // That there is no claim, or that it has no address, is not known of a new claim.
+      // That there is no IPAMClaim, or that it has no address, is not known of a new IPAMClaim.
       if (!before) this.#problems.delete(keyOf(object));
       this.#wake(keyOf(object));
     });
@@ -85,24 +88,24 @@ export class ClaimController implements LedgerSubscriber {
     });
   }
 
-  /** Starts; resolves when every present claim has been tried once. */
+  /** Starts; resolves when every present IPAMClaim has been tried once. */
   start(): Promise<void> {
     return this.#controller.start();
   }
 
-  /** What a Pod's plan reads of a claim "namespace/name". */
-  readonly view = (claim: string): ClaimState => {
+  /** What a Pod's plan reads of an IPAMClaim "namespace/name". */
+  readonly view = (claim: string): IpamClaimState => {
     const object = this.#options.objects.objects.get(claim);
     const reserved = this.#addresses.get(claim);
     return {
       ...(object && { object: { network: object.spec.network, deleting: object.deleting } }),
-      ...(reserved && { reserved: { ...reserved, owner: claimOwner(claim) } }),
+      ...(reserved && { reserved: { ...reserved, owner: ipamClaimOwner(claim) } }),
       problem: this.#problems.get(claim) ?? '',
     };
   };
 
-  /** What a waiting Pod requests for its claims. A claim that does not exist is created. @param pod its name in the ledger */
-  request(pod: string, demands: readonly ClaimDemand[]): void {
+  /** What a waiting Pod requests for its IPAMClaims. A missing one is created. @param pod its name in the ledger */
+  request(pod: string, demands: readonly IpamClaimDemand[]): void {
     for (const { claim } of this.#demands.replace(pod, demands)) this.#controller.enqueue(claim);
     for (const demand of demands) this.#creator.request(pod, demand);
   }
@@ -119,13 +122,13 @@ export class ClaimController implements LedgerSubscriber {
       this.#controller.retryAll((object) => this.#subnetsOf(keyOf(object)).some((each) => subnets.has(each)));
   }
 
-  /** The Subnets that a claim waits for, or whose addresses it has. */
+  /** The Subnets that an IPAMClaim waits for, or whose addresses it has. */
   #subnetsOf(claim: string): readonly string[] {
     const reserved = this.#addresses.get(claim);
     return reserved ? [reserved.subnet] : (this.#demands.get(claim)?.subnets ?? []);
   }
 
-  /** A claim that no Pod has named yet is left alone. */
+  /** An IPAMClaim that no Pod has named yet is left alone. */
   #isRelevant(object: IpamClaimObject): boolean {
     const claim = keyOf(object);
     return (
@@ -170,7 +173,7 @@ export class ClaimController implements LedgerSubscriber {
     if (!reserved) return undefined;
     const cidrBlock = this.#options.quota.subnets.get(reserved.subnet)?.spec.cidrBlock ?? '';
     const [pod] = this.#options.ledgerPods.all(this.#addresses.holderOf(claim) ?? '');
-    return claimStatus(prefixedAddresses(reserved, cidrBlock), pod?.name ?? '');
+    return ipamClaimStatus(prefixedAddresses(reserved, cidrBlock), pod?.name ?? '');
   }
 
   async #reserveInTurn(object: IpamClaimObject): Promise<void> {
@@ -192,7 +195,7 @@ export class ClaimController implements LedgerSubscriber {
         const records = await this.#reserveIn(subnet, { object, demand, addresses });
         const listed = records.map(({ address }) => address).join(', ');
         const message = `reserved ${listed} of Subnet ${subnet} for the claim until it is deleted`;
-        this.#options.recordEvent(object, { type: 'Normal', reason: claimReasons.ready, message });
+        this.#options.recordEvent(object, { type: 'Normal', reason: ipamClaimReasons.ready, message });
         return;
       } catch (error) {
         if (IpledgerError.from(error).kind === 'transient') throw error;
@@ -210,7 +213,7 @@ export class ClaimController implements LedgerSubscriber {
       addresses,
     }: {
       readonly object: IpamClaimObject;
-      readonly demand: ClaimDemand;
+      readonly demand: IpamClaimDemand;
       readonly addresses: readonly string[];
     },
   ): Promise<AddressRecord[]> {
@@ -224,7 +227,7 @@ export class ClaimController implements LedgerSubscriber {
     if (refusal !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', refusal);
     const overspent = budget.refusalOf(namespace, undefined, count);
     if (overspent !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', overspent);
-    const owner = claimOwner(claim);
+    const owner = ipamClaimOwner(claim);
     const request = { subnet, addresses: [...addresses], reservedFor: owner, reason: `IPAMClaim ${claim}`, ipFamily };
     const { records } = await allocator.call(IpamService.reserve, request, signal);
     budget.spend(namespace, undefined, records.length);
@@ -257,7 +260,7 @@ export class ClaimController implements LedgerSubscriber {
         'ADDRESS_IN_USE',
         `the claim is being deleted, and Pod ${user.name} uses ${reserved.addresses.join(', ')}: delete the Pod, and the addresses are released`,
       );
-    const owner = claimOwner(claim);
+    const owner = ipamClaimOwner(claim);
     const request = {
       subnet: reserved.subnet,
       reservedFor: owner,
@@ -273,7 +276,7 @@ export class ClaimController implements LedgerSubscriber {
   }
 }
 
-/** The Subnet of an event after which a claim may get its addresses, or be retired; undefined for other events. */
+/** The Subnet of an event after which an IPAMClaim may get its addresses, or be retired; undefined for other events. */
 function subnetWithRoom(event: LedgerEvent): string | undefined {
   if (event.kind === 'subnet-configured') return event.subnet.name;
   return event.kind === 'released' || event.kind === 'unreserved' || event.kind === 'unquarantined'

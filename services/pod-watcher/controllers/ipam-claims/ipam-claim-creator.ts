@@ -2,33 +2,34 @@
  * Creates the IPAMClaims that Pods name and that do not exist. A tenant causes them without the right to create any, so their number
  * in a namespace is limited, and each ends with the Pod that caused it.
  *
- * The claims of a virtual machine have a producer, as KubeVirt's ipam-extensions, which refuses a claim that it did not create. It
- * may be slower than its Pods: the creator leaves such claims to it, and all claims of a namespace that has claims of a producer.
+ * The IPAMClaims of a virtual machine have a producer, as KubeVirt's ipam-extensions, which refuses an IPAMClaim that it did not
+ * create. It may be slower than its Pods: the creator leaves such IPAMClaims to it, and all IPAMClaims of a namespace that has one
+ * of a producer.
  */
 import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
-import { claimLimits } from '../../limits.ts';
+import { ipamClaimLimits } from '../../limits.ts';
 import { addTo, removeFrom } from '../../name-index.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
-import type { ClaimDemand } from '../pods/planning/claim-request.ts';
+import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 
-/** An entry of `metadata.ownerReferences`. Kubernetes deletes the claim when its owner is deleted. */
-export interface ClaimOwner {
+/** An entry of `metadata.ownerReferences`. Kubernetes deletes the IPAMClaim when its owner is deleted. */
+export interface IpamClaimOwner {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
 }
 
-export interface ClaimCreatorOptions {
+export interface IpamClaimCreatorOptions {
   readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe'>;
-  /** The owner of the claims of a Pod "namespace/name" in the ledger; undefined if there is no such Pod. */
-  readonly claimOwnerOf: (pod: string) => ClaimOwner | 'machine' | undefined;
-  /** Creates the object of a claim; ApiError 'changed' if it exists. */
-  readonly create: (demand: ClaimDemand, owner: ClaimOwner, signal: AbortSignal) => Promise<void>;
-  /** Called with the reason why a claim could not be created. */
+  /** The owner of the IPAMClaims of a Pod "namespace/name" in the ledger; undefined if there is no such Pod. */
+  readonly ipamClaimOwnerOf: (pod: string) => IpamClaimOwner | 'machine' | undefined;
+  /** Creates the object of an IPAMClaim; ApiError 'changed' if it exists. */
+  readonly create: (demand: IpamClaimDemand, owner: IpamClaimOwner, signal: AbortSignal) => Promise<void>;
+  /** Called with the reason why an IPAMClaim could not be created. */
   readonly onFailed: (claim: string, problem: string) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -38,15 +39,15 @@ const concurrency = 4;
 const firstBackoffMs = 500;
 const maxBackoffMs = 30_000;
 
-export class ClaimCreator {
-  readonly #options: ClaimCreatorOptions;
+export class IpamClaimCreator {
+  readonly #options: IpamClaimCreatorOptions;
   readonly #queue: WorkQueue;
-  readonly #requested = new Map<string, { readonly pod: string; readonly demand: ClaimDemand }>();
-  /** The claims of each namespace, and those of another program. */
+  readonly #requested = new Map<string, { readonly pod: string; readonly demand: IpamClaimDemand }>();
+  /** The IPAMClaims of each namespace, and those of another program. */
   readonly #claims = new Map<string, Set<string>>();
   readonly #produced = new Map<string, Set<string>>();
 
-  constructor(options: ClaimCreatorOptions) {
+  constructor(options: IpamClaimCreatorOptions) {
     this.#options = options;
     const { objects, log, signal } = options;
     const work = (claim: string): Promise<Outcome> => this.#createOne(claim);
@@ -67,20 +68,20 @@ export class ClaimCreator {
     else removeFrom(this.#produced, namespace, name);
   }
 
-  /** A Pod names a claim. Does nothing for one that exists. The Pod requests it again while it waits. */
-  request(pod: string, demand: ClaimDemand): void {
+  /** A Pod names an IPAMClaim. Does nothing for one that exists. The Pod requests it again while it waits. */
+  request(pod: string, demand: IpamClaimDemand): void {
     if (this.#options.objects.objects.has(demand.claim)) return;
     this.#requested.set(demand.claim, { pod, demand });
     this.#queue.add(demand.claim);
   }
 
   async #createOne(claim: string): Promise<Outcome> {
-    const { objects, claimOwnerOf, create, onFailed, log, signal } = this.#options;
+    const { objects, ipamClaimOwnerOf, create, onFailed, log, signal } = this.#options;
     const requested = this.#requested.get(claim);
     this.#requested.delete(claim);
     if (!requested || objects.objects.has(claim)) return 'done';
     try {
-      const owner = claimOwnerOf(requested.pod);
+      const owner = ipamClaimOwnerOf(requested.pod);
       if (!owner) return 'done';
       if (owner === 'machine') throw new Error(machineClaimRefusal);
       this.#refuseNamespace(claim.slice(0, claim.indexOf('/')));
@@ -94,7 +95,7 @@ export class ClaimCreator {
     return 'done';
   }
 
-  /** @throws Error if the claims of a namespace are not created here */
+  /** @throws Error if the IPAMClaims of a namespace are not created here */
   #refuseNamespace(namespace: string): void {
     const count = this.#claims.get(namespace)?.size ?? 0;
     const [produced] = this.#produced.get(namespace) ?? [];
@@ -102,9 +103,9 @@ export class ClaimCreator {
       throw new Error(
         `another program creates the claims of namespace ${namespace}, as ${produced}: check that it runs, or create the claim`,
       );
-    if (count >= claimLimits.perNamespace)
+    if (count >= ipamClaimLimits.perNamespace)
       throw new Error(
-        `namespace ${namespace} has ${count} IPAMClaims, and for Pods at most ${claimLimits.perNamespace} are created: delete those that are not needed, or create the claim`,
+        `namespace ${namespace} has ${count} IPAMClaims, and for Pods at most ${ipamClaimLimits.perNamespace} are created: delete those that are not needed, or create the claim`,
       );
   }
 }

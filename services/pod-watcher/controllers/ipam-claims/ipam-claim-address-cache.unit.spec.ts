@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { heldAllocation } from '../../testing/fakes.ts';
 import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
-import { ClaimAddressCache } from './claim-address-cache.ts';
+import { IpamClaimAddressCache } from './ipam-claim-address-cache.ts';
 
 const reserved = (address: string, owner = 'ipamclaim/default/vm1'): ReservedAddress => ({
   seq: 1,
@@ -16,9 +16,9 @@ const released = ({ seq, subnet, namespace, pod, uid }: HeldAllocation, addresse
 
 describe('the addresses of IPAMClaims', () => {
   const affected: string[] = [];
-  let cache: ClaimAddressCache;
+  let cache: IpamClaimAddressCache;
   beforeEach(() => {
-    cache = new ClaimAddressCache((claim) => void affected.push(claim));
+    cache = new IpamClaimAddressCache((claim) => void affected.push(claim));
     cache.onSnapshot({
       seq: 1,
       allocations: [heldAllocation('vm')],

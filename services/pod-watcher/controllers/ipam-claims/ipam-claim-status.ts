@@ -4,10 +4,10 @@ import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { type IpamClaimObject, ownerPodOf } from '../../kubernetes/objects/ipam-claim.ts';
 import type { ConditionReasons } from '../object-controller/conditions.ts';
 import type { Differences } from '../object-controller/object-controller.ts';
-import type { ClaimAddresses } from './claim-address-cache.ts';
+import type { IpamClaimAddresses } from './ipam-claim-address-cache.ts';
 
 /** The condition and reasons that OVN-Kubernetes uses. */
-export const claimReasons: ConditionReasons = {
+export const ipamClaimReasons: ConditionReasons = {
   onlyType: 'IPsAllocated',
   validated: 'SuccessfulAllocation',
   ready: 'SuccessfulAllocation',
@@ -24,7 +24,7 @@ export const claimReasons: ConditionReasons = {
 };
 
 /** The addresses with the prefix length of their Subnet. @param cidrBlock one CIDR of each family, joined by a comma */
-export function prefixedAddresses({ addresses }: ClaimAddresses, cidrBlock: string): string[] {
+export function prefixedAddresses({ addresses }: IpamClaimAddresses, cidrBlock: string): string[] {
   const cidrs = cidrBlock.split(',').map((each) => each.trim());
   return addresses.map((address) => {
     const cidr = cidrs.find((each) => cidrContains(each, address));
@@ -34,10 +34,10 @@ export function prefixedAddresses({ addresses }: ClaimAddresses, cidrBlock: stri
 }
 
 /** @param ownerPod the name of the Pod; "" for none */
-export const claimStatus = (ips: readonly string[], ownerPod: string): UntypedJson => ({ ips, ownerPod });
+export const ipamClaimStatus = (ips: readonly string[], ownerPod: string): UntypedJson => ({ ips, ownerPod });
 
-/** The changes after which a claim shows its status. What another client wrote there is replaced. */
-export function claimDifferences({ status }: Pick<IpamClaimObject, 'status'>, desired: UntypedJson): Differences {
+/** The changes after which an IPAMClaim shows its status. What another client wrote there is replaced. */
+export function ipamClaimDifferences({ status }: Pick<IpamClaimObject, 'status'>, desired: UntypedJson): Differences {
   const { ips, ownerPod } = desired;
   if (JSON.stringify(status['ips']) === JSON.stringify(ips) && ownerPodOf(status) === ownerPod) return {};
   return { status: { ips, ownerPod: ownerPod === '' ? null : { name: ownerPod } } };

@@ -2,22 +2,22 @@
 import { isIPv4 } from 'node:net';
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
-import type { ClaimState } from '../../cluster-view.ts';
+import type { IpamClaimState } from '../../cluster-view.ts';
 import { clusterProblem, type PlanProblem, requestProblem } from './plan-problem.ts';
 
 type Request = MessageInput<AttachmentRequest>;
 
-/** The claim that an attachment names. */
-export interface NamedClaim {
+/** The IPAMClaim that an attachment names. */
+export interface NamedIpamClaim {
   /** "namespace/name", always in the namespace of the Pod. */
   readonly key: string;
   /** The name of the network in its CNI configuration, and that of its NetworkAttachmentDefinition. */
   readonly networkNames: readonly string[];
-  readonly state: ClaimState;
+  readonly state: IpamClaimState;
 }
 
-/** What a Pod requests for a claim without addresses. */
-export interface ClaimDemand {
+/** What a Pod requests for an IPAMClaim without addresses. */
+export interface IpamClaimDemand {
   /** "namespace/name" */
   readonly claim: string;
   readonly network: string;
@@ -30,13 +30,16 @@ export interface ClaimDemand {
   readonly ipFamily: string;
 }
 
-export type ClaimRequest =
+export type IpamClaimRequest =
   | { readonly request: Request }
-  /** The Pod waits; a demand is set if the claim can get addresses now. */
-  | { readonly problem: PlanProblem; readonly demand?: ClaimDemand };
+  /** The Pod waits; a demand is set if the IPAMClaim can get addresses now. */
+  | { readonly problem: PlanProblem; readonly demand?: IpamClaimDemand };
 
-/** Restricts the request of an attachment to the addresses of its claim. */
-export function requestClaimAddresses({ key, networkNames, state }: NamedClaim, request: Request): ClaimRequest {
+/** Restricts the request of an attachment to the addresses of its IPAMClaim. */
+export function requestIpamClaimAddresses(
+  { key, networkNames, state }: NamedIpamClaim,
+  request: Request,
+): IpamClaimRequest {
   const { object, reserved } = state;
   if (request.pool) return { problem: requestProblem(`IPAMClaim ${key}: ${poolUnsupported}`) };
   if (object?.deleting)
@@ -60,7 +63,7 @@ export function requestClaimAddresses({ key, networkNames, state }: NamedClaim, 
     return { problem: requestProblem(text) };
   }
   const [only, ...others] = reserved.addresses;
-  // A family that the claim does not have is not allocated.
+  // A family that the IPAMClaim does not have is not allocated.
   const ownFamily = only !== undefined && others.length === 0 ? (isIPv4(only) ? 'ipv4' : 'ipv6') : '';
   return {
     request: {
@@ -76,11 +79,11 @@ export function requestClaimAddresses({ key, networkNames, state }: NamedClaim, 
 const poolUnsupported =
   'a claim takes no address of an IPPool by its name: remove ip_pool, or request an address in spec.ipRequests';
 
-/** The Pod waits until the claim has addresses. */
+/** The Pod waits until the IPAMClaim has addresses. */
 function demandAddresses(
-  { key, networkNames, state }: NamedClaim,
+  { key, networkNames, state }: NamedIpamClaim,
   { subnets = [], candidates = [], ipFamily = '', interface: name = '' }: Request,
-): ClaimRequest {
+): IpamClaimRequest {
   if (candidates.length > 1)
     return {
       problem: requestProblem(`IPAMClaim ${key}: the Pod names ${candidates.length} sets of addresses: name one`),

@@ -1,15 +1,15 @@
 /** The limit `maxAddressesPerNamespace` of a Subnet for IPAMClaims, whose addresses count also while no Pod holds them. */
 import type { AllocationCache } from '../pods/allocation-cache.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
-import type { ClaimAddressCache } from './claim-address-cache.ts';
+import type { IpamClaimAddressCache } from './ipam-claim-address-cache.ts';
 
 export interface QuotaView {
   readonly subnets: Pick<SubnetCache, 'get'>;
   readonly allocations: Pick<AllocationCache, 'addressCount'>;
-  readonly claims: Pick<ClaimAddressCache, 'idleAddresses'>;
+  readonly claims: Pick<IpamClaimAddressCache, 'idleAddresses'>;
 }
 
-/** Why a namespace gets no further addresses of a Subnet for its claims, as a sentence; undefined if it does. */
+/** Why a namespace gets no further addresses of a Subnet for its IPAMClaims, as a sentence; undefined if it does. */
 export function quotaRefusal(
   { subnets, allocations, claims }: QuotaView,
   { namespace, subnet, requested }: { readonly namespace: string; readonly subnet: string; readonly requested: number },
