@@ -5,10 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
 import { bundleAgent } from '../../build/bundle/bundle-programs.ts';
 import { formatTextTable } from '../../cli/output/table.ts';
-import { connectApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { callKubeOvnPlugin } from '../e2e/support/plugin-call.ts';
 import { makeNetworkAndSubnet, openTestEnvironment, type TestEnvironment } from '../e2e/support/test-environment.ts';
 import { printProgress } from '../harness/progress.ts';
@@ -36,9 +34,7 @@ try {
   const programs = await startPrograms(environment);
   const rows = [['PODS', 'MEMORY', ...programs.keys()]];
   await makeNetworkAndSubnet(environment, network, '10.8.0.0/16');
-  const config = new KubeConfig();
-  config.loadFromFile(environment.stack.cluster.kubeconfig);
-  const api = connectApi(config);
+  const { api } = environment.kubernetes;
   const { signal } = environment.run;
   const observer = await startPodObserver(api, namespace, signal);
   const all = definePodBatch(namespace, Math.max(...podCounts), [network]);

@@ -2,9 +2,8 @@
  * Creates and deletes thousands of Pods at the same time. Asserts annotations, allocations and releases. Prints the costs beside those
  * of the same requests without ipledger.
  */
-import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
-import { type Api, connectApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
+import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import type { Pod } from '../../services/pod-watcher/kubernetes/objects/pod.ts';
 import { testSize } from '../faults/test-size.ts';
 import { makeNetworkAndSubnet, openTestEnvironment, type TestEnvironment } from '../e2e/support/test-environment.ts';
@@ -47,9 +46,7 @@ for (const { count, networks, rounds } of testSize.podBursts)
       environment = await openTestEnvironment({ ownCluster: true });
       for (const [index, network] of networks.entries())
         await makeNetworkAndSubnet(environment, network, `10.${10 + index}.0.0/16`);
-      const config = new KubeConfig();
-      config.loadFromFile(environment.stack.cluster.kubeconfig);
-      api = connectApi(config);
+      api = environment.kubernetes.api;
       observer = await startPodObserver(api, namespace, environment.run.signal);
       await environment.stack.watcher.stop();
       await measureRaw(definePodBatch(namespace, warmUpPods, networks));

@@ -3,8 +3,6 @@
  * deletion. Kubernetes' own controllers do the rest.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubeConfig } from '@kubernetes/client-node';
-import { type Api, connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import type { KubernetesClient, KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import type { TestEnvironment } from './test-environment.ts';
@@ -20,10 +18,7 @@ const pollMs = 100;
 const timeoutMs = 60_000;
 
 /** Starts the loop. @param nodes for Pods without a node, in turn */
-export function startFakeKubelets({ run, stack, kubernetes }: TestEnvironment, nodes: readonly string[]): FakeKubelets {
-  const config = new KubeConfig();
-  config.loadFromFile(stack.cluster.kubeconfig);
-  const api = connectApi(config);
+export function startFakeKubelets({ run, kubernetes }: TestEnvironment, nodes: readonly string[]): FakeKubelets {
   const liveNodes = new Set(nodes);
   const stopped = new AbortController();
   const signal = AbortSignal.any([run.signal, stopped.signal]);
@@ -31,7 +26,7 @@ export function startFakeKubelets({ run, stack, kubernetes }: TestEnvironment, n
     while (!signal.aborted) {
       const pods = await kubernetes.list('Pod').catch(() => []);
       for (const [index, pod] of pods.entries())
-        await servePod(pod, { api, kubernetes, liveNodes, index, signal }).catch(ignoreApiError);
+        await servePod(pod, { kubernetes, liveNodes, index, signal }).catch(ignoreApiError);
       await sleep(pollMs);
     }
   };
@@ -46,21 +41,20 @@ export function startFakeKubelets({ run, stack, kubernetes }: TestEnvironment, n
 }
 
 interface PodContext {
-  readonly api: Api;
   readonly kubernetes: KubernetesClient;
   readonly liveNodes: ReadonlySet<string>;
   readonly index: number;
   readonly signal: AbortSignal;
 }
 
-async function servePod(pod: KubeObject, { api, kubernetes, liveNodes, index, signal }: PodContext): Promise<void> {
+async function servePod(pod: KubeObject, { kubernetes, liveNodes, index, signal }: PodContext): Promise<void> {
   const { name, uid, deletionTimestamp } = pod.metadata;
   const node = pod.spec?.['nodeName'] as string | undefined;
   if (node === undefined) {
     const target = { kind: 'Node', name: [...liveNodes][index % liveNodes.size] };
     const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, uid }, target };
     const path = `/api/v1/namespaces/default/pods/${name}/binding`;
-    await api.request({ method: 'POST', path, body, discardBody: true, timeoutMs, signal });
+    await kubernetes.api.request({ method: 'POST', path, body, discardBody: true, timeoutMs, signal });
   } else if (!liveNodes.has(node)) return;
   else if (deletionTimestamp !== undefined) await kubernetes.remove('Pod', name);
   else if (pod.status?.['phase'] === 'Pending' && hasAddresses(pod)) {

@@ -1,8 +1,7 @@
 /** The environment of the rows about Pods: a complete stack with its own Kubernetes API, and an observer of Pods and IP objects. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
-import { type Api, connectApi } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
+import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
 import { createKubernetesClient } from '../../../harness/kubernetes/kubernetes-client.ts';
 import { makeNetworkAndSubnet } from '../../../e2e/support/test-environment.ts';
 import { printProgress } from '../../../harness/progress.ts';
@@ -32,8 +31,6 @@ export async function openPodEnvironment(run: Run, networks: number): Promise<Po
   const scene = { run, stack, kubernetes: createKubernetesClient(kubeconfig, run.signal), configFolder };
   for (const [index, network] of networkNames(networks).entries())
     await makeNetworkAndSubnet(scene, network, `10.${10 + index}.0.0/16`);
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
-  const api = connectApi(config);
+  const { api } = scene.kubernetes;
   return { run, stack, api, observer: await startPodObserver(api, namespace, run.signal) };
 }
