@@ -11,23 +11,23 @@ const timeoutMs = 10_000;
 /** The member that is called. */
 let endpoint = '';
 
-/** Sends one call to etcd's JSON gateway. Returns the reply with its HTTP status. */
-function post(path, body) {
+/** Sends one request. Returns the reply with its HTTP status. */
+function send(url, options, body) {
   return new Promise((resolve, reject) => {
-    const sent = request(`${endpoint}/v3/auth/${path}`, { ...tls, method: 'POST', timeout: timeoutMs }, (response) => {
+    const sent = request(url, { ...options, timeout: timeoutMs }, (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
       response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode, text });
-      });
+      response.on('end', () => resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }));
     });
-    sent.on('timeout', () => sent.destroy(new Error(`${endpoint} did not answer within ${timeoutMs} ms`)));
+    sent.on('timeout', () => sent.destroy(new Error(`${url} did not answer within ${timeoutMs} ms`)));
     sent.on('error', reject);
     sent.end(JSON.stringify(body));
   });
 }
+
+/** A call of etcd's JSON gateway. */
+const post = (path, body) => send(`${endpoint}/v3/auth/${path}`, { ...tls, method: 'POST' }, body);
 
 /** An object that exists is success. */
 async function add(path, body) {
@@ -76,25 +76,17 @@ if (/CommonName of client/.test(text)) {
 }
 
 /** An empty member must not start as a new one from now on (check-etcd-member.mjs). */
-function recordFormed(path) {
+async function recordFormed(path) {
   const account = '/var/run/secrets/kubernetes.io/serviceaccount';
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const headers = {
     authorization: `Bearer ${readFileSync(`${account}/token`, 'utf8')}`,
     'content-type': 'application/merge-patch+json',
   };
-  const ca = readFileSync(`${account}/ca.crt`);
-  return new Promise((resolve, reject) => {
-    const sent = request({ host, port, path, ca, headers, method: 'PATCH', timeout: timeoutMs }, (response) => {
-      response.resume();
-      response.on('end', () =>
-        response.statusCode === 200 ? resolve() : reject(new Error(`PATCH ${path}: status ${response.statusCode}`)),
-      );
-    });
-    sent.on('timeout', () => sent.destroy(new Error(`the Kubernetes API did not answer within ${timeoutMs} ms`)));
-    sent.on('error', reject);
-    sent.end(JSON.stringify({ data: { formed: 'true' } }));
-  });
+  const options = { ca: readFileSync(`${account}/ca.crt`), headers, method: 'PATCH' };
+  const { status, text } = await send(`${server}${path}`, options, { data: { formed: 'true' } });
+  if (status !== 200) throw new Error(`PATCH ${path}: status ${status}: ${text}`);
 }
 
 const [path] = process.argv.slice(2);

@@ -6,7 +6,7 @@ metadata:
   labels:
     {{- include "ipledger.labels" $labels | nindent 4 }}
 spec:
-  {{- include "ipledger.etcdJobPod" . | replace "serviceAccountName: ipledger-etcd" "serviceAccountName: ipledger-etcd-users" | replace "automountServiceAccountToken: false" "automountServiceAccountToken: true" | nindent 2 }}
+  {{- include "ipledger.etcdJobPod" (merge (dict "account" "ipledger-etcd-users") .) | nindent 2 }}
   containers:
     - name: etcd-users
       image: {{ $image }}

@@ -196,10 +196,11 @@ imagePullSecrets:
 {{- if $i }},{{ end }}ipledger-etcd-{{ $i }}={{ include "ipledger.etcdPeer" (dict "root" $ "index" $i) }}
 {{- end }}
 {{- end }}
+{{/* Takes the root, with the account of a Job that calls the Kubernetes API, and with another restartPolicy. */}}
 {{- define "ipledger.etcdJobPod" -}}
-serviceAccountName: ipledger-etcd
-automountServiceAccountToken: false
-restartPolicy: OnFailure
+serviceAccountName: {{ .account | default "ipledger-etcd" }}
+automountServiceAccountToken: {{ hasKey . "account" }}
+restartPolicy: {{ .restartPolicy | default "OnFailure" }}
 {{- include "ipledger.pullSecrets" . }}
 {{- include "ipledger.placement" .Values.etcd.managed }}
 securityContext:
