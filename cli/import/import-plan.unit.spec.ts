@@ -4,6 +4,7 @@ import { leaveOutConflicts } from './conflict.ts';
 import { findObservedAttachments } from './find-attachments.ts';
 import { findConflicts, type LedgerContents, planImport } from './import-plan.ts';
 import type { KubeOvnIp, KubeOvnSubnet, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
+import { emptyCluster } from '../cluster/testing/empty-cluster.ts';
 import type { Pod } from '../cluster/cluster-state.ts';
 
 const metadata = { uid: 'uid', resourceVersion: '1', generation: 1, finalizers: ['kubeovn.io/kube-ovn-controller'] };
@@ -39,14 +40,8 @@ const has = (address: string, provider = 'lan.default') => ({
   [`${provider}.kubernetes.io/allocated`]: 'true',
 });
 const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
+  ...emptyCluster,
   subnets: [subnet('lan', '10.0.0.0/24')],
-  pools: [],
-  ips: [],
-  vips: [],
-  pods: [],
-  statefulSets: new Map(),
-  machines: new Set(),
-  besideKubeOvn: false,
   networks: new Map(['default/lan', 'default/attic'].map((name) => [name, '{"ipam":{"type":"kube-ovn"}}'])),
   ...parts,
 });

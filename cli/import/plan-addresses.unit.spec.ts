@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { runningPod } from '../cluster/testing/running-pod.ts';
 import type { ClusterSnapshot, KubeOvnSubnet } from '../cluster/cluster-snapshot.ts';
+import { emptyCluster } from '../cluster/testing/empty-cluster.ts';
 import type { Pod } from '../cluster/cluster-state.ts';
 import { leaveOutConflicts } from './conflict.ts';
 import type { LedgerContents } from './import-plan.ts';
@@ -47,14 +48,8 @@ const file = (address: string, more: Partial<SourceAddress> = {}): SourceAddress
   entry(address, '', { where: `lan/${address}`, network: 'lan', holder: { by: 'node', node: 'node-a' }, ...more });
 const ledgerNetwork = JSON.stringify({ type: 'macvlan', name: 'lan', ipam: { type: 'kube-ovn' } });
 const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
+  ...emptyCluster,
   subnets: [subnet('lan', '10.8.0.0/24,fd00::/64')],
-  pools: [],
-  ips: [],
-  vips: [],
-  pods: [],
-  statefulSets: new Map(),
-  machines: new Set(),
-  besideKubeOvn: false,
   networks: new Map([['default/lan', ledgerNetwork]]),
   ...parts,
 });

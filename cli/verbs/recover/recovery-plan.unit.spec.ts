@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { runningPod } from '../../cluster/testing/running-pod.ts';
 import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import type { KubeOvnIp, KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
+import { emptyCluster } from '../../cluster/testing/empty-cluster.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';
 import type { BindingFile } from '../../../lib/binding-file.ts';
 import type { Evidence, ExportedAllocation } from './add-evidence.ts';
@@ -111,9 +112,7 @@ function plan(
   ledger: Partial<LedgerContents> = {},
   { exported = [], bound = [] }: Partial<Evidence> = {},
 ) {
-  const none = { pools: [], ips: [], vips: [], pods: [], networks, besideKubeOvn: false };
-  const retention = { statefulSets: new Map<string, never>(), machines: new Set<string>() };
-  const snapshot: ClusterSnapshot = { subnets: [lan], ...none, ...retention, ...cluster };
+  const snapshot: ClusterSnapshot = { ...emptyCluster, subnets: [lan], networks, ...cluster };
   const { subnets, pools, releases, staleBindings, imports, conflicts, quarantines } = planRecovery(
     snapshot,
     {
