@@ -10,7 +10,7 @@ import type { Logger } from '../process/log.ts';
 import type { Api } from './client/kubernetes-api.ts';
 import { ApiError, errorMessage, ifPresent } from './client/api-error.ts';
 import { type UntypedJson, asRecord, asText } from './untyped-json.ts';
-import { createObject, objectPath, readObject, replaceObject } from './client/object-requests.ts';
+import { leasesPath, createObject, objectPath, readObject, replaceObject } from './client/object-requests.ts';
 
 /** Timeouts and intervals; the defaults suit a real API server. */
 export interface LeaseTimings {
@@ -57,11 +57,6 @@ export interface HeldLease {
   store(): Promise<void>;
   /** Releases the Lease, so that a standby can take over without a wait. */
   release(): Promise<void>;
-}
-
-/** The path of the Leases of a namespace. */
-export function leasesPath(namespace: string): string {
-  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 }
 
 /** Waits until this process holds the Lease, then renews it. Returns undefined when the signal is aborted before. */

@@ -119,7 +119,7 @@ function duplicateName(interfaces: readonly Ovn4nfvInterface[]): string | undefi
     : `interface ${duplicate} is requested twice: give each NIC a name of its own`;
 }
 
-/** Parses the annotation `ovnNetworkRoutes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>", "dev": "<interface>"}`. Pure. */
+/** A route of the annotation `ovnNetworkRoutes`. */
 interface Ovn4nfvRoute {
   readonly dst: string;
   readonly gw: string;
@@ -127,7 +127,10 @@ interface Ovn4nfvRoute {
   readonly dev: string;
 }
 
-/** All three fields of a route are needed. Its interface must be one of the request. */
+/**
+ * Parses the annotation `ovnNetworkRoutes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>", "dev": "<interface>"}`.
+ * All three fields of a route are needed. Its interface must be one of the request.
+ */
 function parseOvn4nfvRoutes(
   { annotations }: Annotated,
   interfaces: readonly Ovn4nfvInterface[],
@@ -139,12 +142,9 @@ function parseOvn4nfvRoutes(
 }
 
 function parseRoutes(text: string, names: ReadonlySet<string>): Result<Ovn4nfvRoute[]> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    return problem(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) return parsed;
+  const json = parsed.value;
   if (!Array.isArray(json)) return problem('must be a JSON array of {"dst": "…", "gw": "…", "dev": "…"}');
   const many = tooMany('it', json, { most: ovn4nfvLimits.routes, unit: 'routes' });
   if (many !== undefined) return problem(many);

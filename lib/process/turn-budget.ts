@@ -2,6 +2,7 @@
  * The time that one piece of work may take in a turn of the event loop. Timers, as the one that renews a lease, and the sockets of other
  * callers wait for the end of the turn.
  */
+import { setImmediate } from 'node:timers/promises';
 
 /** Enough for hundreds of answers of the usual size. */
 const defaultMs = 10;
@@ -15,7 +16,7 @@ export class TurnBudget {
     this.#turnMs = turnMs;
   }
 
-  /** Whether the time since the last `restart`, with what was added, is over. */
+  /** Whether the time since the last `nextTurn`, with what was added, is over. */
   get isSpent(): boolean {
     return this.#spentMs + performance.now() - this.#startedAt >= this.#turnMs;
   }
@@ -25,8 +26,9 @@ export class TurnBudget {
     this.#spentMs += ms;
   }
 
-  /** Begins a turn. */
-  restart(): void {
+  /** Waits for the next turn, and begins to count again. @throws AbortError when the signal is aborted */
+  async nextTurn(signal?: AbortSignal): Promise<void> {
+    await setImmediate(undefined, { ...(signal && { signal }) });
     this.#spentMs = 0;
     this.#startedAt = performance.now();
   }

@@ -79,16 +79,17 @@ export function unbind(state: State, command: Unbind): Event[] {
   const byAttachment = new Map<string, { subnet: string; attachment: Binding['attachment']; addresses: string[] }>();
   for (const { subnet, address } of claims) {
     if (isFenced(state, subnet, address)) continue;
-    const binding = claimOf(state, subnet, address)?.bindings.find(
+    const claim = claimOf(state, subnet, address);
+    const binding = claim?.bindings.find(
       (b) => b.containerId === containerId && b.interface === name && (onlyNode === undefined || b.node === onlyNode),
     );
     if (!binding) continue;
-    if (releasedOnly)
-      refuseInUse(`${address} of subnet ${subnet}`, binding, claimOf(state, subnet, address)?.allocation);
+    if (releasedOnly) refuseInUse(`${address} of subnet ${subnet}`, binding, claim?.allocation);
     const { attachment } = binding;
     const key = `${subnet} ${podKeyOf(binding)} ${attachmentKey(attachment)}`;
-    const known = byAttachment.get(key) ?? { subnet, attachment, addresses: [] };
-    byAttachment.set(key, { ...known, addresses: [...known.addresses, address] });
+    const known = byAttachment.get(key);
+    if (known) known.addresses.push(address);
+    else byAttachment.set(key, { subnet, attachment, addresses: [address] });
   }
   const ends = [...byAttachment].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return ends.map(([, { subnet, attachment, addresses }]): Event => {

@@ -75,7 +75,7 @@ export function addressRecord(state: State, subnet: string, text: string, now: n
       `${address} is not a host address of subnet ${subnet}, and the ledger has no claim of it`,
     );
   const usable = space !== undefined && contains(space.subnetFamily.usable, value);
-  const pool = space?.poolAt(value)?.pool ?? poolOf(state, subnet, address);
+  const pool = space ? space.poolNameAt(value) : poolOf(state, subnet, address);
   return { subnet, address, claim, pool, ...stateOf(claim, usable, configured, now) };
 }
 
@@ -87,7 +87,7 @@ export function isHost(state: State, subnet: string, address: string): boolean {
   return hosts !== undefined && value >= hosts.first && value <= hosts.last;
 }
 
-/** The pool of an address that is outside all pools: an excluded address may belong to a pool. */
+/** The pool of an address of a Subnet without an address space: it is not in force, or the state only verifies. */
 const poolOf = (state: State, subnet: string, address: string): string =>
   [...state.pools.values()].find(({ name, spec }) => spec.subnet === subnet && isInPool(state, name, address))?.name ??
   '';

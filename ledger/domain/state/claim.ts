@@ -110,6 +110,8 @@ export interface Placement {
   readonly lastAt: number;
 }
 
+export const placementOf = (claim: Claim): Placement => ({ standing: standingOf(claim), lastAt: claim.lastAt });
+
 /**
  * The order of reuse: the address whose claim was changed first is allocated first. If an event leaves several addresses idle, it
  * does so in the order of their text. A writer, a restore of the keys and the drop of idle claims follow it.

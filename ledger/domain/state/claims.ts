@@ -3,7 +3,7 @@
  * that only verifies or replays holds objects.
  */
 import type { Seq } from '../values/ledger.ts';
-import { type Allocation, type Claim, type ClaimName, type Placement, standingOf } from './claim.ts';
+import { type Allocation, type Claim, type ClaimName, type Placement, placementOf } from './claim.ts';
 
 /** A map by text. */
 export interface Table<Value> {
@@ -33,8 +33,7 @@ export interface ClaimOutline extends Placement {
 export const outlineOf = (address: string, claim: Claim): ClaimOutline => ({
   address,
   last: claim.last,
-  lastAt: claim.lastAt,
-  standing: standingOf(claim),
+  ...placementOf(claim),
 });
 
 /** Allocations by a key that follows from each of them, and that several can have. */

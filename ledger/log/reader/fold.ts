@@ -5,7 +5,6 @@
  * The fold reads the log in pages and keeps only one state. It yields to the event loop regularly, so a fold of millions of events
  * does not delay the writer.
  */
-import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -67,10 +66,7 @@ export async function fold(
       const event = parseLine(line);
       if (pending.length === 0 && isBeyond(event, until)) return { state, head };
       pending.push(event);
-      if (turn.isSpent) {
-        await setImmediate(undefined, { signal });
-        turn.restart();
-      }
+      if (turn.isSpent) await turn.nextTurn(signal);
       const [part, parts] = event.envelope.part;
       if (part < parts) continue;
       onCommand?.(pending);

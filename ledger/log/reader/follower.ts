@@ -4,7 +4,6 @@
  * A linearizable read waits for a read of etcd's head that begins after it, and for the events up to that head. All reads that
  * arrive during one read of the head share the next. While etcd does not reply, no linearizable read is answered.
  */
-import { setImmediate } from 'node:timers/promises';
 import { pause, waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
@@ -147,10 +146,7 @@ export class Follower {
   async #settle(reads: readonly PendingRead[], signal: AbortSignal): Promise<void> {
     const turn = new TurnBudget();
     for (const pending of reads) {
-      if (turn.isSpent) {
-        await setImmediate();
-        turn.restart();
-      }
+      if (turn.isSpent) await turn.nextTurn();
       if (signal.aborted) return;
       if (!this.#pendingReads.has(pending)) continue;
       const startedAt = performance.now();

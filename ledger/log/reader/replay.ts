@@ -10,6 +10,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Segment } from '../../domain/values/ledger.ts';
+import { otherKeyOf } from '../../domain/events/registry.ts';
 import { evolve } from '../../domain/events/evolve.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
@@ -18,7 +19,7 @@ import {
   configurationEntries,
   emptyNames,
   endedEntries,
-  addNamesOf,
+  addNameOf,
   sealedSegments,
 } from '../store/configuration-keys.ts';
 import { addressKey, claimNameOf } from '../store/keys.ts';
@@ -138,8 +139,10 @@ class ReplayWriter {
     const { sequenced, text } = event;
     this.#events.push(event);
     this.#bytes += Buffer.byteLength(text);
-    addNamesOf(this.#configured, sequenced);
-    this.#segments.push(...sealedSegments([event]));
+    const key = otherKeyOf(sequenced);
+    if (!key) return;
+    addNameOf(this.#configured, key);
+    this.#segments.push(...sealedSegments([key]));
   }
 
   #fits(command: readonly StoredEvent[]): boolean {

@@ -1,14 +1,11 @@
 /** The keys that events change, besides log and claims: Subnets, pools, dropped claims, ended Pods and segments. */
 import type { OtherKey } from '../../domain/events/event-definition.ts';
-import type { Sequenced } from '../../domain/events/event.ts';
 import type { Segment } from '../../domain/values/ledger.ts';
-import { otherKeyOf } from '../../domain/events/registry.ts';
 import type { State } from '../../domain/state/state.ts';
-import type { StoredEvent } from '../chain/chain.ts';
 import { endedText } from './ended-keys.ts';
 import { droppedKey, poolKey, segmentKey, subnetKey } from './keys.ts';
 import { configuredSubnetText, droppedText, poolText, segmentText } from './stored-values.ts';
-import type { Batch } from './ledger.ts';
+import type { Batch, ConfigurationEntry } from './ledger.ts';
 
 /** Names of Subnets, of pools, and of Subnets with dropped claims. */
 export type ConfiguredNames = { readonly [Kind in keyof typeof configurations]: Set<string> };
@@ -37,22 +34,16 @@ const configurations = {
   },
 };
 
-/** Adds the names that an event changes. */
-export function addNamesOf(names: ConfiguredNames, event: Sequenced): void {
-  const key = otherKeyOf(event);
-  if (key && key.kind !== 'segments') names[key.kind].add(key.name);
+/** Adds the name of a key that an event changes. */
+export function addNameOf(names: ConfiguredNames, key: OtherKey): void {
+  if (key.kind !== 'segments') names[key.kind].add(key.name);
 }
 
 /** The values of these keys in the given state. */
-export function configurationEntries(
-  state: State,
-  { subnets, pools, dropped }: ConfiguredNames,
-): Pick<Batch, 'subnets' | 'pools' | 'dropped'> {
-  return {
-    subnets: [...subnets].map((name) => ({ name, text: configurations.subnets.textOf(state, name) })),
-    pools: [...pools].map((name) => ({ name, text: configurations.pools.textOf(state, name) })),
-    dropped: [...dropped].map((name) => ({ name, text: configurations.dropped.textOf(state, name) })),
-  };
+export function configurationEntries(state: State, names: ConfiguredNames): Pick<Batch, keyof ConfiguredNames> {
+  const entriesOf = (kind: keyof ConfiguredNames): ConfigurationEntry[] =>
+    [...names[kind]].map((name) => ({ name, text: configurations[kind].textOf(state, name) }));
+  return { subnets: entriesOf('subnets'), pools: entriesOf('pools'), dropped: entriesOf('dropped') };
 }
 
 /** The bytes of a key with its value in the given state; 0 for a deleted one. A segment also changes the log start. */
@@ -71,9 +62,6 @@ export const endedEntries = ({ ended }: State, since: number): Batch['ended'] =>
     return { index, text: pods && endedText(pods) };
   });
 
-/** The segments that the events seal. */
-export const sealedSegments = (events: readonly StoredEvent[]): Segment[] =>
-  events.flatMap(({ sequenced }) => {
-    const key = otherKeyOf(sequenced);
-    return key?.kind === 'segments' ? [key.segment] : [];
-  });
+/** The sealed segments among the keys that events change. */
+export const sealedSegments = (keys: readonly OtherKey[]): Segment[] =>
+  keys.flatMap((key) => (key.kind === 'segments' ? [key.segment] : []));

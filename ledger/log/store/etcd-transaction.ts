@@ -39,7 +39,7 @@ export function etcdErrorMessage(error: unknown): string {
   return refusal === undefined ? message : `${message}. ${refusal}`;
 }
 
-/** The alarms during which etcd rejects all writes: name, code in the API, end of etcd's error, and what to do. */
+/** The alarms during which etcd rejects all writes: name, code in the API, a part of etcd's error, and what to do. */
 export const writeAlarms = [
   // First, because the remedy of the other one disarms both
   {

@@ -6,6 +6,7 @@
  */
 import type { Claim } from '../../domain/state/claim.ts';
 import { type Event } from '../../domain/events/event.ts';
+import type { OtherKey } from '../../domain/events/event-definition.ts';
 import { addressesOf, otherKeyOf } from '../../domain/events/registry.ts';
 import { evolve } from '../../domain/events/evolve.ts';
 import { UndoLog, type Undo } from '../../domain/state/undo-log.ts';
@@ -18,7 +19,7 @@ import {
   endedEntries,
   type ConfiguredNames,
   emptyNames,
-  addNamesOf,
+  addNameOf,
   otherKeyBytes,
   sealedSegments,
 } from '../store/configuration-keys.ts';
@@ -53,8 +54,8 @@ export class BatchBuilder {
   readonly #eventsInFlight: readonly StoredEvent[];
   readonly #events: StoredEvent[] = [];
   readonly #texts = new Map<Claim, string>();
-  /** The events that change keys besides log and claims. Almost every batch has none. */
-  readonly #configuring: StoredEvent[] = [];
+  /** The keys that the events change besides log and claims. Almost every batch has none. */
+  readonly #changedKeys: OtherKey[] = [];
   /** The number of ended Pods before the batch. */
   readonly #endedBefore: number;
   #head: Head;
@@ -95,13 +96,13 @@ export class BatchBuilder {
     const before = {
       head: this.#head,
       count: this.#events.length,
-      configuring: this.#configuring.length,
+      changedKeys: this.#changedKeys.length,
       bytes: this.#bytes,
     };
     const undo = (): void => {
       this.#undoLog.rollBack(savepoint);
       this.#events.length = before.count;
-      this.#configuring.length = before.configuring;
+      this.#changedKeys.length = before.changedKeys;
       this.#head = before.head;
       this.#bytes = before.bytes;
     };
@@ -137,7 +138,7 @@ export class BatchBuilder {
       claims,
       ...configured,
       ended: endedEntries(state, this.#endedBefore),
-      segments: sealedSegments(this.#configuring),
+      segments: sealedSegments(this.#changedKeys),
       requiresUnfrozen: this.#requiresUnfrozen,
       writer,
     };
@@ -171,7 +172,7 @@ export class BatchBuilder {
     }
     const otherKey = otherKeyOf(stored.sequenced);
     if (otherKey === undefined) return;
-    this.#configuring.push(stored);
+    this.#changedKeys.push(otherKey);
     this.#bytes += otherKeyBytes(state, otherKey);
   }
 
@@ -185,7 +186,7 @@ export class BatchBuilder {
   /** The names of the Subnets and pools that the batch changes. */
   #configuredNames(): ConfiguredNames {
     const names = emptyNames();
-    for (const { sequenced } of this.#configuring) addNamesOf(names, sequenced);
+    for (const key of this.#changedKeys) addNameOf(names, key);
     return names;
   }
 
@@ -202,9 +203,9 @@ export class BatchBuilder {
 
   /** The number of keys besides head, log and claims, and of segments among them. */
   #otherKeys(): { readonly puts: number; readonly segments: number } {
-    if (this.#configuring.length === 0) return noOtherKeys;
+    if (this.#changedKeys.length === 0) return noOtherKeys;
     const { subnets, pools, dropped } = this.#configuredNames();
-    const segments = sealedSegments(this.#configuring).length;
+    const segments = sealedSegments(this.#changedKeys).length;
     const logStart = segments > 0 ? 1 : 0;
     return { puts: subnets.size + pools.size + dropped.size + segments + logStart, segments };
   }

@@ -11,7 +11,6 @@
  * the log has its events, the append happened, and its requests are answered. All other requests are decided again. Of two appends
  * after one head only one can happen. Queries are answered from that read of the log: a full etcd rejects every append, for hours.
  */
-import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { backoffMs, pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { claimKey } from '../../domain/state/claim.ts';
@@ -330,10 +329,7 @@ export class Writer {
     const builder = new BatchBuilder(this.#options.replica);
     const turn = new TurnBudget();
     for (const queued of queries) {
-      if (turn.isSpent) {
-        await turnOfLoop();
-        turn.restart();
-      }
+      if (turn.isSpent) await turn.nextTurn();
       const decided = queued.request.signal.aborted ? undefined : decideRequest(builder, queued, this.#options);
       if (!decided || decided === 'full') queued.reject(callerLeft);
       else {

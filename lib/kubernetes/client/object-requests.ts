@@ -12,6 +12,11 @@ export function podPath(namespace: string, name: string): string {
   return objectPath(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`, name);
 }
 
+/** The path of the Leases of a namespace. */
+export function leasesPath(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+}
+
 export interface WriteRequest {
   readonly path: string;
   readonly body: unknown;

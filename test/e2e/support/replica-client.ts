@@ -1,5 +1,6 @@
 /** A client of several allocators on one etcd. Any of them can reply. */
 import { IpledgerError } from '../../../lib/errors.ts';
+import { readAll } from '../../../lib/ledger-client/pages.ts';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
 import { type Allocation, IpamService } from '../../../proto/generated/ipledger.ts';
@@ -39,11 +40,8 @@ export function connectReplicas(allocators: readonly Pick<AllocatorServer, 'endp
 
 /** All allocations, page by page. */
 export async function listAllocations(client: Pick<ReplicaClient, 'call'>): Promise<Allocation[]> {
-  const all: Allocation[] = [];
-  for (let pageToken = ''; ;) {
-    const page = await client.call(IpamService.listAllocations, { pageSize: 1_000, pageToken });
-    all.push(...page.allocations);
-    if (page.nextPageToken === '') return all;
-    pageToken = page.nextPageToken;
-  }
+  return readAll(
+    (pageToken) => client.call(IpamService.listAllocations, { pageSize: 1_000, pageToken }),
+    ({ allocations }) => allocations,
+  );
 }

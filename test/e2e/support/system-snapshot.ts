@@ -1,5 +1,6 @@
 /** All views that show addresses, read at one position of the ledger. */
 import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
+import { readAll } from '../../../lib/ledger-client/pages.ts';
 import { loadTls } from '../../../lib/tls/credentials.ts';
 import { type Allocation, IpamService, type Subnet, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import type { Stack } from '../../harness/stack.ts';
@@ -77,13 +78,10 @@ export function openSnapshotReader(
 
 async function readLedger(client: Connection, signal: AbortSignal) {
   const options = { timeoutMs: callTimeoutMs, signal };
-  const allocations: Allocation[] = [];
-  for (let pageToken = ''; ;) {
-    const page = await call(client, IpamService.listAllocations, { pageSize, pageToken }, options);
-    allocations.push(...page.allocations);
-    pageToken = page.nextPageToken;
-    if (pageToken === '') break;
-  }
+  const allocations = await readAll(
+    (pageToken) => call(client, IpamService.listAllocations, { pageSize, pageToken }, options),
+    (page) => page.allocations,
+  );
   const { subnets, position } = await call(client, SubnetsService.listSubnets, {}, options);
   return { allocations, subnets, seq: position?.seq };
 }

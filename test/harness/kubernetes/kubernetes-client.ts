@@ -1,6 +1,6 @@
 /** Creates, reads and deletes Kubernetes objects as plain JSON, without a process for each call. */
 import { KubeConfig } from '@kubernetes/client-node';
-import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { type Api, connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import type { Fields } from '../json.ts';
 
@@ -127,7 +127,7 @@ export function createKubernetesClient(
       return send({ method: 'POST', path, body: { apiVersion, kind, ...object } });
     },
     get: (kind, name) => send({ method: 'GET', path: pathOf(kind, name) }),
-    find: (kind, name) => unlessMissing(send({ method: 'GET', path: pathOf(kind, name) })),
+    find: (kind, name) => ifPresent(send({ method: 'GET', path: pathOf(kind, name) })),
     list,
     listEventsOf: async ({ metadata: { uid } }) =>
       (await list('Event', `fieldSelector=involvedObject.uid=${uid}`)) as KubeEvent[],
@@ -138,7 +138,7 @@ export function createKubernetesClient(
     async remove(kind, name, gracePeriodSeconds = 0) {
       const grace = gracePeriodSeconds === 'own' ? {} : { gracePeriodSeconds };
       const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...grace };
-      await unlessMissing(send({ method: 'DELETE', path: pathOf(kind, name), body }));
+      await ifPresent(send({ method: 'DELETE', path: pathOf(kind, name), body }));
     },
   };
 }
@@ -155,13 +155,4 @@ function collectionOf(kind: Kind, namespace = 'default'): string {
 function pathOf(kind: Kind, key: string): string {
   const [name = '', namespace] = key.split('/').toReversed();
   return `${collectionOf(kind, namespace)}/${encodeURIComponent(name)}`;
-}
-
-async function unlessMissing(reply: Promise<KubeObject>): Promise<KubeObject | undefined> {
-  try {
-    return await reply;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
 }

@@ -5,7 +5,7 @@
  * addresses that a container may still use. Each step takes constant time at any fill.
  */
 import { type Family, formatAddress } from '../../addresses/address.ts';
-import { type Claim, compareReuse, type Placement, type Standing, standingOf } from '../claim.ts';
+import { type Claim, compareReuse, type Placement, placementOf, type Standing, standingOf } from '../claim.ts';
 import { FreshAddresses } from './fresh-addresses.ts';
 import { IdleList } from './idle-list.ts';
 import { AddressSet } from './address-set.ts';
@@ -107,13 +107,13 @@ export class AddressPool {
   /** Moves a usable address between the lists and sets, after its claim changed. `from` is undefined if it was never used. */
   move(value: bigint, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
     undoLog.record(from ? this.#removeFrom(value, standingOf(from)) : this.#fresh.take(value));
-    undoLog.record(this.#addTo(value, { standing: standingOf(to), lastAt: to.lastAt }));
+    undoLog.record(this.#addTo(value, placementOf(to)));
   }
 
   /** Places a fresh usable address. Cannot be undone. */
-  place(value: bigint, outline: Placement): void {
+  place(value: bigint, placement: Placement): void {
     this.#fresh.take(value);
-    this.#addTo(value, outline);
+    this.#addTo(value, placement);
   }
 
   /** As place, for an address of the pool that the subnet excludes. */
@@ -123,10 +123,10 @@ export class AddressPool {
 
   /** As move, for a claim whose last event may be older than those of released addresses: it gets the place of that event. */
   moveInOrder(value: bigint, { from, to, claimOf }: ClaimChange, undoLog: UndoLog): void {
-    const standing = standingOf(to);
+    const placement = placementOf(to);
+    const { standing, lastAt } = placement;
     undoLog.record(this.#removeFrom(value, standingOf(from)));
-    const { lastAt } = to;
-    if (standing !== 'idle' && standing !== 'held') return undoLog.record(this.#addTo(value, { standing, lastAt }));
+    if (standing !== 'idle' && standing !== 'held') return undoLog.record(this.#addTo(value, placement));
     const moved = { address: this.#text(value), last: to.last };
     const isLater = (other: bigint): boolean => {
       const address = this.#text(other);

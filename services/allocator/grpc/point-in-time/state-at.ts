@@ -1,5 +1,4 @@
 /** Ledger.StateAt: the address map at a point in time. */
-import { setImmediate } from 'node:timers/promises';
 import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
@@ -63,10 +62,7 @@ export async function* paginate<Item>(items: Iterable<Item | undefined>, size: n
   let page: Item[] = [];
   let bytes = 0;
   for (const item of items) {
-    if (turn.isSpent) {
-      await setImmediate();
-      turn.restart();
-    }
+    if (turn.isSpent) await turn.nextTurn();
     if (item === undefined) continue;
     const itemBytes = estimateBytes(item);
     if (page.length === size || (page.length > 0 && bytes + itemBytes > maxPageBytes)) {

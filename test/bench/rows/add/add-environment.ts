@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleAgent } from '../../../../build/bundle/bundle-programs.ts';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
+import { readAll } from '../../../../lib/ledger-client/pages.ts';
 import { type Allocation, IpamService, SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import { findFreePort } from '../../../harness/processes/free-ports.ts';
 import { type Server, startServer } from '../../../harness/processes/server.ts';
@@ -92,13 +93,10 @@ async function startBundledAgent(
 }
 
 async function readAllocations(connection: Connection): Promise<ReadonlyMap<string, Allocation>> {
-  const byPod = new Map<string, Allocation>();
-  let pageToken = '';
-  do {
-    const request = { subnet, pageSize, pageToken };
-    const reply = await call(connection, IpamService.listAllocations, request, { timeoutMs: callMs });
-    for (const allocation of reply.allocations) byPod.set(allocation.attachment?.pod ?? '', allocation);
-    pageToken = reply.nextPageToken;
-  } while (pageToken !== '');
-  return byPod;
+  const all = await readAll(
+    (pageToken) =>
+      call(connection, IpamService.listAllocations, { subnet, pageSize, pageToken }, { timeoutMs: callMs }),
+    ({ allocations }) => allocations,
+  );
+  return new Map(all.map((allocation) => [allocation.attachment?.pod ?? '', allocation]));
 }
