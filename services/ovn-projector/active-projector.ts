@@ -104,9 +104,12 @@ export function startActiveProjector(options: ActiveProjectorOptions): ActivePro
     get stats() {
       return {
         appliedSeq: state.position?.seq ?? 0,
-        ports: parts
-          ? countPorts(parts.desired.ports, parts.view, state.inputs.allocations)
-          : { desired: 0, present: 0, down: 0 },
+        // Most readers of the statistics leave out the ports, which take time with their number
+        get ports() {
+          return parts
+            ? countPorts(parts.desired.ports, parts.view, state.inputs.allocations)
+            : { desired: 0, present: 0, down: 0 };
+        },
         isConnected: parts?.client.endpoint !== undefined,
         conflicts: parts?.projector.conflicts.size ?? 0,
         problems: parts?.desired.problems ?? [],

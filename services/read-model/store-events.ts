@@ -33,7 +33,7 @@ export async function storeEvents({ model, from, watch, log, signal }: StoreOpti
   /** Whether more events belong into the transaction: the model is behind, more events follow, and it is not full. */
   const mustWait = (): boolean => {
     const isBehind = (pending.at(-1)?.seq ?? Infinity) < headSeq;
-    return isBehind && model.notReadyReason !== undefined && pending.length < transactionSize();
+    return isBehind && model.notReadyReason !== undefined && pending.length < catchUpTransactionEvents;
   };
   const store = async (): Promise<void> => {
     const events = pending;

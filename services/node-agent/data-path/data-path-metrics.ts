@@ -23,7 +23,7 @@ export function createDataPathMetrics(registry: Registry, countPorts: () => numb
   addGauge(registry, {
     name: 'ipledger_ovs_ports',
     help: 'OVS ports of NICs of type kube-ovn on this node.',
-    read: () => countPorts(),
+    read: countPorts,
   });
   const seconds = new Histogram({
     name: 'ipledger_data_path_seconds',

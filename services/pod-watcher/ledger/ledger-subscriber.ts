@@ -2,7 +2,7 @@
 import type { EventReply } from '../../../lib/ledger-client/event-subscription.ts';
 import type { SnapshotSummary } from '../../../lib/ledger-client/follow-ledger.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
-import { readAll, readPages } from '../../../lib/ledger-client/pages.ts';
+import { readPages } from '../../../lib/ledger-client/pages.ts';
 import { IpamService, type Position, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import {
   type LedgerEvent,
@@ -59,16 +59,16 @@ export async function deliverSnapshot(
   const { subnets } = await allocator.call(SubnetsService.listSubnets, {}, signal);
   const { pools } = await allocator.call(SubnetsService.listPools, {}, signal);
   const readReservations = (pageToken: string) => allocator.call(IpamService.listReservations, { pageToken }, signal);
-  const records = await readAll(readReservations, (page) => page.records);
+  const reservations = new Map<string, ReservedAddress>();
+  for await (const { records } of readPages(readReservations))
+    for (const each of records) reservations.set(`${each.subnet}/${each.address}`, reservedAddressOf(each));
   const position = requirePosition(first);
   const snapshot = {
     seq: position.seq,
     allocations: [...held.values()],
     subnets: subnets.flatMap(({ name, spec, source }) => (spec ? [{ name, spec, source: sourceOf(source) }] : [])),
     pools: pools.flatMap(({ name, spec, source }) => (spec ? [{ name, spec, source: sourceOf(source) }] : [])),
-    reservations: [...new Map(records.map((each) => [`${each.subnet}/${each.address}`, each])).values()].map(
-      reservedAddressOf,
-    ),
+    reservations: [...reservations.values()],
   };
   for (const subscriber of subscribers) subscriber.onSnapshot(snapshot);
   return { position, allocations: snapshot.allocations.length };

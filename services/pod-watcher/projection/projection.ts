@@ -31,7 +31,7 @@ import { syncIpObject } from './ip-object-sync.ts';
 import { type AffectedObjects, AllocationView } from './allocation-view.ts';
 import { userLabel, VipUsers } from './vip-users.ts';
 
-export interface ProjectorOptions {
+export interface ProjectionOptions {
   readonly api: Api;
   readonly allocator: Pick<LedgerClient, 'call'>;
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
@@ -67,14 +67,14 @@ const defaultSchedulingWaitMs = 500;
 export class Projection {
   readonly view: AllocationView;
   readonly vipUsers: VipUsers;
-  readonly #options: ProjectorOptions;
+  readonly #options: ProjectionOptions;
   readonly #pods: LedgerPods;
   readonly #queue: WorkQueue;
   readonly #warnings: ThrottledWarnings;
   /** The last message of each reason that was reported about a Pod, by its uid. */
   readonly #reported = new Map<string, Map<string, string>>();
 
-  constructor(options: ProjectorOptions) {
+  constructor(options: ProjectionOptions) {
     this.#options = options;
     const { log, signal } = options;
     this.#warnings = new ThrottledWarnings(log);

@@ -8,7 +8,7 @@ import { vips as vipKind } from '../kubernetes/objects/vip.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import { boundEvent, heldAllocation, launcher, podNamed, subnetNamed, until } from '../testing/fakes.ts';
 import { ipManifest } from './ip-object.ts';
-import { createProjectorWorld, ipAt, podAt, subnetAt, usage } from './testing/projection.fixture.ts';
+import { createProjectionWorld, ipAt, podAt, subnetAt, usage } from './testing/projection.fixture.ts';
 
 describe('Projection', () => {
   let stop: AbortController;
@@ -17,8 +17,8 @@ describe('Projection', () => {
 
   const world = (
     allocations: readonly HeldAllocation[],
-    options: Parameters<typeof createProjectorWorld>[2] = {},
-  ): ReturnType<typeof createProjectorWorld> => createProjectorWorld(stop.signal, allocations, options);
+    options: Parameters<typeof createProjectionWorld>[2] = {},
+  ): ReturnType<typeof createProjectionWorld> => createProjectionWorld(stop.signal, allocations, options);
 
   it('labels a Vip with the IP object of the Pod that uses it', async () => {
     const reserved = { seq: 3, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };

@@ -4,7 +4,7 @@ import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import { heldAllocation, launcher, podNamed, until } from '../testing/fakes.ts';
-import { createProjectorWorld, podAt } from './testing/projection.fixture.ts';
+import { createProjectionWorld, podAt } from './testing/projection.fixture.ts';
 
 describe('A write that the API server rejects', () => {
   let stop: AbortController;
@@ -13,8 +13,8 @@ describe('A write that the API server rejects', () => {
 
   const world = (
     allocations: readonly HeldAllocation[],
-    options: Parameters<typeof createProjectorWorld>[2] = {},
-  ): ReturnType<typeof createProjectorWorld> => createProjectorWorld(stop.signal, allocations, options);
+    options: Parameters<typeof createProjectionWorld>[2] = {},
+  ): ReturnType<typeof createProjectionWorld> => createProjectionWorld(stop.signal, allocations, options);
 
   it('costs only its key, with an Event, for the annotation of an interface that cannot end a key', async () => {
     const held = ['', 'up-'].map((name, ordinal) =>

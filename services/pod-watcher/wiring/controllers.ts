@@ -64,7 +64,7 @@ import {
 
 /** What the functions of this file share. */
 interface Context {
-  /** What every controller needs. */
+  /** What most controllers need. */
   readonly base: Pick<WiringOptions, 'allocator' | 'log' | 'signal'>;
   readonly options: WiringOptions;
   readonly informers: VerifiedInformers;

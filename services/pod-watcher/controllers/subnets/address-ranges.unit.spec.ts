@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type AddressRange, firstUncovered, parseRanges } from './kube-ovn-conflict.ts';
+import type { FamilyInterval } from '../../../../ledger/domain/state/exclude-ips.ts';
+import { firstUncovered, parseRanges } from './kube-ovn-conflict.ts';
 
 describe('Ranges of addresses', () => {
   for (const [ranges, covers, expected] of [
@@ -28,7 +29,7 @@ describe('Ranges of addresses', () => {
 
   it('reads each cover a few times, however many ranges there are', () => {
     let reads = 0;
-    const counted = (range: AddressRange): AddressRange =>
+    const counted = (range: FamilyInterval): FamilyInterval =>
       new Proxy(range, { get: (target, key) => (reads++, Reflect.get(target, key) as unknown) });
     const each = Array.from({ length: 250 }, (_, index) => `10.0.${index}.1`);
     expect(firstUncovered(parseRanges(each), parseRanges(each).map(counted))).to.equal(undefined);

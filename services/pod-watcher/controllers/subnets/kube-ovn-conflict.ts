@@ -3,14 +3,9 @@ import { ownIpamType } from '../../../../lib/kubernetes/beside-kube-ovn.ts';
 import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
 import { asText } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
-import {
-  type Family,
-  formatAddress,
-  lastAddressOf,
-  parseAddress,
-  parseCidr,
-} from '../../../../ledger/domain/addresses/address.ts';
-import { indexAtOrAfter, type Interval, union } from '../../../../ledger/domain/addresses/interval.ts';
+import { lastAddressOf, parseAddress, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
+import { indexAtOrAfter, union } from '../../../../ledger/domain/addresses/interval.ts';
+import { type FamilyInterval, formatExcludes } from '../../../../ledger/domain/state/exclude-ips.ts';
 
 export interface KubeOvnView {
   /** The Subnets of Kube-OVN. */
@@ -58,18 +53,16 @@ function inside(
   cidrs: readonly string[],
   status: SubnetObject['status'],
   state: 'using' | 'available',
-): AddressRange[] {
+): FamilyInterval[] {
   const texts = ['v4', 'v6'].flatMap((family) => asText(status[`${family}${state}IPrange`]).split(','));
   return parseRanges(texts).filter((range) => cidrs.some((cidr) => overlapsCidr(range, cidr)));
 }
 
-/** Ranges of addresses as texts, as `excludeIps` and Kube-OVN's status have them: one address, `first..last` or `first-last`. */
-export interface AddressRange extends Interval {
-  readonly family: Family;
-}
-
-/** Leaves out texts that are no range. */
-export function parseRanges(texts: readonly string[]): AddressRange[] {
+/**
+ * Parses ranges of addresses, as `excludeIps` and Kube-OVN's status have them: one address, `first..last` or `first-last`.
+ * Leaves out other texts.
+ */
+export function parseRanges(texts: readonly string[]): FamilyInterval[] {
   return texts.flatMap((text) => {
     const ends = text.split(/\.\.|-/, 3).map((end) => parseAddress(end.trim()));
     const [first, last] = [ends[0], ends.at(-1)];
@@ -79,7 +72,10 @@ export function parseRanges(texts: readonly string[]): AddressRange[] {
 }
 
 /** The first of the ranges that is not inside of the covers together, as `first..last` or one address; undefined if all are. */
-export function firstUncovered(ranges: readonly AddressRange[], covers: readonly AddressRange[]): string | undefined {
+export function firstUncovered(
+  ranges: readonly FamilyInterval[],
+  covers: readonly FamilyInterval[],
+): string | undefined {
   const byFamily = Map.groupBy(
     covers.map(({ family, first, last }) => ({ family, first, last })),
     ({ family }) => family,
@@ -89,16 +85,11 @@ export function firstUncovered(ranges: readonly AddressRange[], covers: readonly
     const cover = merged[family][indexAtOrAfter(merged[family], first)];
     return !cover || cover.first > first || cover.last < last;
   });
-  return uncovered && formatRange(uncovered);
-}
-
-function formatRange({ family, first, last }: AddressRange): string {
-  const text = (value: bigint): string => formatAddress({ family, value });
-  return first === last ? text(first) : `${text(first)}..${text(last)}`;
+  return uncovered && formatExcludes([uncovered])[0];
 }
 
 /** Whether a range and a CIDR (a text) have an address in common; false for another text. */
-function overlapsCidr({ family, first, last }: AddressRange, cidr: string): boolean {
+function overlapsCidr({ family, first, last }: FamilyInterval, cidr: string): boolean {
   const block = parseCidr(cidr);
   return block?.family === family && first <= lastAddressOf(block) && block.base <= last;
 }

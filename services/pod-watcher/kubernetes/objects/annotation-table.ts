@@ -46,7 +46,7 @@ interface AnnotationRow {
 }
 
 /** Malformed values are reported in the order of the rows. Constraints come before what they constrain. */
-export const annotationTable = [
+const annotationTable = [
   { suffix: 'logical_switch', written: 'request', field: 'subnet', keys: 'nic', parse: (value) => ok(value) },
   { suffix: 'allocated', written: 'result' },
   { suffix: 'cidr', written: 'result', field: 'cidrs', keys: 'constraint', parse: parseCidrs },

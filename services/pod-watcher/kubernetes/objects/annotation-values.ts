@@ -138,10 +138,7 @@ function parsePoolEntry(element: string, key: string, constraints: AddressConstr
 export const noConstraints: AddressConstraints = { cidrs: { text: '', ranges: [] }, family: '', familyKey: '' };
 
 /** Whether the value of `ip_pool` is the name of an IPPool: one word that does not resemble an address. */
-export function isPoolName(value: string): boolean {
-  const word = value.trim();
-  return word !== '' && !/[,;:/]|^[0-9.]+$/.test(word) && proposeForm(word, 'range') === '';
-}
+const isPoolName = (word: string): boolean => !/[,;:/]|^[0-9.]+$/.test(word) && proposeForm(word, 'range') === '';
 
 function poolElements(value: string): string[] {
   if (value.includes(';')) return value.split(';').map((element) => element.trim());

@@ -32,7 +32,7 @@ export const ipAt = (name: string) => `/apis/kubeovn.io/v1/ips/${name}`;
 export const subnetAt = '/apis/kubeovn.io/v1/subnets/macvlan';
 
 /** The informers follow the writes to the API server, as a watch does. */
-export function createProjectorWorld(
+export function createProjectionWorld(
   signal: AbortSignal,
   allocations: readonly HeldAllocation[],
   { log = silentLogger, schedulingWaitMs = 0, reservations = [] as ReservedAddress[] } = {},

@@ -70,24 +70,25 @@ export class PodAnnotations {
     // Keys that end with the interface never contain ".ovn".
     const ofNetwork = this.#groups.get(`${selection.name}.${selection.namespace}`);
     const ofInterfaces = this.#groupsOfInterfaces(provider);
+    if (!ofProvider && !ofInterface && !ofNetwork && ofInterfaces.length === 0)
+      return { values: {}, problem: undefined };
     const values: Record<string, Requested<unknown>> = {};
-    const problems: string[] = [];
+    let firstProblem: string | undefined;
     const read = (row: RequestRow, entry: Entry | undefined, field?: string): void => {
       const text = entry?.text.trim() ?? '';
       if (!entry || (text === '' && !row.rejectsBlank)) return;
       const purpose = { pod: `${this.#pod.namespace}/${this.#pod.name}`, constraints: constraintsOf(values) };
       entry.result ??= row.parse(text, entry.key, purpose);
-      if (!entry.result.ok) problems.push(entry.result.problem);
+      if (!entry.result.ok) firstProblem ??= entry.result.problem;
       else if (field !== undefined) values[field] = { key: entry.key, value: entry.result.value };
     };
-    if (!ofProvider && !ofInterface && !ofNetwork && ofInterfaces.length === 0) return { values, problem: undefined };
     for (const row of requestRows) {
       const { suffix, field, interfaceField } = row;
       if (interfaceField !== undefined) read(row, ofNetwork?.get(`${suffix}.${selection.interface}`), interfaceField);
       if (field !== undefined) read(row, entryOf(row, attachment, [ofInterface, ofProvider]), field);
       if (row.isAlwaysValidated) for (const group of [ofProvider, ...ofInterfaces]) read(row, group?.get(suffix));
     }
-    return { values, problem: problems[0] };
+    return { values, problem: firstProblem };
   }
 
   /** "<network>.<namespace>.ovn.<interface>": only keys of Kube-OVN's own type of network contain an interface. */

@@ -26,7 +26,7 @@ export interface SelectedAttachment {
   readonly isRepeated: boolean;
 }
 
-/** A Pod without its annotations: only the first stage of planning reads them. */
+/** A Pod without its raw annotations: the later stages of planning read them through `ParsedPod.annotations`. */
 export type PlannedPod = Omit<Pod, 'annotations'>;
 
 export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {

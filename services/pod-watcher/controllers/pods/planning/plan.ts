@@ -1,6 +1,7 @@
 /**
  * Plans the attachments of one Pod in three stages: parse (annotations to selections), resolve (networks,
- * Subnets, IPPools, owner), request (one request per attachment). The later stages get the Pod without its annotations. Pure.
+ * Subnets, IPPools, owner), request (one request per attachment). The later stages read annotations only through
+ * `PodAnnotations`. Pure.
  *
  * A Pod gets all of its attachments or none: one attachment that cannot be served keeps all of them waiting. Networks that
  * another plugin serves are left out and reported. An attachment that the Pod already holds is not requested again, even if
