@@ -1,5 +1,5 @@
 /** Builds allocation periods, binding periods and restriction periods of an address from its events. */
-import type { EventDataField } from '../../proto/event-table.ts';
+import { applyEventTable, type EventTable } from '../../proto/event-table.ts';
 import type {
   AddressQuarantined,
   AddressReserved,
@@ -96,9 +96,7 @@ interface Periods {
 /** @param events of one address in one subnet, newest first. Periods that started before the oldest event are left out. */
 export function buildAddressPeriods(events: readonly Event[]): AddressPeriods {
   const periods: Periods = { allocationPeriods: [], byGrant: new Map(), openBindings: [], restrictionPeriods: [] };
-  for (const event of events.toReversed())
-    for (const field of Object.keys(effects) as EventDataField[])
-      if (event[field] !== undefined) effects[field](periods, event);
+  for (const event of events.toReversed()) applyEventTable(effects, event)?.(periods, event);
   return periods;
 }
 
@@ -106,26 +104,26 @@ export function buildAddressPeriods(events: readonly Event[]): AddressPeriods {
 const noPeriod = (): void => undefined;
 
 /** What each event type changes in the periods of an address. */
-const effects: Readonly<Record<EventDataField, (periods: Periods, event: Event) => void>> = {
-  addressAllocated: applyGrant,
-  addressTransferred: applyGrant,
-  addressReleased: applyRelease,
-  addressBound: applyBind,
-  addressUnbound: applyUnbind,
-  addressReserved: applyRestriction,
-  reservationCancelled: applyRestriction,
-  addressQuarantined: applyRestriction,
-  quarantineLifted: applyRestriction,
-  claimsDropped: noPeriod,
-  allocationRefused: noPeriod,
-  subnetConfigured: noPeriod,
-  subnetRetired: noPeriod,
-  poolConfigured: noPeriod,
-  poolRetired: noPeriod,
-  ledgerCreated: noPeriod,
-  segmentSealed: noPeriod,
-  ledgerRestored: noPeriod,
-  keyRotated: noPeriod,
+const effects: EventTable<(periods: Periods, event: Event) => void> = {
+  addressAllocated: () => applyGrant,
+  addressTransferred: () => applyGrant,
+  addressReleased: () => applyRelease,
+  addressBound: () => applyBind,
+  addressUnbound: () => applyUnbind,
+  addressReserved: () => applyRestriction,
+  reservationCancelled: () => applyRestriction,
+  addressQuarantined: () => applyRestriction,
+  quarantineLifted: () => applyRestriction,
+  claimsDropped: () => noPeriod,
+  allocationRefused: () => noPeriod,
+  subnetConfigured: () => noPeriod,
+  subnetRetired: () => noPeriod,
+  poolConfigured: () => noPeriod,
+  poolRetired: () => noPeriod,
+  ledgerCreated: () => noPeriod,
+  segmentSealed: () => noPeriod,
+  ledgerRestored: () => noPeriod,
+  keyRotated: () => noPeriod,
 };
 
 function applyGrant(periods: Periods, event: Event): void {

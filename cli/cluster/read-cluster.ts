@@ -103,7 +103,7 @@ function parsePod(item: UntypedJson, instances: ReadonlyMap<string, MachineInsta
     restartPolicy: asText(spec['restartPolicy']),
     phase: asText(status['phase']),
     reason: asText(status['reason']),
-    isTerminating: asText(metadata['deletionTimestamp']) !== '',
+    isTerminating: isTerminating(item),
     graceSeconds: graceSecondsOf(metadata, spec),
     annotations,
     node: asText(spec['nodeName']),
@@ -156,7 +156,7 @@ function parseVip(item: UntypedJson): Vip {
 /** VirtualMachines that are not terminating, and VirtualMachineInstances, by "namespace/name". */
 async function readMachines({ get, list }: KubernetesReader) {
   if (!(await get(machinesApi))) return { machines: new Set<string>(), instances: new Map<string, MachineInstance>() };
-  const machines = (await list(`${machinesApi}/virtualmachines`)).filter((item) => !isDeleted(item));
+  const machines = (await list(`${machinesApi}/virtualmachines`)).filter((item) => !isTerminating(item));
   const running = await list(`${machinesApi}/virtualmachineinstances`);
   return {
     machines: new Set(machines.map(keyOf)),
@@ -164,7 +164,7 @@ async function readMachines({ get, list }: KubernetesReader) {
   };
 }
 
-const isDeleted = (item: UntypedJson): boolean => asText(asRecord(item['metadata'])['deletionTimestamp']) !== '';
+const isTerminating = (item: UntypedJson): boolean => asText(asRecord(item['metadata'])['deletionTimestamp']) !== '';
 
 /** "namespace/name" */
 function keyOf(item: UntypedJson): string {

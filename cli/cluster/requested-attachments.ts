@@ -30,7 +30,7 @@ export function findRequestedProviders(pod: Pod, cluster: Networks): string[] {
 /** In the order of the annotations. */
 export function findRequestedAttachments(pod: Pod, { networks, besideKubeOvn }: Networks): RequestedAttachment[] {
   return findSelections(pod).flatMap(({ network, interface: name }) => {
-    const provider = providerOf(network, networks.get(network) ?? '', besideKubeOvn);
+    const provider = servedProviderOf(network, networks.get(network) ?? '', besideKubeOvn);
     return provider === undefined ? [] : [{ provider, interface: name }];
   });
 }
@@ -76,7 +76,7 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
 }
 
 /** "<name>.<namespace>" for a network with ipledger's IPAM, with ".ovn" for Kube-OVN's own type; undefined for other networks. */
-export function providerOf(key: string, config: string, besideKubeOvn: boolean): string | undefined {
+export function servedProviderOf(key: string, config: string, besideKubeOvn: boolean): string | undefined {
   const kind = servedKind(parsePlugins(config), besideKubeOvn)?.kind;
   if (kind === undefined || kind === 'ovn4nfv') return undefined;
   const [namespace = '', name = ''] = key.split('/');

@@ -71,6 +71,7 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
   // What only an annotation shows comes last, and takes no address or MAC of a record
   for (const proven of [true, false]) {
     const attachments = plan.attachments.filter((each) => isProven(each) === proven);
+    // One request has all attachments of a Pod with equal evidence
     const byPod = Map.groupBy(attachments, ({ holder }) => podKey(holder));
     await forEachConcurrently([...byPod], ([pod, each]) => importOrQuarantine(pod, each));
   }

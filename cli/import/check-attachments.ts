@@ -10,6 +10,7 @@ import {
   type ClusterSnapshot,
   type KubeOvnPool,
   type KubeOvnSubnet,
+  providerOf,
   subnetContains,
 } from '../cluster/cluster-snapshot.ts';
 import { type Conflict, type LeftOut, leaveUndecided } from './conflict.ts';
@@ -105,8 +106,8 @@ function annotationDoubt(
   const { namespace } = attachment.holder;
   const doubt = (what: string, leavesOut: LeftOut = { attachments: [attachment] }) => ({ what, leavesOut });
   if (!isRequested) return doubt(`the Pod does not request network ${provider}`);
-  if (![provider, 'ovn'].includes(subnet.spec.provider || 'ovn'))
-    return doubt(`Subnet ${subnet.name} is of provider ${subnet.spec.provider}`);
+  if (![provider, 'ovn'].includes(providerOf(subnet)))
+    return doubt(`Subnet ${subnet.name} is of provider ${providerOf(subnet)}`);
   const isListed = subnet.namespaces.includes(namespace);
   // The labels of the namespace may allow it, so that a container may have the address
   if (subnet.hasSelectors && !isListed)

@@ -59,7 +59,7 @@ export const leaveUndecided = (attachments: readonly ObservedAttachment[]): Left
   addresses: addressesOf(attachments),
 });
 
-export interface PlanParts {
+interface PlanParts {
   readonly attachments: readonly ObservedAttachment[];
   readonly leftovers: readonly KubeOvnIp[];
   readonly reservations: readonly Pick<ObservedAttachment, 'subnet' | 'addresses'>[];
@@ -71,7 +71,7 @@ export interface Holders {
   readonly allocations: readonly Pick<Allocation, 'subnet' | 'addresses'>[];
 }
 
-const keyOf = ({ subnet, address }: SubnetAddress): string => `${subnet}/${address}`;
+export const subnetAddressKey = ({ subnet, address }: SubnetAddress): string => `${subnet}/${address}`;
 
 /** Takes what conflicts leave out from the parts of a plan, and quarantines addresses that its containers may use. */
 export function leaveOutConflicts(
@@ -84,15 +84,17 @@ export function leaveOutConflicts(
   const kept = attachments.filter((each) => !leftOut.has(each));
   const held = new Set([
     ...[...kept, ...reservations].flatMap(({ subnet, addresses }) =>
-      addresses.map((address) => keyOf({ subnet, address })),
+      addresses.map((address) => subnetAddressKey({ subnet, address })),
     ),
-    ...allocations.flatMap(({ subnet, addresses }) => addresses.map(({ address }) => keyOf({ subnet, address }))),
+    ...allocations.flatMap(({ subnet, addresses }) =>
+      addresses.map(({ address }) => subnetAddressKey({ subnet, address })),
+    ),
   ]);
   const byName = new Map(subnets.map((subnet) => [subnet.name, subnet]));
   const quarantines = new Map<string, PlannedQuarantine>();
   for (const { kind, where, leavesOut } of conflicts)
     for (const each of leavesOut?.addresses ?? []) {
-      const key = keyOf(each);
+      const key = subnetAddressKey(each);
       const subnet = byName.get(each.subnet);
       if (held.has(key) || quarantines.has(key) || !subnet || !subnetContains(subnet, each.address)) continue;
       quarantines.set(key, { ...each, reason: `left out of the import, ${kind}: ${where}` });

@@ -22,7 +22,13 @@ import {
 import type { Pod } from '../cluster/cluster-state.ts';
 import { findRequestedAttachments } from '../cluster/requested-attachments.ts';
 import { podKey } from '../output/format.ts';
-import { createAttachment, holderOf, type ObservedAttachment } from './observed-attachment.ts';
+import {
+  createAttachment,
+  holderOf,
+  maxInterfaceLength,
+  maxNics,
+  type ObservedAttachment,
+} from './observed-attachment.ts';
 
 interface Context {
   readonly snapshot: ClusterSnapshot;
@@ -68,10 +74,6 @@ function removeDuplicates(attachments: readonly ObservedAttachment[]): ObservedA
 const allocated = /^(.+)\.kubernetes\.io\/allocated$/;
 /** "<network>.<namespace>.ovn.<interface>": Kube-OVN's key of a NIC if a Pod has several of one network. */
 const interfaceKey = /^([^.]+\.[^.]+\.ovn)\.(.+)$/;
-/** IFNAMSIZ without the terminator. */
-const maxInterfaceLength = 15;
-/** The attachments of a Pod that the ledger accepts. A tenant can write more annotations than that. */
-const maxNics = 24;
 
 interface ShownNic {
   readonly pod: Pod;

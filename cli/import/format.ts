@@ -1,4 +1,5 @@
 /** Formats an import: what is imported, or the conflicts, or what the ledger rejected. A recovery formats the last two alike. */
+import { providerOf } from '../cluster/cluster-snapshot.ts';
 import { type Answer, formatCount } from '../output/answer.ts';
 import { podKey } from '../output/format.ts';
 import { formatTable, type Listing, textColumns } from '../output/table.ts';
@@ -77,7 +78,7 @@ function createListing(plan: ImportPlan, conflicts: readonly Conflict[], rejecte
 
 function formatRows({ subnets, pools, reservations, attachments, leftovers, foreign }: ImportPlan): string[][] {
   return [
-    ...subnets.map(({ name, spec }) => ['Subnet', name, `${spec.cidrBlock}, provider ${spec.provider || 'ovn'}`]),
+    ...subnets.map((subnet) => ['Subnet', subnet.name, `${subnet.spec.cidrBlock}, provider ${providerOf(subnet)}`]),
     ...pools.map(({ name, spec }) => ['IPPool', name, `${spec.ips.join()} of Subnet ${spec.subnet}`]),
     ...reservations.map(({ object, addresses, subnet, reservedFor }) => [
       object.kind,

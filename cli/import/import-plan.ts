@@ -12,7 +12,7 @@ import {
 import { hasEnded } from '../cluster/needed-addresses.ts';
 import { formatAddresses, formatPodName, podKey } from '../output/format.ts';
 import { checkAttachments, findContests } from './check-attachments.ts';
-import type { Conflict, PlannedQuarantine } from './conflict.ts';
+import { type Conflict, type PlannedQuarantine, subnetAddressKey } from './conflict.ts';
 import { findObservedAttachments } from './find-attachments.ts';
 import { allocationKey, formatHolder, type ObservedAttachment, observedKey } from './observed-attachment.ts';
 
@@ -91,12 +91,12 @@ export function findConflicts(plan: ImportPlan, snapshot: ClusterSnapshot, ledge
 function* findReserved({ attachments, reservations }: ImportPlan): Generator<Conflict> {
   const reserved = new Map<string, PlannedReservation>();
   for (const each of reservations)
-    for (const address of each.addresses) reserved.set(`${each.subnet}/${address}`, each);
+    for (const address of each.addresses) reserved.set(subnetAddressKey({ subnet: each.subnet, address }), each);
   for (const attachment of attachments) {
     const { holder, provider, vip, subnet, addresses } = attachment;
     const own = [`pod/${podKey(holder)}/${provider}`, `vip/${vip}`];
     for (const address of addresses) {
-      const reservation = reserved.get(`${subnet}/${address}`);
+      const reservation = reserved.get(subnetAddressKey({ subnet, address }));
       if (!reservation || own.includes(reservation.reservedFor)) continue;
       const { kind, name } = reservation.object;
       yield {
@@ -153,7 +153,9 @@ function* findOtherAllocations(
   { allocations }: LedgerContents,
 ): Generator<Conflict> {
   const byAddress = new Map(
-    allocations.flatMap((each) => each.addresses.map(({ address }) => [`${each.subnet}/${address}`, each] as const)),
+    allocations.flatMap((each) =>
+      each.addresses.map(({ address }) => [subnetAddressKey({ subnet: each.subnet, address }), each] as const),
+    ),
   );
   const byAttachment = new Map(allocations.map((each) => [allocationKey(each), each]));
   for (const observed of attachments) {
@@ -161,7 +163,7 @@ function* findOtherAllocations(
     const isOwn = ({ attachment }: Allocation): boolean =>
       attachment?.namespace === holder.namespace && attachment.pod === holder.name && attachment.provider === provider;
     const own = byAttachment.get(observedKey(observed));
-    const allocated = addresses.flatMap((address) => byAddress.get(`${subnet}/${address}`) ?? []);
+    const allocated = addresses.flatMap((address) => byAddress.get(subnetAddressKey({ subnet, address })) ?? []);
     const others = new Set(allocated.filter((each) => !isOwn(each)));
     if (own?.podUid === holder.uid && formatAddresses(own) !== addresses.join()) others.add(own);
     for (const other of others)

@@ -2,6 +2,7 @@
 import type { Allocation, Attachment, Owner, Route } from '../../proto/generated/ipledger.ts';
 import type { KubeOvnIp } from '../cluster/cluster-snapshot.ts';
 import type { Pod } from '../cluster/cluster-state.ts';
+import { podKey } from '../output/format.ts';
 
 /** The Pod of an attachment. */
 export interface Holder {
@@ -55,6 +56,11 @@ export function createAttachment(holder: Holder, record: AttachmentRecord): Obse
   return { holder, ...record, ...absent, isRecorded: true, isRequested: true };
 }
 
+/** The attachments of a Pod that the ledger accepts, each with one address of a family. A tenant can write more annotations. */
+export const maxNics = 24;
+/** IFNAMSIZ without the terminator. */
+export const maxInterfaceLength = 15;
+
 export const holderOf = ({ namespace, name, ledgerName = name, identity: uid, node, owner }: Pod): Holder => ({
   namespace,
   name: ledgerName,
@@ -63,7 +69,7 @@ export const holderOf = ({ namespace, name, ledgerName = name, identity: uid, no
   owner,
 });
 
-export const formatHolder = ({ holder: { namespace, name } }: ObservedAttachment): string => `Pod ${namespace}/${name}`;
+export const formatHolder = ({ holder }: Pick<ObservedAttachment, 'holder'>): string => `Pod ${podKey(holder)}`;
 
 /** Whether more than an annotation shows the addresses. */
 export const isProven = ({ isRecorded, boundOn }: ObservedAttachment): boolean => isRecorded || boundOn !== undefined;

@@ -4,7 +4,7 @@ import { servedIpamTypes } from '../../lib/kubernetes/served-network.ts';
 import { ipv4First } from '../../lib/net/ip.ts';
 import { type ClusterSnapshot, type KubeOvnSubnet, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
 import { hasEnded } from '../cluster/needed-addresses.ts';
-import { providerOf as servedProviderOf } from '../cluster/requested-attachments.ts';
+import { servedProviderOf } from '../cluster/requested-attachments.ts';
 import { podKey } from '../output/format.ts';
 import { addressesOf, type Conflict, leaveUndecided, type SubnetAddress } from './conflict.ts';
 import { findConflicts, type ImportPlan, type LedgerContents } from './import-plan.ts';
@@ -18,7 +18,7 @@ import {
   type PodNics,
   shownKey,
 } from './match-address.ts';
-import { createAttachment, holderOf, type ObservedAttachment } from './observed-attachment.ts';
+import { createAttachment, holderOf, maxNics, type ObservedAttachment } from './observed-attachment.ts';
 import type { SourceAddress, SourceAddresses, SourceConflict } from './source-address.ts';
 
 export interface AddressPlan {
@@ -181,8 +181,6 @@ function* findDoubleAddresses(matches: readonly Match[], attachmentsOf: Attachme
   }
 }
 
-/** A Pod can have as many attachments in the ledger, each with one address of a family. */
-const maxNics = 24;
 const maxNicAddresses = 2;
 
 /**

@@ -7,6 +7,7 @@
 import { formatAddress, lastAddressOf, parseAddress, parseCidr } from '../../ledger/domain/addresses/address.ts';
 import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { CliError } from '../cli-error.ts';
+import { maxInterfaceLength } from './observed-attachment.ts';
 import { maxSourceAddresses, type SourceAddress, type SourceAddresses, type SourceConflict } from './source-address.ts';
 
 const api = '/apis/whereabouts.cni.cncf.io/v1alpha1';
@@ -21,8 +22,6 @@ const podReference = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/;
 /** Up to 2^128. */
 const offsetText = /^\d{1,39}$/;
 const maxIdLength = 256;
-/** IFNAMSIZ without the terminator. */
-const maxInterfaceLength = 15;
 
 export interface WhereaboutsObjects {
   readonly pools: readonly UntypedJson[];

@@ -4,7 +4,7 @@
 import { type Alert, alerts, runbookUrl } from './alerts.ts';
 
 /** Start of the runbook URLs: the path in the repository. The chart replaces it by `monitoring.runbookUrl`. */
-export const runbooksPath = 'docs/runbooks.md';
+const runbooksPath = 'docs/runbooks.md';
 
 export interface AlertingRule {
   readonly alert: string;

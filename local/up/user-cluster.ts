@@ -5,13 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { finalizer } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { crdFiles, type Kubectl, multusCrdFile } from '../../test/harness/kubernetes/kubectl.ts';
 import { root } from '../../test/harness/paths.ts';
 import { printProgress } from '../../test/harness/progress.ts';
 import type { UserCluster } from './state.ts';
-
-/** The finalizer of the pod-watcher. Without a running pod-watcher, it blocks the deletion of objects. */
-const finalizer = 'ipledger.io/ledger';
 
 const watcher = 'ipledger-pod-watcher';
 
@@ -51,7 +49,7 @@ export async function existingNodes(kubectl: Kubectl, names: readonly string[]):
   return names.filter((name) => found.includes(`node/${name}`));
 }
 
-export async function readServerUrl(kubectl: Kubectl): Promise<string> {
+async function readServerUrl(kubectl: Kubectl): Promise<string> {
   return kubectl(['config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}']);
 }
 
@@ -98,7 +96,10 @@ export async function uninstallObjects(
   await kubectl(['delete', '-f', '-', '--ignore-not-found', '--timeout=60s'], list);
 }
 
-/** Removes the pod-watcher's finalizers from the objects of a CustomResourceDefinition. */
+/**
+ * Removes the pod-watcher's finalizers from the objects of a CustomResourceDefinition. Without a running pod-watcher, they block the
+ * deletion.
+ */
 async function releaseObjects(kubectl: Kubectl, crd: string): Promise<void> {
   const existing = await kubectl(['get', 'crd', crd, '--ignore-not-found', '-o', 'name']);
   if (existing === '') return;

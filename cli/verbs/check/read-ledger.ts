@@ -2,6 +2,7 @@
 import { readAll } from '../../../lib/ledger-client/pages.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { listAllocations } from '../../clients/list-allocations.ts';
+import { listBindings } from '../../clients/list-bindings.ts';
 import { type LedgerClient, type LedgerTarget, openAllocatorClient } from '../../clients/ledger-client.ts';
 import type { LedgerState } from './check-input.ts';
 
@@ -16,8 +17,7 @@ export interface LedgerEndpoints {
 /** The current state. Its parts are read one after another, so they may be inconsistent while the ledger changes. */
 export async function readLedger({ allocator, endpoints, signal }: LedgerEndpoints): Promise<LedgerState> {
   const { allocations } = await listAllocations(allocator, {});
-  const readBindings = (pageToken: string) => allocator.call(IpamService.listBindings, { pageToken });
-  const bindings = await readAll(readBindings, (page) => page.bindings);
+  const bindings = await listBindings(allocator);
   const readReservations = (pageToken: string) => allocator.call(IpamService.listReservations, { pageToken });
   const reservations = await readAll(readReservations, ({ records }) => records);
   const { pools } = await allocator.call(SubnetsService.listPools, {});

@@ -9,7 +9,7 @@ import {
   toAttachmentMessage,
   toConflictMessage,
 } from '../../import/format.ts';
-import { formatAllocation, formatPodName, shortContainerId } from '../../output/format.ts';
+import { formatAllocation, formatPodName, podKey, shortContainerId } from '../../output/format.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
 import { formatTime, type TimeZone } from '../../time/times.ts';
 import { keepsFrozen } from './apply-recovery.ts';
@@ -110,7 +110,7 @@ const formatRows = ({ subnets, pools, releases, staleBindings, imports }: Recove
   ]),
   ...imports.map(({ holder, addresses, subnet, provider }) => [
     'missing allocation',
-    `Pod ${holder.namespace}/${holder.name}`,
+    `Pod ${podKey(holder)}`,
     `import ${addresses.join()} of subnet ${subnet} (${provider}, uid ${holder.uid})`,
   ]),
 ];

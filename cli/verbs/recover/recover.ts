@@ -1,8 +1,8 @@
 /** `ipledger recover`: brings a ledger that was restored from a backup up to the state of the cluster. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import { LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { listAllocations } from '../../clients/list-allocations.ts';
-import { readAll } from '../../../lib/ledger-client/pages.ts';
+import { listBindings } from '../../clients/list-bindings.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
@@ -73,8 +73,7 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
     options.fromExport === undefined ? undefined : await findMissingEvents(options.fromExport, allocator);
   // Before the cluster: a Pod that is made between the two reads would seem to be absent
   const { allocations } = await listAllocations(allocator, {});
-  const read = (pageToken: string) => allocator.call(IpamService.listBindings, { pageToken });
-  const bindings = await readAll(read, (page) => page.bindings);
+  const bindings = await listBindings(allocator);
   const snapshot = await readClusterSnapshot(kubernetes);
   const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
   const { pools } = await allocator.call(SubnetsService.listPools, {});

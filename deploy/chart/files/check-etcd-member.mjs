@@ -1,7 +1,8 @@
 // Keeps a member of etcd that lost its data from starting under its old identity: it could vote against what it confirmed.
 // It may start when it has data, before the first members have started, and after it was removed from etcd and added again.
 //   check-etcd-member FOLDER   the data folder; exit status 1 while the member must not start
-// Environment: NAME and MEMBERS as etcd takes them, FORMED once etcd has started, ETCD_INITIAL_CLUSTER_STATE, and TLS_FOLDER.
+// Environment: NAME and MEMBERS as etcd takes them, FORMED once etcd has started, ETCD_INITIAL_CLUSTER_STATE, TLS_FOLDER, and
+// WAIT_MS, how long it waits until the member may start.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { get as getPlain } from 'node:http';
 import { get as getTls } from 'node:https';
@@ -43,7 +44,9 @@ function listMembers(peer) {
   });
 }
 
-const members = MEMBERS.split(',').map((each) => ({ name: each.split('=')[0], peer: each.split('=')[1] }));
+const members = MEMBERS.split(',')
+  .map((each) => each.split('='))
+  .map(([name, peer]) => ({ name, peer }));
 const own = members.find(({ name }) => name === NAME).peer;
 const remedy = `Replace it: set etcd.managed.replaceMember=${NAME}, as docs/operations.md describes`;
 
