@@ -100,7 +100,7 @@ export function buildAddressPeriods(events: readonly Event[]): AddressPeriods {
   return periods;
 }
 
-/** For types that change no period: an address in such an event had neither holder, container nor restriction. */
+/** Changes no period: an address in such an event had neither holder, container nor restriction. */
 const noPeriod = (): void => undefined;
 
 /** What each event type changes in the periods of an address. */

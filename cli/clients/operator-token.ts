@@ -27,7 +27,7 @@ function refreshToken(request: () => Promise<string>, maxAgeMs: number): TokenSo
   };
 }
 
-/** Of a field, a file, or a program that the kubeconfig names. `read` throws CliError when the user has no token, or impersonates. */
+/** The token of a field, a file, or a program that the kubeconfig names. `read` throws CliError when the user has no token, or impersonates. */
 export const kubeconfigToken = (config: KubeConfig): TokenSource =>
   refreshToken(() => readToken(config), kubeconfigMaxAgeMs);
 
@@ -49,7 +49,7 @@ async function readToken(config: KubeConfig): Promise<string> {
 }
 
 /**
- * For users with a client certificate only. `read` throws CliError when the user may not create tokens of the ServiceAccount, and when
+ * Serves only users with a client certificate. `read` throws CliError when the user may not create tokens of the ServiceAccount, and when
  * there is none.
  * @param account NAME of the namespace, or NAMESPACE/NAME
  * @throws CliError for another form

@@ -217,7 +217,7 @@ function findMemberAttachment(
   return { ...createAttachment({ namespace, name, uid: ip.uid, node: '', owner }, record), ipObject: ip };
 }
 
-/** As many as the ledger accepts. */
+/** The greatest number that the ledger accepts. */
 const maxRoutes = 64;
 const routeFields = goFields(['dst', 'gw']);
 

@@ -46,7 +46,7 @@ const separator = ',"value":';
 
 /** The reverse of `line`. The value is left to its own parser: most of a line is a claim, and is parsed once. */
 function splitLine(text: string): { readonly key: string; readonly value: string } {
-  // In a key each quotation mark is escaped
+  // Each quotation mark of a key is escaped
   const end = text.indexOf(`"${separator}`) + 1;
   const key: unknown = JSON.parse(text.slice('{"key":'.length, end));
   if (typeof key !== 'string' || !text.endsWith('}')) throw new SyntaxError('a line has no key, or no value');

@@ -48,7 +48,7 @@ export class UnknownEvent extends FatalLedgerError {
   }
 }
 
-/** From this number of failures in a row, they are logged as warnings. */
+/** The number of failures in a row from which they are logged as warnings. */
 const warnAfterFailures = 3;
 
 /**

@@ -12,7 +12,7 @@ export interface Reading {
   readonly value: number;
 }
 
-/** Without labels one value, 1 for true and 0 for false; with one label a value for each of its values. undefined: none. */
+/** One value without labels, 1 for true and 0 for false; a value for each value of one label. undefined: none. */
 export type Readings = number | boolean | undefined | Readonly<Record<string, number>> | readonly Reading[];
 
 export interface GaugeOptions {

@@ -66,7 +66,7 @@ export const poolLimits = { ips: 4_096, namespaces: 4_096 } as const;
 export const ipamClaimLimits = {
   /** Addresses in `ipRequests`. */
   ipRequests: 2,
-  /** While a namespace has as many IPAMClaims, none is created because a Pod names it. */
+  /** The number of IPAMClaims of a namespace up to which one is created because a Pod names it. */
   perNamespace: 1_000,
 } as const;
 

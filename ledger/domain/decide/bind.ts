@@ -149,7 +149,7 @@ const boundElsewhere = (what: string, other: OtherBinding): Refused =>
     other.attachment,
   );
 
-/** For an agent, which learns nothing of other nodes. */
+/** The refusal for an agent, which learns nothing of other nodes. */
 const boundOnUnnamedNode = (what: string, { end, attachment }: OtherBinding): Refused =>
   new Refused(
     'ADDRESS_ANSWERING',

@@ -44,7 +44,7 @@ export type OtherKey =
 /** For types that change no claim. */
 export const noAddresses = (): readonly string[] => [];
 
-/** For types that change only claims, ended Pods, or no key but their own. */
+/** The function of types that change only claims, ended Pods, or no key but their own. */
 export const noOtherKey = (): undefined => undefined;
 
 /** For types that are in the log for the record only. */

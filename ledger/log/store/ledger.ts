@@ -76,7 +76,7 @@ export type AppendOutcome =
   | { readonly kind: 'rejected'; readonly reason: string }
   /**
    * It may have happened, or may still happen: only the log shows it.
-   * With `refusal` etcd has answered that it takes no writes, and what to do: the append happened before that answer, or never.
+   * `refusal` states why etcd takes no writes, if it answered so, and what to do: the append happened before that answer, or never.
    */
   | { readonly kind: 'unknown'; readonly reason: string; readonly refusal?: string };
 

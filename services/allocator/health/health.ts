@@ -14,10 +14,10 @@ const updateIntervalMs = 100;
 /** When this replica saw a writer for the last time. */
 export class LastWriter {
   #isSeen = false;
-  /** Before the first one: the start of the replica. */
+  /** The start of the replica, before the first one. */
   #at = performance.now();
 
-  /** To be called again and again while there is a writer. */
+  /** Records that there is a writer. The caller repeats it while that is so. */
   onSeen(): void {
     this.#isSeen = true;
     this.#at = performance.now();

@@ -8,7 +8,7 @@ import { connect as connectTls, createServer as createTlsServer, type Server as 
 import type { TlsFiles } from '../../../lib/tls/certificates.ts';
 import type { Run } from '../run.ts';
 
-/** From the client to the server, or back. */
+/** A direction: from the client to the server, or back. */
 export type Direction = 'requests' | 'replies';
 
 export interface TcpProxy {
@@ -18,7 +18,7 @@ export interface TcpProxy {
   readonly connections: number;
   /** Number of bytes dropped so far. */
   readonly droppedBytes: number;
-  /** With `tls`: the serial number of the client's certificate on each connection, in their order. */
+  /** The serial number of the client's certificate on each connection with `tls`, in order. */
   readonly clientSerials: readonly string[];
   /** Sends new connections to another server; ends the present ones. */
   setTarget(target: string): void;

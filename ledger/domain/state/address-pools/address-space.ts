@@ -89,7 +89,7 @@ export class AddressSpace {
     return pooled && pooled.first <= value ? pooled.addresses : undefined;
   }
 
-  /** As move, for a claim whose last event may be older than those of released addresses. */
+  /** Moves an address as `move`, for a claim whose last event may be older than those of released addresses. */
   moveInOrder(address: string, change: ClaimChange, undoLog: UndoLog): void {
     const { value } = parseAddress(address) as { value: bigint };
     const pool = this.poolAt(value);

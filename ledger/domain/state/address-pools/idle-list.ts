@@ -53,7 +53,7 @@ export class IdleList implements Iterable<bigint> {
     return () => this.#link(value, at, following === undefined ? -1 : this.#slots.slotOf(following));
   }
 
-  /** From the first released to the last. */
+  /** Yields the addresses from the first released to the last. */
   *[Symbol.iterator](): IterableIterator<bigint> {
     for (let slot = this.#list.first; slot >= 0; slot = this.#order.after(slot)) yield this.#slots.value(slot);
   }

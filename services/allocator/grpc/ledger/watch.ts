@@ -225,7 +225,7 @@ export class CommitWaiter {
     });
   }
 
-  /** From now on, `wait` and `hasCommitted` are about later commits. */
+  /** Makes `wait` and `hasCommitted` be about later commits. */
   reset(): void {
     this.#hasCommitted = false;
   }

@@ -25,7 +25,7 @@ interface Holder {
 
 export class IpamClaimAddressCache implements LedgerSubscriber {
   readonly #onAffected: (claim: string) => void;
-  /** By IPAMClaim. All addresses of an IPAMClaim are of one Subnet. */
+  /** The addresses by IPAMClaim. All addresses of an IPAMClaim are of one Subnet. */
   readonly #claims = new Map<string, { readonly subnet: string; readonly addresses: Set<string> }>();
   /** The addresses of the IPAMClaims of a namespace by "namespace/subnet". */
   readonly #byNamespace = new Map<string, Set<string>>();

@@ -42,7 +42,7 @@ interface Entry {
   result?: Result<unknown>;
 }
 
-/** By what follows the "/" of the key. */
+/** Annotations by what follows the "/" of their key. */
 type Group = Map<string, Entry>;
 
 export class PodAnnotations {
@@ -118,7 +118,7 @@ function entryOf(
 ): Entry | undefined {
   const hasOwn = keys !== 'provider' && ofInterface?.has(suffix);
   if (!hasOwn && keys === 'nic' && interfaceKeys === 'only') return undefined;
-  // Of several attachments to one network, a value of one NIC applies to the first.
+  // A value of one NIC applies to the first of several attachments to one network.
   if (!hasOwn && interfaceField !== undefined && ordinal > 0) return undefined;
   const group = hasOwn ? ofInterface : ofProvider;
   return written === 'result' && group?.get('allocated')?.text === 'true' ? undefined : group?.get(suffix);

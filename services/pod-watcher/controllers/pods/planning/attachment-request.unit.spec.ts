@@ -244,7 +244,7 @@ describe('an error in the annotations of an attachment', () => {
 });
 
 describe('several errors in the annotations of an attachment', () => {
-  /** In the order of docs/annotations.md. */
+  /** Problems, in the order of docs/annotations.md. */
   const errors: [suffix: string, wrong: string, sentence: string][] = [
     ['cidr', 'x', 'invalid cidr x'],
     ['ip_family', 'x', `x is not a valid ${annotationKey('ip_family')}`],
