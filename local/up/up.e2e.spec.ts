@@ -5,7 +5,7 @@ import { documentedCommands } from '../../test/docs/documented-commands.ts';
 import { isRunning } from './background.ts';
 import { startCluster } from '../../test/harness/kubernetes/cluster.ts';
 import { addNodes, multusCrdFile } from '../../test/harness/kubernetes/kubectl.ts';
-import { mustRun } from '../../test/harness/processes/command.ts';
+import { mustRun, runCommand } from '../../test/harness/processes/command.ts';
 import { root } from '../../test/harness/paths.ts';
 import { openRun, type Run } from '../../test/harness/run.ts';
 import { terminalTools } from './client-access.ts';
@@ -202,3 +202,14 @@ async function openUserCluster(run: Run) {
     },
   };
 }
+
+// Stands in this file, so that it does not run beside the tests above: a machine has one socket of Kube-OVN, and both serve it.
+describe('`make demo`', () => {
+  it('runs all its steps, and each command has the expected output', async function () {
+    this.timeout(300_000);
+    const demo = join(import.meta.dirname, '../demo/demo.ts');
+    const { code, stdout, stderr } = await runCommand(process.execPath, [demo], { timeoutMs: 280_000 });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/demo: ok\n$/);
+  });
+});
