@@ -35,7 +35,7 @@ describe('A terminal with the env file of `make up`', function () {
     run = openRun();
     folder = join(run.folder, 'up');
     // These servers outlive this process by design. If it is killed, this command ends them.
-    run.cleanUpWith([process.execPath, join(root, 'test', 'demo', 'stop-servers.ts'), folder]);
+    run.cleanUpWith([process.execPath, join(root, 'local', 'demo', 'stop-servers.ts'), folder]);
     const certificates = join(run.folder, 'certificates');
     const requested = { nodes: 1, tls: undefined, kubeconfig: undefined };
     const settings = { ...requested, listen: '127.0.0.1', certificates, yes: false };
