@@ -49,7 +49,7 @@ describe('ipledger status', () => {
     expect((await runWithFakeAllocator(replies, 'status')).stdout).to.match(
       /^cannot write: {2}since 2026-11-17 14:09:00: etcd is full\. Run: etcdctl alarm disarm\nledger: /,
     );
-    expect((await runWithFakeAllocator(replies, 'status', '-o', 'csv')).stdout).to.match(/,etcd-full\r\n$/);
+    expect((await runWithFakeAllocator(replies, 'status', '-o', 'csv')).stdout).to.match(/,etcd-full,,,\r\n$/);
   });
 
   it('prints ledger time, and how far it is from the clock of this machine', async () => {
@@ -61,12 +61,23 @@ describe('ipledger status', () => {
     expect(await printed(2.5 * 3_600_000)).to.match(/^ledger time: .*, 2 h (29|30) min ahead of the clock here: /m);
   });
 
+  it('prints how much of its quota etcd uses', async () => {
+    const storage = { usedBytes: 2 ** 30, quotaBytes: 2 ** 31, daysLeft: 6 };
+    const replies = { getStatus: () => ({ ...reply, storage }) };
+    expect((await runWithFakeAllocator(replies, 'status')).stdout).to.contain(
+      'etcd:          50 % of 2.0 GiB are in use, full in 6 days at the growth of the last day\n',
+    );
+    expect((await runWithFakeAllocator(replies, 'status', '-o', 'csv')).stdout).to.match(
+      /,1073741824,2147483648,6\r\n$/,
+    );
+  });
+
   it('prints one row of CSV', async () => {
     const { status, stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'csv');
     expect(status).to.equal(0);
     expect(stdout).to.equal(
-      'ledger,epoch,seq,at,hash,oldest_seq,oldest_at,log_start_seq,frozen_at,by,cannot_write\r\n' +
-        `01KG9AG8M00000000000000001,2,4711,${at(7)},${position.hash},1001,${at(1)},1001,,,\r\n`,
+      'ledger,epoch,seq,at,hash,oldest_seq,oldest_at,log_start_seq,frozen_at,by,cannot_write,used_bytes,quota_bytes,days_left\r\n' +
+        `01KG9AG8M00000000000000001,2,4711,${at(7)},${position.hash},1001,${at(1)},1001,,,,,,\r\n`,
     );
   });
 

@@ -1,7 +1,11 @@
-/** `ipledger status`: prints why nothing can be written, the position of the ledger, its oldest event, a freeze, and ledger time. */
+/**
+ * `ipledger status`: prints why nothing can be written, the position of the ledger, its oldest event, a freeze,
+ * how full etcd is, and ledger time.
+ */
 import { describeObstacle } from '../output/format.ts';
 import type { Command } from 'commander';
 import { type GetStatusReply, LedgerService } from '../../proto/generated/ipledger.ts';
+import { formatStorageUse } from '../output/storage-use.ts';
 import { textColumns, type Listing } from '../output/table.ts';
 import { describeDifference } from '../time/ledger-time.ts';
 import { formatTime } from '../time/times.ts';
@@ -32,6 +36,9 @@ const columns = textColumns(
   'FROZEN AT',
   'BY',
   'CANNOT WRITE',
+  'USED BYTES',
+  'QUOTA BYTES',
+  'DAYS LEFT',
 );
 
 function createListing({
@@ -43,6 +50,7 @@ function createListing({
   logStartSeq,
   freeze,
   cannotWrite,
+  storage,
 }: GetStatusReply): Listing {
   const { epoch = 0, seq = 0, hash = '' } = position ?? {};
   const row = [
@@ -57,13 +65,16 @@ function createListing({
     freeze?.reportedAt ?? '',
     freeze?.reportedBy ?? '',
     cannotWrite?.reason ?? '',
+    storage?.usedBytes ?? '',
+    storage?.quotaBytes ?? '',
+    storage?.daysLeft ?? '',
   ];
   return { columns, rows: [row.map(String)] };
 }
 
 /** One fact per line, so that `grep` finds it. */
 function formatStatus(
-  { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze, ledgerTime, cannotWrite }: GetStatusReply,
+  { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze, ledgerTime, cannotWrite, storage }: GetStatusReply,
   formatInstant: (instant: string) => string,
 ): string {
   const formatEvent = (seq: number, instant: string): string => `event ${seq}, ${formatInstant(instant)}`;
@@ -73,6 +84,7 @@ function formatStatus(
     ['last', `${formatEvent(position?.seq ?? 0, at)}, hash ${position?.hash.slice(0, 12)}`],
     ['history since', oldestSeq === 0 ? 'no event yet' : formatEvent(oldestSeq, oldestAt)],
     ['in etcd since', `event ${logStartSeq}`],
+    ...(storage ? [['etcd', formatStorageUse(storage)] as const] : []),
     [
       'frozen',
       freeze ? `since ${formatInstant(freeze.reportedAt)}, by ${freeze.reportedBy}: run ipledger recover` : 'no',

@@ -168,6 +168,21 @@ export const alerts: readonly Alert[] = [
       'The database of etcd ({{ $labels.kind }}) has {{ $value | humanize1024 }}B, more than three quarters of its quota.',
   },
   {
+    name: 'IpledgerEtcdHalfFull',
+    severity: 'warning',
+    // A compaction frees space every few minutes
+    expression: 'ipledger_etcd_bytes{kind="in_use"} > ignoring(kind) group_left() (0.5 * ipledger_etcd_quota_bytes)',
+    for: '30m',
+    summary: 'The database of etcd uses {{ $value | humanize1024 }}B, more than half of its quota.',
+  },
+  {
+    name: 'IpledgerEtcdFillsUp',
+    severity: 'warning',
+    expression: 'ipledger_etcd_days_left < 14',
+    for: '60m',
+    summary: 'The quota of etcd is used up in {{ $value | humanize }} days at the growth of the last day.',
+  },
+  {
     name: 'IpledgerBackupFailed',
     severity: 'warning',
     // Series of kube-state-metrics. The chart schedules a backup each hour: the next one may still succeed

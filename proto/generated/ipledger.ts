@@ -1070,6 +1070,20 @@ export interface GetStatusReply {
   ledgerTime: string;
   /** Present while no address can be allocated or released, on every replica. */
   cannotWrite?: WriteObstacle;
+  /** How much of etcd is in use. Absent in the first second of a replica. */
+  storage?: StorageUse;
+}
+
+/** How much of its quota etcd's database uses. */
+export interface StorageUse {
+  usedBytes: number;
+  /** As the allocator is configured (--etcd-quota). At its quota etcd rejects all writes. */
+  quotaBytes: number;
+  /**
+   * Whole days until the quota is in use, at the growth of the last day. Absent while the size does not grow, and for the first hours of
+   * a replica.
+   */
+  daysLeft?: number;
 }
 
 /** Why nothing can be written to the ledger. */

@@ -203,6 +203,11 @@ function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSi
       return size && { allocated: size.bytes, in_use: size.inUse };
     },
   });
+  addGauge(registry, {
+    name: 'ipledger_etcd_days_left',
+    help: 'Days until the quota of etcd is in use, at the growth of the last day. Missing while it does not grow.',
+    read: () => etcdSize()?.daysLeft,
+  });
 }
 
 /** Which members of etcd answer. A single member is not probed. */

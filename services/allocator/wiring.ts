@@ -29,7 +29,7 @@ import { sealScheduleOf } from './flags/archive-flags.ts';
 import { createCandidacy } from './leadership/candidacy.ts';
 import { CheckpointSchedule } from './writer-tasks/checkpoint-schedule.ts';
 import { dropIdleClaims } from './writer-tasks/drop-claims.ts';
-import { watchEtcdSize } from './health/etcd-size.ts';
+import { type EtcdSize, watchEtcdSize } from './health/etcd-size.ts';
 import { Forwarder } from './grpc/forwarding/forwarder.ts';
 import { PositionWaits } from './grpc/position-waits.ts';
 import { RateLimiter } from './grpc/rate-limiter.ts';
@@ -59,6 +59,7 @@ interface JoinedReplica {
   readonly leadership: Leadership;
   readonly tasks: BackgroundTasks;
   readonly lastWriter: LastWriter;
+  etcdSize: (EtcdSize & { readonly quotaBytes: number }) | undefined;
 }
 
 /** The ledger, in memory and where it is stored. */
@@ -121,6 +122,7 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
     positionWaits: new PositionWaits(replica),
     freezeStore: live,
     findWriteObstacle: () => obstacles.find(),
+    etcdSize: () => joined.etcdSize,
     signer: () => checkpoints?.signer,
     rateLimiter: new RateLimiter(options, log),
   };
@@ -184,7 +186,7 @@ function joinReplicas(
   tasks.start((signal) => membership.run(signal));
   tasks.start((signal) => clocks.run(signal));
   tasks.start((signal) => observeWriter(etcd, onWriter, signal, log));
-  return { ...parts, self, membership, clocks, tasks, lastWriter };
+  return { ...parts, self, membership, clocks, tasks, lastWriter, etcdSize: undefined };
 }
 
 /** Other replicas cannot connect to a wildcard address. */
@@ -257,8 +259,13 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const { options, log, etcd, leadership, tasks } = joined;
   const writing = { replica, writer: () => leadership.writer, log };
   tasks.start((signal) => dropIdleClaims(writing, signal));
-  const { onEtcdSize: onSize, onSealing: onOutcome } = metrics;
-  tasks.start((signal) => watchEtcdSize({ client: etcd, quotaBytes: options.etcdQuota, log, onSize }, signal));
+  const { onSealing: onOutcome } = metrics;
+  const quotaBytes = options.etcdQuota;
+  const onSize = (size: EtcdSize): void => {
+    joined.etcdSize = { ...size, quotaBytes };
+    metrics.onEtcdSize(size);
+  };
+  tasks.start((signal) => watchEtcdSize({ client: etcd, quotaBytes, log, onSize }, signal));
   if (!archived) return;
   const schedule = sealScheduleOf(options);
   log.info({ archive: archived.archive.location, ...schedule }, 'old events are sealed into the archive');

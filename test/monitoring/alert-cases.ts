@@ -259,6 +259,24 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'The database of etcd (allocated) has 3.5kiB, more than three quarters of its quota.',
   },
   {
+    alert: 'IpledgerEtcdHalfFull',
+    when: 'more than half of the quota of etcd is in use',
+    series: [
+      steady('ipledger_etcd_bytes{instance="a",kind="allocated"}', 3_072),
+      { series: 'ipledger_etcd_bytes{instance="a",kind="in_use"}', before: 2_048, after: 2_560 },
+      steady('ipledger_etcd_quota_bytes{instance="a"}', 4_096),
+    ],
+    labels: { instance: 'a', kind: 'in_use' },
+    summary: 'The database of etcd uses 2.5kiB, more than half of its quota.',
+  },
+  {
+    alert: 'IpledgerEtcdFillsUp',
+    when: 'the quota of etcd lasts less than two weeks',
+    series: [{ series: 'ipledger_etcd_days_left{instance="a"}', before: 14, after: 13 }],
+    labels: { instance: 'a' },
+    summary: 'The quota of etcd is used up in 13 days at the growth of the last day.',
+  },
+  {
     alert: 'IpledgerBackupFailed',
     when: 'a scheduled backup of etcd has not succeeded since the one before it',
     series: [

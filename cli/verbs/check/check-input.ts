@@ -6,6 +6,7 @@ import type {
   Pool,
   Position,
   SandboxBinding,
+  StorageUse,
   Subnet,
   WriteObstacle,
 } from '../../../proto/generated/ipledger.ts';
@@ -21,6 +22,7 @@ export interface LedgerState {
   readonly freeze?: Freeze | undefined;
   /** Why nothing can be written to it. */
   readonly obstacle?: WriteObstacle | undefined;
+  readonly storage?: StorageUse | undefined;
   readonly allocations: readonly Allocation[];
   /** Current subnets. */
   readonly subnets: readonly Subnet[];

@@ -16,6 +16,7 @@ import {
 import { type Answer, formatCount } from '../../output/answer.ts';
 import { formatPodName } from '../../output/format.ts';
 import { formatRepairCommand } from '../../output/repair-command.ts';
+import { noticeOfStorageUse } from '../../output/storage-use.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
 import { endOfBinding } from '../../output/lost-container.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
@@ -152,7 +153,13 @@ function createAnswer({
     table: (zone) =>
       `${rows.length > 0 ? formatTable(listing, zone) : ''}${counts} compared at seq ${ledger.position?.seq ?? 0}: ${result}\n`,
     listing: () => listing,
-    note: [...heldByBindings.map(describeHeld), ...(transient > 0 ? [describeTransient(transient)] : [])].join('\n'),
+    note: [
+      ...heldByBindings.map(describeHeld),
+      transient > 0 ? describeTransient(transient) : '',
+      noticeOfStorageUse(ledger.storage),
+    ]
+      .filter((each) => each !== '')
+      .join('\n'),
   };
 }
 

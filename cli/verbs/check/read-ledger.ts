@@ -22,11 +22,11 @@ export async function readLedger({ allocator, endpoints, signal }: LedgerEndpoin
   const reservations = await readAll(readReservations, ({ records }) => records);
   const { pools } = await allocator.call(SubnetsService.listPools, {});
   const { position, subnets } = await allocator.call(SubnetsService.listSubnets, {});
-  const { freeze, cannotWrite: obstacle, ledger: id } = await allocator.call(LedgerService.getStatus, {});
+  const { freeze, cannotWrite: obstacle, ledger: id, storage } = await allocator.call(LedgerService.getStatus, {});
   const fences = await Promise.all(endpoints.map((endpoint) => readFenced(endpoint, signal)));
   const fenced = (name: string): string[] => [...new Set(fences.flatMap((each) => each.get(name) ?? []))].toSorted();
   const withFences = subnets.map((each) => ({ ...each, fenced: fenced(each.name) }));
-  return { id, position, freeze, obstacle, allocations, subnets: withFences, bindings, pools, reservations };
+  return { id, position, freeze, obstacle, storage, allocations, subnets: withFences, bindings, pools, reservations };
 }
 
 /** Fenced addresses by subnet. Only the replica that tried to write the key has the fence. Empty for a replica that does not answer. */

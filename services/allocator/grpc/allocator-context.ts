@@ -5,6 +5,7 @@ import type { Follower } from '../../../ledger/log/reader/follower.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
+import type { EtcdSize } from '../health/etcd-size.ts';
 import { notWritable, type WriteObstacle } from '../health/write-obstacles.ts';
 import type { PositionWaits } from './position-waits.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -21,6 +22,8 @@ export interface AllocatorContext {
   readonly freezeStore: FreezeStore;
   /** Why nothing can be written to the ledger; undefined if it can, or the reason is not known. Does not reject. */
   readonly findWriteObstacle: () => Promise<WriteObstacle | undefined>;
+  /** The last known size of etcd's database; undefined before it was read. */
+  readonly etcdSize?: () => (EtcdSize & { readonly quotaBytes: number }) | undefined;
   /** The key that signs checkpoints, if this replica has one. */
   readonly signer: () => SignerKey | undefined;
   /** Absent: no limits. */

@@ -3,6 +3,7 @@ import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { headKey } from '../../../ledger/log/store/keys.ts';
+import { EtcdGrowth } from './etcd-growth.ts';
 
 const pollIntervalMs = 60_000;
 /** Share of the quota. */
@@ -15,6 +16,8 @@ export interface EtcdSize {
   readonly bytes: number;
   /** Bytes in use: the size after a defragmentation. */
   readonly inUse: number;
+  /** Days until the quota is in use, at the growth of the last day; undefined while that is not known, or there is no growth. */
+  readonly daysLeft?: number | undefined;
 }
 
 export interface EtcdSizeOptions {
@@ -31,9 +34,10 @@ export interface EtcdSizeOptions {
 /** Reads the size at an interval and logs warnings, until the signal is aborted. */
 export async function watchEtcdSize(options: EtcdSizeOptions, signal: AbortSignal): Promise<void> {
   const { log, pace } = options;
+  const growth = new EtcdGrowth();
   while (!signal.aborted) {
     try {
-      await checkSize(options);
+      await checkSize(options, growth);
     } catch (error) {
       log.debug({ err: error }, "the size of etcd's database could not be read");
     }
@@ -41,10 +45,14 @@ export async function watchEtcdSize(options: EtcdSizeOptions, signal: AbortSigna
   }
 }
 
-async function checkSize({ client, quotaBytes, log, onSize, pace }: EtcdSizeOptions): Promise<void> {
+async function checkSize(
+  { client, quotaBytes, log, onSize, pace }: EtcdSizeOptions,
+  growth: EtcdGrowth,
+): Promise<void> {
   const { header, dbSize, dbSizeInUse } = await client.maintenance.status();
   const size = { bytes: Number(dbSize), inUse: Number(dbSizeInUse) };
-  onSize(size);
+  growth.add(size.inUse, performance.now());
+  onSize({ ...size, daysLeft: growth.daysLeft(quotaBytes) });
   if (size.inUse > warnAtShare * quotaBytes)
     log.error(
       { ...size, quotaBytes },

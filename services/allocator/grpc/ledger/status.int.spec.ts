@@ -71,6 +71,17 @@ describe('Ledger.GetStatus', () => {
     });
   });
 
+  it('returns how much of its quota etcd uses, when its size was read', async () => {
+    await using served = await serveAllocator(past.memory);
+    expect(await served.call(LedgerService.getStatus, {})).to.not.have.property('storage');
+    const size = { bytes: 500, inUse: 400, quotaBytes: 1_000 };
+    Object.assign(served.allocator, { etcdSize: () => ({ ...size, daysLeft: 6.9 }) });
+    const { storage } = await served.call(LedgerService.getStatus, {});
+    expect(storage).to.deep.equal({ usedBytes: 400, quotaBytes: 1_000, daysLeft: 6 });
+    Object.assign(served.allocator, { etcdSize: () => ({ ...size, daysLeft: undefined }) });
+    expect((await served.call(LedgerService.getStatus, {})).storage).to.not.have.property('daysLeft');
+  });
+
   it('returns why nothing can be written: a freeze, or that there is no writer', async () => {
     await using served = await serveAllocator(past.memory);
     expect(await served.call(LedgerService.getStatus, {})).to.not.have.property('cannotWrite');

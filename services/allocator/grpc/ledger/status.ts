@@ -22,6 +22,7 @@ export async function getStatus(
     freezeMessage(allocator, context.signal),
     allocator.findWriteObstacle(),
   ]);
+  const size = allocator.etcdSize?.();
   return {
     position: positionMessage(head),
     ledger: head.ledger,
@@ -31,6 +32,13 @@ export async function getStatus(
     ledgerTime: new Date(allocator.replica.clock.read().at).toISOString(),
     ...freeze,
     ...(obstacle && { cannotWrite: obstacle }),
+    ...(size && {
+      storage: {
+        usedBytes: size.inUse,
+        quotaBytes: size.quotaBytes,
+        ...(size.daysLeft !== undefined && { daysLeft: Math.floor(size.daysLeft) }),
+      },
+    }),
   };
 }
 
