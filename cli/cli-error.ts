@@ -1,4 +1,5 @@
 /** Errors of the CLI itself, and its exit statuses. Errors of the allocator are IpledgerErrors. */
+import { errorMessage } from '../lib/errors.ts';
 export const exitStatus = {
   /** The allocator rejected the request, or has no record of its subject. */
   refused: 1,
@@ -25,4 +26,9 @@ export class CliError extends Error {
     super(message, options);
     this.exitStatus = exitStatus[status];
   }
+}
+
+/** Settings of the operator that are invalid are errors of usage. @throws CliError */
+export function throwUsageError(error: unknown): never {
+  throw error instanceof CliError ? error : new CliError('usage', errorMessage(error), { cause: error });
 }

@@ -106,7 +106,7 @@ func parseRequest(args *skel.CmdArgs) (*netConf, *cniRequest, error) {
 	}, err
 }
 
-// ovn4nfvProvider is the provider of all NICs of OVN4NFV requests (lib/kubernetes/ovn4nfv.ts).
+// ovn4nfvProvider is the provider of all NICs of OVN4NFV requests (lib/kubernetes/served-network.ts).
 const ovn4nfvProvider = "ovn4nfv.kube-system.ovn"
 
 // defaultServerSocket is the path that the node agent serves by default.

@@ -9,10 +9,32 @@
  *   damaged     an operator must act; do not retry
  *   bug         an error in ipledger
  */
-import { type Status, status } from './grpc-status.ts';
 import { escapeUnprintableInLines } from './unprintable.ts';
 
 export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'damaged' | 'bug';
+
+/** The status codes of gRPC, without loading grpc-js: the command line and the agent run without it. */
+export const status = {
+  OK: 0,
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const;
+
+/** One of them. */
+export type Status = (typeof status)[keyof typeof status];
 
 interface Meaning {
   readonly kind: ErrorKind;
@@ -114,7 +136,7 @@ export class IpledgerError extends Error {
       return new IpledgerError('CANCELLED', 'cancelled by the caller', { cause: thrown });
     if (thrown instanceof Error && thrown.name === 'TimeoutError')
       return new IpledgerError('DEADLINE_PASSED', 'the deadline has passed', { cause: thrown });
-    return new IpledgerError('BUG', thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+    return new IpledgerError('BUG', errorMessage(thrown), { cause: thrown });
   }
 }
 
@@ -127,6 +149,15 @@ interface SentStatus {
 
 function isServiceError(thrown: unknown): thrown is SentStatus {
   return thrown instanceof Error && 'details' in thrown && 'code' in thrown && typeof thrown.code === 'number';
+}
+
+/** The message of anything that was thrown. */
+export function errorMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // If a host has several addresses and all refuse the connection, only the causes have a message.
+  return error.message === '' && error instanceof AggregateError
+    ? error.errors.map(errorMessage).join(', ')
+    : error.message;
 }
 
 /** Whether a text is an error code. */

@@ -1,5 +1,6 @@
 /** `make certs`: creates two authorities and a certificate for each program. Variables: CERTS, NODES, ALLOCATORS, OPERATORS, RENEW. */
 import { relative } from 'node:path';
+import { errorMessage } from '../lib/errors.ts';
 import { formatTextTable } from '../cli/output/table.ts';
 import { makeCertificates } from '../test/harness/certificates/certificates.ts';
 import { printProgress } from '../test/harness/progress.ts';
@@ -24,6 +25,6 @@ try {
     '\nThe key of each certificate is in the same folder. Each ca.key can sign any identity: move both to a safe place.',
   );
 } catch (error) {
-  printProgress(`certs: ${error instanceof Error ? error.message : String(error)}`);
+  printProgress(`certs: ${errorMessage(error)}`);
   process.exit(1);
 }

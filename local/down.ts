@@ -1,5 +1,6 @@
 /** `make down`: stops only the programs that `make up` started. PURGE=1 also removes its data and the CustomResourceDefinitions that it installed. */
 import { join } from 'node:path';
+import { errorMessage } from '../lib/errors.ts';
 import { withFileLock } from '../test/harness/processes/file-lock.ts';
 import { cacheFolder } from '../test/harness/paths.ts';
 import { printProgress } from '../test/harness/progress.ts';
@@ -15,6 +16,6 @@ try {
   console.log(stopped.length > 0 ? `stopped: ${stopped.join(', ')}` : 'nothing was running');
   if (purge) console.log('the data is removed');
 } catch (error) {
-  printProgress(`down: ${error instanceof Error ? error.message : String(error)}`);
+  printProgress(`down: ${errorMessage(error)}`);
   process.exit(1);
 }

@@ -1,5 +1,6 @@
 /** `make up`: starts the stack in the background on loopback. Variables: NODES, LISTEN, TLS, CERTS, KUBECONFIG, YES. */
 import { join, relative } from 'node:path';
+import { errorMessage } from '../lib/errors.ts';
 import { withFileLock } from '../test/harness/processes/file-lock.ts';
 import { cacheFolder, root } from '../test/harness/paths.ts';
 import { printProgress } from '../test/harness/progress.ts';
@@ -31,6 +32,6 @@ try {
     );
   console.log(`\nIn another terminal:  . ${relative(root, join(folder, 'env'))}\nTo stop it:           make down`);
 } catch (error) {
-  printProgress(`up: ${error instanceof Error ? error.message : String(error)}`);
+  printProgress(`up: ${errorMessage(error)}`);
   process.exit(1); // other servers may still be starting: `make down` stops them
 }

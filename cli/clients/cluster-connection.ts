@@ -10,12 +10,11 @@ import type { Connection } from '../../lib/grpc/calls.ts';
 import { connect } from '../../lib/grpc/http2/connect.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import { connectApi, loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
-import { errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import { asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
 import { AuthorityReloader } from '../../lib/tls/authority-reloader.ts';
 import { type ClientTls, tlsFromEnvironment, type TokenSource } from '../../lib/tls/client-tls.ts';
 import { TokenFile } from '../../lib/tls/token-file.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, throwUsageError } from '../cli-error.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
 import { kubeconfigToken, serviceAccountToken } from './operator-token.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';
@@ -135,15 +134,10 @@ function openToken(
   return serviceAccountToken(kubernetes, serviceAccount, namespace);
 }
 
-/** Settings of the operator that are invalid are errors of usage. */
 function orUsageError<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     return throwUsageError(error);
   }
-}
-
-function throwUsageError(error: unknown): never {
-  throw error instanceof CliError ? error : new CliError('usage', errorMessage(error), { cause: error });
 }

@@ -2,11 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import { connectApi, loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, throwUsageError } from '../cli-error.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';
 import { annotationOf, findServicePods } from './service-pods.ts';
@@ -34,9 +33,7 @@ export interface ClusterEtcd extends Disposable {
 /** @throws CliError when etcd is not found, or the operator may not read the Secret */
 export async function openClusterEtcd(target: EtcdTarget, signal: AbortSignal): Promise<ClusterEtcd> {
   const { namespace } = target;
-  const config = await loadKubeconfig(target).catch((error: unknown) => {
-    throw new CliError('usage', errorMessage(error), { cause: error });
-  });
+  const config = await loadKubeconfig(target).catch(throwUsageError);
   const kubernetes = createKubernetesClient(connectApi(config), signal);
   const advice = 'set --namespace to where ipledger is installed; an external etcd is reached at its own endpoints';
   const { service, pods } = await findServicePods(kubernetes, namespace, { name: serviceName, port: portName, advice });

@@ -7,7 +7,7 @@ import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
 import type { Ledger } from '../../ledger/log/store/ledger.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, throwUsageError } from '../cli-error.ts';
 
 /** A ledger in etcd. Dispose it to close the connection. */
 export interface OpenEtcdLedger extends Disposable {
@@ -25,7 +25,7 @@ export function openEtcdLedger(endpoints: string, archive = ''): OpenEtcdLedger 
     const ledger = archive === '' ? live : new ArchivedLedger(live, openArchive(archive, process.env));
     return { ledger, [Symbol.dispose]: () => client.close() };
   } catch (error) {
-    throw new CliError('usage', error instanceof Error ? error.message : String(error), { cause: error });
+    return throwUsageError(error);
   }
 }
 

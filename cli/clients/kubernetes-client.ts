@@ -1,13 +1,14 @@
 /** The Kubernetes API as the CLI uses it: objects as JSON, every failure as a CliError. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
+import { errorMessage } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import { ownGroup, withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { listPages } from '../../lib/kubernetes/client/list-pages.ts';
 import { asRecord, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, throwUsageError } from '../cli-error.ts';
 
 const timeoutMs = 30_000;
 const pageSize = 500;
@@ -70,10 +71,7 @@ export async function connectOwnObjects(signal: AbortSignal, selection?: Cluster
   return besideKubeOvn ? { ...createKubernetesClient(withOwnObjects(api), signal), besideKubeOvn } : kubeOvnObjects;
 }
 
-const openApi = (selection?: ClusterSelection): Promise<Api> =>
-  connectDefaultApi(selection).catch((error: unknown) => {
-    throw new CliError('usage', errorMessage(error), { cause: error });
-  });
+const openApi = (selection?: ClusterSelection): Promise<Api> => connectDefaultApi(selection).catch(throwUsageError);
 
 export function createKubernetesClient(api: Api, signal: AbortSignal): KubernetesClient {
   /** Returns undefined when the object does not exist. */

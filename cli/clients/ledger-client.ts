@@ -9,7 +9,7 @@ import {
   type LedgerClient as ServiceClient,
 } from '../../lib/ledger-client/ledger-client.ts';
 import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, throwUsageError } from '../cli-error.ts';
 import type { ClusterConnection, connectCluster } from './cluster-connection.ts';
 import { namespaceOf } from './cluster-endpoint.ts';
 
@@ -95,7 +95,7 @@ function connectTo(server: ServerKind, { endpoint, tokenFile }: LedgerTarget): C
     const connection = connect(endpoint, tls, server);
     return { connection, failure: () => undefined, [Symbol.dispose]: () => connection.close() };
   } catch (error) {
-    throw new CliError('usage', error instanceof Error ? error.message : String(error), { cause: error });
+    return throwUsageError(error);
   }
 }
 

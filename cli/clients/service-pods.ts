@@ -1,5 +1,5 @@
 /** Finds the ready Pods behind a Service of ipledger. */
-import { isReady } from '../../lib/kubernetes/conditions.ts';
+import { isReady } from '../../lib/kubernetes/object-meta.ts';
 import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { formatShellCommand } from '../shell-command.ts';
 import { CliError } from '../cli-error.ts';

@@ -1,5 +1,5 @@
 /** Reads the cluster state from the Kubernetes API. */
-import { conditionOf, isReady } from '../../lib/kubernetes/conditions.ts';
+import { conditionOf, isReady } from '../../lib/kubernetes/object-meta.ts';
 import { withoutKubeOvnAnnotations } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { allocationAnnotation, ownerKind } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import {

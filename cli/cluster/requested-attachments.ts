@@ -3,9 +3,8 @@
  * pod-watcher rejects such a Pod with an Event.
  */
 import type { ClusterState, Pod } from './cluster-state.ts';
-import { servedKind } from '../../lib/kubernetes/served-network.ts';
+import { servedKind, ovn4nfvProvider } from '../../lib/kubernetes/served-network.ts';
 import { goFields } from '../../lib/go-fields.ts';
-import { ovn4nfvProvider } from '../../lib/kubernetes/ovn4nfv.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
 import { asRecord, asRecords, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 

@@ -1,5 +1,6 @@
 /** Reads an export file line by line. */
 import { createReadStream } from 'node:fs';
+import { errorMessage } from '../../lib/errors.ts';
 import { CliError } from '../cli-error.ts';
 
 /** No event is that long: a file with a longer line is not an export. */
@@ -23,7 +24,7 @@ export async function* readExportLines(file: string): AsyncGenerator<string> {
       for (const line of lines) yield* nonEmptyLine(line);
     }
   } catch (error) {
-    throw new CliError('usage', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new CliError('usage', `cannot read ${file}: ${errorMessage(error)}`, {
       cause: error,
     });
   }

@@ -7,7 +7,7 @@ import { goFields } from '../../lib/go-fields.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
 import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 import { isAddress, isCidr } from '../../lib/net/ip.ts';
-import { ovn4nfvProvider } from '../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider } from '../../lib/kubernetes/served-network.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
 import type { Route } from '../../proto/generated/ipledger.ts';
 import { hasEnded, hasMember } from '../cluster/needed-addresses.ts';

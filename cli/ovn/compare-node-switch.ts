@@ -1,5 +1,5 @@
 /** Compares the bindings of one node with the ports of its Open vSwitch. Pure. */
-import { isOvnProvider } from '../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../lib/kubernetes/served-network.ts';
 import { logicalPortName } from '../../lib/ovn/names.ts';
 import type { Allocation, SandboxBinding } from '../../proto/generated/ipledger.ts';
 import { formatPodName, shortContainerId } from '../output/format.ts';

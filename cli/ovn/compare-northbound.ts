@@ -1,5 +1,5 @@
 /** Compares the ledger with the northbound database of OVN. Pure. */
-import { isOvnProvider } from '../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../lib/kubernetes/served-network.ts';
 import { logicalPortName } from '../../lib/ovn/names.ts';
 import type { Allocation, Subnet } from '../../proto/generated/ipledger.ts';
 import { formatPodName } from '../output/format.ts';

@@ -1,5 +1,6 @@
 /** The databases of OVN and Open vSwitch: options that name them, and one complete read of each. */
 import { type Command, Option } from 'commander';
+import { errorMessage } from '../../lib/errors.ts';
 import { OvsdbClient, type ClientOptions } from '../../lib/ovsdb/client.ts';
 import type { OvsdbTls } from '../../lib/ovsdb/endpoint.ts';
 import type { Replica } from '../../lib/ovsdb/replica.ts';
@@ -92,7 +93,7 @@ async function readOnce<T>(
     return parse(client.replica);
   } catch (error) {
     signal.throwIfAborted();
-    const reason = failures.join('; ') || (error instanceof Error ? error.message : String(error));
+    const reason = failures.join('; ') || errorMessage(error);
     throw new CliError('notCompared', `${option}: ${source.database} cannot be read: ${reason}`, { cause: error });
   } finally {
     ended.abort();

@@ -10,7 +10,7 @@ import {
 } from '../../lib/kubernetes/mass-deletion-acceptance.ts';
 import { asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
 import { connectKubernetes } from '../clients/kubernetes-client.ts';
-import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/pod-watcher-lease.ts';
+import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/lease-observer.ts';
 import { type Answer, createTableAnswer } from '../output/answer.ts';
 import { textColumns } from '../output/table.ts';
 import { CliError } from '../cli-error.ts';

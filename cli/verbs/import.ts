@@ -1,13 +1,17 @@
 /** `ipledger import`: imports the addresses that another IPAM allocated, so that each Pod keeps its address. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { kubeOvnLeasePath, kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
+import {
+  kubeOvnLeasePath,
+  kubeOvnRunningMessage,
+  podWatcherLease,
+  podWatcherLeasePath,
+} from '../../lib/kubernetes/lease-observer.ts';
 import { SubnetsService } from '../../proto/generated/ipledger.ts';
 import { connectKubernetes, connectOwnObjects, type KubernetesClient } from '../clients/kubernetes-client.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { listAllocations } from '../clients/list-allocations.ts';
 import { type ClusterSnapshot, readClusterSnapshot } from '../cluster/cluster-snapshot.ts';
 import { assertControllerStopped } from '../cluster/controller-check.ts';
-import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/pod-watcher-lease.ts';
 import { applyPlan } from '../import/apply-plan.ts';
 import { leaveOutConflicts } from '../import/conflict.ts';
 import { createAnswer } from '../import/format.ts';

@@ -1,11 +1,11 @@
 /** `ipledger replace-etcd-member`: removes a member of etcd that lost its data, and adds it again, so that it can copy the data. */
 import type { Command } from 'commander';
-import { errorMessage } from '../../lib/kubernetes/client/api-error.ts';
+import { errorMessage } from '../../lib/errors.ts';
 import { pause } from '../../lib/process/abortable.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { type EtcdAccess, etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, throwUsageError } from '../cli-error.ts';
 import { confirm } from '../program/confirm.ts';
 import { createInterruptSignal } from '../program/interrupt.ts';
 import { addEtcdOption, etcdHelp } from '../program/ledger-source-options.ts';
@@ -96,7 +96,7 @@ function readAccess(): EtcdAccess {
   try {
     return etcdAccessFromEnvironment(process.env, createLogger('ipledger'));
   } catch (error) {
-    throw new CliError('usage', errorMessage(error), { cause: error });
+    return throwUsageError(error);
   }
 }
 

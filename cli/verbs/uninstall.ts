@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { allocationAnnotation, finalizer } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { asRecord, asText, asTexts } from '../../lib/kubernetes/untyped-json.ts';
 import { assertControllerStopped } from '../cluster/controller-check.ts';
-import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/pod-watcher-lease.ts';
+import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/lease-observer.ts';
 import { podLifecycleStage } from '../cluster/needed-addresses.ts';
 import { connectOwnObjects, type KubernetesClient } from '../clients/kubernetes-client.ts';
 import { confirm } from '../program/confirm.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
-import { IpledgerError } from '../../lib/errors.ts';
+import { IpledgerError, errorMessage } from '../../lib/errors.ts';
 import { LedgerService } from '../../proto/generated/ipledger.ts';
 import { type Checkpoint, parseReadableCheckpoints } from '../../ledger/audit/checkpoints/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../../ledger/audit/checkpoints/signing-key.ts';
@@ -181,7 +181,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CliError('usage', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError('usage', `cannot read ${file}: ${errorMessage(error)}`);
   }
 }
 

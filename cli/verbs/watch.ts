@@ -1,6 +1,6 @@
 /** `ipledger watch`: prints events as they happen. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { IpledgerError } from '../../lib/errors.ts';
+import { IpledgerError, errorMessage } from '../../lib/errors.ts';
 import { subscribeEvents } from '../../lib/ledger-client/event-subscription.ts';
 import type { MessageInput } from '../../proto/codec.ts';
 import { type Event, LedgerService, type Position, type WatchRequest } from '../../proto/generated/ipledger.ts';
@@ -83,7 +83,7 @@ async function follow(allocator: LedgerClient, options: WatchOptions, signal: Ab
       const isRejected = error instanceof IpledgerError && error.code === 'UNAUTHENTICATED';
       const mayBeRenewed = isRejected && performance.now() - acceptedAt < renewalMs;
       if (!current || !(mayBeRenewed || isTransient(error))) throw error;
-      if (failures === 0) process.stderr.write(`${reasonOf(error)}; continuing with event ${nextSeq()}\n`);
+      if (failures === 0) process.stderr.write(`${errorMessage(error)}; continuing with event ${nextSeq()}\n`);
     },
     signal: AbortSignal.any([signal, done.signal]),
   });
@@ -108,5 +108,3 @@ async function createYamlDocuments(): Promise<(event: Event) => string> {
 const isTransient = (error: unknown): boolean =>
   (error instanceof CliError && error.exitStatus === exitStatus.unreachable) ||
   (error instanceof IpledgerError && error.kind === 'transient');
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

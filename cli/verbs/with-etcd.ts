@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { delimiter } from 'node:path';
 import type { Command } from 'commander';
+import { errorMessage } from '../../lib/errors.ts';
 import { type ClusterEtcd, openClusterEtcd } from '../clients/cluster-etcd.ts';
 import { CliError } from '../cli-error.ts';
 
@@ -60,7 +61,7 @@ async function exitOf(child: ChildProcess, program: string): Promise<number> {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     return code ?? 128 + (signal ? constants.signals[signal] : 0);
   } catch (error) {
-    throw new CliError('usage', `cannot run ${program}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new CliError('usage', `cannot run ${program}: ${errorMessage(error)}`, {
       cause: error,
     });
   }

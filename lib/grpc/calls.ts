@@ -4,11 +4,10 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { MessageInput, Method } from '../../proto/codec.ts';
-import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../errors.ts';
+import { type ErrorCode, errorCodeMetadata, IpledgerError, status } from '../errors.ts';
 import { formatTraceparent, type TraceContext, traceparentKey } from '../tracing/trace-context.ts';
 import { type ClientTls, explainConnectionFailure, type ServerKind } from '../tls/client-tls.ts';
 import { type Channel, isCallFailure, noConnection } from './channel.ts';
-import { status } from '../grpc-status.ts';
 
 /** After these errors another replica may succeed. */
 const failoverCodes: ReadonlySet<ErrorCode> = new Set([

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isAnnotationKey } from './annotation-key.ts';
+import { isAnnotationKey } from './kubernetes-metadata.ts';
 
 describe('the key of an annotation', () => {
   const prefix = 'lan.default.kubernetes.io';

@@ -6,14 +6,11 @@
  * networks that it serves name its own IPAM plugin, which Kube-OVN ignores. No object and no address has two writers.
  */
 import type { Api } from './client/kubernetes-api.ts';
-import { isOvnProvider } from './provider.ts';
+import { isOvnProvider } from './served-network.ts';
 import { asRecord, type UntypedJson } from './untyped-json.ts';
 
 /** The group of ipledger's Subnets, IPPools, Vips and IP objects. The fields are those of Kube-OVN. */
 export const ownGroup = 'ipam.ipledger.io';
-
-/** The name of ipledger's plugin in `ipam.type`. Kube-OVN's own is `kube-ovn`. */
-export const ownIpamType = 'ipledger';
 
 const kubeOvnVersion = 'kubeovn.io/v1';
 const ownVersion = `${ownGroup}/v1`;

@@ -1,4 +1,5 @@
-/** Finalizers and annotations of ipledger and Kube-OVN, and the kinds of owners. */
+/** Finalizers and annotations of ipledger and Kube-OVN, the keys of annotations, and the kinds of owners. */
+import { isDnsSubdomain } from './ip-object-name.ts';
 
 /** Keeps a deleted object until the ledger has retired or released it. */
 export const finalizer = 'ipledger.io/ledger';
@@ -23,3 +24,13 @@ export function ownerKind(apiVersion: string, kind: string): string {
 
 /** The annotation of a Pod that waits: why it has no addresses. */
 export const waitingAnnotation = 'ipledger.io/waiting';
+
+const maxNameLength = 63;
+const keyName = /^[a-z0-9]([-a-z0-9_.]*[a-z0-9])?$/;
+
+/** Whether a text "<prefix>/<name>" can be the key of an annotation. The API accepts both letter cases. */
+export function isAnnotationKey(key: string): boolean {
+  const slash = key.indexOf('/');
+  const [prefix, name] = [key.slice(0, slash), key.slice(slash + 1)].map((text) => text.toLowerCase());
+  return isDnsSubdomain(prefix ?? '') && (name ?? '').length <= maxNameLength && keyName.test(name ?? '');
+}

@@ -5,10 +5,11 @@
  */
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
+import { errorMessage } from '../errors.ts';
 import { pause, timeoutSignal } from '../process/abortable.ts';
 import type { Logger } from '../process/log.ts';
 import type { Api } from './client/kubernetes-api.ts';
-import { ApiError, errorMessage, ifPresent } from './client/api-error.ts';
+import { ApiError, ifPresent } from './client/api-error.ts';
 import { type UntypedJson, asRecord, asText } from './untyped-json.ts';
 import { leasesPath, createObject, objectPath, readObject, replaceObject } from './client/object-requests.ts';
 

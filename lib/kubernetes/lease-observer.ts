@@ -1,7 +1,10 @@
 /**
- * Determines from repeated reads whether the holder of a Lease is alive. It is alive when it renews the Lease, and absent when the
- * Lease is unchanged for its duration by the local clock. Times in the Lease are ignored, so one read of a held Lease decides nothing.
+ * Leases that other programs hold. Whether the holder of one is alive is determined from repeated reads: it is alive when it renews the
+ * Lease, and absent when the Lease is unchanged for its duration by the local clock. Times in the Lease are ignored, so one read of a
+ * held Lease decides nothing.
  */
+import { asText } from './untyped-json.ts';
+import { leasesPath, objectPath } from './client/object-requests.ts';
 
 /** The fields of a Lease about its holder. */
 export interface ObservedLease {
@@ -22,7 +25,7 @@ export function createLeaseObserver(): (lease: ObservedLease | undefined) => Lea
   let observed: { readonly renewal: string; readonly at: number } | undefined;
   return (lease) => {
     const { holderIdentity, renewTime, leaseDurationSeconds } = lease?.spec ?? {};
-    const [holder, renewed] = [text(holderIdentity), text(renewTime)];
+    const [holder, renewed] = [asText(holderIdentity), asText(renewTime)];
     if (holder === '') {
       observed = undefined;
       return 'absent';
@@ -35,4 +38,20 @@ export function createLeaseObserver(): (lease: ObservedLease | undefined) => Lea
   };
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** The API path of the Lease of Kube-OVN's controller. */
+export const kubeOvnLeasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-ovn-controller';
+
+/** The message for an operator while Kube-OVN's controller runs. @param then the operator’s next step, as an imperative */
+export const kubeOvnRunningMessage = (
+  { holder, renewed }: { readonly holder: string; readonly renewed: string },
+  then: string,
+): string =>
+  `Kube-OVN's controller is running: ${holder} holds the Lease kube-system/kube-ovn-controller (renewed ${renewed}). ` +
+  `Two controllers on the same Subnets and IPs corrupt both: stop kube-ovn-controller first, then ${then}`;
+
+/** The Lease of the pod-watcher. Verbs that change what the pod-watcher manages require that it is stopped. */
+export const podWatcherLease = 'ipledger-pod-watcher';
+
+/** The API path of the pod-watcher's Lease. */
+/** The Lease of the pod-watcher. Verbs that change what the pod-watcher manages require that it is stopped. */
+export const podWatcherLeasePath = (namespace: string): string => objectPath(leasesPath(namespace), podWatcherLease);

@@ -1,5 +1,5 @@
-/** The metadata that every object has. */
-import { asText, type UntypedJson } from './untyped-json.ts';
+/** The metadata that every object has, and the conditions in its status. */
+import { asText, type UntypedJson, asRecord, asRecords } from './untyped-json.ts';
 import type { ObjectMeta } from './client/informer.ts';
 
 /** @throws Error for an object without name or uid */
@@ -9,3 +9,11 @@ export function objectMetaOf(metadata: UntypedJson): ObjectMeta {
     throw new Error(`an object without name or uid: ${JSON.stringify(metadata).slice(0, 200)}`);
   return { namespace: asText(metadata['namespace']), name, uid, resourceVersion: asText(metadata['resourceVersion']) };
 }
+
+/** Returns the condition of a type; {} without it. */
+export const conditionOf = (status: UntypedJson, type: string): UntypedJson =>
+  asRecords(status['conditions']).find((condition) => condition['type'] === type) ?? {};
+
+/** Whether an object has the condition Ready with the status True. */
+export const isReady = (object: UntypedJson): boolean =>
+  conditionOf(asRecord(object['status']), 'Ready')['status'] === 'True';

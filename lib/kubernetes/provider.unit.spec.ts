@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isOvnProvider } from './provider.ts';
+import { isOvnProvider } from './served-network.ts';
 
 describe('Kube-OVN’s own providers', () => {
   it('are recognised by their format', () => {

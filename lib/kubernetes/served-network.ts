@@ -1,6 +1,7 @@
-/** The rule which networks ipledger serves, by the CNI configuration of their NetworkAttachmentDefinition. Pure. */
-import { ovn4nfvTypes } from './ovn4nfv.ts';
-import { ownIpamType } from './beside-kube-ovn.ts';
+/** The networks that ipledger serves: the rule by their CNI configuration, their providers, and those of OVN4NFV. Pure. */
+
+/** The name of ipledger's plugin in `ipam.type`. Kube-OVN's own is `kube-ovn`. */
+export const ownIpamType = 'ipledger';
 
 /** The type of Kube-OVN's plugin, which makes NICs, and as `ipam.type` only gives addresses. */
 export const kubeOvnType = 'kube-ovn';
@@ -28,3 +29,21 @@ export function servedKind<P extends Plugin>(
   const plugin = plugins.find(({ ipam }) => servedIpamTypes(besideKubeOvn).includes(ipam?.type ?? ''));
   return plugin && { kind: 'ipam', plugin };
 }
+
+/** Whether a provider is one of Kube-OVN's own networks: "", "ovn", or "<name>.<namespace>.ovn". */
+export function isOvnProvider(provider: string): boolean {
+  const parts = provider.split('.');
+  return provider === '' || provider === 'ovn' || (parts.length === 3 && parts[2] === 'ovn');
+}
+
+/**
+ * The provider of every NIC that a Pod requests with the annotations of OVN4NFV. Its ordinals are the places in the request. No
+ * NetworkAttachmentDefinition may have this provider: the pod-watcher refuses `ovn4nfv` in namespace `kube-system`.
+ */
+export const ovn4nfvProvider = 'ovn4nfv.kube-system.ovn';
+
+/** CNI types whose ADD makes the NICs of a Pod's OVN4NFV request. The first is that of Nodus, the second that of ovn-kubernetes. */
+export const ovn4nfvTypes: readonly string[] = ['ovn4nfvk8s-cni', 'ovn-k8s-cni-overlay'];
+
+/** The network of a Pod that names none. */
+export const defaultOvn4nfvNetwork = 'ovn4nfvk8s-default-nw';

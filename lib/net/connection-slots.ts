@@ -1,5 +1,6 @@
 /** Bounds the connections of a server, so that one client cannot keep others out by opening many. */
 import { isIPv6, type Socket } from 'node:net';
+import { addTo, removeFrom } from '../maps.ts';
 import { networkAddressOf } from './ip.ts';
 
 /**
@@ -50,10 +51,8 @@ export class ConnectionSlots {
   }
 
   #resize(client: string, before: number, after: number): void {
-    const former = this.#bySize.get(before);
-    former?.delete(client);
-    if (former?.size === 0) this.#bySize.delete(before);
-    if (after > 0) this.#bySize.set(after, (this.#bySize.get(after) ?? new Set()).add(client));
+    removeFrom(this.#bySize, before, client);
+    if (after > 0) addTo(this.#bySize, after, client);
     // Each step changes a size by one, so the largest size changes by one.
     if (after > this.#most || !this.#bySize.has(this.#most)) this.#most = after;
   }

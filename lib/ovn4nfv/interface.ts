@@ -4,7 +4,7 @@ import { isDnsSubdomain } from '../kubernetes/ip-object-name.ts';
 import { tooLong, truncate } from '../kubernetes/limit-messages.ts';
 import type { UntypedJson } from '../kubernetes/untyped-json.ts';
 import { isAddress } from '../net/ip.ts';
-import { defaultOvn4nfvNetwork } from '../kubernetes/ovn4nfv.ts';
+import { defaultOvn4nfvNetwork } from '../kubernetes/served-network.ts';
 import { ok, problem, type Result } from '../result.ts';
 
 /** Limits of an OVN4NFV request. The pod-watcher limits the length of the annotations. Lengths count characters. */

@@ -4,6 +4,7 @@
  *
  * Source: the document "Networking Plugin" (ONAP), ovn4nfv-k8s-plugin and Nodus. docs/ovn4nfv.md has the differences.
  */
+import { errorMessage } from '../errors.ts';
 import { limitExceeded, truncate, tooMany } from '../kubernetes/limit-messages.ts';
 import { asText, type UntypedJson, asRecord } from '../kubernetes/untyped-json.ts';
 import {
@@ -65,7 +66,7 @@ function parseJson(text: string): Result<unknown> {
   try {
     return ok(JSON.parse(text) as unknown);
   } catch (error) {
-    return problem(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return problem(`not valid JSON: ${errorMessage(error)}`);
   }
 }
 

@@ -3,6 +3,7 @@
  * without them they are plaintext. A client verifies the identity in the server's certificate, and not its name or address. A node
  * agent may identify by a ServiceAccount token instead of a certificate: it verifies the server in the same way, and then sends the token.
  */
+import { errorMessage } from '../errors.ts';
 import { AuthorityReloader } from './authority-reloader.ts';
 import type { TlsFiles } from './certificates.ts';
 import { identityIn } from './identity.ts';
@@ -77,7 +78,7 @@ export function loadTls(files: TlsFiles, log?: Logger): CertificateReloader {
       try {
         identityIn(certificate.subjectAltName);
       } catch (error) {
-        throw new Error(`${files.cert}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+        throw new Error(`${files.cert}: ${errorMessage(error)}`, { cause: error });
       }
     },
   });

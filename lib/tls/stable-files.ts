@@ -9,6 +9,7 @@
  * So files that are replaced one after the other are installed together, when they match. The files are polled, because a file watch
  * misses how Kubernetes updates a mounted Secret: it changes a symbolic link.
  */
+import { errorMessage } from '../errors.ts';
 import { createHash } from 'node:crypto';
 
 const defaultPollIntervalMs = 1_000;
@@ -90,7 +91,7 @@ export class StableFiles<Files extends { readonly [Part in keyof Files]: Buffer 
     try {
       this.#installed = { fingerprint, content: this.#validate(files) };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       if (reason !== this.#lastReason) this.#options.onRejected(reason);
       this.#lastReason = reason;
       return;

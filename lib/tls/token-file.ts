@@ -2,6 +2,7 @@
  * The bearer token of a client, in a file that the kubelet renews. It is read again while the client runs, so a renewed token
  * needs no restart.
  */
+import { errorMessage } from '../errors.ts';
 import { readFileSync, statSync } from 'node:fs';
 
 /** A ServiceAccount token has 1 to 2 KiB. */
@@ -44,7 +45,7 @@ export class TokenFile {
       // The limit also covers a line feed at the end.
       if (statSync(this.#file).size <= maxTokenLength + 1) text = readFileSync(this.#file, 'utf8').trim();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new Error(`the token file ${this.#file} cannot be read: ${reason}`, { cause: error });
     }
     if (isTokenShaped(text)) return text;

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
+import { errorMessage } from '../../lib/errors.ts';
 import { withFileLock } from '../../test/harness/processes/file-lock.ts';
 import { root } from '../../test/harness/paths.ts';
 import { printProgress } from '../../test/harness/progress.ts';
@@ -92,6 +93,6 @@ try {
 } catch (error) {
   const reason: unknown = interrupted.signal.reason ?? error;
   if (existsSync(demoFolder)) printProgress(`\ndemo: the servers' logs are in ${relative(root, demoFolder)}`);
-  printProgress(`demo: ${reason instanceof Error ? reason.message : String(reason)}`);
+  printProgress(`demo: ${errorMessage(reason)}`);
   process.exitCode = 1;
 }

@@ -4,6 +4,7 @@
  */
 import { delimiter } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessage } from '../../lib/errors.ts';
 import { mustRun } from '../../test/harness/processes/command.ts';
 import { childEnvironment } from '../../test/harness/processes/launch.ts';
 import { root } from '../../test/harness/paths.ts';
@@ -88,7 +89,7 @@ function checkOutput({ command, check }: DemoCommand, output: string): void {
   try {
     check(output);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new Error(`the output of this command is wrong: ${reason}\n$ ${command}\n${output.trimEnd()}`, {
       cause: error,
     });

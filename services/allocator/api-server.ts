@@ -1,8 +1,7 @@
 /** The gRPC server of an allocator: the API, health and reflection. */
 import type { HealthImplementation } from 'grpc-health-check';
 import type { TokenAccess } from '../../lib/grpc/server/authorization.ts';
-import { createServer } from '../../lib/grpc/server/create-server.ts';
-import { listen } from '../../lib/grpc/server/listen.ts';
+import { createServer, listen } from '../../lib/grpc/server/create-server.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';

@@ -1,10 +1,9 @@
 /** install-plugin: copies the CNI plugin into the node's plugin folder. The init container of the node agent runs it. */
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
-import { ovn4nfvTypes } from '../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvTypes, ownIpamType } from '../../lib/kubernetes/served-network.ts';
 import { installPlugin, linkPlugin } from './plugin-installer/plugin-installer.ts';
 
 const program = new Command('install-plugin')

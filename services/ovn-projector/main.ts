@@ -10,6 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { errorMessage } from '../../lib/errors.ts';
 import { connect } from '../../lib/grpc/client.ts';
 import { connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
@@ -74,7 +75,7 @@ function readEndpoints(text: string): readonly string[] {
   try {
     for (const endpoint of endpoints) parseEndpoint(endpoint);
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError(errorMessage(error));
   }
   return endpoints;
 }

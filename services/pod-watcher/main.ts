@@ -6,6 +6,7 @@
  * Controllers and projection share only the ledger. One watcher is active at a time; the others are standbys.
  */
 import { hostname } from 'node:os';
+import { errorMessage } from '../../lib/errors.ts';
 import { defaultNamespaceLimit } from './controllers/pods/event-budget.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
@@ -13,7 +14,7 @@ import { startHealthServer } from '../../lib/process/health-server.ts';
 import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
 import { forgetRecentTexts } from './shared-values.ts';
 import { withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
-import { kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
+import { kubeOvnRunningMessage, podWatcherLease } from '../../lib/kubernetes/lease-observer.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
@@ -22,12 +23,11 @@ import { connect } from '../../lib/grpc/client.ts';
 import { tlsFromEnvironment } from '../../lib/tls/credentials.ts';
 import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
+import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
 import { kubeOvnControllerCheck } from './kubernetes/kube-ovn-controller-check.ts';
 import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
 import { createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { createReachProbe, isUnreachableFor, waitUntilReachable } from './ledger/allocator-reach.ts';
-import { podWatcherLease } from '../../lib/kubernetes/pod-watcher-lease.ts';
 import { parseHandoverState } from './handover-state.ts';
 import { watcherMetrics } from './metrics.ts';
 import { storeCheckpoints } from './projection/checkpoint-configmap.ts';

@@ -2,7 +2,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { cidrContains } from '../../../lib/net/ip.ts';
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
-import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import type { Allocation, SandboxBinding, Subnet, Usage } from '../../../proto/generated/ipledger.ts';
 import type { LedgerState, CheckInput } from './check-input.ts';
 import { formatPodName, formatAllocation } from '../../output/format.ts';

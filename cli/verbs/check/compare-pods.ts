@@ -1,5 +1,5 @@
 /** Compares the allocations with the Pods and their annotations. */
-import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
+import { isAnnotationKey } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { isRetained, podLifecycleStage } from '../../cluster/needed-addresses.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
 import type { Allocation, Subnet } from '../../../proto/generated/ipledger.ts';

@@ -1,5 +1,5 @@
 /** Finds Subnets in force whose latest spec is refused, or that give no new address. */
-import { conditionOf } from '../../../lib/kubernetes/conditions.ts';
+import { conditionOf } from '../../../lib/kubernetes/object-meta.ts';
 import { asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { resourceOf } from '../../cluster/cluster-state.ts';
 import { formatShellCommand } from '../../shell-command.ts';

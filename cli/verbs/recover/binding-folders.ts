@@ -1,6 +1,7 @@
 /** Reads copies of the binding files of nodes, for `ipledger recover --bindings NODE=FOLDER`. */
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '../../../lib/errors.ts';
 import { type BindingFile, maxBindingFileBytes, maxBindingFiles, parseBindingFile } from '../../../lib/binding-file.ts';
 import { isDnsSubdomain } from '../../../lib/kubernetes/ip-object-name.ts';
 import { readTrustedFile } from '../../../lib/process/trusted-file.ts';
@@ -42,7 +43,7 @@ async function readFolder({ node, folder }: BindingFolder): Promise<BindingFile[
       if (binding.node === node && !binding.isDeleted && !binding.isPending) bindings.push(binding);
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new CliError('usage', `cannot read ${path}, with bindings of node ${node}: ${reason}`, { cause: error });
   }
   return bindings;

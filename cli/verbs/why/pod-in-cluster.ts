@@ -3,7 +3,7 @@ import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { nodeFailureOf } from '../../cluster/read-cluster.ts';
 import { CliError } from '../../cli-error.ts';
 import { haltedMassDeletions } from '../../../lib/kubernetes/mass-deletion-acceptance.ts';
-import { podWatcherLeasePath } from '../../../lib/kubernetes/pod-watcher-lease.ts';
+import { podWatcherLeasePath } from '../../../lib/kubernetes/lease-observer.ts';
 import { podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
 import { type UntypedJson, asRecord, asRecords, asText } from '../../../lib/kubernetes/untyped-json.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { podWatcherLeasePath } from '../../../lib/kubernetes/pod-watcher-lease.ts';
+import { podWatcherLeasePath } from '../../../lib/kubernetes/lease-observer.ts';
 import { CliError } from '../../cli-error.ts';
 import { readPodInCluster, readReleaseHalt } from './pod-in-cluster.ts';
 

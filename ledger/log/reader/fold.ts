@@ -5,7 +5,7 @@
  * The fold reads the log in pages and keeps only one state. It yields to the event loop regularly, so a fold of millions of events
  * does not delay the writer.
  */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
@@ -108,7 +108,7 @@ export function applyCommand(from: StateAtHead, events: readonly StoredEvent[], 
     return head;
   } catch (error) {
     undoLog.rollBack();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
   }
 }

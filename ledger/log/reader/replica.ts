@@ -2,6 +2,7 @@
  * The ledger in the memory of one allocator: the state at a head, and the listeners for new events. A standby and the writer have
  * the same replica: the standby follows the log, the writer appends to it.
  */
+import { storeNewest } from '../../../lib/maps.ts';
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
@@ -197,9 +198,7 @@ export class Replica {
   }
 
   #recordRefusal(refusal: AllocationRefused): void {
-    const [oldest] = this.#refusals.keys();
-    if (oldest !== undefined && this.#refusals.size >= maxRefusals) this.#refusals.delete(oldest);
-    this.#refusals.set(refusalKey(refusal), this.#head.at);
+    storeNewest(this.#refusals, refusalKey(refusal), this.#head.at, maxRefusals);
   }
 }
 

@@ -6,6 +6,7 @@
  * A member that follows forwards a write to the leader. If the leader is lost, so is the write, and the member waits for it in vain
  * although it answers probes. So calls in flight end with an election, which a later term in the answers shows.
  */
+import { errorMessage } from '../../../lib/errors.ts';
 import { GRPCUnavailableError } from 'etcd3';
 
 /** A probe without an answer for this long is late. */
@@ -93,7 +94,7 @@ export class ClusterHealth {
   onFailed(index: number, error: unknown): void {
     const member = this.#at(index);
     member.sentAt = undefined;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     lose(member.lost, new GRPCUnavailableError(`${member.endpoint} does not answer: ${reason}`));
   }
 

@@ -3,6 +3,7 @@
  * Review notes: docs/invariants.md, "The head is compared".
  */
 import { GRPCInvalidArgumentError, type ICompare, type IKeyValue, type ITxnResponse } from 'etcd3';
+import { errorMessage } from '../../../lib/errors.ts';
 import type { Head } from '../chain/chain.ts';
 import {
   addressKey,
@@ -31,7 +32,7 @@ export const valueText = ({ value }: IKeyValue): string => value.toString('utf8'
 
 /** The error text of the etcd client, without the status number and grpc-js's text around a connection error. */
 export function etcdErrorMessage(error: unknown): string {
-  const message = (error instanceof Error ? error.message : String(error)).replace(
+  const message = errorMessage(error).replace(
     /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
     (_, unconnected: string | undefined, reason: string) => `${unconnected ? 'no connection: ' : ''}${reason}`,
   );

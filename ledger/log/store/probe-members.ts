@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
 import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
-import { status } from '../../../lib/grpc-status.ts';
+import { status } from '../../../lib/errors.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { type EtcdHost, poolOf } from './connection-pool.ts';
 import { headKey } from './keys.ts';

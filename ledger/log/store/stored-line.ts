@@ -1,5 +1,5 @@
 /** Parses a line of the log. A line that is not the event of its key is an error that names the key. */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { NewerEventError, parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { logKey } from './keys.ts';
 import type { StoredLine } from './ledger.ts';
@@ -17,7 +17,7 @@ function parseNamed(key: string, text: string): StoredEvent {
     return parseEvent(text);
   } catch (error) {
     if (error instanceof NewerEventError) throw error;
-    throw damaged(key, error instanceof Error ? error.message : String(error));
+    throw damaged(key, errorMessage(error));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Why a call on HTTP/2 failed, from what the server sent or did not send. */
 import { type CallFailure, noConnection } from '../channel.ts';
-import { type Status, status } from '../../grpc-status.ts';
+import { type Status, status } from '../../errors.ts';
 
 type Headers = Readonly<Record<string, string | string[] | number | undefined>>;
 

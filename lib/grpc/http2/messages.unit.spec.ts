@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { frameMessage, readMessages } from './messages.ts';
+import { frameMessage, readMessages } from './connect.ts';
 
 const maxBytes = 100;
 

@@ -3,6 +3,7 @@
  * hangs. After a failed attempt calls fail immediately for a while, which doubles with each further failure.
  */
 import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
+import { errorMessage } from '../../errors.ts';
 import { CertificateReloader } from '../../tls/certificate-reloader.ts';
 import { type ClientTls, serverMismatch, type ServerKind } from '../../tls/client-tls.ts';
 import { type CallFailure, channelLimits, isCallFailure, tlsServerName } from '../channel.ts';
@@ -154,5 +155,5 @@ function keepAlive(session: ClientHttp2Session, { keepaliveMs, keepaliveTimeoutM
 /** With several addresses of one name there is one error for each. */
 function reasonOf(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  return first instanceof Error ? first.message : String(first);
+  return errorMessage(first);
 }

@@ -17,8 +17,7 @@ import { type KubernetesUser, parseKubernetesIdentity } from '../../tls/kubernet
 import type { Logger } from '../../process/log.ts';
 import { callWith } from './call-limits.ts';
 import { refuseUnauthorizedRequest, refuseUnauthorizedCaller } from './permissions.ts';
-import { createRejectionLogger } from './rejection-log.ts';
-import { statusDetails } from './call-status.ts';
+import { createRejectionLogger, statusDetails } from './call-status.ts';
 import { isTokenShaped } from '../../tls/token-file.ts';
 
 /** The actor of events without TLS. */

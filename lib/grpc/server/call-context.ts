@@ -1,11 +1,11 @@
-/** The context of one call: who sent it, until when it is waited for, and its span. */
+/** The context of one call: who sent it, until when it is waited for, whether it has ended for its caller, and its span. */
 import type { EventEmitter } from 'node:events';
 import type { ServerUnaryCall } from '@grpc/grpc-js';
 import type { Span } from '../../tracing/span.ts';
 import { parseTraceparent } from '../../tracing/trace-context.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
 import { anonymous, callerOf } from './authorization.ts';
-import type { Abortable, Ending } from './call-ending.ts';
+import { IpledgerError } from '../../errors.ts';
 
 /** The context of one call. Call its functions as methods: a copy by spread or destructuring lacks them, and `signal`. */
 export interface CallContext {
@@ -78,3 +78,51 @@ export function startCallSpan(tracer: Tracer, path: string, traceparents: readon
     attributes: { 'rpc.system': 'grpc', 'rpc.method': path.slice(1) },
   });
 }
+
+/** What an AbortSignal shows without its events. */
+export type Abortable = Pick<AbortSignal, 'aborted'>;
+
+/** The end of a call: whether it has happened, and the signal of it. */
+export interface Ending extends Abortable {
+  readonly signal: AbortSignal;
+}
+
+// Every call ends, so one shared error avoids a stack trace for each.
+const callerDisconnected = new IpledgerError('CANCELLED', 'the caller has disconnected');
+
+/** What a call of grpc-js shows of its end. */
+export type CancellableCall = Pick<EventEmitter, 'once'> & { readonly cancelled: boolean };
+
+/** The end of one call, with a signal for handlers that wait for it. Most handlers only test whether the caller is still there. */
+export class CallEnding implements Ending {
+  readonly #call: CancellableCall;
+  #controller: AbortController | undefined;
+
+  constructor(call: CancellableCall) {
+    this.#call = call;
+  }
+
+  get aborted(): boolean {
+    return this.#call.cancelled;
+  }
+
+  /** Aborted with CANCELLED when the call ends. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      const controller = new AbortController();
+      const end = (): void => controller.abort(callerDisconnected);
+      if (this.#call.cancelled) end();
+      else this.#call.once('cancelled', end);
+      this.#controller = controller;
+    }
+    return this.#controller.signal;
+  }
+}
+
+/** The ending that a signal shows. */
+export const callEndingOf = (signal: AbortSignal): Ending => ({
+  signal,
+  get aborted() {
+    return signal.aborted;
+  },
+});

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { CallEnding } from './call-ending.ts';
+import { CallEnding } from './call-context.ts';
 
 /** A call as grpc-js has it: first the property changes, then the event comes. */
 class FakeCall extends EventEmitter {

@@ -5,7 +5,7 @@ import { type ErrorCode, errorCodeMetadata, type IpledgerError } from '../../err
 import type { Logger } from '../../process/log.ts';
 import type { ArrivingCall } from './arriving-call.ts';
 import { callOn } from './client-connections.ts';
-import { createRejectionLogger } from './rejection-log.ts';
+import { createRejectionLogger } from './call-status.ts';
 
 /** The property of the metadata that has its call. A weak map would be work for the garbage collector at each call. */
 const arrivingCall = Symbol('arrivingCall');

@@ -1,4 +1,4 @@
-/** The gRPC status of a failed call. */
+/** The gRPC status of a failed call, and the log of rejected calls. */
 import { Metadata, type status } from '@grpc/grpc-js';
 import { errorCodeMetadata, IpledgerError } from '../../errors.ts';
 import type { Logger } from '../../process/log.ts';
@@ -30,3 +30,24 @@ export function statusOf(path: string, thrown: unknown, log: Logger): CallStatus
  */
 export const statusDetails = (message: string, max: number): string =>
   (message.length > max ? `${message.slice(0, max)} … (shortened)` : message).toWellFormed();
+
+/** This many rejections are logged in an interval, and then the number of the others. */
+const logLimit = { max: 20, perMs: 60_000 };
+
+export interface Rejection {
+  readonly path: string;
+  readonly peer: string;
+  readonly reason: string;
+}
+
+export function createRejectionLogger(log: Logger): (rejection: Rejection) => void {
+  let [since, count] = [-Infinity, 0];
+  return (rejection) => {
+    if (performance.now() - since > logLimit.perMs) {
+      if (count > logLimit.max) log.warn({ suppressed: count - logLimit.max }, 'more calls were rejected than logged');
+      [since, count] = [performance.now(), 0];
+    }
+    count += 1;
+    if (count <= logLimit.max) log.warn(rejection, 'a call was rejected');
+  };
+}

@@ -10,7 +10,7 @@ import { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { IpledgerError } from '../../errors.ts';
+import { IpledgerError, status } from '../../errors.ts';
 import { loadTls, type Tls } from '../../tls/credentials.ts';
 import { type Identity, parseIdentity } from '../../tls/identity.ts';
 import {
@@ -19,8 +19,7 @@ import {
   openAuthority,
 } from '../../../test/harness/certificates/certificate-authority.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
-import { frameMessage } from '../http2/messages.ts';
-import { status } from '../../grpc-status.ts';
+import { frameMessage } from '../http2/connect.ts';
 import type { TokenAccess } from './authorization.ts';
 import { clientGroups } from './client-budgets.ts';
 import { type LimitedServer, replyBytes, startLimitedServer } from './testing/limited-server.ts';

@@ -1,11 +1,12 @@
-/** Creates the gRPC server of a program, with the limits of its clients. */
+/** Creates the gRPC server of a program, with the limits of its clients, and starts it. It stops with its program. */
 import { Server } from '@grpc/grpc-js';
 import type { Logger } from '../../process/log.ts';
-import type { Tls } from '../../tls/credentials.ts';
+import { type Tls, serverCredentials } from '../../tls/credentials.ts';
 import { authorizationInterceptor, type RefuseCaller, type TokenAccess } from './authorization.ts';
 import { limitsInterceptor } from './call-limits.ts';
 import { ClientConnections } from './client-connections.ts';
 import { maxRequestBytes } from './request-limits.ts';
+import type { Lifecycle } from '../../process/lifecycle.ts';
 
 export interface ServerSettings {
   readonly tls: Tls;
@@ -34,4 +35,38 @@ export function createServer({
   });
   connections.limit(server);
   return server;
+}
+
+const drainMs = 3_000;
+
+/**
+ * Serves at "host:port" until the program stops. Resolves to the port.
+ * @throws the system's error when it cannot listen there
+ */
+export function listen(
+  server: Server,
+  at: { readonly listen: string; readonly tls: Tls; readonly acceptTokens?: boolean },
+  life: Lifecycle,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(at.listen, serverCredentials(at.tls, at), (error, port) => {
+      if (error) return reject(error);
+      life.onStop(() => drain(server));
+      resolve(port);
+    });
+  });
+}
+
+/** Accepts no more calls, and waits for calls in progress until a timeout. */
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, drainMs);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createRejectionLogger } from './rejection-log.ts';
+import { createRejectionLogger } from './call-status.ts';
 
 describe('The log of rejected calls', () => {
   it('has a line for each of 20 rejections in a minute, with method, client and reason', () => {

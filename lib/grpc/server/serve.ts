@@ -26,8 +26,14 @@ import {
 } from './answer-request.ts';
 import { repeatedVerificationOf } from './authorization.ts';
 import { callWith } from './call-limits.ts';
-import { ArrivedContext, type CallContext, forwardedKey, startCallSpan } from './call-context.ts';
-import { CallEnding, callEndingOf } from './call-ending.ts';
+import {
+  ArrivedContext,
+  type CallContext,
+  forwardedKey,
+  startCallSpan,
+  CallEnding,
+  callEndingOf,
+} from './call-context.ts';
 import { statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
 import { waitForCallback } from '../../process/abortable.ts';

@@ -61,15 +61,6 @@ function reactionTo(status: number): Reaction {
   return 'invalid';
 }
 
-/** The message of an error, for logs. */
-export function errorMessage(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // If a host has several addresses and all refuse the connection, only the causes have a message.
-  return error.message === '' && error instanceof AggregateError
-    ? error.errors.map(errorMessage).join(', ')
-    : error.message;
-}
-
 /** Resolves as the read does; to undefined if the object, or its resource, does not exist. */
 export async function ifPresent<Value>(read: Promise<Value>): Promise<Value | undefined> {
   try {

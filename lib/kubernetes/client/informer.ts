@@ -9,10 +9,11 @@
  *   - A rollback of the API server to an earlier state is detected. A watch from a version that it has not reached again would
  *     stay open without events.
  */
+import { errorMessage } from '../../errors.ts';
 import { backoffMs, pause } from '../../process/abortable.ts';
 import type { Logger } from '../../process/log.ts';
 import type { Api } from './kubernetes-api.ts';
-import { ApiError, errorMessage } from './api-error.ts';
+import { ApiError } from './api-error.ts';
 import { listPages, readListVersion } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import { type UntypedJson, asRecord, asText } from '../untyped-json.ts';

@@ -7,11 +7,11 @@
  */
 import type http from 'node:http';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { errorMessage } from '../../errors.ts';
 import { asRecord, asText, type UntypedJson } from '../untyped-json.ts';
-import { ApiError, errorMessage, ResponseTooLarge } from './api-error.ts';
+import { ApiError, ResponseTooLarge } from './api-error.ts';
 import { type ClusterAccess, type ClusterSelection, readPlainAccess } from './cluster-access.ts';
 import { createSender, type Send } from './request-sender.ts';
-import { splitLines } from './split-lines.ts';
 
 const responseMaxBytes = 64 << 20;
 const errorMaxBytes = 1 << 20;
@@ -192,4 +192,30 @@ function readBody(response: http.IncomingMessage, maxBytes: number): Promise<Buf
 
 function parse(bytes: Buffer): unknown {
   return bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown);
+}
+
+const newline = 10;
+
+/**
+ * Yields the lines of `chunks` without their newlines; empty ones are skipped. A last line without a newline is incomplete, and
+ * is dropped.
+ * @throws Error for a line longer than `maxBytes`
+ */
+export async function* splitLines(chunks: AsyncIterable<unknown>, maxBytes: number): AsyncGenerator<Buffer> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    let rest = chunk as Buffer;
+    for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline)) {
+      const line = pieces.length === 0 ? rest.subarray(0, end) : Buffer.concat([...pieces, rest.subarray(0, end)]);
+      pieces = [];
+      bytes = 0;
+      rest = rest.subarray(end + 1);
+      if (line.length > 0) yield line;
+    }
+    if (rest.length === 0) continue;
+    pieces.push(rest);
+    bytes += rest.length;
+    if (bytes > maxBytes) throw new Error(`a line of more than ${maxBytes} bytes`);
+  }
 }

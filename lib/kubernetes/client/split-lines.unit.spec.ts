@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { splitLines } from './split-lines.ts';
+import { splitLines } from './kubernetes-api.ts';
 
 async function cut(chunks: string[], maxBytes = 100): Promise<string[]> {
   const found: string[] = [];

@@ -13,7 +13,7 @@ import type { Logger } from '../../../lib/process/log.ts';
 import type { CallContext } from '../../../lib/grpc/server/serve.ts';
 import { parseWholeNumber } from '../flags/whole-number.ts';
 import { createSemaphore, type Semaphore } from '../../../lib/process/semaphore.ts';
-import { storeNewest } from '../../../lib/bounded-map.ts';
+import { storeNewest } from '../../../lib/maps.ts';
 import { type BucketLimit, TokenBucket } from '../../../lib/process/token-bucket.ts';
 
 /** A command may write events; a query only reads, and a list reads many claims. */

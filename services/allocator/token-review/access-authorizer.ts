@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { apiGroup, type KubernetesPermission } from '../../../lib/grpc/server/kubernetes-permissions.ts';
 import type { KubernetesUser } from '../../../lib/tls/kubernetes-user.ts';
-import { storeNewest } from '../../../lib/bounded-map.ts';
+import { storeNewest } from '../../../lib/maps.ts';
 import { TokenBucket } from '../../../lib/process/token-bucket.ts';
 
 /** A permission that was removed works for at most this time. */

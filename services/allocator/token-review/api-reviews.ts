@@ -1,7 +1,6 @@
 /** The reviews of tokens and permissions by the Kubernetes API. Neither their errors nor their log lines contain a token. */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { apiGroup } from '../../../lib/grpc/server/kubernetes-permissions.ts';
-import { errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 import type { Logger } from '../../../lib/process/log.ts';

@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Identity } from '../../../lib/tls/identity.ts';
-import { storeNewest } from '../../../lib/bounded-map.ts';
+import { storeNewest } from '../../../lib/maps.ts';
 import { TokenBucket } from '../../../lib/process/token-bucket.ts';
 
 /** A token that expired, or whose Pod was deleted, is accepted for at most this time. */

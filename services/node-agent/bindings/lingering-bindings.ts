@@ -8,6 +8,7 @@
  * Invariant: a container that runs has a binding in the ledger, of its own or one that its file names (`boundAs`), and only the agent
  * ends that. A file with `isDeleted` is of no container.
  */
+import { storeNewest } from '../../../lib/maps.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
@@ -67,7 +68,7 @@ export class LingeringBindings {
    * @returns undefined: bind as usual
    */
   async takeOver(target: BindTarget, netns: string, signal: AbortSignal): Promise<BindResult | undefined> {
-    setBounded(this.#addedAt, interfaceKey(target), this.#now());
+    storeNewest(this.#addedAt, interfaceKey(target), this.#now(), maxEntries);
     const { files } = this.#deps;
     const own = files.get(target);
     const key = attachmentKey(target);
@@ -118,7 +119,7 @@ export class LingeringBindings {
     const addedAt = this.#addedAt.get(interfaceKey(ended)) ?? -Infinity;
     this.#addedAt.delete(interfaceKey(ended));
     const failures = this.#now() - addedAt < shortLivedMs ? (this.#failures.get(key) ?? 0) + 1 : 0;
-    if (failures > 0) setBounded(this.#failures, key, failures);
+    if (failures > 0) storeNewest(this.#failures, key, failures, maxEntries);
     else this.#failures.delete(key);
     if (failures <= freeFailures || this.#waiting.has(key)) return false;
     const { files, log } = this.#deps;
@@ -202,13 +203,6 @@ export const bindingThatServed = (taker: SavedBinding): SavedBinding => ({
   boundAs: '',
   isDeleted: true,
 });
-
-function setBounded<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > maxEntries && oldest !== undefined) map.delete(oldest);
-}
 
 const attachmentKey = ({ namespace, pod, podUid, provider, interface: name }: BindTarget): string =>
   [namespace, pod, podUid, provider, name].join(' ');

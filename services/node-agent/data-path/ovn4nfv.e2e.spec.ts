@@ -1,6 +1,6 @@
 /** Tests the agent and the plugin on real OVN nodes: all NICs of an OVN4NFV request in one ADD. */
 import { expect } from 'chai';
-import { ovn4nfvProvider } from '../../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider } from '../../../lib/kubernetes/served-network.ts';
 import { logicalPortName } from '../../../lib/ovn/names.ts';
 import { openOvsRun } from '../../../lib/ovsdb/testing/test-database.ts';
 import type { MessageInput } from '../../../proto/codec.ts';

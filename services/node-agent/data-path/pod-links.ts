@@ -2,6 +2,7 @@
  * Makes and removes the links of NICs: a veth pair, and what the end in the sandbox needs. Each function starts one process from the
  * agent, because a process of Node.js is slow to fork. Needs root, `ip`, `nsenter`, `sh`, `sleep` and, for switching in userspace, `ethtool`.
  */
+import { errorMessage } from '../../../lib/errors.ts';
 import { CommandError, rejectHostNamespace, runCommand } from '../network-namespace.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import { DataPathError } from './data-path-error.ts';
@@ -62,8 +63,7 @@ export function createPodLinks(sysctls: string): PodLinks {
   };
 }
 
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+const firstLine = (error: unknown): string => errorMessage(error).split('\n', 1)[0] ?? '';
 
 /** Lines of `ip -batch` in the namespace of the node. The pair is up on this side, so that the kernel announces the other when it comes up. */
 export function createBatch({ hostLink, interface: name, mac, mtu, netns }: NicPlan, isPresent: boolean): string {

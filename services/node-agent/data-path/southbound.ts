@@ -1,4 +1,5 @@
 /** Reads from OVN's southbound database why a port is not connected. Only a failed ADD does this. */
+import { errorMessage } from '../../../lib/errors.ts';
 import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
 import { parseEndpoint } from '../../../lib/ovsdb/endpoint.ts';
 import { textMap } from '../../../lib/ovsdb/values.ts';
@@ -49,7 +50,7 @@ export const readSouthbound: ReadSouthbound = async ({ remote, systemId, logical
       ownChassis: ownUuid === undefined ? undefined : systemId,
     };
   } catch (error) {
-    return { unreadable: error instanceof Error ? error.message : String(error) };
+    return { unreadable: errorMessage(error) };
   } finally {
     controller.abort();
   }

@@ -1,6 +1,6 @@
 /** Reads single objects of the Kubernetes API, with errors that name the remedy. */
-import { ApiError, errorMessage, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { ApiError, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
+import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KubernetesGet } from './kubernetes-get.ts';
 

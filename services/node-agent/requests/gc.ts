@@ -4,7 +4,7 @@
  */
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { PluginRequest } from '../daemon/plugin-request.ts';
 import type { BindingClient } from '../bindings/binding-client.ts';

@@ -3,7 +3,7 @@
  * container. Each NIC is an ADD and a DEL of type kube-ovn with its own binding.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import { ovn4nfvProvider, ovn4nfvTypes } from '../../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider, ovn4nfvTypes } from '../../../lib/kubernetes/served-network.ts';
 import type { Ovn4nfvRequest } from '../../../lib/ovn4nfv/request.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';

@@ -1,6 +1,7 @@
 /** Keeps the bridges of the physical networks on this node as the ProviderNetworks of the cluster describe them. */
+import { errorMessage } from '../../../lib/errors.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
-import { errorMessage, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
+import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { KubernetesGet } from '../kubernetes/kubernetes-get.ts';

@@ -1,6 +1,7 @@
 /** The OVN networks of the ledger: their Subnets and allocations, from a snapshot and the events after it. Pure. */
+import { addTo, removeFrom } from '../../../lib/maps.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import { UnknownEvent } from '../../../lib/ledger-client/follow-ledger.ts';
 import { logicalPortName } from '../../../lib/ovn/names.ts';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
@@ -96,8 +97,7 @@ export class LedgerModel {
     this.#forget(name);
     this.allocations.set(name, allocation);
     this.#portBySeq.set(allocation.seq, name);
-    const pod = `${allocation.namespace}/${allocation.uid}`;
-    this.#portsOfPod.set(pod, (this.#portsOfPod.get(pod) ?? new Set()).add(name));
+    addTo(this.#portsOfPod, `${allocation.namespace}/${allocation.uid}`, name);
     return name;
   }
 
@@ -112,10 +112,7 @@ export class LedgerModel {
     if (!allocation) return;
     this.allocations.delete(name);
     this.#portBySeq.delete(allocation.seq);
-    const pod = `${allocation.namespace}/${allocation.uid}`;
-    const ports = this.#portsOfPod.get(pod);
-    ports?.delete(name);
-    if (ports?.size === 0) this.#portsOfPod.delete(pod);
+    removeFrom(this.#portsOfPod, `${allocation.namespace}/${allocation.uid}`, name);
   }
 
   #rebind(name: string | undefined, change: (bindings: Map<string, string>) => void): string | undefined {

@@ -1,4 +1,5 @@
 /** The rows of the northbound database, by name and with the rows that refer to them. Pure. */
+import { addTo, removeFrom } from '../../../lib/maps.ts';
 import type { ReplicaUpdate, RowChange, MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
 import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
 import {
@@ -139,15 +140,11 @@ export class NorthboundView {
   #store(table: OwnedTable, { uuid, before, after }: RowChange): void {
     const names = this.#byName[table];
     if (before) {
-      const name = nameOf(before);
-      const uuids = names.get(name);
-      uuids?.delete(uuid);
-      if (uuids?.size === 0) names.delete(name);
+      removeFrom(names, nameOf(before), uuid);
       this.#rows[table].delete(uuid);
     }
     if (!after) return;
-    const name = nameOf(after);
-    names.set(name, (names.get(name) ?? new Set()).add(uuid));
+    addTo(names, nameOf(after), uuid);
     this.#rows[table].set(uuid, { uuid, row: after });
   }
 
@@ -159,12 +156,8 @@ export class NorthboundView {
     if (old === present) return [];
     const lost = [...old].filter((port) => !present.has(port));
     const got = [...present].filter((port) => !old.has(port));
-    for (const port of lost) {
-      const parents = this.#parents.get(port);
-      parents?.delete(uuid);
-      if (parents?.size === 0) this.#parents.delete(port);
-    }
-    for (const port of got) this.#parents.set(port, (this.#parents.get(port) ?? new Set()).add(uuid));
+    for (const port of lost) removeFrom(this.#parents, port, uuid);
+    for (const port of got) addTo(this.#parents, port, uuid);
     return [...lost, ...got].map((port) => ({ table: portTable, uuid: port }));
   }
 }

@@ -1,6 +1,6 @@
 /** Checks whether Kube-OVN's own controller runs on this cluster. */
-import { kubeOvnLeasePath } from '../../../lib/kubernetes/kube-ovn.ts';
 import {
+  kubeOvnLeasePath,
   createLeaseObserver,
   type ObservedLease,
   type LeaseHolderStatus,

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
-import { kubeOvnLeasePath as path, kubeOvnRunningMessage } from '../../../lib/kubernetes/kube-ovn.ts';
-import type { LeaseHolderStatus } from '../../../lib/kubernetes/lease-observer.ts';
+import {
+  kubeOvnLeasePath as path,
+  kubeOvnRunningMessage,
+  type LeaseHolderStatus,
+} from '../../../lib/kubernetes/lease-observer.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { until } from '../testing/fakes.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';

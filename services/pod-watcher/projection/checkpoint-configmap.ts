@@ -2,12 +2,13 @@
  * Stores the ledger's signed checkpoints in a ConfigMap, where a writer of the ledger's etcd cannot change them. Each checkpoint is
  * one entry, named by the number of its event. The ConfigMap keeps the latest checkpoints, and the last one of each earlier day.
  */
+import { errorMessage } from '../../../lib/errors.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { type CheckpointReply, LedgerService } from '../../../proto/generated/ipledger.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
-import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { createObject, objectPath, readObject, replaceObject } from '../../../lib/kubernetes/client/object-requests.ts';
 import { type UntypedJson, asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 

@@ -1,5 +1,5 @@
 /** The answer to a Pod's OVN4NFV request, as annotations in the form of the request. Pure. docs/ovn4nfv.md describes them. */
-import { ovn4nfvProvider } from '../../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider } from '../../../lib/kubernetes/served-network.ts';
 import { ovnAnnotation, ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../lib/ovn4nfv/annotations.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import type { Ovn4nfvInterface } from '../../../lib/ovn4nfv/interface.ts';

@@ -5,12 +5,12 @@
  * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known. Several attachments of one Kube-OVN-type
  * network also have "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have its answer.
  */
-import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
+import { isAnnotationKey } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
 import { type WrittenSuffix, resultSuffixes } from '../kubernetes/objects/annotation-table.ts';
 import { type Pod, isTerminated } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
-import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import { ovn4nfvAnswer } from './ovn4nfv-answer.ts';
 import { networkSelector, shownProviders } from '../kubernetes/objects/shown-allocations.ts';
 

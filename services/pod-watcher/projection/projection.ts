@@ -21,7 +21,7 @@ import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { SubnetsService } from '../../../proto/generated/ipledger.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import type { PodTraces } from '../pod-traces.ts';
-import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
 import { ThrottledWarnings } from './throttled-warnings.ts';
 import { type Counts, usageCounts, poolFieldNames, hasCounts, statusPatch, subnetFieldNames } from './usage-counts.ts';

@@ -1,4 +1,5 @@
 /** Finds the Pods that use the addresses of Vips. */
+import { addTo, removeFrom } from '../../../lib/maps.ts';
 import type { LedgerEvent, HeldAllocation, ReservedAddress } from '../ledger/ledger-events.ts';
 import type { AllocationView } from './allocation-view.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-subscriber.ts';
@@ -103,7 +104,7 @@ export class VipUsers implements LedgerSubscriber {
     const place = placeKey(reserved);
     this.#unreserve(place);
     this.#vips.set(place, name);
-    this.#placesOf.set(name, (this.#placesOf.get(name) ?? new Set()).add(place));
+    addTo(this.#placesOf, name, place);
     return [name];
   }
 
@@ -114,8 +115,6 @@ export class VipUsers implements LedgerSubscriber {
     this.#users.delete(place);
     if (user && user.addresses.every(({ address }) => !this.#users.has(placeKey({ subnet: user.subnet, address }))))
       this.#placesUsedBy.delete(user.seq);
-    const places = this.#placesOf.get(name);
-    places?.delete(place);
-    if (places?.size === 0) this.#placesOf.delete(name);
+    removeFrom(this.#placesOf, name, place);
   }
 }

@@ -7,9 +7,9 @@
  * with its key. After some milliseconds of work the queue yields to the event loop.
  */
 import { backoffMs } from '../../../lib/process/abortable.ts';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { workQueueLimits } from '../limits.ts';
 import { FairFifo } from './fair-fifo.ts';
 

@@ -1,6 +1,7 @@
 /** The SQLite file of the read model: opens, creates and deletes it. */
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { errorMessage } from '../../../lib/errors.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
 import { schema, schemaVersion } from './schema.ts';
 
@@ -21,7 +22,7 @@ export function openDatabase(file: string): DatabaseSync {
     removeDatabase(file);
     return create(file);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new Error(`the read model's file ${file} cannot be used: ${reason}${adviceOn(reason)}`, { cause: error });
   }
 }

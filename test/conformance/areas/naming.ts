@@ -1,5 +1,5 @@
 /** naming: names of IP objects, and OVN providers. */
-import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { unsupportedError, rejectUnknownKeys } from '../case.ts';
 import { textOf } from '../../harness/json.ts';

@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { escapeUnprintable } from '../../../../lib/unprintable.ts';
-import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
-import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import { isOvnProvider } from '../../../../lib/kubernetes/served-network.ts';
+import { allocationAttributes, podAttributes } from '../../../../lib/tracing/span.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { parseAddress, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
 import type { AttachmentRequest } from '../../../../ledger/domain/commands/command.ts';

@@ -2,7 +2,7 @@
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { requireField } from '../../../../lib/grpc/server/read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
-import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import { allocationAttributes, podAttributes } from '../../../../lib/tracing/span.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
 import type { UnbindCause } from '../../../../ledger/domain/values/allocation.ts';

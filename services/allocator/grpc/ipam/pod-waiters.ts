@@ -7,7 +7,7 @@ import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
 import { podKey } from '../../../../ledger/domain/state/state.ts';
 import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import type { Replica } from '../../../../ledger/log/reader/replica.ts';
-import { storeNewest } from '../../../../lib/bounded-map.ts';
+import { storeNewest } from '../../../../lib/maps.ts';
 
 const maxRefusals = 10_000;
 

@@ -1,7 +1,7 @@
 /** Ipam.Wait: waits until the attachment of a sandbox has an allocation, or fails with the reason. */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
-import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import { allocationAttributes, podAttributes } from '../../../../lib/tracing/span.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { meaningOf } from '../../../../ledger/domain/commands/refusal.ts';
 import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';

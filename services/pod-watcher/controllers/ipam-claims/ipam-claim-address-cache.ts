@@ -1,4 +1,5 @@
 /** The addresses that the ledger has reserved for each IPAMClaim, and the Pods that hold them. */
+import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { ipv4First } from '../../../../lib/net/ip.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { HeldAllocation, LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
@@ -79,8 +80,7 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
     if (known.subnet !== subnet) return;
     known.addresses.add(address);
     this.#claims.set(claim, known);
-    const inSubnet = namespaceKey(claim, subnet);
-    this.#byNamespace.set(inSubnet, (this.#byNamespace.get(inSubnet) ?? new Set()).add(address));
+    addTo(this.#byNamespace, namespaceKey(claim, subnet), address);
     this.#claimAt.set(placeKey(subnet, address), claim);
     this.#onAffected(claim);
   }
@@ -91,9 +91,7 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
     const known = this.#claims.get(claim);
     if (known?.subnet !== subnet || !known.addresses.delete(address)) return;
     if (known.addresses.size === 0) this.#claims.delete(claim);
-    const addresses = this.#byNamespace.get(namespaceKey(claim, subnet));
-    addresses?.delete(address);
-    if (addresses?.size === 0) this.#byNamespace.delete(namespaceKey(claim, subnet));
+    removeFrom(this.#byNamespace, namespaceKey(claim, subnet), address);
     this.#claimAt.delete(placeKey(subnet, address));
     this.#deleteHolder(placeKey(subnet, address));
     this.#onAffected(claim);
@@ -124,17 +122,14 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
       this.#deleteHolder(place);
       const pod = keyOf({ namespace, name });
       this.#holders.set(place, { seq, pod });
-      this.#placesOf.set(pod, (this.#placesOf.get(pod) ?? new Set()).add(place));
+      addTo(this.#placesOf, pod, place);
       this.#onAffected(claim);
     }
   }
 
   #deleteHolder(place: string): void {
-    const pod = this.#holders.get(place)?.pod ?? '';
+    removeFrom(this.#placesOf, this.#holders.get(place)?.pod ?? '', place);
     this.#holders.delete(place);
-    const places = this.#placesOf.get(pod);
-    places?.delete(place);
-    if (places?.size === 0) this.#placesOf.delete(pod);
   }
 
   #removeHolder({ seq, subnet, addresses }: Extract<LedgerEvent, { kind: 'released' }>): void {

@@ -6,12 +6,12 @@
  * create. It may be slower than its Pods: the creator leaves such IPAMClaims to it, and all IPAMClaims of a namespace that has one
  * of a producer.
  */
-import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
+import { errorMessage } from '../../../../lib/errors.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
 import { ipamClaimLimits } from '../../limits.ts';
-import { addTo, removeFrom } from '../../name-index.ts';
+import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 

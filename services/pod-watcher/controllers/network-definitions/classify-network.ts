@@ -1,7 +1,12 @@
 /** Classifies a NetworkAttachmentDefinition by its CNI configuration: served here, served by another plugin, or broken. */
 import * as z from 'zod';
-import { ovn4nfvProvider } from '../../../../lib/kubernetes/ovn4nfv.ts';
-import { kubeOvnType, servedIpamTypes, servedKind } from '../../../../lib/kubernetes/served-network.ts';
+import { errorMessage } from '../../../../lib/errors.ts';
+import {
+  ovn4nfvProvider,
+  kubeOvnType,
+  servedIpamTypes,
+  servedKind,
+} from '../../../../lib/kubernetes/served-network.ts';
 import { goFields } from '../../../../lib/go-fields.ts';
 import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
@@ -123,7 +128,7 @@ function parseConfiguration(config: string): z.infer<typeof configuration> | str
   try {
     raw = JSON.parse(config);
   } catch (error) {
-    return `its spec.config is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `its spec.config is not valid JSON: ${errorMessage(error)}`;
   }
   const many = tooMany('its spec.config', pluginsIn(raw), { most: networkLimits.plugins, unit: 'plugins' });
   if (many !== undefined) return many;

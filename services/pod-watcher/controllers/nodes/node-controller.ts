@@ -7,9 +7,9 @@
  * ledger also has names that are not Nodes (an agent without Kubernetes, a test). A Node that binds after its taint is alive:
  * that binding stays.
  */
+import { errorMessage } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { IpamService, type SandboxBinding, type UnbindCause } from '../../../../proto/generated/ipledger.ts';
-import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { ObjectChange, ObjectMeta, Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NodeObject } from '../../kubernetes/objects/node.ts';
 import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';

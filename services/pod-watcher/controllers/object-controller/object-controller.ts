@@ -2,6 +2,7 @@
  * The controller shared by Subnet, IPPool, Vip, IP and IPAMClaim objects: applies a new or changed spec to the ledger, and retires it when
  * the object is deleted. A finalizer keeps an object while the ledger uses it. Its conditions show the allocator's answer.
  */
+import { storeNewest } from '../../../../lib/maps.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
@@ -141,12 +142,8 @@ export class ObjectController<T extends CustomResource> {
     if (change.kind === 'listed' || !this.#isRelevant(change.object)) return;
     const { object } = change;
     const key = keyOf(object);
-    if (change.kind === 'gone') this.#deleted.set(key, object);
+    if (change.kind === 'gone') storeNewest(this.#deleted, key, object, maxDeleted);
     else this.#deleted.delete(key);
-    for (const oldest of this.#deleted.keys()) {
-      if (this.#deleted.size <= maxDeleted) break;
-      this.#deleted.delete(oldest);
-    }
     this.#queue.add(key);
   }
 

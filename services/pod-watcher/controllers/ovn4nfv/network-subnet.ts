@@ -1,5 +1,5 @@
 /** The Subnet of an OVN4NFV Network: its manifest, and whose it is. Pure. */
-import { ovn4nfvProvider } from '../../../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider } from '../../../../lib/kubernetes/served-network.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { Ovn4nfvNetwork } from '../../kubernetes/objects/ovn4nfv-network.ts';
 import { networkAnnotation, networkVersionAnnotation } from '../../kubernetes/objects/subnet.ts';

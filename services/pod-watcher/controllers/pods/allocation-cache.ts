@@ -4,6 +4,7 @@
  * Invariant: a uid that may hold allocations is never missing here, so that the allocations of every deleted Pod can be
  * released. A uid may be here without allocations: to release nothing is a success.
  */
+import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../../ledger/allocation-index.ts';
@@ -193,7 +194,7 @@ export class AllocationCache implements LedgerSubscriber {
     this.#countAddresses(allocation, 1);
     for (const other of replaced) this.#dropMember(pod, other);
     const set = statefulSetOf(allocation);
-    if (set !== undefined) this.#members.set(set, (this.#members.get(set) ?? new Set()).add(allocation.pod));
+    if (set !== undefined) addTo(this.#members, set, allocation.pod);
   }
 
   #remove(pod: string, { seq, uid }: Pick<HeldAllocation, 'seq' | 'uid'>): HeldAllocation | undefined {
@@ -216,9 +217,7 @@ export class AllocationCache implements LedgerSubscriber {
   #dropMember(pod: string, removed: HeldAllocation): void {
     const set = statefulSetOf(removed);
     if (set === undefined || this.#held.of(pod).some((each) => statefulSetOf(each) === set)) return;
-    const members = this.#members.get(set);
-    members?.delete(removed.pod);
-    if (members?.size === 0) this.#members.delete(set);
+    removeFrom(this.#members, set, removed.pod);
   }
 
   #isKnown(pod: string, uid: string): boolean {

@@ -3,7 +3,7 @@
  * like an allocation of this Pod, and the ledger has none. Pure.
  */
 import { ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../../lib/ovn4nfv/annotations.ts';
-import { ovn4nfvProvider } from '../../../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider } from '../../../../lib/kubernetes/served-network.ts';
 import { resultSuffixes } from '../../kubernetes/objects/annotation-table.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';

@@ -2,7 +2,7 @@
 import { type ErrorCode, IpledgerError } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
-import { allocationAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import { allocationAttributes } from '../../../../lib/tracing/span.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import { callTimeoutMs, type LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';

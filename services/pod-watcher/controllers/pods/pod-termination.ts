@@ -5,7 +5,7 @@
  *
  * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
  */
-import { addTo } from '../../name-index.ts';
+import { addTo } from '../../../../lib/maps.ts';
 import { createSemaphore } from '../../../../lib/process/semaphore.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { isStaticIdentity, virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';

@@ -1,4 +1,5 @@
 /** The IPPools that the ledger has in force, by name, and those that serve a namespace's Pods. */
+import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { LedgerEvent, AppliedPool } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 import type { ClusterView } from '../cluster-view.ts';
@@ -63,18 +64,12 @@ export class PoolCache implements LedgerSubscriber {
   #put(pool: AppliedPool): void {
     this.#drop(pool.name);
     this.#pools.set(pool.name, pool);
-    for (const namespace of pool.spec.namespaces) {
-      const names = this.#byNamespace.get(namespace) ?? new Set<string>();
-      this.#byNamespace.set(namespace, names.add(pool.name));
-    }
+    for (const namespace of pool.spec.namespaces) addTo(this.#byNamespace, namespace, pool.name);
   }
 
   #drop(name: string): void {
-    for (const namespace of this.#pools.get(name)?.spec.namespaces ?? []) {
-      const names = this.#byNamespace.get(namespace);
-      names?.delete(name);
-      if (names?.size === 0) this.#byNamespace.delete(namespace);
-    }
+    for (const namespace of this.#pools.get(name)?.spec.namespaces ?? [])
+      removeFrom(this.#byNamespace, namespace, name);
     this.#pools.delete(name);
   }
 

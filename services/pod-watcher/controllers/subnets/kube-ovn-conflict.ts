@@ -1,6 +1,5 @@
 /** Beside Kube-OVN: why a Subnet of ipledger is refused. Kube-OVN may have given, or may give, the same addresses. Pure. */
-import { ownIpamType } from '../../../../lib/kubernetes/beside-kube-ovn.ts';
-import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
+import { isOvnProvider, ownIpamType } from '../../../../lib/kubernetes/served-network.ts';
 import { asText } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import { lastAddressOf, parseAddress, parseCidr } from '../../../../ledger/domain/addresses/address.ts';

@@ -4,7 +4,7 @@ import type { SubnetSpec } from '../../../../proto/generated/ipledger.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { NodeObject } from '../../kubernetes/objects/node.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
-import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../../lib/kubernetes/served-network.ts';
 import { privateNotEnforced, type Warning } from '../object-controller/conditions.ts';
 
 /** The addresses of the cluster, which no Subnet may contain. */

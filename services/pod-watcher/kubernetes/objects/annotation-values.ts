@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { errorMessage } from '../../../../lib/errors.ts';
 import { canonicalAddress, canonicalMac } from '../../../../ledger/domain/addresses/address.ts';
 import { proposeForm } from '../../../../ledger/domain/addresses/address-form.ts';
 import { goFields } from '../../../../lib/go-fields.ts';
@@ -200,7 +201,7 @@ export function parseRoutes(value: string): Result<Route[]> {
   try {
     raw = JSON.parse(value);
   } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error));
+    return problem(errorMessage(error));
   }
   const many = Array.isArray(raw) ? tooMany('it', raw, { most: podLimits.routes, unit: 'routes' }) : undefined;
   if (many !== undefined) return problem(many);

@@ -1,5 +1,5 @@
 /** The allocations that a Pod's annotations show: "<provider>.kubernetes.io/allocated". */
-import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../../lib/kubernetes/served-network.ts';
 import { defaultNetworkAnnotation, networksAnnotationOf, type Pod } from './pod.ts';
 
 const allocatedKey = /^(.+)\.kubernetes\.io\/allocated$/;

@@ -3,7 +3,7 @@
  * Those of an attachment are parsed when it is served, and each value once for all attachments.
  */
 import type { Result } from '../../../../../lib/result.ts';
-import { isOvnProvider } from '../../../../../lib/kubernetes/provider.ts';
+import { isOvnProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import {
   type Requested,
   type RequestedValues,

@@ -5,6 +5,7 @@
  * `[namespace/]name[@interface]`, separated by commas. The default network comes first.
  */
 import * as z from 'zod';
+import { errorMessage } from '../../../../../lib/errors.ts';
 import { goFields } from '../../../../../lib/go-fields.ts';
 import { isDnsSubdomain } from '../../../../../lib/kubernetes/ip-object-name.ts';
 import { isAddress } from '../../../../../lib/net/ip.ts';
@@ -150,7 +151,7 @@ function parseJson(value: string, podNamespace: string): Result<NetworkSelection
   try {
     raw = JSON.parse(value);
   } catch (error) {
-    return problem(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return problem(`not valid JSON: ${errorMessage(error)}`);
   }
   if (Array.isArray(raw) && raw.length > podLimits.attachments) return tooManyElements(raw);
   const elements = jsonElements.safeParse(raw);

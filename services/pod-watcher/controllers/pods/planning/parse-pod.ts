@@ -1,6 +1,6 @@
 /** Stage 1 of planning: a Pod's annotations become network selections, matched with the attachments that it holds. Pure. */
 import type { Controller } from '../../../../../lib/kubernetes/pod-identity.ts';
-import { ovn4nfvProvider } from '../../../../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';
 import {
   hasAllocatedAnnotation,

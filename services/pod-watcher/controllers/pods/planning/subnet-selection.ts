@@ -1,5 +1,5 @@
 /** Selects the Subnets that may serve an attachment: by its provider, its annotations and the Pod's namespace. Pure. */
-import { ovn4nfvProvider } from '../../../../../lib/kubernetes/ovn4nfv.ts';
+import { ovn4nfvProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import type { Requested } from '../../../kubernetes/objects/annotation-table.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';

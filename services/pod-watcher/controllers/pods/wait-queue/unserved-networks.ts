@@ -1,5 +1,5 @@
 /** The starting Pods that name networks of other plugins: they wait for nothing, and are planned again when such a network changes. */
-import { addTo, removeFrom } from '../../../name-index.ts';
+import { addTo, removeFrom } from '../../../../../lib/maps.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import type { PodPlan } from '../planning/request-addresses.ts';
 

@@ -2,6 +2,7 @@
  * The Pods that could not be served, and the events after which they are tried again: each ledger event that may help them, and
  * the end of an address's cooldown, which has no event. Pods that wait for any address get it in creation order.
  */
+import { storeNewest } from '../../../../../lib/maps.ts';
 import type { Allocation } from '../../../../../proto/generated/ipledger.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import type { LedgerEvent, ReservedAddress } from '../../../ledger/ledger-events.ts';
@@ -92,13 +93,7 @@ export class Waiters {
   onMacReleased(subnet: string, mac: string, addresses: readonly string[]): void {
     if (mac === '') return;
     this.#wakeup.offerOne(macQueue(subnet, mac));
-    for (const address of addresses) {
-      this.#releasedMacs.delete(`${subnet}/${address}`);
-      this.#releasedMacs.set(`${subnet}/${address}`, mac);
-    }
-    for (const oldest of this.#releasedMacs.keys())
-      if (this.#releasedMacs.size > maxReleasedMacs) this.#releasedMacs.delete(oldest);
-      else break;
+    for (const address of addresses) storeNewest(this.#releasedMacs, `${subnet}/${address}`, mac, maxReleasedMacs);
   }
 
   #offerReleasedMacs(subnet: string, addresses: readonly string[]): void {

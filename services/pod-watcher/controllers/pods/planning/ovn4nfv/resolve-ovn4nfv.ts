@@ -1,5 +1,5 @@
 /** Resolves an OVN4NFV request: one attachment request for each of its interfaces, or the reasons why there are none. Pure. */
-import { defaultOvn4nfvNetwork, ovn4nfvProvider } from '../../../../../../lib/kubernetes/ovn4nfv.ts';
+import { defaultOvn4nfvNetwork, ovn4nfvProvider } from '../../../../../../lib/kubernetes/served-network.ts';
 import type { MessageInput } from '../../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../../proto/generated/ipledger.ts';
 import { ovnAnnotation } from '../../../../../../lib/ovn4nfv/annotations.ts';
