@@ -1,7 +1,7 @@
 /** Allocations by a name that follows from each of them, for example that of its Pod. */
 import { type NamespacedName, NamespacedMap } from '../namespaced-map.ts';
 import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
-import type { HeldAllocation } from './held-allocation.ts';
+import type { HeldAllocation } from './ledger-events.ts';
 
 export class AllocationIndex {
   readonly #nameOf: (allocation: HeldAllocation) => NamespacedName;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { heldAllocation } from '../testing/fakes.ts';
 import { AllocationIndex } from './allocation-index.ts';
-import type { HeldAllocation } from './held-allocation.ts';
+import type { HeldAllocation } from './ledger-events.ts';
 
 const podOf = ({ namespace, pod }: HeldAllocation) => ({ namespace, name: pod });
 const seqsOf = (index: AllocationIndex, key: string): number[] => index.of(key).map(({ seq }) => seq);

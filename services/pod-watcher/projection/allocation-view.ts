@@ -13,13 +13,14 @@ import {
   podsOfFullName,
 } from '../../../lib/kubernetes/ip-object-name.ts';
 import { AllocationIndex } from '../ledger/allocation-index.ts';
-import { podKeyOf, podNameOf } from '../ledger/held-allocation.ts';
-import type {
-  LedgerEvent,
-  HeldAllocation,
-  AppliedPool,
-  AppliedSubnet,
-  ReservedAddress,
+import {
+  podKeyOf,
+  podNameOf,
+  type LedgerEvent,
+  type HeldAllocation,
+  type AppliedPool,
+  type AppliedSubnet,
+  type ReservedAddress,
 } from '../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-subscriber.ts';
 

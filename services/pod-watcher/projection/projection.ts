@@ -25,9 +25,16 @@ import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
 import { ThrottledWarnings } from './throttled-warnings.ts';
 import { type Counts, usageCounts, poolFieldNames, hasCounts, statusPatch, subnetFieldNames } from './usage-counts.ts';
-import { nodeMismatch, rejectedKeysEvent, rejectedPatchEvent } from './pod-warnings.ts';
-import { patchesByNetwork, type PodPatch, podPatch, type ShownSubnet } from './pod-annotations.ts';
-import { syncIpObject } from './ip-object-sync.ts';
+import {
+  nodeMismatch,
+  rejectedKeysEvent,
+  rejectedPatchEvent,
+  patchesByNetwork,
+  type PodPatch,
+  podPatch,
+  type ShownSubnet,
+} from './pod-annotations.ts';
+import { syncIpObject } from './ip-object.ts';
 import { type AffectedObjects, AllocationView } from './allocation-view.ts';
 import { userLabel, VipUsers } from './vip-users.ts';
 

@@ -9,7 +9,7 @@ import {
   podPath,
 } from '../../../lib/kubernetes/client/object-requests.ts';
 import { asRecord, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
-import type { SubnetManifest } from '../controllers/ovn4nfv/network-subnet.ts';
+import type { SubnetManifest } from '../controllers/ovn4nfv/network-controller.ts';
 import type { IpamClaimOwner } from '../controllers/ipam-claims/ipam-claim-creator.ts';
 import type { IpamClaimDemand } from '../controllers/pods/planning/ipam-claim-request.ts';
 import { deletedSince } from '../kubernetes/client/deletion-history.ts';

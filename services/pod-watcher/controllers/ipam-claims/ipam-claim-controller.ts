@@ -21,10 +21,10 @@ import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 import type { IpamClaimState, ClusterView } from '../cluster-view.ts';
 import type { EventBudget } from '../pods/event-budget.ts';
 import { IpamClaimAddressCache, ipamClaimOwner } from './ipam-claim-address-cache.ts';
-import { IpamClaimCreator, type IpamClaimCreatorOptions } from './ipam-claim-creator.ts';
-import { IpamClaimDemands } from './ipam-claim-demands.ts';
-import { type QuotaView, quotaRefusal } from './ipam-claim-quota.ts';
+import { IpamClaimCreator, type IpamClaimCreatorOptions, IpamClaimDemands } from './ipam-claim-creator.ts';
 import { ipamClaimDifferences, ipamClaimReasons, ipamClaimStatus, prefixedAddresses } from './ipam-claim-status.ts';
+import type { AllocationCache } from '../pods/allocation-cache.ts';
+import type { SubnetCache } from '../subnets/subnet-cache.ts';
 
 export interface IpamClaimControllerOptions
   extends Omit<ObjectAccess<IpamClaimObject>, 'objects'>, Pick<IpamClaimCreatorOptions, 'ipamClaimOwnerOf' | 'create'> {
@@ -285,3 +285,21 @@ function subnetWithRoom(event: LedgerEvent): string | undefined {
 }
 
 const noPod = 'the claim has no address: an address is reserved when a Pod names the claim in its networks annotation';
+
+export interface QuotaView {
+  readonly subnets: Pick<SubnetCache, 'get'>;
+  readonly allocations: Pick<AllocationCache, 'addressCount'>;
+  readonly claims: Pick<IpamClaimAddressCache, 'idleAddresses'>;
+}
+
+/** Why a namespace gets no further addresses of a Subnet for its IPAMClaims, as a sentence; undefined if it does. */
+export function quotaRefusal(
+  { subnets, allocations, claims }: QuotaView,
+  { namespace, subnet, requested }: { readonly namespace: string; readonly subnet: string; readonly requested: number },
+): string | undefined {
+  const limit = subnets.get(subnet)?.spec.maxAddressesPerNamespace;
+  if (limit === undefined) return undefined;
+  const has = allocations.addressCount(namespace, subnet) + claims.idleAddresses(namespace, subnet).length;
+  if (has + requested <= limit) return undefined;
+  return `NamespaceQuotaExceeded: Pods and IPAMClaims of namespace ${namespace} have ${has} addresses of subnet ${subnet}, the limit is ${limit} (maxAddressesPerNamespace), and ${requested} more ${requested === 1 ? 'is' : 'are'} requested. Delete Pods or IPAMClaims of namespace ${namespace} that are not needed, or raise the limit in the Subnet`;
+}

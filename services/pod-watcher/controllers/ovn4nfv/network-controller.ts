@@ -9,11 +9,11 @@ import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { addFinalizerPatch, versionPrecondition } from '../../kubernetes/objects/finalizer.ts';
 import type { Ovn4nfvNetwork } from '../../kubernetes/objects/ovn4nfv-network.ts';
-import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
+import { type SubnetObject, networkAnnotation, networkVersionAnnotation } from '../../kubernetes/objects/subnet.ts';
 import { type ConditionReasons, fieldsIgnored } from '../object-controller/conditions.ts';
 import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
-import { networkVersionOf, type SubnetManifest, subnetManifestOf } from './network-subnet.ts';
+import { ovn4nfvProvider } from '../../../../lib/kubernetes/served-network.ts';
 
 export interface NetworkControllerOptions extends ObjectAccess<Ovn4nfvNetwork> {
   readonly subnetObjects: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;
@@ -130,4 +130,36 @@ const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 function collision(name: string, network: string): string {
   const origin = network === '' ? 'which no Network made' : `which Network ${network} made`;
   return `there is a Subnet ${name}, ${origin}: give this Network another name`;
+}
+
+export interface SubnetManifest {
+  readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly provider: string;
+    readonly cidrBlock: string;
+    readonly gateway: string;
+    readonly excludeIps: readonly string[];
+  };
+}
+
+/** Identifies a spec of a Network. The Subnet is written once for each: its controller normalises what is written. */
+export const networkVersionOf = ({ uid, generation }: Pick<Ovn4nfvNetwork, 'uid' | 'generation'>): string =>
+  `${uid}/${generation}`;
+
+/** The Subnet that the spec of a Network requests. It has the name of the Network. */
+export function subnetManifestOf(network: Ovn4nfvNetwork): SubnetManifest {
+  const { name, ranges } = network;
+  const gateways = ranges.map(({ gateway }) => gateway).filter((gateway) => gateway !== '');
+  return {
+    metadata: {
+      name,
+      annotations: { [networkAnnotation]: keyOf(network), [networkVersionAnnotation]: networkVersionOf(network) },
+    },
+    spec: {
+      provider: ovn4nfvProvider,
+      cidrBlock: ranges.map(({ cidr }) => cidr).join(','),
+      gateway: gateways.join(','),
+      excludeIps: ranges.flatMap(({ excludeIps }) => excludeIps),
+    },
+  };
 }

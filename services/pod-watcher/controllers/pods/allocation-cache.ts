@@ -8,8 +8,7 @@ import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../../ledger/allocation-index.ts';
-import { podKeyOf, podNameOf } from '../../ledger/held-allocation.ts';
-import type { LedgerEvent, HeldAllocation } from '../../ledger/ledger-events.ts';
+import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
 /** What is known of a uid beside its allocations. Nearly all uids have none, or only an owner for a moment. */

@@ -4,7 +4,7 @@
  * created, or that the watch has not reported yet. The Pod's network and Subnet are irrelevant.
  */
 import type { Pod } from '../../kubernetes/objects/pod.ts';
-import type { ReleaseReason } from './release-reason.ts';
+import type { ReleaseReason } from './pod-owner.ts';
 
 export interface GarbageCollectorOptions {
   /** The Pod "namespace/name" that the API has at this moment; undefined if there is none. */

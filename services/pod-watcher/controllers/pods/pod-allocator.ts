@@ -30,7 +30,7 @@ import {
 import { ownerOf } from './pod-owner.ts';
 import type { PodReleaser, TransferTarget } from './pod-releaser.ts';
 import { allQueuesOf, quotaQueuesOf } from './wait-queue/wait-queues.ts';
-import { UnservedNetworks } from './wait-queue/unserved-networks.ts';
+import { UnservedNetworks } from './wait-queue/waiter-index.ts';
 import type { Waiters } from './wait-queue/waiters.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 

@@ -2,11 +2,10 @@
 import { ownerKind } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import { includesMember } from '../../../../lib/kubernetes/stateful-set.ts';
-import type { Owner } from '../../../../proto/generated/ipledger.ts';
+import type { Owner, ReleaseCause } from '../../../../proto/generated/ipledger.ts';
 import { isLauncher } from '../../kubernetes/launcher-verifier.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
-import { ownerDeleted, type ReleaseReason } from './release-reason.ts';
 
 /**
  * The controlling owner; undefined for a bare Pod. A virtual machine is the owner only of launchers that were verified: its Pods
@@ -39,3 +38,13 @@ export function memberReleaseReason(
   const evidence = `${named} has ${replicas} replicas${from}, and so no member ${member}`;
   return { cause: 'RELEASE_CAUSE_SCALED_DOWN', evidence };
 }
+
+export interface ReleaseReason {
+  readonly cause: ReleaseCause;
+  /** For people: what was observed. */
+  readonly evidence: string;
+}
+
+export const ownerDeleted = (evidence: string): ReleaseReason => ({ cause: 'RELEASE_CAUSE_OWNER_DELETED', evidence });
+
+export const podDeleted = (evidence: string): ReleaseReason => ({ cause: 'RELEASE_CAUSE_POD_DELETED', evidence });

@@ -11,7 +11,7 @@ import type { HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { Outcome } from '../../work-queue/work-queue.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import type { PodTermination } from './pod-termination.ts';
-import type { ReleaseReason } from './release-reason.ts';
+import type { ReleaseReason } from './pod-owner.ts';
 
 export interface PodReleaserOptions {
   readonly allocator: Pick<LedgerClient, 'call'>;

@@ -6,9 +6,8 @@ import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
-import { memberReleaseReason } from './pod-owner.ts';
+import { memberReleaseReason, type ReleaseReason, ownerDeleted } from './pod-owner.ts';
 import { statefulSetOrdinal } from '../../../../lib/kubernetes/stateful-set.ts';
-import { type ReleaseReason, ownerDeleted } from './release-reason.ts';
 import type { VirtualMachineObject } from '../../kubernetes/objects/virtual-machine.ts';
 
 /** The objects of one machine that the API has at this moment. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FamilyInterval } from '../../../../ledger/domain/state/exclude-ips.ts';
-import { firstUncovered, parseRanges } from './kube-ovn-conflict.ts';
+import { firstUncovered, parseRanges } from './kube-ovn-subnets.ts';
 
 describe('Ranges of addresses', () => {
   for (const [ranges, covers, expected] of [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { toSubnet } from '../../kubernetes/objects/subnet.ts';
-import { kubeOvnConflict } from './kube-ovn-conflict.ts';
+import { kubeOvnConflict } from './kube-ovn-subnets.ts';
 
 const subnet = (name: string, spec: object, status: object = {}) =>
   toSubnet({ metadata: { name, uid: name }, spec, status });

@@ -1,11 +1,14 @@
 /** Compares the Subnets of ipledger with those of Kube-OVN beside it, and reports which to compare again after a change. */
-import { cidrsOverlap, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
+import { cidrsOverlap, parseCidr, lastAddressOf, parseAddress } from '../../../../ledger/domain/addresses/address.ts';
 import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import { broadcastDomainOf } from '../network-definitions/broadcast-domain.ts';
 import { isSameNetwork, classifyNetwork } from '../network-definitions/classify-network.ts';
-import { type AddressPlan, cidrsOf, isOverlay, kubeOvnConflict } from './kube-ovn-conflict.ts';
+import { isOvnProvider, ownIpamType } from '../../../../lib/kubernetes/served-network.ts';
+import { asText } from '../../../../lib/kubernetes/untyped-json.ts';
+import { indexAtOrAfter, union } from '../../../../ledger/domain/addresses/interval.ts';
+import { type FamilyInterval, formatExcludes } from '../../../../ledger/domain/state/exclude-ips.ts';
 
 type Plan = { readonly spec: AddressPlan };
 
@@ -80,4 +83,91 @@ function comparedFields({ spec, overlay, status }: SubnetObject): string {
 function haveCommonAddresses(one: Plan, other: Plan): boolean {
   const blocksOf = ({ spec }: Plan) => cidrsOf(spec.cidrBlock).flatMap((text) => parseCidr(text) ?? []);
   return blocksOf(one).some((block) => blocksOf(other).some((each) => cidrsOverlap(block, each)));
+}
+
+export interface KubeOvnView {
+  /** The Subnets of Kube-OVN. */
+  readonly subnets: Iterable<Pick<SubnetObject, 'name' | 'spec' | 'status' | 'overlay'>>;
+  /** Whether the NetworkAttachmentDefinition of a provider names ipledger's plugin. */
+  readonly isOwnNetwork: (provider: string) => boolean;
+  /** Whether the networks of two providers are known to be in different broadcast domains. */
+  readonly areApart: (provider: string, other: string) => boolean;
+}
+
+/** What of a Subnet decides which addresses it may give. */
+export type AddressPlan = Pick<SubnetObject['spec'], 'provider' | 'cidrBlock' | 'excludeIps'>;
+
+/** A sentence with the remedy; undefined if ipledger may serve the Subnet. */
+export function kubeOvnConflict(
+  { spec: { provider, cidrBlock, excludeIps } }: { readonly spec: AddressPlan },
+  { subnets, isOwnNetwork, areApart }: KubeOvnView,
+): string | undefined {
+  if (isOvnProvider(provider))
+    return `Kube-OVN serves provider ${provider || 'ovn'} on this cluster: set spec.provider to NAME.NAMESPACE of a NetworkAttachmentDefinition with "ipam": {"type": "${ownIpamType}"}`;
+  const cidrs = cidrsOf(cidrBlock);
+  const excluded = parseRanges(excludeIps);
+  for (const { name, spec, status, overlay } of subnets) {
+    if (isOverlay({ spec, overlay }) || areApart(provider, spec.provider)) continue;
+    const used = firstUncovered(inside(cidrs, status, 'using'), excluded);
+    if (used !== undefined)
+      return `Kube-OVN's Subnet ${name} has given ${used}: add ${JSON.stringify(used)} to spec.excludeIps until the Pods with these addresses are deleted`;
+    if (isOwnNetwork(spec.provider)) continue;
+    const available = firstUncovered(inside(cidrs, status, 'available'), excluded);
+    if (available !== undefined)
+      return `Kube-OVN's Subnet ${name} of provider ${spec.provider} may give ${available}: add ${JSON.stringify(available)} to spec.excludeIps here or of that Subnet, or set ipam.type of its network to ${JSON.stringify(ownIpamType)}`;
+  }
+  return undefined;
+}
+
+/** A Subnet of an overlay has a network of its own. */
+export const isOverlay = ({ spec, overlay }: Pick<SubnetObject, 'spec' | 'overlay'>): boolean =>
+  isOvnProvider(spec.provider) && overlay.vlan === '';
+
+/** The blocks of `spec.cidrBlock`, as texts. */
+export const cidrsOf = (cidrBlock: string): string[] => cidrBlock.split(',').map((each) => each.trim());
+
+/** The ranges of a Subnet's status that have an address of one of the CIDRs. */
+function inside(
+  cidrs: readonly string[],
+  status: SubnetObject['status'],
+  state: 'using' | 'available',
+): FamilyInterval[] {
+  const texts = ['v4', 'v6'].flatMap((family) => asText(status[`${family}${state}IPrange`]).split(','));
+  return parseRanges(texts).filter((range) => cidrs.some((cidr) => overlapsCidr(range, cidr)));
+}
+
+/**
+ * Parses ranges of addresses, as `excludeIps` and Kube-OVN's status have them: one address, `first..last` or `first-last`.
+ * Leaves out other texts.
+ */
+export function parseRanges(texts: readonly string[]): FamilyInterval[] {
+  return texts.flatMap((text) => {
+    const ends = text.split(/\.\.|-/, 3).map((end) => parseAddress(end.trim()));
+    const [first, last] = [ends[0], ends.at(-1)];
+    if (ends.length > 2 || !first || !last || first.family !== last.family || first.value > last.value) return [];
+    return [{ family: first.family, first: first.value, last: last.value }];
+  });
+}
+
+/** The first of the ranges that is not inside of the covers together, as `first..last` or one address; undefined if all are. */
+export function firstUncovered(
+  ranges: readonly FamilyInterval[],
+  covers: readonly FamilyInterval[],
+): string | undefined {
+  const byFamily = Map.groupBy(
+    covers.map(({ family, first, last }) => ({ family, first, last })),
+    ({ family }) => family,
+  );
+  const merged = { 4: union(byFamily.get(4) ?? []), 6: union(byFamily.get(6) ?? []) };
+  const uncovered = ranges.find(({ family, first, last }) => {
+    const cover = merged[family][indexAtOrAfter(merged[family], first)];
+    return !cover || cover.first > first || cover.last < last;
+  });
+  return uncovered && formatExcludes([uncovered])[0];
+}
+
+/** Whether a range and a CIDR (a text) have an address in common; false for another text. */
+function overlapsCidr({ family, first, last }: FamilyInterval, cidr: string): boolean {
+  const block = parseCidr(cidr);
+  return block?.family === family && first <= lastAddressOf(block) && block.base <= last;
 }

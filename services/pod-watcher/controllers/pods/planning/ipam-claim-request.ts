@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import type { IpamClaimState } from '../../cluster-view.ts';
-import { clusterProblem, type PlanProblem, requestProblem } from './plan-problem.ts';
+import { clusterProblem, type PlanProblem, requestProblem } from './unserved-requests.ts';
 
 type Request = MessageInput<AttachmentRequest>;
 

@@ -15,7 +15,7 @@ import { PodAnnotations } from './attachment-annotations.ts';
 import { type HeldAttachment, matchHeldAttachments } from './attachment-matching.ts';
 import { networkKey, type NetworkSelection, parseNetworkSelections } from './network-selections.ts';
 import { ok, type Result } from '../../../../../lib/result.ts';
-import { clusterProblem, type PlanProblem, requestProblem } from './plan-problem.ts';
+import { clusterProblem, type PlanProblem, requestProblem } from './unserved-requests.ts';
 
 /** A network that a Pod selects and has no attachment to. */
 export interface SelectedAttachment {

@@ -15,9 +15,14 @@ import { resolveOvn4nfv } from './ovn4nfv/resolve-ovn4nfv.ts';
 import type { ParsedPod, PlannedPod, SelectedAttachment } from './parse-pod.ts';
 import { primarySelection, resolvePrimaryNetwork } from './primary-network.ts';
 import type { Result } from '../../../../../lib/result.ts';
-import { clusterProblem, type PlanProblem } from './plan-problem.ts';
+import {
+  clusterProblem,
+  type PlanProblem,
+  networkServedElsewhere,
+  networkWithoutConfig,
+  type UnservedRequest,
+} from './unserved-requests.ts';
 import { resolveNamedSubnet, resolvePoolSubnets, resolveProviderSubnets } from './subnet-selection.ts';
-import { networkServedElsewhere, networkWithoutConfig, type UnservedRequest } from './unserved-requests.ts';
 
 export interface ResolvedAttachment extends ServedAttachment {
   readonly annotations: AttachmentAnnotations;

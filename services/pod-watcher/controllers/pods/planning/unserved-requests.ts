@@ -1,4 +1,4 @@
-/** The parts of a Pod's request that are not served here, for its Event. The rest of the Pod is served. Pure. */
+/** Why a Pod gets no addresses, and the parts of its request that are not served here; the rest of it is served. Pure. */
 import type { PodEvent } from '../../../kubernetes/event-recorder.ts';
 import { networksAnnotation } from '../../../kubernetes/objects/pod.ts';
 
@@ -25,3 +25,14 @@ export const macWithoutAddress = (where: string): UnservedRequest => ({
   type: 'Warning',
   text: `${where}: the requested MAC is ignored, because no address is requested with it, and the NIC gets any address and MAC. Request both, or remove the MAC`,
 });
+
+/** Why nothing can be requested for a Pod. */
+export interface PlanProblem {
+  /** `request`: the Pod's own annotations are wrong. `cluster`: another object is missing or wrong. */
+  readonly about: 'request' | 'cluster';
+  readonly text: string;
+}
+
+export const requestProblem = (text: string): PlanProblem => ({ about: 'request', text });
+
+export const clusterProblem = (text: string): PlanProblem => ({ about: 'cluster', text });

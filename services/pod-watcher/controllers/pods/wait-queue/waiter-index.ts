@@ -1,5 +1,8 @@
 /** The waiting Pods by topic. The Pods of one topic are a queue in creation order. */
 import { SortedList } from '../../../sorted-list.ts';
+import { addTo, removeFrom } from '../../../../../lib/maps.ts';
+import type { Pod } from '../../../kubernetes/objects/pod.ts';
+import type { PodPlan } from '../planning/request-addresses.ts';
 
 /** The position of a Pod in its queues. */
 export interface QueuePosition {
@@ -104,4 +107,28 @@ export function byCreation(one: QueuePosition, other: QueuePosition): number {
 
 function compareText(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+export class UnservedNetworks {
+  readonly #podsByTopic = new Map<string, Set<string>>();
+  readonly #topicsByPod = new Map<string, readonly string[]>();
+
+  /** Replaces what is known of the Pod. */
+  put(key: string, { phase }: Pick<Pod, 'phase'>, { unserved, topics }: Pick<PodPlan, 'unserved' | 'topics'>): void {
+    this.forget(key);
+    if (phase !== 'Pending' || unserved.length === 0) return;
+    const networks = [...topics].filter((topic) => topic.startsWith('network:'));
+    this.#topicsByPod.set(key, networks);
+    for (const topic of networks) addTo(this.#podsByTopic, topic, key);
+  }
+
+  forget(key: string): void {
+    for (const topic of this.#topicsByPod.get(key) ?? []) removeFrom(this.#podsByTopic, topic, key);
+    this.#topicsByPod.delete(key);
+  }
+
+  /** The Pods "namespace/name" of a topic "network:<namespace>/<name>". */
+  podsOf(topic: string): readonly string[] {
+    return [...(this.#podsByTopic.get(topic) ?? [])];
+  }
 }

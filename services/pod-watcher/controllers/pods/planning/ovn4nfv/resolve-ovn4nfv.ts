@@ -10,9 +10,14 @@ import { noConstraints, parseAddresses, parseMac } from '../../../../kubernetes/
 import { networkKey, type NetworkSelection } from '../network-selections.ts';
 import type { ParsedPod } from '../parse-pod.ts';
 import { ok, type Result } from '../../../../../../lib/result.ts';
-import { clusterProblem, type PlanProblem, requestProblem } from '../plan-problem.ts';
+import {
+  clusterProblem,
+  type PlanProblem,
+  requestProblem,
+  macWithoutAddress,
+  type UnservedRequest,
+} from '../unserved-requests.ts';
 import { resolveProviderSubnets, resolveVirtualNetwork } from '../subnet-selection.ts';
-import { macWithoutAddress, type UnservedRequest } from '../unserved-requests.ts';
 
 type Request = MessageInput<AttachmentRequest>;
 
