@@ -71,6 +71,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/release.ts')).defineRelease,
   },
   {
+    usage: 'unbind <address|node>',
+    description: 'end the bindings of released addresses, for containers that have ended without a CNI DEL',
+    load: async () => (await import('./verbs/unbind.ts')).defineUnbind,
+  },
+  {
     usage: 'quarantine <address>',
     description: 'stop new allocations of an address; a Pod that holds the address keeps it',
     load: async () => (await import('./verbs/quarantine.ts')).defineQuarantine,

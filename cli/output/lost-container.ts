@@ -10,7 +10,7 @@ export const describeContainer = ({ containerId, node, at }: HoldingContainer): 
 
 /** What ends the binding of a container. Only its node knows whether it runs. */
 export const endOfBinding = (node: string): string =>
-  `the CNI DEL of that container, a reboot of ${node}, or the binding timeout of the Subnet ends that. ${lostNodeRemedy(node)}`;
+  `the CNI DEL of that container, a reboot of ${node}, or a binding timeout of the Subnet ends that. ${lostNodeRemedy(node)}`;
 
 /** The commands for a node that does not come back; both end the bindings of its containers. */
 export const lostNodeRemedy = (node: string): string =>

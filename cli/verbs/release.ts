@@ -51,7 +51,8 @@ async function findAllocations(
 function describeState({ state, bindings: [binding], availableAt }: AddressRecord): string {
   if (state !== 'held' || !binding) return state;
   const { containerId, node } = binding;
-  return `held until ${availableAt}, because container ${containerId} on node ${node} may still answer on it; if that node is down for good, \`kubectl delete node ${node}\` frees the address now`;
+  const until = availableAt === '' ? '' : ` until ${availableAt}`;
+  return `held${until}, because container ${containerId} on node ${node} may still answer on it; if that node is down for good, \`kubectl delete node ${node}\` frees the address now. If only the container has ended: \`ipledger unbind\``;
 }
 
 function describeAllocation(allocation: Allocation): string {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { noBindingTimeoutMs } from '../../ledger/domain/commands/command.ts';
 import type { MessageInput } from '../../proto/codec.ts';
 import type { ListSubnetsReply } from '../../proto/generated/ipledger.ts';
 import { position } from '../testing/address-events.fixture.ts';
@@ -73,6 +74,11 @@ describe('ipledger subnets', () => {
         spec: { ...spec, maxAddressesPerNamespace: 5 },
         usage: [{ family: 4, inUse: '2', available: '3' }],
       },
+      {
+        name: 'wan',
+        spec: { ...spec, bindingTimeoutMs: noBindingTimeoutMs },
+        usage: [{ family: 4, inUse: '2', available: '3' }],
+      },
     ];
     const { stdout } = await runWithFakeAllocator(
       { listSubnets: () => ({ position, subnets }) },
@@ -80,9 +86,10 @@ describe('ipledger subnets', () => {
       '-o',
       'wide',
     );
-    expect(stdout.split('\n').slice(0, 2)).to.deep.equal([
+    expect(stdout.split('\n').slice(0, 3)).to.deep.equal([
       'SUBNET  PROVIDER     CIDR         IN USE  AVAILABLE  COOLDOWN  BINDING TIMEOUT  MAX PER NAMESPACE',
       'lan     lan.default  10.0.0.0/24  2       3          300s      7200s            5',
+      'wan     lan.default  10.0.0.0/24  2       3          300s      none             -',
     ]);
   });
 });

@@ -1,5 +1,6 @@
 /** `ipledger subnets`: lists the subnets with their usage, and the position of the ledger. */
 import type { Command } from 'commander';
+import { isNever } from '../../ledger/domain/commands/command.ts';
 import { type ListSubnetsReply, type Position, type Subnet, SubnetsService } from '../../proto/generated/ipledger.ts';
 import type { Answer } from '../output/answer.ts';
 import { textColumns, formatTable } from '../output/table.ts';
@@ -35,7 +36,9 @@ function formatRows({ name, spec, usage }: Subnet): string[][] {
     const cidr = cidrs.find((text) => text.includes(':') === (family === 6)) ?? '';
     const limits = [
       formatSeconds(spec?.cooldownMs),
-      formatSeconds(spec?.bindingTimeoutMs),
+      spec?.bindingTimeoutMs !== undefined && isNever(spec.bindingTimeoutMs)
+        ? 'none'
+        : formatSeconds(spec?.bindingTimeoutMs),
       String(spec?.maxAddressesPerNamespace ?? ''),
     ];
     return [name, spec?.provider ?? '', cidr, inUse, free || available, ...limits];

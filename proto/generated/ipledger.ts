@@ -649,7 +649,10 @@ export interface SubnetSpec {
   protocol: string;
   /** The time after its release in which an address is not allocated again. Absent: 60,000. */
   cooldownMs?: number;
-  /** The time after which a released address with an open binding can be allocated again. Absent: 3,600,000. */
+  /**
+   * The time after which a released address with an open binding can be allocated again. Absent: never,
+   * which is stored as 31,536,000,000,000.
+   */
   bindingTimeoutMs?: number;
   /** The number of its addresses that the Pods of one namespace may hold; both families count. Absent: no limit. */
   maxAddressesPerNamespace?: number;

@@ -246,7 +246,7 @@ describe('ipledger check', function () {
     expect(result).to.include({ status: 0 });
     expect(result.stdout).to.match(/: no disagreement\n$/);
     expect(result.stderr).to.equal(
-      '10.0.0.8 of subnet lan is held: container c0ffee of Pod default/web on node node-1 may still answer on it, bound since 2026-01-31T08:00:00.000Z; the CNI DEL of that container, a reboot of node-1, or the binding timeout of the Subnet ends that. Start node-1. If it is powered off for good, run: kubectl delete node node-1, or: kubectl taint node node-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute\n',
+      '10.0.0.8 of subnet lan is held: container c0ffee of Pod default/web on node node-1 may still answer on it, bound since 2026-01-31T08:00:00.000Z; the CNI DEL of that container, a reboot of node-1, or a binding timeout of the Subnet ends that. Start node-1. If it is powered off for good, run: kubectl delete node node-1, or: kubectl taint node node-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute\n',
     );
   });
 

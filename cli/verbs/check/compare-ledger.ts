@@ -7,7 +7,7 @@ import type { Allocation, SandboxBinding, Subnet, Usage } from '../../../proto/g
 import type { LedgerState, CheckInput } from './check-input.ts';
 import { formatPodName, formatAllocation } from '../../output/format.ts';
 import type { Disagreement } from './disagreement.ts';
-import { formatShellCommand, restartWatcherCommand } from '../../shell-command.ts';
+import { formatShellCommand } from '../../shell-command.ts';
 
 /** A frozen ledger was restored from a backup and lacks events. */
 export function compareFreeze({ ledger: { freeze } }: CheckInput): Disagreement[] {
@@ -212,7 +212,10 @@ export function compareNodes({ ledger, cluster }: CheckInput): Disagreement[] {
     const { containerId = '', node = '' } = binding ?? {};
     if (cluster.nodes.has(node)) return [];
     const what = `held for container ${containerId} of Pod ${formatPodName(attachment)} on node ${node}, and there is no such Node`;
-    const remedy = restartWatcherCommand(cluster.namespace, 'it ends the bindings of a deleted Node');
+    const remedy = formatShellCommand(
+      ['kubectl', 'get', 'nodes'],
+      `if the machine of ${node} is off for good, this ends its bindings: ipledger unbind ${node}`,
+    );
     return [{ kind: 'Node deleted', where: `${addresses.join(',')} of subnet ${subnet}`, what, remedy }];
   });
 }

@@ -30,6 +30,7 @@ export async function applyRecovery(
       containerId: binding?.containerId ?? '',
       interface: binding?.interface ?? '',
       cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED',
+      evidence: reason.reason,
     });
   const { subnets, pools, imports, quarantines } = recovery;
   const rejected = await applyPlan(
@@ -43,7 +44,7 @@ export async function applyRecovery(
 /** The Pods of a tenant do not keep the ledger frozen for all others: an address of a rejected Pod is in use, or is quarantined. */
 export const keepsFrozen = (rejected: readonly RejectedObject[]): boolean => rejected.some(({ isPod }) => !isPod);
 
-/** The bindings stay: the address is held until CNI DEL or the binding timeout, because a container may still answer on it. */
+/** The bindings stay: the address is held until CNI DEL, or the end of its Node, because a container may still answer on it. */
 async function release(
   { allocation, reason: why }: PlannedRelease,
   { reason }: RecoveryReason,

@@ -122,7 +122,7 @@ describe('The diagnosis of an address that an earlier container may use', () => 
   const attachment = { namespace: 'default', pod: 'db-0', provider: 'lan.default', ordinal: 0 };
   const lost =
     'Start node-9. If it is powered off for good, run: kubectl delete node node-9, or: kubectl taint node node-9 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute';
-  const ends = `the CNI DEL of that container, a reboot of node-9, or the binding timeout of the Subnet ends that. ${lost}`;
+  const ends = `the CNI DEL of that container, a reboot of node-9, or a binding timeout of the Subnet ends that. ${lost}`;
   const bound = {
     containerId: 'c0ffeec0ffee77',
     interface: 'net1',

@@ -20,8 +20,17 @@ export interface RequestedSubnet {
   readonly maxAddressesPerNamespace?: number;
 }
 
+/**
+ * The binding timeout of a Subnet without one: 1,000 years. A number, because every earlier version reads one, and such that the
+ * time after it is a valid date.
+ */
+export const noBindingTimeoutMs = 31_536_000_000_000;
+
+/** Whether the end of a binding timeout never comes: the Subnet has none. */
+export const isNever = (until: number): boolean => until >= noBindingTimeoutMs;
+
 /** The times of a subnet whose configuration sets none, and of a retired subnet, whose own times the state no longer has. */
-export const defaultCooldownTimes = { cooldownMs: 60_000, bindingTimeoutMs: 3_600_000 } as const;
+export const defaultCooldownTimes = { cooldownMs: 60_000, bindingTimeoutMs: noBindingTimeoutMs } as const;
 
 /** A pool configuration as the user wrote it; `ips` are addresses, ranges "first..last" or CIDRs. */
 export interface RequestedPool {

@@ -10,6 +10,7 @@ import {
   unbound,
 } from '../testing/event-fixtures.ts';
 import { foldEvents, given, startTime } from '../testing/given-when-then.ts';
+import { formatSubnet } from '../state/normalise-subnet.ts';
 import { decide } from './decide.ts';
 
 const small = { provider: 'small.default', subnets: ['small'] };
@@ -286,6 +287,25 @@ describe('Allocate while a container may still answer', () => {
   it('allocates the address after the binding timeout', () => {
     given(lost)
       .whenAfter(3_600_000, allocate('four', small))
+      .then([inSmall('four', '10.0.0.2')]);
+  });
+
+  it('never allocates the address without a CNI DEL in a Subnet without a binding timeout, and names what frees it', () => {
+    const plain = { cidrBlock: '10.0.0.0/29', gateway: '', excludeIps: [], provider: '', protocol: '' };
+    const { bindingTimeoutMs } = formatSubnet(plain);
+    const patient = [smallSubnet({ bindingTimeoutMs }), ...lost.slice(1)];
+    const tenYears = 10 * 365 * 24 * 3_600_000;
+    given(patient)
+      .whenAfter(tenYears, allocate('four', small))
+      .thenRefused('SUBNET_FULL', '(the next is free 60 s after the CNI DEL of its container). ');
+    given(patient)
+      .whenAfter(tenYears, allocate('four', { ...small, candidates: [['10.0.0.2']] }))
+      .thenRefused(
+        'ADDRESS_IN_USE',
+        "it is free after that container's CNI DEL, or when that Node is deleted or out of service",
+      );
+    given([...patient, unbound(one)])
+      .whenAfter(60_000, allocate('four', small))
       .then([inSmall('four', '10.0.0.2')]);
   });
 

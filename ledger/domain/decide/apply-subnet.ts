@@ -11,7 +11,7 @@ import { Refused } from '../commands/refusal.ts';
 import { cooldownTimesOfSubnet, type State } from '../state/state.ts';
 import { subnetsOverlap, type Subnet } from '../state/subnet.ts';
 import { normaliseSubnet } from '../state/normalise-subnet.ts';
-import { formatInstant } from './rules/refusal-messages.ts';
+import { formatInstant, freeAfterContainer } from './rules/refusal-messages.ts';
 
 /** @throws Refused SUBNET_INVALID, SUBNET_OVERLAP, SUBNET_IN_USE */
 export function applySubnet(state: State, { name, spec: requested, source, now }: ApplySubnet): Event[] {
@@ -107,7 +107,7 @@ function useOf(
   if (reservation) return `is reserved for ${reservation.reservedFor}`;
   if (quarantine) return `is quarantined since ${formatInstant(quarantine.at)}`;
   if (binding && lastAt > now - bindingTimeoutMs)
-    return `may still be used by container ${binding.containerId} on node ${binding.node}, until ${formatInstant(lastAt + bindingTimeoutMs)}`;
+    return `may still be used by container ${binding.containerId} on node ${binding.node}: ${freeAfterContainer(lastAt + bindingTimeoutMs)}`;
   if (lastAt > now - cooldownMs) return `cools down until ${formatInstant(lastAt + cooldownMs)}`;
   return undefined;
 }

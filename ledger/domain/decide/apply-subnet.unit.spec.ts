@@ -13,6 +13,7 @@ const apply = (spec: Partial<RequestedSubnet> = {}, name = 'macvlan'): Untimed =
     excludeIps: ['172.17.0.0..172.17.0.10'],
     provider: 'macvlan.default',
     protocol: 'IPv4',
+    bindingTimeoutMs: 3_600_000,
     ...spec,
   },
 });

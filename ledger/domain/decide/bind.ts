@@ -6,7 +6,7 @@ import { Refused } from '../commands/refusal.ts';
 import { attachmentKey, bindingsOf, claimOf, allocationsOfPodName, podKeyOf, type State } from '../state/state.ts';
 import { makeRoomForBinding, refuseManyAddresses } from './rules/binding-limit.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
-import { formatInstant } from './rules/refusal-messages.ts';
+import { rebootOrTimeout } from './rules/refusal-messages.ts';
 
 /**
  * The allocation of a CNI call: that of the Pod's attachment with the provider and the interface name, or the first one without
@@ -145,7 +145,7 @@ type OtherBinding = Binding & { readonly end: number };
 const boundElsewhere = (what: string, other: OtherBinding): Refused =>
   new Refused(
     'ADDRESS_ANSWERING',
-    `${what}: container ${other.containerId} (${other.interface}) on node ${other.node} may still answer on it. Bind waits until the CNI DEL of that container, a reboot of ${other.node}, or ${formatInstant(other.end)}. If ${other.node} does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
+    `${what}: container ${other.containerId} (${other.interface}) on node ${other.node} may still answer on it. Bind waits until the CNI DEL of that container, ${rebootOrTimeout(other.node, other.end)}. If ${other.node} does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
     other.attachment,
   );
 
@@ -153,6 +153,6 @@ const boundElsewhere = (what: string, other: OtherBinding): Refused =>
 const boundOnUnnamedNode = (what: string, { end, attachment }: OtherBinding): Refused =>
   new Refused(
     'ADDRESS_ANSWERING',
-    `${what}: a container on another node may still answer on it. Bind waits until the CNI DEL of that container, a reboot of its node, or ${formatInstant(end)}. If that node does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
+    `${what}: a container on another node may still answer on it. Bind waits until the CNI DEL of that container, ${rebootOrTimeout('its node', end)}. If that node does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
     attachment,
   );

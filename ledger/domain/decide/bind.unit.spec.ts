@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Bind, Unbind } from '../commands/command.ts';
+import { type Bind, noBindingTimeoutMs, type Unbind } from '../commands/command.ts';
 import { decide } from './decide.ts';
 import type { UnbindCause } from '../values/allocation.ts';
 import { allocated, bound, released, subnetConfigured, transferred, unbound } from '../testing/event-fixtures.ts';
@@ -112,6 +112,15 @@ describe('Bind on another node', () => {
       .whenAfter(hourMs - 1, elsewhere())
       .thenRefused('ADDRESS_ANSWERING', 'may still answer');
     given(history).whenAfter(hourMs, elsewhere()).then(accepted);
+  });
+
+  it('is refused for good in a Subnet without a binding timeout, without a time in the message', () => {
+    given([subnetConfigured('macvlan', { bindingTimeoutMs: noBindingTimeoutMs }), ...history.slice(1)])
+      .whenAfter(10 * 365 * 24 * hourMs, elsewhere())
+      .thenRefused(
+        'ADDRESS_ANSWERING',
+        'Bind waits until the CNI DEL of that container, or a reboot of node-1. If node-1 does not come back',
+      );
   });
 
   it('counts the timeout of a binding of the same Pod from that binding', () => {

@@ -13,6 +13,7 @@ import {
   subnetConfigured,
 } from '../testing/event-fixtures.ts';
 import { foldEvents, given, startTime } from '../testing/given-when-then.ts';
+import { noBindingTimeoutMs } from '../commands/command.ts';
 import { decide } from './decide.ts';
 import { maxClaimsPerDrop } from '../events/claims-dropped.ts';
 
@@ -47,6 +48,17 @@ describe('DropClaims', () => {
     const cools = subnetConfigured('macvlan', { cooldownMs: 2 * hour });
     given([cools, ...used.slice(1)])
       .whenAfter(2 * hour, drop('172.17.0.11'))
+      .thenNothingHappens();
+  });
+
+  it('drops an idle claim of a Subnet without a binding timeout, and never one that a container holds', () => {
+    const patient = subnetConfigured('macvlan', { bindingTimeoutMs: noBindingTimeoutMs });
+    given([patient, ...used.slice(1)])
+      .whenAfter(hour + 1, drop('172.17.0.11'))
+      .then([dropped(['172.17.0.11'])]);
+    const held = allocated('a', '172.17.0.11');
+    given([patient, held, bound(held, 2), released(held, 2)])
+      .whenAfter(365 * 24 * hour, drop('172.17.0.11'))
       .thenNothingHappens();
   });
 

@@ -1,4 +1,5 @@
 /** Definition of ClaimsDropped, and when a claim may be dropped. */
+import { isNever } from '../commands/command.ts';
 import { type Claim, standingOf } from '../state/claim.ts';
 import { removeClaim } from '../state/indexes.ts';
 import { claimOf, cooldownTimesOfSubnet, type State } from '../state/state.ts';
@@ -8,12 +9,15 @@ import { type EventDefinition } from './event-definition.ts';
 /** This many IPv6 addresses, each with its previous event, make an event of less than 12 KB and a batch of less than 128 operations. */
 export const maxClaimsPerDrop = 100;
 
+/** How long an address is idle at least where nothing sets a binding timeout. Earlier versions verify this time for retired Subnets. */
+const defaultIdleMs = 3_600_000;
+
 /** Whether a claim may be dropped: the address is idle, and has been for longer than any later decision requires. */
 export function isDroppable(state: State, subnet: string, claim: Claim, now: number): boolean {
   const homes = claim.networks.flatMap((network) => state.homeSubnets.get(network) ?? []);
   const minIdleMs = [subnet, ...homes].flatMap((name) => {
     const { cooldownMs, bindingTimeoutMs } = cooldownTimesOfSubnet(state, name);
-    return [cooldownMs, bindingTimeoutMs];
+    return [cooldownMs, isNever(bindingTimeoutMs) ? defaultIdleMs : bindingTimeoutMs];
   });
   return standingOf(claim) === 'idle' && now - claim.lastAt > Math.max(...minIdleMs);
 }

@@ -6,6 +6,7 @@ import { groupOf } from '../state/claims.ts';
 import type { Seq } from '../values/ledger.ts';
 import { contains, formatRanges, type Interval, difference, countAddresses, union } from '../addresses/interval.ts';
 import { type ConfiguredPool, isInPool } from '../state/pool.ts';
+import { defaultCooldownTimes, isNever } from '../commands/command.ts';
 import { Refused } from '../commands/refusal.ts';
 import { bindingsOf, claimOf, type ConfiguredSubnet, allocationsOfPodName, type State } from '../state/state.ts';
 
@@ -23,7 +24,7 @@ export interface AddressRecord {
   readonly address: string;
   readonly state: AddressStateName;
   readonly claim: Claim | undefined;
-  /** When an address in cooldown, or held, can be allocated again. */
+  /** When an address in cooldown, or held, can be allocated again. Undefined for a held one of a Subnet without a binding timeout. */
   readonly availableAt: number | undefined;
   /** The pool of the address; '' for none. */
   readonly pool: string;
@@ -102,8 +103,10 @@ function stateOf(
   if (claim?.quarantine) return { state: 'quarantined', availableAt: undefined };
   if (claim?.reservation) return { state: 'reserved', availableAt: undefined };
   const times = configured?.subnet.spec;
-  if (claim && claim.bindings.length > 0)
-    return { state: 'held', availableAt: claim.lastAt + (times?.bindingTimeoutMs ?? 0) };
+  if (claim && claim.bindings.length > 0) {
+    const availableAt = claim.lastAt + (times ?? defaultCooldownTimes).bindingTimeoutMs;
+    return { state: 'held', availableAt: isNever(availableAt) ? undefined : availableAt };
+  }
   if (!usable) return { state: 'excluded', availableAt: undefined };
   if (!claim) return { state: 'fresh', availableAt: undefined };
   const availableAt = claim.lastAt + (times?.cooldownMs ?? 0);

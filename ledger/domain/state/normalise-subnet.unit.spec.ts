@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RequestedSubnet } from '../commands/command.ts';
+import { noBindingTimeoutMs, type RequestedSubnet } from '../commands/command.ts';
 import { formatRanges } from '../addresses/interval.ts';
 import { type Subnet, subnetFromSpec } from './subnet.ts';
 import { normaliseSubnet } from './normalise-subnet.ts';
@@ -30,7 +30,7 @@ describe('normaliseSubnet', () => {
       provider: 'p.default',
       protocol: 'IPv4',
       cooldownMs: 60_000,
-      bindingTimeoutMs: 3_600_000,
+      bindingTimeoutMs: noBindingTimeoutMs,
     });
   });
 

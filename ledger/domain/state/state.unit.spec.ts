@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Address, formatAddress, parseAddress } from '../addresses/address.ts';
 import type { Claim } from './claim.ts';
 import { effectiveClaim } from './claims-on-network.ts';
-import type { Command, IpFamily } from '../commands/command.ts';
+import { type Command, type IpFamily, noBindingTimeoutMs } from '../commands/command.ts';
 import { decide } from '../decide/decide.ts';
 import { describeState } from '../testing/describe-state.ts';
 import type { Event, Sequenced } from '../events/event.ts';
@@ -318,7 +318,7 @@ describe('State', () => {
     const configured = smallSubnet(own);
     const retired: Event = { type: 'SubnetRetired', subnet: 'small', data: {} };
     expect(cooldownTimesOfSubnet(foldEvents([configured]), 'small')).to.include(own);
-    const defaults = { cooldownMs: 60_000, bindingTimeoutMs: 3_600_000 };
+    const defaults = { cooldownMs: 60_000, bindingTimeoutMs: noBindingTimeoutMs };
     expect(cooldownTimesOfSubnet(foldEvents([configured, retired]), 'small')).to.deep.equal(defaults);
   });
 });

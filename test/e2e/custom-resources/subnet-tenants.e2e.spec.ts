@@ -1,5 +1,6 @@
 /** The rules of a Subnet for its tenants: namespaces, the number of addresses per namespace, and cooldowns. */
 import { expect } from 'chai';
+import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import { SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { expectConsistency } from '../support/consistency.ts';
@@ -98,7 +99,7 @@ describe('the tenants of a Subnet', function () {
     );
     await patchSubnet('timed', { cooldownSeconds: 0, bindingTimeoutSeconds: null });
     await eventually(async () =>
-      expect(await specInLedger()).to.include({ cooldownMs: 0, bindingTimeoutMs: 3_600_000 }),
+      expect(await specInLedger()).to.include({ cooldownMs: 0, bindingTimeoutMs: noBindingTimeoutMs }),
     );
   });
 

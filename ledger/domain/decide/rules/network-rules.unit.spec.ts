@@ -202,7 +202,11 @@ describe('The provider of a subnet', () => {
   for (const [what, history, why] of [
     ['held', [first], '10.0.0.2 is held by Pod default/first'],
     ['reserved', [reserved('vip/web', ['10.0.0.2'], { subnet: 'lan' })], '10.0.0.2 is reserved for vip/web'],
-    ['bound', [first, bound(first, 2), released(first, 2)], 'by container container-1 on node node-1, until'],
+    [
+      'bound',
+      [first, bound(first, 2), released(first, 2)],
+      'by container container-1 on node node-1: it is free after',
+    ],
     ['at rest', [first, released(first, 2)], '10.0.0.2 cools down until'],
     ['quarantined', [quarantined('10.0.0.2', 'lan')], '10.0.0.2 is quarantined since'],
   ] as const)

@@ -3,7 +3,7 @@ import { formatAddress } from '../../addresses/address.ts';
 import type { AddressPool, CooldownTimes } from '../../state/address-pools/address-pool.ts';
 import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import type { Binding, Claim } from '../../state/claim.ts';
-import type { IpFamily } from '../../commands/command.ts';
+import { type IpFamily, isNever } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import { effectiveClaim } from '../../state/claims-on-network.ts';
 import type { ConfiguredSubnet, State } from '../../state/state.ts';
@@ -21,7 +21,13 @@ export function describeUnendedBinding(what: string, claim: Claim, bindingTimeou
 
 /** When what a container may still use becomes free. */
 export const freeAfterContainer = (until: number): string =>
-  `it is free after that container's CNI DEL, when that Node is deleted, or at ${formatInstant(until)}`;
+  isNever(until)
+    ? "it is free after that container's CNI DEL, or when that Node is deleted or out of service"
+    : `it is free after that container's CNI DEL, when that Node is deleted, or at ${formatInstant(until)}`;
+
+/** What ends the wait for a container, after its CNI DEL. @param node of the container, as the reader may know it */
+export const rebootOrTimeout = (node: string, until: number): string =>
+  isNever(until) ? `or a reboot of ${node}` : `a reboot of ${node}, or ${formatInstant(until)}`;
 
 export const describeContainer = ({ containerId, node, attachment: { namespace, pod } }: Binding): string =>
   `container ${containerId} of Pod ${namespace}/${pod} on node ${node}`;
@@ -95,6 +101,7 @@ function describeNextFree(state: State, subnet: Subnet, addresses: AddressPool, 
   const at = Math.min(cooledAt ?? Infinity, heldUntil ?? Infinity);
   if (at <= now || at === Infinity) return ': another Subnet of the network uses the next one, or it cools down there';
   const afterDel = `${subnet.spec.cooldownMs / 1_000} s after the CNI DEL of its container`;
+  if (isNever(at)) return ` (the next is free ${afterDel})`;
   if (cooledAt === undefined) return ` (the next is free ${afterDel}, or at ${formatInstant(at)})`;
   return ` (the next is free at ${formatInstant(at)}${heldUntil === undefined ? '' : `, or ${afterDel}`})`;
 }

@@ -5,7 +5,6 @@ import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/span.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
-import type { UnbindCause } from '../../../../ledger/domain/values/allocation.ts';
 import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { visibleTo } from '../agent-view.ts';
@@ -42,12 +41,11 @@ export async function attach(
 const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
   ownNode === undefined ? {} : { onlyNode: ownNode };
 
-/** A person does not know whether a container runs; its node does. With the causes of a Node, the Node is gone. */
+/** A person does not know whether a container runs; its node does. */
 const people = /^(ipledger:\/\/operator\/|kubernetes:)/;
-const nodeCauses: ReadonlySet<UnbindCause> = new Set(['node-deleted', 'node-out-of-service']);
 
-const releasedOnly = ({ actor }: CallContext, cause: UnbindCause): { readonly releasedOnly?: true } =>
-  people.test(actor) && !nodeCauses.has(cause) ? { releasedOnly: true } : {};
+const releasedOnly = ({ actor }: CallContext): { readonly releasedOnly?: true } =>
+  people.test(actor) ? { releasedOnly: true } : {};
 
 export async function bind(allocator: AllocatorContext, request: api.BindRequest, context: CallContext) {
   const sandbox = readSandbox(request);
@@ -86,7 +84,7 @@ export async function unbind(allocator: AllocatorContext, request: api.UnbindReq
       cause,
       evidence,
       ...onlyNode(context),
-      ...releasedOnly(context, cause),
+      ...releasedOnly(context),
     }),
     (_state, events) => events.length,
   );

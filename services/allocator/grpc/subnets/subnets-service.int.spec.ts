@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { IpamService, SubnetsService } from '../../../../proto/generated/ipledger.ts';
+import { noBindingTimeoutMs } from '../../../../ledger/domain/commands/command.ts';
 import { addressKey } from '../../../../ledger/log/store/keys.ts';
 import {
   allocate,
@@ -34,7 +35,7 @@ describe('Subnets', () => {
             provider: 'macvlan.default',
             protocol: 'IPv4',
             cooldownMs: 60_000,
-            bindingTimeoutMs: 3_600_000,
+            bindingTimeoutMs: noBindingTimeoutMs,
           },
           source,
           usage: [

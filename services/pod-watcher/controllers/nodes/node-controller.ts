@@ -1,6 +1,6 @@
 /**
  * The Node controller: unbinds the containers of Nodes that were deleted or tainted as out of service. Released addresses of
- * their Pods are then free before the binding timeout.
+ * their Pods are then free.
  *
  * A binding ends only if no Pod holds its address: a container may run on although its Node object was deleted. While its Pod
  * exists, the address is allocated to no other Pod. A Node counts as deleted only if the API reported the deletion: the
@@ -11,7 +11,7 @@ import { errorMessage } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { IpamService, type SandboxBinding, type UnbindCause } from '../../../../proto/generated/ipledger.ts';
 import type { ObjectChange, ObjectMeta, Informer } from '../../../../lib/kubernetes/client/informer.ts';
-import type { NodeObject } from '../../kubernetes/objects/node.ts';
+import { type NodeObject, outOfServiceTaint } from '../../kubernetes/objects/node.ts';
 import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
 import { readPages } from '../../../../lib/ledger-client/pages.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
@@ -53,9 +53,10 @@ const gatherMs = 200;
 const massDeletionWindowMs = 60_000;
 const minNodes = 10;
 
-/** Why the bindings of a Node end. Bindings made after `until`, a time of the ledger, stay. */
+/** Why the bindings of a Node end, for their events. Bindings made after `until`, a time of the ledger, stay. */
 interface NodeEnd {
   readonly cause: UnbindCause;
+  readonly evidence: string;
   readonly until: number;
 }
 
@@ -72,7 +73,7 @@ export class NodeController implements LedgerSubscriber {
   readonly #queue: WorkQueue;
   readonly #massDeletionGuard: MassDeletionGuard;
   /** Deleted Nodes that may have bindings, with the time of performance.now(). */
-  readonly #deleted = new Map<string, number>();
+  readonly #deleted = new Map<string, { readonly uid: string; readonly at: number }>();
   /**
    * Nodes tainted as out of service, with the time in the ledger of the last binding that they had when the taint was seen;
    * undefined until it is read. Times of one clock are compared: the taint's own time is of another one.
@@ -120,7 +121,7 @@ export class NodeController implements LedgerSubscriber {
     this.#queue.start();
     if (!listDeleted) return;
     try {
-      for await (const { name } of listDeleted(signal)) if (!nodes.objects.has(name)) this.#onDeleted(name);
+      for await (const node of listDeleted(signal)) if (!nodes.objects.has(node.name)) this.#onDeleted(node);
     } catch (error) {
       if (!signal.aborted)
         log.info({ reason: errorMessage(error) }, 'nodes: the API server has no full history of the deletions');
@@ -140,15 +141,15 @@ export class NodeController implements LedgerSubscriber {
     if (change.kind === 'listed') return;
     const { name, isOutOfService } = change.object;
     if (change.kind === 'gone' || !isOutOfService) this.#outOfService.delete(name);
-    if (change.kind === 'gone') return this.#onDeleted(name);
+    if (change.kind === 'gone') return this.#onDeleted(change.object);
     this.#deleted.delete(name);
     if (!isOutOfService || this.#outOfService.has(name)) return;
     this.#outOfService.set(name, this.#options.outOfServiceBefore?.[name]);
     this.#queue.add(name);
   }
 
-  #onDeleted(name: string): void {
-    this.#deleted.set(name, performance.now());
+  #onDeleted({ name, uid }: ObjectMeta): void {
+    this.#deleted.set(name, { uid, at: performance.now() });
     this.#queue.addAfter(name, this.#settleMs);
   }
 
@@ -157,23 +158,25 @@ export class NodeController implements LedgerSubscriber {
   }
 
   async #reconcile(name: string): Promise<Outcome> {
-    const { nodeExists, signal } = this.#options;
+    const { nodeExists, nodes, signal } = this.#options;
     if (this.#outOfService.has(name)) {
       const cause = 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE';
+      const evidence = `Node ${name} (uid ${nodes.objects.get(name)?.uid}) has the taint ${outOfServiceTaint}`;
       const known = this.#outOfService.get(name);
-      const { remaining, lastAt } = await this.#unbind(name, { cause, until: known ?? Infinity });
+      const { remaining, lastAt } = await this.#unbind(name, { cause, evidence, until: known ?? Infinity });
       if (this.#outOfService.has(name)) this.#outOfService.set(name, known ?? lastAt);
       return remaining > 0 ? 'again' : 'done';
     }
-    const deletedAt = this.#deleted.get(name);
-    if (deletedAt === undefined) return 'done';
-    const remainingMs = deletedAt + this.#settleMs - performance.now();
+    const deleted = this.#deleted.get(name);
+    if (!deleted) return 'done';
+    const remainingMs = deleted.at + this.#settleMs - performance.now();
     if (remainingMs > 0) {
       this.#queue.addAfter(name, remainingMs);
       return 'done';
     }
     if (this.#checkMassDeletion()) return 'again';
-    const end = { cause: 'UNBIND_CAUSE_NODE_DELETED', until: Infinity } as const;
+    const evidence = `Node ${name} (uid ${deleted.uid}) is deleted`;
+    const end = { cause: 'UNBIND_CAUSE_NODE_DELETED', evidence, until: Infinity } as const;
     const remaining = (await nodeExists(name, signal)) ? 0 : (await this.#unbind(name, end)).remaining;
     if (remaining > 0) return 'again';
     this.#deleted.delete(name);
@@ -184,7 +187,7 @@ export class NodeController implements LedgerSubscriber {
     const { nodes, alarm, leaseNamespace } = this.#options;
     const wasHalted = this.missing > 0;
     const since = wasHalted ? -Infinity : performance.now() - massDeletionWindowMs;
-    const missing = [...this.#deleted].filter(([, at]) => at > since).map(([name]) => name);
+    const missing = [...this.#deleted].filter(([, { at }]) => at > since).map(([name]) => name);
     const expected = missing.length + nodes.objects.size;
     const isHalted = this.#massDeletionGuard.update(allObjects, { missing: missing.length, expected });
     if (isHalted)
@@ -197,8 +200,9 @@ export class NodeController implements LedgerSubscriber {
   }
 
   /** Ends the bindings of a Node whose addresses no Pod holds. */
-  async #unbind(node: string, { cause, until }: NodeEnd): Promise<NodeBindings> {
+  async #unbind(node: string, end: NodeEnd): Promise<NodeBindings> {
     const { allocator, isAddressHeld, log, signal } = this.#options;
+    const { cause, until } = end;
     let [ended, remaining, later, lastAt] = [0, 0, 0, 0];
     const read = (pageToken: string) => allocator.call(IpamService.listBindings, { node, pageToken }, signal);
     for await (const { bindings } of readPages(read))
@@ -206,7 +210,7 @@ export class NodeController implements LedgerSubscriber {
         const at = Date.parse(sandbox.binding?.at ?? '') || 0;
         lastAt = Math.max(lastAt, at);
         if (at > until) later += 1;
-        else if (!isAddressHeld(sandbox) && (await this.#unbindOne(sandbox, cause)) > 0) ended += 1;
+        else if (!isAddressHeld(sandbox) && (await this.#unbindOne(sandbox, end)) > 0) ended += 1;
         else remaining += 1;
       }
     const counts = { node, ended, remaining, cause };
@@ -220,11 +224,11 @@ export class NodeController implements LedgerSubscriber {
   }
 
   /** @returns how many bindings ended: 0 if an address is fenced, or another client unbound it before. */
-  async #unbindOne({ attachment, binding }: SandboxBinding, cause: UnbindCause): Promise<number> {
+  async #unbindOne({ attachment, binding }: SandboxBinding, { cause, evidence }: NodeEnd): Promise<number> {
     const { allocator, signal } = this.#options;
     const { namespace = '', pod = '', provider = '' } = attachment ?? {};
     const { containerId = '', interface: name = '' } = binding ?? {};
-    const request = { namespace, pod, provider, containerId, interface: name, cause };
+    const request = { namespace, pod, provider, containerId, interface: name, cause, evidence };
     return (await allocator.call(IpamService.unbind, request, signal)).unbound;
   }
 }

@@ -102,6 +102,7 @@ describe('the bindings of a Node', () => {
         containerId: `container-of-${pod}`,
         interface: 'net1',
         cause: 'UNBIND_CAUSE_NODE_DELETED',
+        evidence: 'Node n0 (uid uid-n0) is deleted',
       })),
     );
   });
@@ -112,7 +113,11 @@ describe('the bindings of a Node', () => {
     await nodes.start();
     source.put(outOfService('n0'));
     await until(() => unbound.length === 1);
-    expect(unbound[0]).to.include({ pod: 'a', cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' });
+    expect(unbound[0]).to.include({
+      pod: 'a',
+      cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE',
+      evidence: 'Node n0 (uid uid-n0) has the taint node.kubernetes.io/out-of-service',
+    });
     bindings.set('n0', [bindingOf('b', 3)]);
     held.delete('default/b');
     nodes.onEvents([released]);

@@ -1,4 +1,5 @@
 /** Applies Subnet objects to the ledger, and writes the spec in force back to them. */
+import { noBindingTimeoutMs } from '../../../../ledger/domain/commands/command.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
@@ -93,7 +94,8 @@ export class SubnetController implements LedgerSubscriber {
       const until = subnets.get(name) ? `. Until then Subnet ${name} gives no new address; Pods keep theirs` : '';
       throw new IpledgerError('SUBNET_OVERLAP', conflict + until);
     }
-    const request = { name, spec, source: { uid, generation } };
+    // Explicit, because an allocator of an earlier version has another default: an upgrade replaces it later.
+    const request = { name, spec: { bindingTimeoutMs: noBindingTimeoutMs, ...spec }, source: { uid, generation } };
     const reply = await allocator.call(SubnetsService.applySubnet, request, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);
     const inForce: AppliedSubnet = { name, spec: reply.subnet.spec, source: sourceOf(reply.subnet.source) };

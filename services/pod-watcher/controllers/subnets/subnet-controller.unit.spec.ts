@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { noBindingTimeoutMs } from '../../../../ledger/domain/commands/command.ts';
 import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
@@ -111,6 +112,7 @@ describe('a Subnet object', () => {
       {
         name: 'macvlan',
         spec: {
+          bindingTimeoutMs: noBindingTimeoutMs,
           cidrBlock: '10.0.0.0/24',
           gateway: '10.0.0.1',
           excludeIps: ['10.0.0.2..10.0.0.9'],
@@ -149,7 +151,10 @@ describe('a Subnet object', () => {
     objects.put(subnetNamed('macvlan', { ...spec, maxAddressesPerNamespace: 5 }, { finalizers, generation: 2 }));
     await until(() => applied.length === 2);
     expect(applied[1]?.spec).to.include({ maxAddressesPerNamespace: 5 });
-    expect(applied[1]?.spec).to.not.have.any.keys('cooldownMs', 'bindingTimeoutMs');
+    expect(applied[1]?.spec).to.not.have.any.keys('cooldownMs');
+    expect(applied[1]?.spec, 'an earlier allocator has another default').to.include({
+      bindingTimeoutMs: noBindingTimeoutMs,
+    });
   });
 
   it('with an invalid cooldown is rejected with a condition and an Event', async () => {

@@ -11,7 +11,8 @@ export interface NodeObject extends ObjectMeta {
   readonly isOutOfService: boolean;
 }
 
-const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
+/** Kubernetes' declaration of an operator that the machine is down (non-graceful node shutdown). Its kubelet cannot set it. */
+export const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
 export const nodes: ResourceKind<NodeObject> = {
   path: '/api/v1/nodes',
