@@ -52,11 +52,14 @@ export interface LeaseOptions {
 export interface HeldLease {
   /** The state that the previous holder left; '' for none. */
   readonly handoverState: string;
-  /** Resolves when the Lease is lost, or the signal is aborted. */
+  /** Resolves when the Lease is lost or released, or the signal is aborted. */
   readonly ended: Promise<void>;
   /** Renews now, which stores the handover state. Resolves when it is stored, never after the Lease was lost. */
   store(): Promise<void>;
-  /** Releases the Lease, so that a standby can take over without a wait. */
+  /**
+   * Ends the renewals, and releases the Lease, so that a standby can take over without a wait.
+   * @throws ApiError if it was not released: then it expires
+   */
   release(): Promise<void>;
 }
 
@@ -65,13 +68,11 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease | u
   const lease = new Lease(options);
   while (!options.signal.aborted) {
     try {
-      if (await lease.acquire())
-        return {
-          handoverState: lease.previousState,
-          ended: lease.renewUntilLost(),
-          store: () => lease.renewNow(),
-          release: () => lease.release(),
-        };
+      if (await lease.acquire()) {
+        const ended = lease.renewUntilLost();
+        const release = (): Promise<void> => (lease.stopRenewing(), ended.then(() => lease.release()));
+        return { handoverState: lease.previousState, ended, store: () => lease.renewNow(), release };
+      }
     } catch (error) {
       if (options.signal.aborted) return undefined;
       options.log.warn({ reason: errorMessage(error) }, 'lease: not acquired, retrying');
@@ -98,6 +99,8 @@ class Lease {
   /** The callers of `renewNow`. */
   #waiting: (() => void)[] = [];
   #isWanted = false;
+  /** A Lease that is renewed after a failed release would be held for ever, and not be used. */
+  #isStopping = false;
   #wake = (): void => undefined;
 
   constructor(options: LeaseOptions) {
@@ -127,12 +130,12 @@ class Lease {
     }
   }
 
-  /** Renews until the Lease is lost or the signal is aborted. */
+  /** Renews until the Lease is lost, or its end is requested. */
   async renewUntilLost(): Promise<void> {
     const { signal, log, onRenewed } = this.#options;
     for (;;) {
       await this.#pauseUntilDue();
-      if (signal.aborted) return;
+      if (signal.aborted || this.#isStopping) return;
       const startedAt = performance.now();
       const waiting = this.#waiting;
       this.#waiting = [];
@@ -160,11 +163,16 @@ class Lease {
     return promise;
   }
 
+  stopRenewing(): void {
+    this.#isStopping = true;
+    this.#wake();
+  }
+
   async #pauseUntilDue(): Promise<void> {
     const woken = Promise.withResolvers<void>();
     this.#wake = woken.resolve;
     const dueMs = Math.min(this.timings.renewEveryMs, this.#remainingMs);
-    if (!this.#isWanted) await Promise.race([pause(dueMs, this.#options.signal), woken.promise]);
+    if (!this.#isWanted && !this.#isStopping) await Promise.race([pause(dueMs, this.#options.signal), woken.promise]);
     this.#isWanted = false;
   }
 

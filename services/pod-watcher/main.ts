@@ -94,7 +94,7 @@ function readOptions(): Options {
       new Option('--allocator-timeout <seconds>', 'silence of all allocators after which the Lease is handed over')
         .env('IPLEDGER_ALLOCATOR_TIMEOUT')
         .argParser(seconds)
-        .default(60),
+        .default(30),
     )
     .addOption(
       new Option(

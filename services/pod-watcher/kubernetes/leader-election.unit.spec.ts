@@ -75,6 +75,36 @@ describe('Leader election', () => {
     expect(spec()['holderIdentity']).to.equal('');
   });
 
+  it('renews no more after a release that the API server refuses, so that a standby takes over when the Lease expires', async () => {
+    const lease = await acquire();
+    await until(() => renewals > 0);
+    api.failRequest = ({ method }) => (method === 'PUT' ? new ApiError(409, 'the Lease was renewed') : undefined);
+    await lease?.release().catch(() => undefined);
+    api.failRequest = undefined;
+    const renewed = new Promise((resolve) => (api.onWrite = () => resolve('it was renewed')));
+    expect(await Promise.race([lease?.ended, renewed])).to.equal(undefined);
+  });
+
+  it('releases the Lease also during a renewal', async () => {
+    const lease = await acquire({ renewEveryMs: 30_000 }, () => 'state 7');
+    const answer = api.request.bind(api);
+    const renewal = Promise.withResolvers<void>();
+    api.request = async (request) => {
+      if (request.method === 'PUT') {
+        api.request = answer;
+        await renewal.promise;
+      }
+      return answer(request);
+    };
+    void lease?.store();
+    await until(() => api.request === answer);
+    const released = lease?.release();
+    setImmediate(renewal.resolve);
+    await released;
+    expect(spec()['holderIdentity']).to.equal('');
+    await lease?.ended;
+  });
+
   it('ends when another process holds the Lease', async () => {
     const lease = await acquire();
     heldBy('other');
