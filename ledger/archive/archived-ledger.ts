@@ -4,8 +4,8 @@
  */
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
-import type { Segment, Seq } from '../domain/values/ledger.ts';
-import type { Head } from '../log/chain/chain.ts';
+import { hasEndState, type Segment, type Seq } from '../domain/values/ledger.ts';
+import { emptyHead, type Head } from '../log/chain/chain.ts';
 import { initialStateAtHead, type StateAtHead, type FoldEnd } from '../log/reader/fold.ts';
 import { logKey, logPrefix, seqOfKey } from '../log/store/keys.ts';
 import type {
@@ -179,6 +179,16 @@ export class ArchivedLedger implements Ledger, SealedLog {
     }
   }
 
+  /** All segments, oldest first, and the head after the last one. @throws as `lastEndState` */
+  async sealed(signal: AbortSignal): Promise<{ readonly segments: readonly Segment[]; readonly head: Head }> {
+    await this.#refreshSegments(signal);
+    const last = this.#segments.at(-1);
+    if (!last) return { segments: [], head: emptyHead };
+    const { ledger, epoch } = await readManifest(this.#archive, this.#ledger, last, signal);
+    const head = { ledger, epoch, seq: last.to, hash: last.hash, at: Date.parse(last.until) };
+    return { segments: this.#segments, head };
+  }
+
   /**
    * The last end state of a segment that is not after `until`; the initial state if there is none. A fold to `until` can start
    * there.
@@ -188,7 +198,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
     await this.#refreshSegments(signal);
     const last = this.#segments.findLast(
       (segment) =>
-        until === 'end' || ('seq' in until ? segment.to <= until.seq : Date.parse(segment.until) <= until.at),
+        hasEndState(segment) &&
+        (until === 'end' || ('seq' in until ? segment.to <= until.seq : Date.parse(segment.until) <= until.at)),
     );
     if (!last) return initialStateAtHead();
     return readEndState(this.#archive, await readManifest(this.#archive, this.#ledger, last, signal), signal);

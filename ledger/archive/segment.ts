@@ -1,10 +1,10 @@
 /**
- * A segment: a sealed range of the log in the archive. It has three files in the folder of the ledger:
+ * A segment: a sealed range of the log in the archive. Its files in the folder of the ledger:
  *   <from>-<to>.<sha256>.events.ndjson.gz   its events, the exact lines of etcd
- *   <from>-<to>.<sha256>.state.ndjson.gz    the keys beside the log at its end
- *   <from>-<to>.<sha256>.manifest.json      its description, and the SHA-256 of both files
+ *   <from>-<to>.<sha256>.state.ndjson.gz    the end state: the keys beside the log at its end. Not each segment has one
+ *   <from>-<to>.<sha256>.manifest.json      its description, and the SHA-256 of the other files
  * A file name contains the hash of the content, so a file is never overwritten with other content. The event SegmentSealed has
- * the hash of the manifest, so the hash chain covers all three files.
+ * the hash of the manifest, so the hash chain covers all files.
  */
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -45,7 +45,7 @@ export interface Manifest {
   readonly prev: string;
   readonly hash: string;
   readonly events: StoredFile;
-  readonly state: StoredFile;
+  readonly state?: StoredFile;
 }
 
 /** A segment as the log refers to it. */
@@ -53,12 +53,14 @@ export type SegmentReference = Pick<SealedSegment, 'from' | 'to' | 'manifest'>;
 
 /** The content of a new segment. */
 export interface SegmentContent {
-  /** The head before its first event. */
+  /** The head before its first event, and after its last. */
   readonly before: Head;
-  /** At its end. */
-  readonly end: StateAtHead;
+  readonly end: Head;
   readonly lines: readonly string[];
+  /** The time of the first event. */
   readonly since: string;
+  /** Called with the size of its events; undefined for a segment without an end state. */
+  readonly endState: (bytes: number) => Promise<StateAtHead | undefined>;
 }
 
 /** The steps of writing a segment, for tests. */
@@ -71,11 +73,11 @@ export type WritingStep = 'events-written' | 'state-written' | 'manifest-written
  */
 export async function writeSegment(
   archive: Archive,
-  { before, end, lines, since }: SegmentContent,
+  { before, end, lines, since, endState }: SegmentContent,
   signal: AbortSignal,
   after: (step: WritingStep) => void = () => undefined,
 ): Promise<SealedSegment> {
-  const { ledger, epoch, seq: to, hash, at } = end.head;
+  const { ledger, epoch, seq: to, hash, at } = end;
   const from = before.seq + 1;
   const until = new Date(at).toISOString();
   const put = async (kind: string, content: Buffer): Promise<StoredFile> => {
@@ -90,15 +92,18 @@ export async function writeSegment(
   if (unpacked > maxEventsBytes) throw tooLarge(`events ${from} to ${to}`, unpacked, maxEventsBytes);
   const events = await put('events.ndjson.gz', await packLines(lines, signal));
   after('events-written');
-  const state = await put('state.ndjson.gz', await packLines(endStateLines(end), signal));
-  after('state-written');
+  const stateAtEnd = await endState(events.bytes);
+  const state = stateAtEnd && (await put('state.ndjson.gz', await packLines(endStateLines(stateAtEnd), signal)));
+  if (state) after('state-written');
   const span = { from, to, count: lines.length, since, until, prev: before.hash, hash };
-  const manifest: Manifest = { ledger, epoch, ...span, events, state };
+  const manifest: Manifest = { ledger, epoch, ...span, events, ...(state && { state }) };
   const written = await put('manifest.json', Buffer.from(`${JSON.stringify(manifest)}\n`));
   after('manifest-written');
-  for (const file of [events, state, written]) await fetchFile(archive, file, signal);
+  const all = [events, ...(state ? [state] : []), written];
+  for (const file of all) await fetchFile(archive, file, signal);
   after('read-back');
-  return { from, to, since, until, hash, manifest: written.sha256, archive: archive.location };
+  const files = { bytes: all.reduce((sum, { bytes }) => sum + bytes, 0), hasEndState: state !== undefined };
+  return { from, to, since, until, hash, manifest: written.sha256, archive: archive.location, files };
 }
 
 /** Reads a manifest. @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the file is missing or has another hash. */
@@ -131,12 +136,13 @@ export async function readEvents(
   return lines;
 }
 
-/** Reads the end state of a segment. Throws as `readManifest`. */
+/** Reads the end state of a segment that has one. Throws as `readManifest`. */
 export async function readEndState(
   archive: Archive,
-  { state, hash }: Manifest,
+  { from, to, state, hash }: Manifest,
   signal: AbortSignal,
 ): Promise<StateAtHead> {
+  if (!state) throw damagedFile(`manifest of events ${from} to ${to}`, 'it has no end state');
   const content = await fetchFile(archive, state, signal);
   const lines = unpackLines(content, { maxBytes: maxStateBytes, maxLineBytes }, signal);
   const end = await readLines(state, () => parseEndState(lines));
@@ -144,9 +150,9 @@ export async function readEndState(
   return end;
 }
 
-/** Checks that the archive has the end state that was sealed. Throws as `readManifest`. */
+/** Checks that the archive has the end state that was sealed, if one was. Throws as `readManifest`. */
 export const assertEndState = async (archive: Archive, { state }: Manifest, signal: AbortSignal): Promise<void> =>
-  void (await fetchFile(archive, state, signal));
+  void (state && (await fetchFile(archive, state, signal)));
 
 /** Lines that cannot be read are damage of their file. */
 async function readLines<Result>({ name }: StoredFile, read: () => Promise<Result>): Promise<Result> {

@@ -998,6 +998,16 @@ export interface SegmentSealed {
   manifest: string;
   /** The archive: "folder /var/lib/ipledger", "s3 https://host/bucket/prefix". */
   archive: string;
+  /** Absent before event version 7: the size is not recorded, and the segment has an end state. */
+  files?: SegmentFiles;
+}
+
+/** The files of a segment in the archive. */
+export interface SegmentFiles {
+  /** Of all its files. */
+  bytes: number;
+  /** Whether the state at its end is one of them: a query of the past can begin there. */
+  hasEndState: boolean;
 }
 
 /** etcd was restored from a backup: acknowledged events are lost, and an operator continued the ledger without them. */

@@ -256,7 +256,7 @@ async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: E
 
 /** Keeps memory and etcd bounded: drops idle claims, seals old events if there is an archive, reports the size of etcd. */
 function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLedger, metrics: Metrics): void {
-  const { options, log, etcd, leadership, tasks } = joined;
+  const { options, log, etcd, membership, leadership, tasks } = joined;
   const writing = { replica, writer: () => leadership.writer, log };
   tasks.start((signal) => dropIdleClaims(writing, signal));
   const { onSealing: onOutcome } = metrics;
@@ -269,7 +269,9 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   if (!archived) return;
   const schedule = sealScheduleOf(options);
   log.info({ archive: archived.archive.location, ...schedule }, 'old events are sealed into the archive');
-  tasks.start((signal) => runSealSchedule({ ...writing, ...archived, schedule, onOutcome }, signal));
+  // A replica that reads only earlier events folds from the last segment
+  const canOmitEndState = (): boolean => membership.eventVersion >= 7;
+  tasks.start((signal) => runSealSchedule({ ...writing, ...archived, canOmitEndState, schedule, onOutcome }, signal));
 }
 
 /** Retries until etcd is available. @throws what Replica.load throws, except for outages; AbortError with the signal. */

@@ -21,13 +21,14 @@ const ledger = new ArchivedLedger(new EtcdLedger(client), archive);
 const working = new AbortController();
 const replica = await Replica.load(ledger, working.signal);
 const newId = monotonicFactory();
-const writer = new Writer({ replica, newId, term: undefined, eventVersion: () => 4, log: pino({ level: 'silent' }) });
+const writer = new Writer({ replica, newId, term: undefined, eventVersion: () => 7, log: pino({ level: 'silent' }) });
 const ended = writer.run(working.signal);
 
 const stepCounts = new Map<string, number>();
 const sealing: SealingContext = {
   ledger,
   archive,
+  canOmitEndState: () => deathStep !== 'state-written',
   submit: async (segment) => {
     const sealed = writer.submit({
       command: (now) => ({ type: 'SealSegment', now, segment }),

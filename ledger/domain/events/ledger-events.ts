@@ -1,5 +1,6 @@
 /** Definitions of the events about the ledger itself: its creation, recovery, checkpoint keys and archive. */
 import { lastSealedSeq } from '../state/state.ts';
+import { hasEndState } from '../values/ledger.ts';
 import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';
 
 export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
@@ -19,7 +20,15 @@ export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
 
 export const segmentSealed: EventDefinition<'SegmentSealed'> = {
   since: 4,
-  changes: [],
+  changes: [
+    {
+      version: 7,
+      adds: 'the size of its files, and whether they have an end state',
+      downcast: ({ files: _, ...data }) => data,
+      // An earlier reader folds from the last segment, which always had one
+      isRequiredBy: (data) => !hasEndState(data),
+    },
+  ],
   addressesOf: noAddresses,
   otherKeyOf: ({ seq, data }) => ({ kind: 'segments', segment: { seq, ...data } }),
   evolve: (state, event, undoLog) => {

@@ -14,7 +14,20 @@ export interface SealedSegment {
   readonly manifest: string;
   /** The archive, as text for people. */
   readonly archive: string;
+  /** Its size in the archive. Absent before schema version 7: it is not recorded, and the segment has an end state. */
+  readonly files?: SegmentFiles;
 }
+
+/** The files of a segment in the archive. */
+export interface SegmentFiles {
+  /** Of all its files. */
+  readonly bytes: number;
+  /** Whether the state at its end is one of them: a fold can start there. */
+  readonly hasEndState: boolean;
+}
+
+/** Whether the archive has the state at the end of a segment. */
+export const hasEndState = ({ files }: Pick<SealedSegment, 'files'>): boolean => files?.hasEndState ?? true;
 
 /** A sealed range of the log, and the event that records it. */
 export type Segment = SealedSegment & { readonly seq: Seq };

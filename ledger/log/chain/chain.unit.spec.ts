@@ -8,6 +8,7 @@ import { UndoLog } from '../../domain/state/undo-log.ts';
 import { endedPodId } from '../../domain/state/ended-pods.ts';
 import { evolve } from '../../domain/events/evolve.ts';
 import { initialState } from '../../domain/state/state.ts';
+import { hasEndState } from '../../domain/values/ledger.ts';
 import { chainEvent, emptyHead, type Envelope, advanceHead, type Head, parseEvent } from './chain.ts';
 import { eventDefinitions, eventTypes } from '../../domain/events/registry.ts';
 import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
@@ -25,6 +26,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
   5: '28ccecc7911c35cd8cbdbde170ae8ff94dbbb190f1ed7c4b800eb4b6cbddac2d',
   6: 'd44d069a7b2fd9a6f86ed0da34075c3cce5c9eb44c3ea625d6284884894c21be',
+  7: '31a6858f6b37a8caa51a224549e83d86d47d95127b089649fa274bae739087df',
 };
 const golden = goldenOf(2);
 
@@ -188,6 +190,21 @@ describe('Events of version 6', () => {
   });
 });
 
+describe('Events of version 7', () => {
+  it('show which segments have an end state: each one of an earlier version', () => {
+    const segmentsOf = (version: EventVersion) => {
+      const state = initialState();
+      for (const line of goldenOf(version)) evolve(state, parseEvent(line).sequenced, new UndoLog());
+      return state.segments.map((segment) => [segment.to, segment.files?.bytes, hasEndState(segment)]);
+    };
+    expect(segmentsOf(6)).to.deep.equal([[20, undefined, true]]);
+    expect(segmentsOf(7)).to.deep.equal([
+      [20, 4321, true],
+      [40, 1234, false],
+    ]);
+  });
+});
+
 describe('The hash chain', () => {
   it('shows an edit of any byte', () => {
     const forged = golden.map((line, index) => (index === 3 ? line.replace('172.17', '172.18') : line));
@@ -233,7 +250,7 @@ describe('parseEvent', () => {
   it('rejects a newer version, and names the upgrade', () => {
     expect(refusal(edited(4, { v: 99 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5, 6: upgrade this program',
+      message: 'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5, 6, 7: upgrade this program',
     });
   });
 

@@ -1,0 +1,78 @@
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { allocate } from '../domain/testing/event-fixtures.ts';
+import { describeState } from '../domain/testing/describe-state.ts';
+import { hasEndState } from '../domain/values/ledger.ts';
+import { verifyLedger } from '../audit/verification/verify-ledger.ts';
+import { fold } from '../log/reader/fold.ts';
+import { describeFold, logOf, never, submitAll } from '../log/testing/running-writer.ts';
+import { isEndStateDue, sealOldestEvents } from './seal.ts';
+import { ledgerWithPast, runPodLife, type SealedLedger } from './testing/sealed-ledger.ts';
+
+const segmentEvents = 12;
+
+describe('End states of segments', () => {
+  let past: SealedLedger;
+  beforeEach(async () => {
+    past = await ledgerWithPast(1);
+  });
+  afterEach(async () => {
+    await past.working.stop();
+    rmSync(past.folder, { recursive: true, force: true });
+  });
+
+  /** Live allocations, then the given number of segments of two Pods each. */
+  async function sealBeside(claims: number, segments: number, sealing = past.sealing): Promise<void> {
+    const { writer, replica } = past.working;
+    await submitAll(writer, ...Array.from({ length: claims }, (_, index) => allocate(`live-${index}`)));
+    await sealOldestEvents(sealing, replica.head.seq, never);
+    for (let index = 0; index < segments; index++) {
+      for (const pod of ['a', 'b']) await runPodLife(past.working, `${pod}-${index}`);
+      await sealOldestEvents(sealing, replica.head.seq - 1, never);
+    }
+  }
+
+  const bytesOf = (kind: string): number => {
+    const folder = join(past.folder, past.working.replica.head.ledger);
+    const names = readdirSync(folder).filter((name) => name.includes(kind));
+    return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  };
+
+  it('take no more bytes than the events, beside many live allocations', async () => {
+    await sealBeside(400, 30);
+    expect(bytesOf('.state.')).to.be.below(bytesOf('.events.'));
+    const { segments } = past.working.replica.state;
+    expect(hasEndState(segments[0] as (typeof segments)[0]), 'of the first segment').to.equal(true);
+    expect(segments.filter(hasEndState).length, 'end states').to.be.within(2, 10);
+  });
+
+  it('are reached by a fold through segments that have none, which are verified', async () => {
+    await sealBeside(60, 8);
+    const { segments } = past.working.replica.state;
+    expect(segments.filter(hasEndState)).to.have.length.below(segments.length);
+    const events = await logOf(past.ledger);
+    for (const { to } of segments)
+      for (const seq of [to - segmentEvents / 2, to]) {
+        const start = await past.ledger.lastEndState({ seq }, never);
+        const { state } = await fold(past.ledger, start, { seq }, { signal: never });
+        expect(describeState(state), `at ${seq}`).to.deep.equal(describeFold(events.slice(0, seq)));
+      }
+    expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
+  });
+
+  it('are in each segment while a replica reads no segment without one', async () => {
+    await sealBeside(60, 3, { ...past.sealing, canOmitEndState: () => false });
+    expect(past.working.replica.state.segments.filter(hasEndState)).to.have.length(4);
+  });
+
+  it('are due when the segments since the last one are as large as it, and after one of unknown size', () => {
+    const segment = { from: 1, to: 2, since: '', until: '', hash: '', manifest: '', archive: '' };
+    const of = (bytes: number, isFull = false) => ({ ...segment, files: { bytes, hasEndState: isFull } });
+    expect(isEndStateDue([], 1)).to.equal(true);
+    expect(isEndStateDue([segment], 1)).to.equal(true);
+    expect(isEndStateDue([of(100, true), of(40)], 59)).to.equal(false);
+    expect(isEndStateDue([of(100, true), of(40)], 60)).to.equal(true);
+    expect(isEndStateDue([of(10, true), of(40), of(100, true)], 60)).to.equal(false);
+  });
+});
