@@ -91,7 +91,7 @@ export async function runCommand(
   args: readonly string[],
   { input = '', signal }: CommandOptions,
 ): Promise<string> {
-  const running = run(program, args, { signal, killSignal: 'SIGKILL', maxBuffer: 1 << 20 });
+  const running = run(program, args, { signal, killSignal: 'SIGKILL', maxBuffer: 16 << 20 });
   const { stdin } = running.child;
   stdin?.on('error', () => undefined); // the command ended before it read its input, and its status has the reason
   stdin?.end(input);

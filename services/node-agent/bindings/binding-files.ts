@@ -15,7 +15,6 @@ import {
 } from '../../../lib/binding-file.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
 import type { NamespacePlace } from '../network-namespace.ts';
 
@@ -134,3 +133,12 @@ async function readBinding(path: string, name: string, log: Logger): Promise<Bin
     return undefined;
   }
 }
+
+/** A container's interface, which identifies a binding on its node. */
+export interface ContainerInterface {
+  readonly containerId: string;
+  readonly interface: string;
+}
+
+/** The key of a container's interface in maps and in the keyed mutex. */
+export const interfaceKey = ({ containerId, interface: name }: ContainerInterface): string => `${containerId} ${name}`;

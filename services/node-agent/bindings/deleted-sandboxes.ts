@@ -8,8 +8,7 @@ import type { Logger } from '../../../lib/process/log.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { describeDeletion, locateNamespace, type NamespaceState, namespaceState } from '../network-namespace.ts';
 import type { BindingClient } from './binding-client.ts';
-import type { BindingFiles, SavedBinding } from './binding-files.ts';
-import { interfaceKey } from './container-interface.ts';
+import { type BindingFiles, type SavedBinding, interfaceKey } from './binding-files.ts';
 import { endBindings } from './node-bindings.ts';
 
 /** Random between these, because the agents of a cluster start together. Two looks take at most 50 s. */

@@ -1,7 +1,7 @@
 /** Ends the bindings of the node's earlier boots: a reboot ends all containers and sends no DELs. */
 import { retryUntil } from '../../../lib/process/retry.ts';
 import { endBindings, listNodeBindings, type NodeBindingsDeps } from './node-bindings.ts';
-import { type ContainerInterface, interfaceKey } from './container-interface.ts';
+import { type ContainerInterface, interfaceKey } from './binding-files.ts';
 
 const backoff = { firstBackoffMs: 500, maxBackoffMs: 60_000 };
 

@@ -13,8 +13,7 @@ import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { BindingClient, BindResult } from './binding-client.ts';
-import type { BindingFiles, SavedBinding } from './binding-files.ts';
-import { type ContainerInterface, interfaceKey } from './container-interface.ts';
+import { type BindingFiles, type SavedBinding, type ContainerInterface, interfaceKey } from './binding-files.ts';
 import type { EndableBinding } from './node-bindings.ts';
 import { locateNamespace, type NamespacePlace, type NamespaceState, namespaceState } from '../network-namespace.ts';
 

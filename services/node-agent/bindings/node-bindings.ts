@@ -3,13 +3,13 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Binding, SandboxBinding, UnbindCause } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient } from './binding-client.ts';
-import { type ContainerInterface, interfaceKey } from './container-interface.ts';
+import { type ContainerInterface, interfaceKey } from './binding-files.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
+import { readAll } from '../../../lib/ledger-client/pages.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 
 const pageSize = 500;
-const maxPages = 200;
 const pageMs = 6_000;
 const unbindMs = 6_000;
 const attemptMs = 2_000;
@@ -36,18 +36,11 @@ export async function listNodeBindings(
   allocator: BindingClient,
   signal: AbortSignal,
 ): Promise<NodeBinding[]> {
-  const bound: NodeBinding[] = [];
-  let pageToken = '';
-  for (let page = 0; page < maxPages; page++) {
-    const request = { node, pageSize, pageToken };
-    const { bindings, nextPageToken } = await retryUntil(retryFor(pageMs, signal), (remainingMs) =>
-      allocator.listBindings(request, { timeoutMs: Math.min(remainingMs, attemptMs), signal }),
+  const readPage = (pageToken: string) =>
+    retryUntil(retryFor(pageMs, signal), (remainingMs) =>
+      allocator.listBindings({ node, pageSize, pageToken }, { timeoutMs: Math.min(remainingMs, attemptMs), signal }),
     );
-    bound.push(...bindings.filter(isComplete));
-    if (nextPageToken === '') return bound;
-    pageToken = nextPageToken;
-  }
-  throw new IpledgerError('BUG', `node ${node} has more than ${maxPages * pageSize} bindings`);
+  return readAll(readPage, ({ bindings }) => bindings.filter(isComplete));
 }
 
 const isComplete = (bound: SandboxBinding): bound is SandboxBinding & NodeBinding =>

@@ -9,10 +9,9 @@ import { requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient } from './binding-client.ts';
-import type { BindingFiles, SavedBinding } from './binding-files.ts';
+import { type BindingFiles, type SavedBinding, type ContainerInterface, interfaceKey } from './binding-files.ts';
 import type { LedgerEpoch } from './ledger-epoch.ts';
 import { listNodeBindings } from './node-bindings.ts';
-import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 

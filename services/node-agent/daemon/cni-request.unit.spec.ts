@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { type CniRequest, parseCniRequest } from './cni-request.ts';
+import { type CniRequest, parseCniRequest } from './plugin-request.ts';
 
 const sent = {
   cni_type: 'macvlan',

@@ -12,7 +12,7 @@ import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import { type DaemonServer, createDaemonServer } from './daemon-server.ts';
 import { allocation } from '../testing/fakes.ts';
 import { publishSocket } from './unix-socket.ts';
-import type { CniRequest } from './cni-request.ts';
+import type { CniRequest } from './plugin-request.ts';
 import { formatAddResponse } from './cni-response.ts';
 
 /** The requests of four releases: each has the fields of the one before, and those that its release added. */

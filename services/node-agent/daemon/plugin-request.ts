@@ -1,25 +1,20 @@
 /**
  * The five requests of the plugin; the last part of the path is the verb. ADD and DEL are Kube-OVN's. CHECK, GC and STATUS
- * are ipledger's additions, which Kube-OVN's daemon does not have.
+ * are ipledger's additions, which Kube-OVN's daemon does not have. The JSON is that of Kube-OVN's plugin, which works unmodified
+ * with this agent. Each field has a limit.
  */
 import * as z from 'zod';
 import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
-import type { ContainerInterface } from '../bindings/container-interface.ts';
-import {
-  type CniRequest,
-  containerId,
-  interfaceName,
-  maxProviderLength,
-  parseBody,
-  requestSchema,
-  boundedText,
-} from './cni-request.ts';
+import type { ContainerInterface } from '../bindings/binding-files.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
 
 export const verbs = ['add', 'del', 'check', 'gc', 'status'] as const;
 export type Verb = (typeof verbs)[number];
 
 const maxAddresses = 64;
 const maxAttachments = 10_000;
+const maxRoutes = 64;
+const maxReportedFaults = 4;
 
 export type PluginRequest =
   | {
@@ -37,6 +32,97 @@ export type PluginRequest =
     }
   | { readonly verb: 'gc'; readonly provider: string; readonly valid: readonly ContainerInterface[] }
   | { readonly verb: 'status'; readonly cniType: string };
+
+/** A text field of limited length. */
+export const boundedText = (maxLength: number) => z.string().max(maxLength);
+const optionalText = (maxLength: number) =>
+  boundedText(maxLength)
+    .nullish()
+    .transform((value) => value ?? '');
+const route = z.object({ dst: optionalText(64), gw: optionalText(64) });
+
+/** The CNI specification's form of a container ID, which is also part of file names. */
+export const containerId = boundedText(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'not a container ID');
+
+/** "<network>.<namespace>.ovn.<interface>" has at most 337 characters. */
+export const maxProviderLength = 512;
+
+/** The kernel's form of an interface name. Multus may omit it. */
+export const interfaceName = optionalText(64).refine(
+  (name) => /^(?!\.{1,2}$)[^/:\s]{0,15}$/.test(name),
+  'not an interface name',
+);
+
+/** An ADD, DEL or CHECK. Unknown fields are ignored. */
+export const requestSchema = z
+  .object({
+    cni_type: optionalText(256),
+    pod_name: boundedText(253).min(1),
+    pod_namespace: boundedText(63).min(1),
+    container_id: containerId,
+    net_ns: optionalText(1024).refine((path) => /^($|\/[^\0]*$)/.test(path), 'not an absolute path'),
+    if_name: interfaceName,
+    provider: optionalText(maxProviderLength),
+    routes: z.array(route).max(maxRoutes).nullish(),
+    pod_uid: optionalText(128),
+    nfn_network: optionalText(253),
+    takes_gateway: z.boolean().nullish(),
+  })
+  .transform((wire) => ({
+    cniType: wire.cni_type,
+    podName: wire.pod_name,
+    podNamespace: wire.pod_namespace,
+    containerId: wire.container_id,
+    /** Path of the sandbox's network namespace; '' when the namespace is deleted. */
+    netns: wire.net_ns,
+    /** As in Kube-OVN, a missing name means eth0. */
+    interface: wire.if_name === '' ? 'eth0' : wire.if_name,
+    provider: sharedProvider(wire.provider, wire.if_name),
+    routes: wire.routes ?? [],
+    /** An addition of ipledger's plugin; '' from other plugins. */
+    podUid: wire.pod_uid,
+    /** An addition of ipledger's plugin: the one network of an OVN4NFV request for which this is; '' for all. */
+    nfnNetwork: wire.nfn_network,
+    /** An addition of ipledger's plugin: the plugin that makes the NIC gives the node the gateway's address. */
+    takesGateway: wire.takes_gateway === true,
+  }));
+
+/** A request about a container, as parsed. */
+export type CniRequest = z.output<typeof requestSchema>;
+
+/** Removes the interface from "<nad>.<namespace>.ovn.<interface>": the NICs of one network share the rest. */
+function sharedProvider(provider: string, ifName: string): string {
+  const suffix = `.${ifName}`;
+  const shared = ifName !== '' && provider.endsWith(suffix) ? provider.slice(0, -suffix.length) : provider;
+  if (!shared.includes('.')) return provider === '' ? 'ovn' : provider;
+  return shared;
+}
+
+/**
+ * Parses a JSON body.
+ * @throws IpledgerError INVALID_REQUEST, "parse add request failed: …"
+ */
+export function parseBody<Schema extends z.ZodType>(verb: string, schema: Schema, body: string): z.output<Schema> {
+  const failed = (why: string) => new IpledgerError('INVALID_REQUEST', `parse ${verb} request failed: ${why}`);
+  if (body.trim() === '') throw failed('the body is empty');
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch (error) {
+    throw failed(String(error));
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const { issues } = parsed.error;
+  const faults = issues
+    .slice(0, maxReportedFaults)
+    .map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
+  if (issues.length > maxReportedFaults) faults.push(`and ${issues.length - maxReportedFaults} more`);
+  throw failed(faults.join('; '));
+}
+
+/** Parses a request about a container; see `parseBody`. */
+export const parseCniRequest = (verb: string, body: string): CniRequest => parseBody(verb, requestSchema, body);
 
 const checkSchema = z.object({ addresses: z.array(boundedText(64)).max(maxAddresses) });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defaultRouteFamily, findRouteFault } from './routes.ts';
+import { defaultRouteFamily, findRouteFault } from './cni-response.ts';
 
 describe('Route', () => {
   it('may omit dst or gw, and may have host bits', () => {

@@ -7,8 +7,8 @@ import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable
 import type { Logger } from '../../../lib/process/log.ts';
 import { type RetryLimit, retryUntil } from '../../../lib/process/retry.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
-import type { ContainerInterface } from '../bindings/container-interface.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
+import type { ContainerInterface } from '../bindings/binding-files.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
 import type { ObjectReader } from '../kubernetes/object-reader.ts';
 import type { OvsDatabase, OvsRow } from '../ovs/ovs-database.ts';
 import { DataPathError, type FailureReason } from './data-path-error.ts';

@@ -1,7 +1,7 @@
 /** The links of the node's network namespace, and the name of a NIC's link among them. */
 import { readFile } from 'node:fs/promises';
 import { DataPathError } from './data-path-error.ts';
-import type { ContainerInterface } from '../bindings/container-interface.ts';
+import type { ContainerInterface } from '../bindings/binding-files.ts';
 
 const maxName = 12;
 /** Names that mean something else to sysctls. */

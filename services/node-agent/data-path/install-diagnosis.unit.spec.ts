@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { maxErrorBytes } from '../daemon/cni-error.ts';
-import { diagnoseInstall, type InstallFacts, type SouthboundFacts } from './install-diagnosis.ts';
+import { diagnoseInstall, type InstallFacts } from './install-wait.ts';
+import type { SouthboundFacts } from './southbound.ts';
 
 const southbound: SouthboundFacts = { hasPort: true, requestedChassis: 'node-a', chassis: '', ownChassis: 'node-a' };
 const facts: InstallFacts = {

@@ -2,7 +2,7 @@
 import { textMap, textSet } from '../../../lib/ovsdb/values.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { mappingsKey, parseMappings } from '../ovs/bridge-mappings.ts';
+import { mappingsKey, parseMappings } from '../underlay/underlay-plan.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import { DataPathError } from './data-path-error.ts';
 

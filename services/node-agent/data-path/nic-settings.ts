@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { ObjectReader } from '../kubernetes/object-reader.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
 import { DataPathError } from './data-path-error.ts';
 
 /** Some NICs of one bridge need the same MTU, so a Subnet may name it. IPv4 requires 68 bytes, and links have at most 65,535. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { vendor } from '../../../lib/ovn/names.ts';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
 import { type NamedUuid, type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
-import type { ContainerInterface } from '../bindings/container-interface.ts';
+import type { ContainerInterface } from '../bindings/binding-files.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import { DataPathError } from './data-path-error.ts';
 import { findHostLinkName } from './host-link.ts';

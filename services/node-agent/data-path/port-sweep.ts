@@ -9,7 +9,7 @@ import { vendor } from '../../../lib/ovn/names.ts';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { interfaceKey } from '../bindings/container-interface.ts';
+import { interfaceKey } from '../bindings/binding-files.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import type { DataPath } from './data-path.ts';

@@ -4,7 +4,18 @@ import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
 import { parseEndpoint } from '../../../lib/ovsdb/endpoint.ts';
 import { textMap } from '../../../lib/ovsdb/values.ts';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
-import type { SouthboundFacts } from './install-diagnosis.ts';
+
+/** What the southbound database has about a port and this node's chassis. */
+export interface SouthboundFacts {
+  /** Whether the database has the logical port. */
+  readonly hasPort: boolean;
+  /** `options:requested-chassis` of the port; '' if it is not set. */
+  readonly requestedChassis: string;
+  /** Name of the chassis that has the port; '' for none. */
+  readonly chassis: string;
+  /** Name of this node's chassis. undefined: there is none. */
+  readonly ownChassis: string | undefined;
+}
 
 /** Reads one port and this node's chassis. The result has the reason if the database cannot be read. */
 export type ReadSouthbound = (query: SouthboundQuery) => Promise<SouthboundFacts | { readonly unreadable: string }>;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createKubernetesGet } from './kubernetes-get.ts';
+import { createKubernetesGet } from './object-reader.ts';
 
 describe('The agent’s connection to the Kubernetes API', () => {
   const before = process.env['KUBECONFIG'];

@@ -1,8 +1,8 @@
-/** Reads single objects of the Kubernetes API, with errors that name the remedy. */
+/** Reads objects of the Kubernetes API, to which the agent connects at its first read, with errors that name the remedy. */
 import { ApiError, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
-import type { KubernetesGet } from './kubernetes-get.ts';
+import { type Api, connectDefaultApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 
 const readTimeoutMs = 5_000;
 const maxConcurrentReads = 16;
@@ -38,4 +38,31 @@ function readError(action: string, error: unknown): IpledgerError {
   const reason = error instanceof ApiError ? error.reason : errorMessage(error);
   const message = `${action} failed: the Kubernetes API could not be read: ${reason}`;
   return new IpledgerError('UNAVAILABLE', message, { cause: error });
+}
+
+const responseMaxBytes = 4 << 20;
+
+/**
+ * Reads the object or list at a path, as JSON.
+ * @throws ApiError
+ */
+export type KubernetesGet = (
+  path: string,
+  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+) => Promise<unknown>;
+
+/**
+ * Connects to the API server of KUBECONFIG, or of the cluster in which the agent runs. It connects at the first read, because
+ * the agent does not need it where the container runtime passes the Pod uid.
+ */
+export function createKubernetesGet(): KubernetesGet {
+  let connection: Promise<Api> | undefined;
+  return async (path, options) => {
+    connection ??= connectDefaultApi().catch((error: unknown) => {
+      connection = undefined; // the next read tries again
+      throw error;
+    });
+    const api = await connection;
+    return api.request({ method: 'GET', path, maxBytes: responseMaxBytes, ...options });
+  };
 }

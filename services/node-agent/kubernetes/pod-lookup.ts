@@ -1,4 +1,4 @@
-/** Looks up a Pod in the Kubernetes API, to find its name and uid in the ledger when the CNI request has no Pod uid. */
+/** Reads a Pod from the Kubernetes API: its name and uid in the ledger, if the CNI request has no Pod uid, and its OVN4NFV request. */
 import * as z from 'zod';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
@@ -11,12 +11,15 @@ import {
   type PodIdentity,
   launcherMismatch,
 } from '../../../lib/kubernetes/pod-identity.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
-import type { KubernetesGet } from './kubernetes-get.ts';
-import { createObjectReader, type ObjectReader } from './object-reader.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
+import { type KubernetesGet, createObjectReader, type ObjectReader } from './object-reader.ts';
+import { ovn4nfvAnnotations } from '../../../lib/ovn4nfv/annotations.ts';
+import { type Ovn4nfvRequest, parseOvn4nfvRequest } from '../../../lib/ovn4nfv/request.ts';
+
+type PodName = Pick<CniRequest, 'podNamespace' | 'podName'>;
 
 /** @throws IpledgerError NOT_ALLOCATED when there is no such Pod; UNAVAILABLE when the API server cannot be read now */
-export type PodLookup = (pod: Pick<CniRequest, 'podNamespace' | 'podName'>, signal: AbortSignal) => Promise<FoundPod>;
+export type PodLookup = (pod: PodName, signal: AbortSignal) => Promise<FoundPod>;
 
 /** The owner in the ledger: the Pod, or the virtual machine that it runs. */
 export interface FoundPod extends PodIdentity {
@@ -47,10 +50,7 @@ const podSchema = z.object({
 export function createPodLookup(get: KubernetesGet): PodLookup {
   const read = createObjectReader(get);
   return async ({ podNamespace, podName }, signal) => {
-    const action = `get pod ${podNamespace}/${podName}`;
-    const pod = await read(podPath(podNamespace, podName), action, signal);
-    if (pod === undefined) throw new IpledgerError('NOT_ALLOCATED', `${action} failed pod "${podName}" not found`);
-    const { uid, annotations, ownerReferences } = podSchema.parse(pod).metadata;
+    const { uid, annotations, ownerReferences } = await readPod(read, { podNamespace, podName }, signal);
     const controller = ownerReferences.find((each) => each.controller === true);
     const asserted = assertedMachineOf({ name: podName, controller });
     if (!asserted) return { ...podIdentityOf({ name: podName, uid, annotations }), podUid: uid };
@@ -60,6 +60,13 @@ export function createPodLookup(get: KubernetesGet): PodLookup {
       throw new IpledgerError(mismatch.kind === 'unlisted' ? 'UNAVAILABLE' : 'NOT_ALLOCATED', mismatch.text);
     return { name: asserted.name, uid: asserted.uid, podUid: uid };
   };
+}
+
+async function readPod(read: ObjectReader, { podNamespace, podName }: PodName, signal: AbortSignal) {
+  const action = `get pod ${podNamespace}/${podName}`;
+  const pod = await read(podPath(podNamespace, podName), action, signal);
+  if (pod === undefined) throw new IpledgerError('NOT_ALLOCATED', `${action} failed pod "${podName}" not found`);
+  return podSchema.parse(pod).metadata;
 }
 
 /** Reads the VirtualMachineInstance; undefined when there is none. */
@@ -76,4 +83,33 @@ async function readInstance(
     signal,
   );
   return object === undefined ? undefined : machineInstanceOf(object);
+}
+
+/**
+ * Returns the request in a Pod's annotations; undefined for a Pod without one.
+ * @throws IpledgerError NOT_ALLOCATED when there is no such Pod; INVALID_REQUEST; UNAVAILABLE when the API server cannot be read now
+ */
+export type Ovn4nfvLookup = (pod: PodName, signal: AbortSignal) => Promise<Ovn4nfvRequest | undefined>;
+
+/** The limit of the pod-watcher, which refuses a longer annotation. */
+const maxAnnotationsLength = 65_536;
+
+export function createOvn4nfvLookup(read: ObjectReader): Ovn4nfvLookup {
+  return async ({ podNamespace, podName }, signal) => {
+    const { annotations } = await readPod(read, { podNamespace, podName }, signal);
+    const { own, length } = ownAnnotations(annotations);
+    if (length > maxAnnotationsLength)
+      throw new IpledgerError('INVALID_REQUEST', `Pod ${podNamespace}/${podName}: its request is too long: shorten it`);
+    const parsed = parseOvn4nfvRequest({ annotations: own });
+    if (parsed.ok) return parsed.value;
+    throw new IpledgerError('INVALID_REQUEST', `Pod ${podNamespace}/${podName}: ${parsed.problem}`);
+  };
+}
+
+function ownAnnotations(annotations: Readonly<Record<string, string>>) {
+  const own = Object.fromEntries(
+    ovn4nfvAnnotations.flatMap((key) => (key in annotations ? [[key, annotations[key] ?? '']] : [])),
+  );
+  const length = Object.values(own).reduce((sum, text) => sum + text.length, 0);
+  return { own, length };
 }

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import { waitingAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { escapeUnprintable } from '../../../lib/unprintable.ts';
-import type { KubernetesGet } from './kubernetes-get.ts';
+import type { KubernetesGet } from './object-reader.ts';
 
 const readTimeoutMs = 1_500;
 const maxLength = 512;

@@ -22,9 +22,8 @@ import type { PodLookup } from '../kubernetes/pod-lookup.ts';
 import { locateNamespace } from '../network-namespace.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { PodWarningReader } from '../kubernetes/pod-warning.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
-import { formatAddResponse } from '../daemon/cni-response.ts';
-import { defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/routes.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
+import { formatAddResponse, defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/cni-response.ts';
 
 // The plugin times out after 30 s: the sum of these and of the 4 s for the sandbox is less.
 const waitMs = 20_000;

@@ -6,9 +6,8 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { logicalPortName } from '../../../lib/ovn/names.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import { type AddDeps, resolveCaller } from './add.ts';
-import type { PluginRequest } from '../daemon/plugin-request.ts';
+import type { PluginRequest, CniRequest } from '../daemon/plugin-request.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
 
 // The plugin times out after 10 s.
 const checkMs = 6_000;

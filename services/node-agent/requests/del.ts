@@ -3,7 +3,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { BindingClient } from '../bindings/binding-client.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { AddDeps } from './add.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
 
 // The plugin times out after 10 s; before that the agent saves a pending DEL.
 const delMs = 4_000;

@@ -8,8 +8,12 @@ import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { PluginRequest } from '../daemon/plugin-request.ts';
 import type { BindingClient } from '../bindings/binding-client.ts';
-import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
-import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
+import {
+  type BindingFiles,
+  type SavedBinding,
+  type ContainerInterface,
+  interfaceKey,
+} from '../bindings/binding-files.ts';
 import { endBindings } from '../bindings/node-bindings.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { describeDeletion, namespaceState } from '../network-namespace.ts';

@@ -9,11 +9,10 @@ import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { BindingClient } from '../bindings/binding-client.ts';
-import type { BindingFiles } from '../bindings/binding-files.ts';
-import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
+import { type BindingFiles, type ContainerInterface, interfaceKey } from '../bindings/binding-files.ts';
 import { listNodeBindings } from '../bindings/node-bindings.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
-import type { Ovn4nfvLookup } from '../kubernetes/ovn4nfv-lookup.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
+import type { Ovn4nfvLookup } from '../kubernetes/pod-lookup.ts';
 import type { NicDataPath } from './add.ts';
 
 const lookUpMs = 3_000;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { parseOvn4nfvRequest } from '../../../lib/ovn4nfv/request.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
 import {
   fakeBindingFiles,
   FakeBindingClient,

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
+import { type CniRequest, parseCniRequest } from '../daemon/plugin-request.ts';
 import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
 
 const everyMs = 15_000;

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
+import { type CniRequest, parseCniRequest } from '../daemon/plugin-request.ts';
 import { createPendingDelReplay, type ReplayOptions } from './pending-del-replay.ts';
 import { removePendingDel } from './pending-dels.ts';
 

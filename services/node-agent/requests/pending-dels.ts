@@ -6,8 +6,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ContainerInterface } from '../bindings/container-interface.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
+import type { ContainerInterface } from '../bindings/binding-files.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
 
 const fileNameOf = ({ containerId, interface: name }: ContainerInterface): string => `${containerId}@${name}.json`;
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseCniRequest } from '../daemon/cni-request.ts';
+import { parseCniRequest } from '../daemon/plugin-request.ts';
 import { request } from '../testing/fakes.ts';
 import { hasPendingDel, removePendingDel, savePendingDel } from './pending-dels.ts';
 

@@ -3,17 +3,18 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
 import { add, type AddDeps, requireDataPath } from './add.ts';
 import type { RequestHandler } from '../daemon/daemon-server.ts';
-import { interfaceKey } from '../bindings/container-interface.ts';
+import { interfaceKey } from '../bindings/binding-files.ts';
 import { check } from './check.ts';
 import { del } from './del.ts';
 import { gc, type GcDeps } from './gc.ts';
 import { addNics, containerKey, delNics, isOvn4nfvType, nicsOfContainer, type OneNic } from './ovn4nfv-nics.ts';
 import { removePendingDel, savePendingDel } from './pending-dels.ts';
 import type { EarlierBoots } from '../bindings/earlier-boots.ts';
-import { status } from './status.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
-import type { CniRequest } from '../daemon/cni-request.ts';
-import type { Ovn4nfvLookup } from '../kubernetes/ovn4nfv-lookup.ts';
+import type { CniRequest } from '../daemon/plugin-request.ts';
+import type { Ovn4nfvLookup } from '../kubernetes/pod-lookup.ts';
+import type { BindingClient } from '../bindings/binding-client.ts';
+import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 
 export interface RequestHandlerDeps extends AddDeps {
   readonly lookUpOvn4nfv: Ovn4nfvLookup;
@@ -123,5 +124,32 @@ async function saveOnTransientFailure(
       { err: error, containerId: request.containerId },
       'DEL: the allocator or the Open vSwitch database is unavailable; saved as a pending DEL',
     );
+  }
+}
+
+// The plugin times out after 10 s. A failover takes less than 8 s: a failure here makes the node NotReady.
+const statusMs = 8_000;
+const attemptMs = 2_000;
+
+/**
+ * Sends an Unbind of a binding that cannot exist. It writes nothing and costs little, and only the writer answers it, after a
+ * read of etcd, like a Bind. A full Subnet does not matter, because it must not take the node out of service.
+ * @throws IpledgerError when the allocator is unavailable
+ */
+export async function status(allocator: BindingClient, node: string, signal: AbortSignal): Promise<void> {
+  const probe = {
+    namespace: 'none',
+    pod: 'none',
+    provider: 'none',
+    containerId: `status-of-${node}`,
+    interface: 'none',
+  };
+  try {
+    await retryUntil(retryFor(statusMs, signal), (remainingMs) =>
+      allocator.unbind(probe, { timeoutMs: Math.min(remainingMs, attemptMs), signal }),
+    );
+  } catch (thrown) {
+    const error = IpledgerError.from(thrown);
+    throw new IpledgerError(error.code, `the allocator is unavailable: ${error.message}`, { cause: error });
   }
 }

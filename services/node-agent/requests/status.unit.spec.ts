@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { failTimes, FakeBindingClient, neverAborted, rejectionOf } from '../testing/fakes.ts';
-import { status } from './status.ts';
+import { status } from './request-handler.ts';
 
 describe('STATUS', () => {
   it('succeeds when the writer answers an Unbind of a container that cannot exist', async () => {

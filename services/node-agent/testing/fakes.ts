@@ -15,12 +15,16 @@ import type {
 } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient, BindResult } from '../bindings/binding-client.ts';
 import type { NicDataPath } from '../requests/add.ts';
-import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
+import {
+  type BindingFiles,
+  type SavedBinding,
+  type ContainerInterface,
+  interfaceKey,
+} from '../bindings/binding-files.ts';
 import { LingeringBindings } from '../bindings/lingering-bindings.ts';
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
-import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
 import type { NamespaceState } from '../network-namespace.ts';
-import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
+import { type CniRequest, parseCniRequest } from '../daemon/plugin-request.ts';
 
 export { neverAborted, rejectionOf } from '../../../lib/process/testing/awaited-work.ts';
 

@@ -4,13 +4,12 @@ import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import type { KubernetesGet } from '../kubernetes/kubernetes-get.ts';
+import type { KubernetesGet } from '../kubernetes/object-reader.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import { type NodeLink, readNodeLinks, setLinkUp } from './node-links.ts';
-import { presentUnderlay } from './present-underlay.ts';
+import { presentUnderlay, planUnderlay, type UnderlayPlan } from './underlay-plan.ts';
 import { parseProviderNetwork, type ProviderNetwork } from './provider-network.ts';
 import { underlayOperations } from './underlay-operations.ts';
-import { planUnderlay, type UnderlayPlan } from './underlay-plan.ts';
 
 /** From the watch cache of the API server: no read of its etcd. */
 const listPath = '/apis/kubeovn.io/v1/provider-networks?resourceVersion=0';

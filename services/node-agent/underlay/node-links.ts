@@ -1,7 +1,7 @@
 /** The links of the node, by `ip -json address`. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { asRecords, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
+import { timeoutSignal } from '../../../lib/process/abortable.ts';
+import { runCommand } from '../network-namespace.ts';
 
 export interface NodeLink {
   readonly name: string;
@@ -14,20 +14,20 @@ export interface NodeLink {
   readonly isUp: boolean;
 }
 
-const run = promisify(execFile);
 const timeoutMs = 5_000;
-const maxOutputBytes = 16 << 20;
 
-/** Reads all links of the network namespace in which the agent runs. @throws Error of the program `ip` */
+/** Reads all links of the network namespace in which the agent runs. @throws CommandError */
 export async function readNodeLinks(signal: AbortSignal): Promise<NodeLink[]> {
-  const options = { signal, timeout: timeoutMs, maxBuffer: maxOutputBytes };
-  return parseNodeLinks((await run('ip', ['-json', 'address', 'show'], options)).stdout);
+  return parseNodeLinks(await runIp(['-json', 'address', 'show'], signal));
 }
 
-/** Sets a link up. @throws Error of the program `ip` */
+/** Sets a link up. @throws CommandError */
 export async function setLinkUp(name: string, signal: AbortSignal): Promise<void> {
-  await run('ip', ['link', 'set', 'dev', name, 'up'], { signal, timeout: timeoutMs });
+  await runIp(['link', 'set', 'dev', name, 'up'], signal);
 }
+
+const runIp = (args: readonly string[], signal: AbortSignal): Promise<string> =>
+  runCommand('ip', args, { signal: timeoutSignal(timeoutMs, signal) });
 
 /** Parses the output of `ip -json address show`. @throws Error if it is no JSON */
 export function parseNodeLinks(output: string): NodeLink[] {

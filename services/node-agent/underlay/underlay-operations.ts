@@ -3,8 +3,7 @@ import { vendor } from '../../../lib/ovn/names.ts';
 import type { Mutation, Operation } from '../../../lib/ovsdb/transaction.ts';
 import { type Atom, type NewValue, textMap } from '../../../lib/ovsdb/values.ts';
 import type { OvsRow } from '../ovs/ovs-database.ts';
-import { formatMappings, mappingsKey } from '../ovs/bridge-mappings.ts';
-import type { UnderlayChange } from './underlay-plan.ts';
+import { formatMappings, mappingsKey, type UnderlayChange } from './underlay-plan.ts';
 
 const ours: ReadonlyMap<string, string> = new Map([['vendor', vendor]]);
 

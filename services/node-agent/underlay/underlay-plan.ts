@@ -1,14 +1,15 @@
 /**
- * Plans the bridges of physical networks on one node: what is desired, compared with what is present. Pure.
+ * Plans the bridges of physical networks on one node: what is desired, compared with what Open vSwitch of the node has. Pure.
  *
  * Bridges and ports of other programs are never changed, and their mappings stay. A bridge of ours that no network needs is removed
  * when no other program has a port on it: ovn-controller has one while a Pod of the node uses the network, so a lost object does not
  * end the traffic of Pods.
  */
 import type { NodeLink } from './node-links.ts';
-import type { BridgeMapping } from '../ovs/bridge-mappings.ts';
-import type { PresentBridge, PresentPort, PresentUnderlay } from './present-underlay.ts';
 import { bridgeOf, type ProviderNetwork } from './provider-network.ts';
+import { vendor } from '../../../lib/ovn/names.ts';
+import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
+import type { OvsRow, OvsTable } from '../ovs/ovs-database.ts';
 
 export interface UnderlayInput {
   readonly networks: readonly ProviderNetwork[];
@@ -146,3 +147,66 @@ function planMappings(
     .map(({ name }) => ({ network: name, bridge: bridgeOf(name) }));
   return kept.length === present.length && added.length === 0 ? undefined : [...kept, ...added];
 }
+
+export interface PresentPort {
+  readonly uuid: string;
+  readonly name: string;
+  /** Whether an agent made it. ovn-controller makes ports of its own while a Pod of the node uses the network. */
+  readonly isOurs: boolean;
+}
+
+export interface PresentBridge {
+  readonly uuid: string;
+  readonly name: string;
+  readonly isOurs: boolean;
+  readonly ports: readonly PresentPort[];
+}
+
+export interface PresentUnderlay {
+  readonly bridges: readonly PresentBridge[];
+  readonly mappings: readonly BridgeMapping[];
+}
+
+/** Reads the rows below the only row of table Open_vSwitch. */
+export function presentUnderlay(root: OvsRow, rows: (table: OvsTable) => ReadonlyMap<string, Row>): PresentUnderlay {
+  const [bridges, ports] = [rows('Bridge'), rows('Port')];
+  return {
+    bridges: [...textSet(root.row['bridges'])].flatMap((uuid) => {
+      const row = bridges.get(uuid);
+      if (!row) return [];
+      const own = [...textSet(row['ports'])].flatMap((port) => presentPort(port, ports.get(port)));
+      return [{ uuid, name: textOf(row['name']), isOurs: isOurs(row), ports: own }];
+    }),
+    mappings: parseMappings(textMap(root.row['external_ids']).get(mappingsKey) ?? ''),
+  };
+}
+
+function presentPort(uuid: string, row: Row | undefined): PresentPort[] {
+  return row ? [{ uuid, name: textOf(row['name']), isOurs: isOurs(row) }] : [];
+}
+
+const isOurs = (row: Row): boolean => textMap(row['external_ids']).get('vendor') === vendor;
+
+/** The bridge on which OVN finds a network. */
+export interface BridgeMapping {
+  readonly network: string;
+  readonly bridge: string;
+}
+
+/** The key of Open_vSwitch.external_ids that holds the mappings (ovn-controller(8)). */
+export const mappingsKey = 'ovn-bridge-mappings';
+
+/** Parses `network:bridge,…`. What has another form stays as a mapping without a bridge. */
+export function parseMappings(text: string): BridgeMapping[] {
+  return text
+    .split(',')
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const at = entry.indexOf(':');
+      return at < 0 ? { network: entry, bridge: '' } : { network: entry.slice(0, at), bridge: entry.slice(at + 1) };
+    });
+}
+
+/** The inverse of `parseMappings`. */
+export const formatMappings = (mappings: readonly BridgeMapping[]): string =>
+  mappings.map(({ network, bridge }) => (bridge === '' ? network : `${network}:${bridge}`)).join(',');

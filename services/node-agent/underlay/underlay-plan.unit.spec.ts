@@ -1,11 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { NodeLink } from './node-links.ts';
-import { formatMappings, parseMappings } from '../ovs/bridge-mappings.ts';
-import type { PresentBridge, PresentUnderlay } from './present-underlay.ts';
+import {
+  formatMappings,
+  parseMappings,
+  type PresentBridge,
+  type PresentUnderlay,
+  planUnderlay,
+} from './underlay-plan.ts';
 import { bridgeOf, type ProviderNetwork } from './provider-network.ts';
 import { applyChanges } from './testing/apply-changes.ts';
-import { planUnderlay } from './underlay-plan.ts';
 
 const link = (name: string, fields: Partial<NodeLink> = {}): NodeLink => ({
   name,

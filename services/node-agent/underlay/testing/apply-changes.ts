@@ -1,6 +1,5 @@
 /** Applies the changes of a plan to a model of the node's switch, as the database would. */
-import type { PresentBridge, PresentUnderlay } from '../present-underlay.ts';
-import type { UnderlayChange } from '../underlay-plan.ts';
+import type { PresentBridge, PresentUnderlay, UnderlayChange } from '../underlay-plan.ts';
 
 export function applyChanges(present: PresentUnderlay, changes: readonly UnderlayChange[]): PresentUnderlay {
   return changes.reduce(applyChange, present);
