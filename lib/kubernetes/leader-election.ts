@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { errorMessage } from '../errors.ts';
 import { pause, timeoutSignal } from '../process/abortable.ts';
+import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/log.ts';
 import type { Api } from './client/kubernetes-api.ts';
 import { ApiError, ifPresent } from './client/api-error.ts';
@@ -80,6 +81,38 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease | u
     await pause(lease.timings.retryEveryMs, options.signal);
   }
   return undefined;
+}
+
+export interface TermOptions extends Omit<LeaseOptions, 'signal'> {
+  readonly life: Pick<Lifecycle, 'signal' | 'onStop'>;
+  /** Called before each attempt to get the Lease. */
+  readonly prepare?: () => Promise<void>;
+}
+
+/**
+ * Runs `work` each time that this process holds the Lease, until the program stops.
+ * @param work resolves when its signal is aborted because the Lease is lost, or earlier to release the Lease
+ */
+export async function workInTerms(
+  { life, prepare, ...options }: TermOptions,
+  work: (lease: HeldLease, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { signal } = life;
+  let lease: HeldLease | undefined;
+  life.onStop(() => lease?.release());
+  while (!signal.aborted) {
+    await prepare?.();
+    lease = await acquireLease({ ...options, signal });
+    if (!lease) return;
+    const term = new AbortController();
+    void lease.ended.then(() => term.abort());
+    await work(lease, AbortSignal.any([signal, term.signal]));
+    term.abort();
+    if (signal.aborted) return;
+    await lease
+      .release()
+      .catch((error: unknown) => options.log.warn({ reason: errorMessage(error) }, 'lease: not released'));
+  }
 }
 
 /** The annotation of a Lease with the handover state. */

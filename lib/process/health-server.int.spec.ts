@@ -2,11 +2,17 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { startHealthServer } from './health-server.ts';
+import { type HealthServerOptions, startHealthServer as startUntilStop } from './health-server.ts';
 import { createRegistry, addGauge } from './metrics.ts';
 
 const log = pino({ level: 'silent' });
 const metrics = createRegistry();
+
+async function startHealthServer(options: HealthServerOptions) {
+  const stops: (() => void | Promise<void>)[] = [];
+  const addresses = await startUntilStop(options, { onStop: (stop) => stops.push(stop) });
+  return { addresses, close: () => Promise.all(stops.map(async (stop) => stop())) };
+}
 
 describe('Health server', () => {
   it('reports liveness and the current readiness', async () => {
@@ -142,8 +148,12 @@ describe('Health server', () => {
     }
   });
 
+  it('listens nowhere without an address', async () => {
+    expect(await startHealthServer({ listen: '', ready: () => true, metrics, log })).to.deep.include({ addresses: [] });
+  });
+
   it('rejects an invalid address with a message', async () => {
-    for (const listen of ['', '8081', 'localhost', '::1:80', '127.0.0.1:99999']) {
+    for (const listen of [',', '8081', 'localhost', '::1:80', '127.0.0.1:99999']) {
       const error: unknown = await startHealthServer({ listen, ready: () => true, metrics, log }).catch(
         (thrown: unknown) => thrown,
       );

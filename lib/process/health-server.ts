@@ -8,6 +8,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConnectionSlots } from '../net/connection-slots.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Logger } from './log.ts';
 import type { Registry } from './metrics.ts';
 
@@ -21,7 +22,7 @@ const requestTimeoutMs = 5_000;
 const metricsMaxAgeMs = 500;
 
 export interface HealthServerOptions {
-  /** One or several "host:port", separated by commas; an IPv6 host in brackets; port 0 for any free one. */
+  /** Several "host:port", separated by commas; an IPv6 host in brackets; port 0 for any free one; '': no server. */
   readonly listen: string;
   /** Called at each request; must be fast and must not throw. A text is the reason why it is not ready. */
   readonly ready: () => boolean | string;
@@ -29,30 +30,24 @@ export interface HealthServerOptions {
   readonly log: Logger;
 }
 
-export interface HealthServer {
-  /** Each "host:port" with the actual port. */
-  readonly addresses: readonly string[];
-  close(): Promise<void>;
-}
-
 /**
- * Starts the server; resolves when it listens.
+ * Starts the server, and ends it with the program. Resolves when it listens, to each "host:port" with the actual port.
  * @throws Error for an invalid `listen`; the system's error when it cannot listen there
  */
-export async function startHealthServer({ listen, ready, metrics, log }: HealthServerOptions): Promise<HealthServer> {
-  const places = listen.split(',').map(parseListen);
+export async function startHealthServer(
+  { listen, ready, metrics, log }: HealthServerOptions,
+  life: Pick<Lifecycle, 'onStop'>,
+): Promise<readonly string[]> {
+  if (listen === '') return [];
   const respond = responder(ready, collectedAtMostEvery(metricsMaxAgeMs, metrics));
-  const servers: Server[] = [];
-  const close = async (): Promise<void> => void (await Promise.all(servers.map(closeServer)));
-  try {
-    for (const place of places) servers.push(await startServer(place, respond, log));
-  } catch (error) {
-    await close();
-    throw error;
+  const addresses: string[] = [];
+  for (const place of listen.split(',').map(parseListen)) {
+    const server = await startServer(place, respond, log);
+    life.onStop(() => closeServer(server));
+    addresses.push(addressOf(server));
   }
-  const addresses = servers.map(addressOf);
   log.info({ addresses }, 'health: listening');
-  return { addresses, close };
+  return addresses;
 }
 
 type Respond = (url: string) => Promise<HealthResponse>;

@@ -1,11 +1,10 @@
 /** The command-line options of the allocator. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { insecureOption } from '../../lib/grpc/server/insecure.ts';
-import { parseWholeNumber } from './flags/whole-number.ts';
 import { tracingOptions, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
-import { version } from '../../lib/process/version.ts';
+import { healthListenOption, parseOptions, parseWholeNumber } from '../../lib/process/options.ts';
 import { archiveOptions, type ArchiveSettings } from './flags/archive-flags.ts';
 import { checkpointOptions, type CheckpointSettings } from './writer-tasks/checkpoint-schedule.ts';
 import { rateLimitOptions, type RateLimits } from './grpc/rate-limiter.ts';
@@ -28,19 +27,14 @@ export interface AllocatorOptions
 
 /** Reads the options from the command line and the environment. Prints the error and exits where one is invalid. */
 export function readOptions(): AllocatorOptions {
-  const program = new Command('allocator')
-    .description('allocates addresses and keeps the ledger of their holders')
-    .version(version);
-  const options = [
+  return parseOptions('allocator', 'allocates addresses and keeps the ledger of their holders', [
     ...allocatorOptions(),
     ...archiveOptions(),
     ...checkpointOptions(),
     ...rateLimitOptions(),
     ...tokenReviewOptions(),
     ...tracingOptions(),
-  ];
-  for (const option of options) program.addOption(option);
-  return program.parse().opts<AllocatorOptions>();
+  ]).opts<AllocatorOptions>();
 }
 
 const allocatorOptions = (): Option[] => [
@@ -63,10 +57,5 @@ const allocatorOptions = (): Option[] => [
   new Option('--replica <id>', 'name of this replica')
     .env('IPLEDGER_REPLICA')
     .default(`${hostname()}-${randomBytes(3).toString('hex')}`),
-  new Option(
-    '--health-listen <host:port>',
-    'addresses of HTTP /livez, /readyz and /metrics, separated by commas; none if empty',
-  )
-    .env('IPLEDGER_HEALTH_LISTEN')
-    .default(''),
+  healthListenOption(),
 ];

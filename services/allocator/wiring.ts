@@ -197,9 +197,7 @@ async function startHealthEndpoint(
   ready: () => boolean | string,
   { registry }: AllocatorMetrics,
 ): Promise<void> {
-  if (options.healthListen === '') return;
-  const health = await startHealthServer({ listen: options.healthListen, ready, metrics: registry, log });
-  life.onStop(() => health.close());
+  await startHealthServer({ listen: options.healthListen, ready, metrics: registry, log }, life);
 }
 
 type Metrics = ReturnType<typeof allocatorMetrics>;

@@ -150,11 +150,8 @@ async function serve(
   log: Logger,
 ): Promise<void> {
   const published: PublishedSocket[] = [];
-  if (options.healthListen !== '') {
-    const ready = (): boolean => published.length > 0 && published.every((each) => each.isOurs());
-    const health = await startHealthServer({ listen: options.healthListen, ready, metrics, log });
-    life.onStop(() => health.close());
-  }
+  const ready = (): boolean => published.length > 0 && published.every((each) => each.isOurs());
+  await startHealthServer({ listen: options.healthListen, ready, metrics, log }, life);
   published.push(...(await openSockets(options.socket, handleRequest, life, log)));
 }
 

@@ -9,16 +9,16 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { errorMessage } from '../../lib/errors.ts';
 import { connect } from '../../lib/grpc/client.ts';
 import { connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
-import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
+import { workInTerms } from '../../lib/kubernetes/leader-election.ts';
 import { parseEndpoint } from '../../lib/ovsdb/endpoint.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
-import { version } from '../../lib/process/version.ts';
+import { allocatorOption, healthListenOption, namespaceOption, parseOptions } from '../../lib/process/options.ts';
 import { filesFromEnvironment, tlsFromEnvironment } from '../../lib/tls/credentials.ts';
 import { startActiveProjector } from './active-projector.ts';
 import { createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
@@ -38,33 +38,18 @@ const leaseName = 'ipledger-ovn-projector';
 const writer = `${hostname()}_${randomUUID()}`;
 
 function readOptions(): Options {
-  return new Command('ovn-projector')
-    .description("Writes the OVN networks of the ledger into OVN's northbound database.")
-    .version(version)
-    .addOption(
-      new Option('--allocator <host:port>', 'address of the allocator; several replicas separated by commas')
-        .env('IPLEDGER_ENDPOINT')
-        .makeOptionMandatory(),
+  return parseOptions('ovn-projector', "writes the OVN networks of the ledger into OVN's northbound database", [
+    allocatorOption(),
+    new Option(
+      '--ovn-nb <endpoints>',
+      'servers of the northbound database, separated by commas: unix:/path, tcp:host:port, or ssl:host:port with the certificate of IPLEDGER_OVN_CA, _CERT and _KEY',
     )
-    .addOption(
-      new Option(
-        '--ovn-nb <endpoints>',
-        'servers of the northbound database, separated by commas: unix:/path, tcp:host:port, or ssl:host:port with the certificate of IPLEDGER_OVN_CA, _CERT and _KEY',
-      )
-        .env('IPLEDGER_OVN_NB')
-        .argParser(readEndpoints)
-        .makeOptionMandatory(),
-    )
-    .addOption(
-      new Option('--health-listen <host:port>', 'addresses of /livez, /readyz and /metrics, separated by commas')
-        .env('IPLEDGER_HEALTH_LISTEN')
-        .default('127.0.0.1:8083'),
-    )
-    .addOption(
-      new Option('--namespace <name>', 'namespace of the Lease').env('IPLEDGER_NAMESPACE').default('kube-system'),
-    )
-    .parse()
-    .opts<Options>();
+      .env('IPLEDGER_OVN_NB')
+      .argParser(readEndpoints)
+      .makeOptionMandatory(),
+    healthListenOption('127.0.0.1:8083'),
+    namespaceOption('namespace of the Lease'),
+  ]).opts<Options>();
 }
 
 await runProgram(log, (life) => start(life, readOptions()));
@@ -92,18 +77,12 @@ async function start(
   life.onStop(() => connection.close());
   const api = await connectDefaultApi();
   let ready = (): boolean | string => 'still starting';
-  const health = await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log });
-  life.onStop(() => health.close());
+  await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log }, life);
   log.info({ server: api.server, allocator, endpoints }, 'starting');
 
-  let lease: HeldLease | undefined;
-  life.onStop(() => lease?.release());
-  while (!signal.aborted) {
-    // A standby is always ready
-    const onStandby = (): void => void (ready = () => true);
-    lease = await acquireLease({ api, namespace, name: leaseName, log, signal, onStandby });
-    if (!lease) return;
-    const term = new AbortController();
+  // A standby is always ready
+  const onStandby = (): void => void (ready = () => true);
+  await workInTerms({ api, namespace, name: leaseName, log, life, onStandby }, async (_, term) => {
     const active = startActiveProjector({
       api,
       allocator: createLedgerClient(connection, signal),
@@ -112,19 +91,15 @@ async function start(
       writer,
       onTransaction,
       log,
-      signal: AbortSignal.any([signal, term.signal]),
+      signal: term,
     });
     ready = () => active.ready;
     stats = () => active.stats;
-    const deposed = active.ended.catch((error: unknown) => {
+    await active.ended.catch((error: unknown) => {
       if (!(error instanceof Deposed)) return life.fail(error);
       log.warn({ reason: error.message }, 'another projector is active');
     });
-    await Promise.race([lease.ended, deposed]);
     ready = () => 'the Lease was lost';
     stats = () => undefined;
-    term.abort();
-    await deposed;
-    await lease.release().catch((error: unknown) => log.warn({ err: error }, 'the Lease was not released'));
-  }
+  });
 }

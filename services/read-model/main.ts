@@ -2,13 +2,13 @@
  * The read model: follows the ledger into a SQLite file and answers history queries by Pod, owner, node and Subnet. It is optional:
  * the allocator answers the same queries, only slower. The file can be deleted at any time; the read model rebuilds it from the log.
  */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { HealthImplementation } from 'grpc-health-check';
 import { pause } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import { runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
-import { version } from '../../lib/process/version.ts';
+import { allocatorOption, healthListenOption, parseOptions, parseWholeNumber } from '../../lib/process/options.ts';
 import { connect } from '../../lib/grpc/client.ts';
 import { createServer, listen } from '../../lib/grpc/server/create-server.ts';
 import { insecureOption, serverTls } from '../../lib/grpc/server/insecure.ts';
@@ -33,39 +33,19 @@ interface Options {
   readonly healthListen: string;
 }
 
-const options = new Command('read-model')
-  .description('answers history queries by Pod, owner, node and time')
-  .version(version)
-  .addOption(
-    new Option('--allocator <host:port>', 'allocator to follow; several replicas separated by commas')
-      .env('IPLEDGER_ENDPOINT')
-      .default('127.0.0.1:7411'),
-  )
-  .addOption(
-    new Option('--file <path>', 'SQLite file of the read model')
-      .env('IPLEDGER_READ_MODEL_FILE')
-      .default('ipledger-read-model.sqlite'),
-  )
-  .addOption(
-    new Option('--from <seq>', 'first event to read, if the events before it are deleted')
-      .env('IPLEDGER_READ_MODEL_FROM')
-      .argParser(readSeq)
-      .default(1),
-  )
-  .addOption(
-    new Option('--listen <host:port>', 'address of the gRPC API').env('IPLEDGER_LISTEN').default('127.0.0.1:7412'),
-  )
-  .addOption(insecureOption())
-  .addOption(
-    new Option(
-      '--health-listen <host:port>',
-      'addresses of HTTP /livez, /readyz and /metrics, separated by commas; none if empty',
-    )
-      .env('IPLEDGER_HEALTH_LISTEN')
-      .default(''),
-  )
-  .parse()
-  .opts<Options>();
+const options = parseOptions('read-model', 'answers history queries by Pod, owner, node and time', [
+  allocatorOption().default('127.0.0.1:7411'),
+  new Option('--file <path>', 'SQLite file of the read model')
+    .env('IPLEDGER_READ_MODEL_FILE')
+    .default('ipledger-read-model.sqlite'),
+  new Option('--from <seq>', 'first event to read, if the events before it are deleted')
+    .env('IPLEDGER_READ_MODEL_FROM')
+    .argParser((text) => parseWholeNumber(text, 1, Number.MAX_SAFE_INTEGER))
+    .default(1),
+  new Option('--listen <host:port>', 'address of the gRPC API').env('IPLEDGER_LISTEN').default('127.0.0.1:7412'),
+  insecureOption(),
+  healthListenOption(),
+]).opts<Options>();
 
 const log = createLogger('read-model');
 const healthIntervalMs = 100;
@@ -93,11 +73,7 @@ await runProgram(log, async (life) => {
   log.info({ file: options.file, seq: model.position.seq }, 'database opened');
 
   const ready = (): boolean | string => model.notReadyReason ?? true;
-  if (options.healthListen !== '') {
-    const metrics = readModelMetrics(model);
-    const health = await startHealthServer({ listen: options.healthListen, ready, metrics, log });
-    life.onStop(() => health.close());
-  }
+  await startHealthServer({ listen: options.healthListen, ready, metrics: readModelMetrics(model), log }, life);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const server = createServer({ tls, log });
   addGrpcService(server, LedgerService, ledgerHandlers(model, ledgerQueries(allocator)), {
@@ -111,11 +87,6 @@ await runProgram(log, async (life) => {
   for (; !life.signal.aborted; await pause(healthIntervalMs, life.signal))
     health.setStatus('', model.notReadyReason === undefined ? 'SERVING' : 'NOT_SERVING');
 });
-
-function readSeq(text: string): number {
-  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('Expected the number of an event, from 1 on.');
-  return Number(text);
-}
 
 function ledgerQueries(allocator: LedgerClient): LedgerQueries {
   return {

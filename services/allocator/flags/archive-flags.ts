@@ -1,7 +1,7 @@
 /** The archive flags of the allocator. */
 import { Option } from 'commander';
 import type { SealSchedule } from '../../../ledger/archive/seal-schedule.ts';
-import { parseWholeNumber } from './whole-number.ts';
+import { parseWholeNumber } from '../../../lib/process/options.ts';
 
 /** The values of `archiveOptions`. */
 export interface ArchiveSettings {

@@ -11,7 +11,7 @@ import { Option } from 'commander';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { CallContext } from '../../../lib/grpc/server/serve.ts';
-import { parseWholeNumber } from '../flags/whole-number.ts';
+import { parseWholeNumber } from '../../../lib/process/options.ts';
 import { createSemaphore, type Semaphore } from '../../../lib/process/semaphore.ts';
 import { storeNewest } from '../../../lib/maps.ts';
 import { type BucketLimit, TokenBucket } from '../../../lib/process/token-bucket.ts';
