@@ -29,6 +29,8 @@ export interface CallConnection {
   /** Whether a call on it had an identity. */
   isIdentified: boolean;
   readonly session: ServerHttp2Session;
+  /** Ends the connection when its calls have sent too many headers before one of them had an identity. */
+  countHeaders(bytes: number): void;
   /** Counts the connection for an identity from now on. Returns false beyond its number of connections. */
   identify(identity: Identity): boolean;
   readonly budgets: ClientBudgets;
@@ -61,6 +63,7 @@ export class ArrivingCall {
     const headerBytes = sizeOf(headers);
     const encoding = headers['grpc-encoding'] ?? 'identity';
     this.#take(callBytes + headerBytes);
+    connection.countHeaders(headerBytes);
     if (headerBytes > maxHeaderBytes)
       this.refuse(
         new IpledgerError(

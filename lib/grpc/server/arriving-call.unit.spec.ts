@@ -12,7 +12,14 @@ describe('A refused call', () => {
     // At a later time, so that the bucket stays empty however long the test takes.
     while (client.refusals.take(performance.now() + 1e9));
     const session = { closed: true } as ServerHttp2Session;
-    const connection = { client, budgets, session, isIdentified: true, identify: () => true };
+    const connection = {
+      client,
+      budgets,
+      session,
+      isIdentified: true,
+      identify: () => true,
+      countHeaders: () => undefined,
+    };
     const stream = new PassThrough();
     const call = new ArrivingCall(connection, stream as unknown as ServerHttp2Stream, {});
     const closed = once(stream, 'close');

@@ -2,12 +2,13 @@
  * The connections of a server, with and without an identity. grpc-js has no option for most of these limits, so they are set on the
  * HTTP/2 server that it creates. Their int spec fails if a version of grpc-js or Node creates servers and streams in another way.
  */
-import type {
-  Http2SecureServer,
-  Http2Server,
-  IncomingHttpHeaders,
-  ServerHttp2Session,
-  ServerHttp2Stream,
+import {
+  constants,
+  type Http2SecureServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Server, ServerCredentials } from '@grpc/grpc-js';
@@ -25,6 +26,10 @@ const identityMs = 30_000;
 const receiveMs = 30_000;
 const sweepMs = 1_000;
 const maxConnectionsOfClient = 64;
+/** Of headers in a call with a usual token. */
+const usualHeaderBytes = 4_096;
+/** Of headers beyond it, in all calls of a connection until it has an identity: ten calls with the largest tokens. */
+const maxUnusualHeaderBytes = 131_072;
 /** As HTTP/2 counts them; `ArrivingCall` has a lower limit. */
 const maxHeaderListSize = 32_768;
 /** Until the client is identified; clients assume as many before they know. */
@@ -155,6 +160,7 @@ class Connection implements CallConnection {
   readonly budgets: ClientBudgets;
   client: ClientBudget;
   isIdentified = false;
+  #unusualHeaderBytes = 0;
   readonly #onIdentified: () => void;
 
   constructor(session: ServerHttp2Session, budgets: ClientBudgets, client: ClientBudget, onIdentified: () => void) {
@@ -176,6 +182,12 @@ class Connection implements CallConnection {
     this.client = verified;
     if (!this.isIdentified) this.#raise(identity.kind === 'allocator' ? maxCalls.allocator : maxCalls.others);
     return true;
+  }
+
+  countHeaders(bytes: number): void {
+    this.#unusualHeaderBytes += Math.max(0, bytes - usualHeaderBytes);
+    if (this.isIdentified || this.#unusualHeaderBytes <= maxUnusualHeaderBytes) return;
+    setImmediate(() => this.session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM));
   }
 
   #raise(maxConcurrentStreams: number): void {
