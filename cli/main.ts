@@ -2,8 +2,10 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../lib/process/version.ts';
 import { formatHelp } from './program/help-text.ts';
-import { exitStatus } from './cli-error.ts';
+import { exitStatus, CliError } from './cli-error.ts';
 import { verbTable } from './verb-table.ts';
+import { IpledgerError } from '../lib/errors.ts';
+import { escapeControlCharacters } from './output/control-characters.ts';
 
 /** The program. Its commands have no options until their verb is loaded. */
 function createProgram(): Command {
@@ -34,7 +36,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync(expandHelp(args), { from: 'user' });
   } catch (error) {
-    process.exitCode = await report(error);
+    process.exitCode = report(error);
   }
   return process.exitCode;
 }
@@ -44,14 +46,18 @@ const expandHelp = (args: readonly string[]): string[] =>
   args[0] === 'help' && args[1] !== undefined ? [...args.slice(1), '--help'] : [...args];
 
 /** Prints the error and returns the exit status. */
-async function report(error: unknown): Promise<number> {
+function report(thrown: unknown): number {
   // Commander has printed its message
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitStatus.usage;
-  const { explainError } = await import('./program/explain-error.ts');
-  const { status, line } = explainError(error);
-  if (line !== undefined) console.error(line);
-  return status;
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : exitStatus.usage;
+  if (thrown instanceof IpledgerError && thrown.code === 'CANCELLED') return exitStatus.interrupted;
+  const isKnown = thrown instanceof CliError || (thrown instanceof IpledgerError && thrown.kind !== 'bug');
+  console.error(`ipledger: ${isKnown ? oneLine(thrown.message) : `this is a bug: ${stackOf(thrown)}`}`);
+  return thrown instanceof CliError ? thrown.exitStatus : exitStatus.refused;
 }
+
+const oneLine = (text: string): string => escapeControlCharacters(text.replaceAll(/\s*\n\s*/g, '; '));
+
+const stackOf = (thrown: unknown): string => (thrown instanceof Error && thrown.stack) || String(thrown);
 
 const { main: isProgram }: { main?: boolean } = import.meta; // undefined in Node 24.0 and 24.1
 if (isProgram ?? true) {

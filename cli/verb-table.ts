@@ -63,7 +63,7 @@ export const verbTable: readonly VerbEntry[] = [
   {
     usage: 'unreserve [address...]',
     description: 'end reservations; a Pod that holds the address keeps it',
-    load: async () => (await import('./verbs/unreserve.ts')).defineUnreserve,
+    load: async () => (await import('./verbs/reserve.ts')).defineUnreserve,
   },
   {
     usage: 'release <address|namespace/pod>',
@@ -83,7 +83,7 @@ export const verbTable: readonly VerbEntry[] = [
   {
     usage: 'unquarantine <address>',
     description: 'end a quarantine: the address can be allocated again',
-    load: async () => (await import('./verbs/unquarantine.ts')).defineUnquarantine,
+    load: async () => (await import('./verbs/quarantine.ts')).defineUnquarantine,
   },
   {
     usage: 'verify',
@@ -98,7 +98,7 @@ export const verbTable: readonly VerbEntry[] = [
   {
     usage: 'checkpoint-key <file>',
     description: 'make a key pair for checkpoints: FILE for the allocators, FILE.pub for verifiers',
-    load: async () => (await import('./verbs/checkpoint-key.ts')).defineCheckpointKey,
+    load: async () => (await import('./verbs/checkpoint.ts')).defineCheckpointKey,
   },
   {
     usage: 'export',

@@ -15,7 +15,7 @@ import type { Release } from '../release.ts';
 import { baseFiles, bundleFiles, debianFiles, documentFiles, nonRootUid, stripNode } from './root-filesystem.ts';
 
 /** The CNI plugin for an architecture. */
-export const pluginFile = (architecture: Architecture): string => join(root, '.cache/dist', architecture, 'kube-ovn');
+const pluginFile = (architecture: Architecture): string => join(root, '.cache/dist', architecture, 'kube-ovn');
 
 export interface BuildSettings {
   readonly folder: string;

@@ -41,4 +41,4 @@ const marks: readonly (readonly [license: string, mark: RegExp])[] = [
 ];
 
 /** The SPDX id of a license text; '' if it is none of the known ones. */
-export const detectLicense = (text: string): string => marks.find(([, mark]) => mark.test(text))?.[0] ?? '';
+const detectLicense = (text: string): string => marks.find(([, mark]) => mark.test(text))?.[0] ?? '';

@@ -11,7 +11,6 @@ import {
 import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
 import { CliError, throwUsageError } from '../cli-error.ts';
 import type { ClusterConnection, connectCluster } from './cluster-connection.ts';
-import { namespaceOf } from './cluster-endpoint.ts';
 
 /** A client whose calls and streams throw a CliError when the server does not answer. */
 export type LedgerClient = ServiceClient & Disposable;
@@ -109,4 +108,13 @@ function explain(thrown: unknown, server: ServerKind, endpoint: string, failure:
   const advice = `check that it runs, and its address in ${settings[server].join(' or ')}. If it ended, its log states why`;
   const what = failure === undefined ? ` at ${endpoint} (${why}): ${advice}` : `: ${failure}`;
   return new CliError('unreachable', `cannot reach ${nameOf(server)}${what}`, { cause: thrown });
+}
+
+/** As the chart and docs/install.md name it. */
+export const chartNamespace = 'ipledger-system';
+
+/** The namespace of the endpoint "kubernetes" or "kubernetes/NAMESPACE"; undefined for another endpoint. */
+export function namespaceOf(endpoint: string): string | undefined {
+  const match = /^kubernetes(?:\/([a-z0-9-]{1,63}))?$/.exec(endpoint);
+  return match ? (match[1] ?? chartNamespace) : undefined;
 }

@@ -1,7 +1,7 @@
-/** The allocations of the ledger. */
-import { type Allocation, IpamService, type Position } from '../../proto/generated/ipledger.ts';
+/** Reads the allocations and the bindings of the ledger. */
+import { type Allocation, IpamService, type Position, type SandboxBinding } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from './ledger-client.ts';
-import { readPages } from '../../lib/ledger-client/pages.ts';
+import { readPages, readAll } from '../../lib/ledger-client/pages.ts';
 
 /** Selects allocations. An absent field matches all. */
 export interface AllocationFilter {
@@ -25,3 +25,10 @@ export async function listAllocations(
   }
   return { position: last, allocations: all };
 }
+
+/** Reads all pages. @param node '' for all nodes */
+export const listBindings = (allocator: LedgerClient, node = ''): Promise<SandboxBinding[]> =>
+  readAll(
+    (pageToken) => allocator.call(IpamService.listBindings, { node, pageToken }),
+    ({ bindings }) => bindings,
+  );

@@ -15,7 +15,7 @@ import {
 import { graceSecondsOf } from '../../lib/kubernetes/pod-lifecycle.ts';
 import { membersOf } from '../../lib/kubernetes/stateful-set.ts';
 import type { Owner } from '../../proto/generated/ipledger.ts';
-import { chartNamespace } from '../clients/cluster-endpoint.ts';
+import { chartNamespace } from '../clients/ledger-client.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import type { ClusterState, IpObject, Pod, StatusObject, Vip } from './cluster-state.ts';
 import { type UntypedJson, asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import type { Event } from '../../proto/generated/ipledger.ts';
 import { eventColumns } from './event-rows.ts';
-import { createEventListWriter } from './event-list.ts';
+import { createEventListWriter } from '../verbs/history.ts';
 import type { OutputFormat } from './answer.ts';
 import { at, addressEvents, position } from '../testing/address-events.fixture.ts';
 

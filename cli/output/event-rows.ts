@@ -43,7 +43,7 @@ export function formatEventRow(event: Event): string[] {
 }
 
 /** The addresses that an event touches. */
-export const addressesInEvent = ({ before }: Event): string[] => before.map(({ address }) => address);
+const addressesInEvent = ({ before }: Event): string[] => before.map(({ address }) => address);
 
 /** ClaimsDropped has very many addresses: the first and the count. */
 function formatEventAddresses(event: Event): string {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { compareNodeSwitch } from './compare-node-switch.ts';
-import type { NodeSwitch } from './node-switch.ts';
+import { compareNodeSwitch, type NodeSwitch } from './node-switch.ts';
 import { allocation, nodeInterface, nodeSwitchWith, portName, sandboxBinding } from './testing/ovn-rows.fixture.ts';
 
 const compare = (nodeSwitch: NodeSwitch, bindings = [sandboxBinding], allocations = [allocation]) =>

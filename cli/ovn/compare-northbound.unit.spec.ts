@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { compareNorthbound } from './compare-northbound.ts';
-import type { Northbound } from './northbound.ts';
+import { compareNorthbound, type Northbound } from './northbound.ts';
 import { allocation, northboundWith, portName, portWith, subnetOf } from './testing/ovn-rows.fixture.ts';
 
 const subnets = [subnetOf('net', 'net.default.ovn'), subnetOf('lan', 'lan.default')];

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { IpledgerError } from '../../lib/errors.ts';
 import { CliError } from '../cli-error.ts';
-import { confirm } from './confirm.ts';
+import { confirm } from './operation-verb.ts';
 
 describe('Confirmation', () => {
   const notAborted = new AbortController().signal;

@@ -2,7 +2,6 @@
 import { type Command, Option } from 'commander';
 import { type LedgerClient, openAllocatorClient, openReadModelClient } from '../clients/ledger-client.ts';
 import { type AllocatorOptions, addAllocatorOptions, targetOf } from './allocator-options.ts';
-import { createInterruptSignal } from './interrupt.ts';
 import { type Answer, type OutputFormat, outputFormats, printAnswer, type OutputStyle } from '../output/answer.ts';
 
 export interface VerbOptions extends AllocatorOptions {
@@ -81,3 +80,10 @@ export const runAndPrint = (
   withAllocator(options, async (allocator, signal) =>
     printAnswer(outputStyle(options), await request(allocator, signal)),
   );
+
+/** Ctrl-C aborts the signal, so that the verb can stop. A second Ctrl-C ends the process. */
+export function createInterruptSignal(): AbortSignal {
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  return interrupted.signal;
+}

@@ -1,4 +1,4 @@
-/** Finds lost periods: times whose events are missing because etcd was restored from a backup. */
+/** Finds the times without events: before the ledger started, and those lost when etcd was restored from a backup. */
 import { type Event, LedgerService, type Position } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { type PointInTime, formatTime, type TimeZone } from './times.ts';
@@ -57,3 +57,9 @@ async function readEvent(allocator: LedgerClient, seq: number): Promise<Event | 
 
 export const formatLostPeriod = ({ from, until }: LostPeriod, zone: TimeZone): string =>
   `events between ${formatTime(from, zone)} and ${formatTime(until, zone)} are lost: etcd was restored from a backup`;
+
+/** The time of the ledger's first event if that is after `instant` (RFC 3339); else undefined. */
+export async function ledgerStartAfter(allocator: LedgerClient, instant: string): Promise<string | undefined> {
+  const { oldestSeq, oldestAt } = await allocator.call(LedgerService.getStatus, {});
+  return oldestSeq === 1 && oldestAt > instant ? oldestAt : undefined;
+}

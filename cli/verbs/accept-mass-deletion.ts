@@ -14,7 +14,7 @@ import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/lease
 import { type Answer, createTableAnswer } from '../output/answer.ts';
 import { textColumns } from '../output/table.ts';
 import { CliError } from '../cli-error.ts';
-import { confirm } from '../program/confirm.ts';
+import { confirm } from '../program/operation-verb.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
 interface AcceptOptions extends VerbOptions {

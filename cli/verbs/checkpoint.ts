@@ -1,8 +1,26 @@
-/** `ipledger checkpoint`: prints a signed checkpoint of the ledger. */
+/** `ipledger checkpoint` prints a signed checkpoint of the ledger, `ipledger checkpoint-key` makes a key pair for checkpoints. */
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { generateKey } from '../../ledger/audit/checkpoints/signing-key.ts';
+import { CliError } from '../cli-error.ts';
 import { LedgerService } from '../../proto/generated/ipledger.ts';
 import { textColumns } from '../output/table.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
+
+export function defineCheckpointKey(verb: Command): void {
+  verb
+    .option('--name <name>', 'the name of the key, as example.com/ipledger', 'ipledger')
+    .action((file: string, { name }: { name: string }) => {
+      // The old key must sign the rotation to the new one: never overwrite it
+      for (const each of [file, `${file}.pub`])
+        if (existsSync(each)) throw new CliError('usage', `${each} exists already: name another file`);
+      const { signer, verifier } = generateKey(name);
+      writeFileSync(file, `${signer}\n`, { mode: 0o600, flag: 'wx' });
+      chmodSync(file, 0o600);
+      writeFileSync(`${file}.pub`, `${verifier}\n`, { flag: 'wx' });
+      process.stdout.write(`${verifier}\n`);
+    });
+}
 
 const columns = textColumns('EPOCH', 'SEQ', 'HASH', 'VERIFIER KEY', 'NOTE');
 

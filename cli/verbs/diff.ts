@@ -11,7 +11,7 @@ import {
 } from '../../proto/generated/ipledger.ts';
 import { joinNonEmpty, formatSubnet, formatHolder, formatPosition } from '../output/format.ts';
 import { exitStatus } from '../cli-error.ts';
-import { collectStream } from '../clients/collect-stream.ts';
+import { collectStream } from '../clients/read-history.ts';
 import type { Answer } from '../output/answer.ts';
 import { type LostPeriod, lostEventsAt, formatLostPeriod } from '../time/lost-events.ts';
 import { type Column, formatTable } from '../output/table.ts';

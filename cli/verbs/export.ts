@@ -7,7 +7,7 @@ import { exportLines } from '../../ledger/log/reader/export.ts';
 import { explainEtcdError, openEtcdLedger } from '../clients/etcd-ledger.ts';
 import { openAllocatorClient } from '../clients/ledger-client.ts';
 import { targetOf } from '../program/allocator-options.ts';
-import { createInterruptSignal } from '../program/interrupt.ts';
+import { createInterruptSignal } from '../program/verb.ts';
 import { addLedgerSourceOptions, etcdHelp, type LedgerSource } from '../program/ledger-source-options.ts';
 
 interface ExportOptions extends LedgerSource {

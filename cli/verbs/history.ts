@@ -2,14 +2,13 @@
 import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { MessageInput } from '../../proto/codec.ts';
-import type { HistoryRequest, Position } from '../../proto/generated/ipledger.ts';
+import type { HistoryRequest, Position, Event } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { readHistory } from '../clients/read-history.ts';
 import { formatNeverUsed } from '../output/format.ts';
-import { eventColumns, addressHistoryColumns } from '../output/event-rows.ts';
-import { createEventListWriter } from '../output/event-list.ts';
+import { eventColumns, addressHistoryColumns, formatEventRow } from '../output/event-rows.ts';
 import { CliError, exitStatus } from '../cli-error.ts';
-import { createSlowSearchHint } from '../output/slow-search-hint.ts';
+import { createSlowSearchHint } from '../output/progress.ts';
 import { parseTime, timeFormats } from '../time/times.ts';
 import {
   addReadModelOptions,
@@ -18,6 +17,8 @@ import {
   withAllocator,
   withReadModel,
 } from '../program/verb.ts';
+import { createRowWriter, loadYamlFormat, type OutputStyle } from '../output/answer.ts';
+import type { Column } from '../output/table.ts';
 
 const maxLimit = 1_000_000;
 
@@ -132,3 +133,51 @@ async function printHistory(
 
 const explainEmpty = ({ address, subnet }: MessageInput<HistoryRequest>, subnets: readonly string[] = []): string =>
   address && subnets.length === 0 ? `${address} ${formatNeverUsed(subnet)}` : 'no event matches';
+
+export interface EventListWriter {
+  /** The text of the next events. */
+  readonly next: (events: readonly Event[]) => string;
+  /** Ends the list. JSON and YAML add the fields of `rest`. */
+  readonly end: (rest: object) => string;
+}
+
+export async function createEventListWriter(style: OutputStyle, columns: readonly Column[]): Promise<EventListWriter> {
+  const write = createRowWriter(style, columns);
+  if (!write) return style.output === 'json' ? jsonList() : yamlList(await loadYamlFormat());
+  let hasRows = false;
+  return {
+    next: (events) => {
+      if (events.length === 0) return '';
+      hasRows = true;
+      return write(events.map(formatEventRow));
+    },
+    end: () => (style.output === 'csv' && !hasRows ? write([]) : ''),
+  };
+}
+
+/** The layout of `JSON.stringify(…, null, 2)`. */
+function jsonList(): EventListWriter {
+  let before = '{\n  "events": [';
+  const next = (event: Event): string => {
+    const text = `${before}\n${JSON.stringify(event, null, 2).replaceAll(/^/gm, '    ')}`;
+    before = ',';
+    return text;
+  };
+  return {
+    next: (events) => events.map(next).join(''),
+    end: (rest) => `${before === ',' ? '\n  ' : before}],\n${JSON.stringify(rest, null, 2).slice(2)}\n`,
+  };
+}
+
+function yamlList(formatYaml: (content: unknown) => string): EventListWriter {
+  let before = 'events:\n';
+  const next = (event: Event): string => {
+    const text = before + formatYaml([event]);
+    before = '';
+    return text;
+  };
+  return {
+    next: (events) => events.map(next).join(''),
+    end: (rest) => (before === '' ? '' : 'events: []\n') + formatYaml(rest),
+  };
+}

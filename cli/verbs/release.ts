@@ -8,8 +8,7 @@ import type { Answer } from '../output/answer.ts';
 import { formatAddresses, formatAllocation, formatPodName } from '../output/format.ts';
 import { textColumns } from '../output/table.ts';
 import { CliError } from '../cli-error.ts';
-import { confirm } from '../program/confirm.ts';
-import { addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
+import { confirm, addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
 import { runAndPrint } from '../program/verb.ts';
 
 export function defineRelease(verb: Command): void {

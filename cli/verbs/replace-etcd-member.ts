@@ -6,8 +6,8 @@ import { createLogger } from '../../lib/process/log.ts';
 import { type EtcdAccess, etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
 import { CliError, throwUsageError } from '../cli-error.ts';
-import { confirm } from '../program/confirm.ts';
-import { createInterruptSignal } from '../program/interrupt.ts';
+import { confirm } from '../program/operation-verb.ts';
+import { createInterruptSignal } from '../program/verb.ts';
 import { addEtcdOption, etcdHelp } from '../program/ledger-source-options.ts';
 
 const settleMs = 30_000;

@@ -8,7 +8,7 @@ import { explainEtcdError, openEtcdLedger } from '../clients/etcd-ledger.ts';
 import { readExportLines } from '../export-file/read-lines.ts';
 import { showProgress } from '../output/progress.ts';
 import { CliError } from '../cli-error.ts';
-import { createInterruptSignal } from '../program/interrupt.ts';
+import { createInterruptSignal } from '../program/verb.ts';
 import { addEtcdOption, etcdHelp } from '../program/ledger-source-options.ts';
 
 interface ReplayOptions {

@@ -8,15 +8,14 @@ import {
   type StateAtReply,
   type Subnet,
 } from '../../proto/generated/ipledger.ts';
-import { collectStream } from '../clients/collect-stream.ts';
+import { collectStream } from '../clients/read-history.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import type { Answer } from '../output/answer.ts';
 import { formatHolder, formatPosition } from '../output/format.ts';
 import { type Column, formatTable } from '../output/table.ts';
 import { CliError, exitStatus } from '../cli-error.ts';
 import { addVerbOptions, outputStyle, runAndPrint, type VerbOptions } from '../program/verb.ts';
-import { ledgerStartAfter } from '../time/ledger-start.ts';
-import { formatLostPeriod, type LostPeriod, lostEventsAt } from '../time/lost-events.ts';
+import { ledgerStartAfter, formatLostPeriod, type LostPeriod, lostEventsAt } from '../time/lost-events.ts';
 import { formatTime, parsePointInTime, type PointInTime, timeFormats, type TimeZone } from '../time/times.ts';
 
 interface StateOptions extends VerbOptions {

@@ -4,14 +4,12 @@ import type { Command } from 'commander';
 import { type Binding, IpamService, type Position, type SandboxBinding } from '../../proto/generated/ipledger.ts';
 import { findSubnet, readAddressRecord } from '../clients/find-address.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
-import { listBindings } from '../clients/list-bindings.ts';
+import { listBindings } from '../clients/list-allocations.ts';
 import type { Answer } from '../output/answer.ts';
-import { formatPodName } from '../output/format.ts';
-import { describeContainer } from '../output/lost-container.ts';
+import { formatPodName, describeContainer } from '../output/format.ts';
 import { textColumns } from '../output/table.ts';
 import { CliError } from '../cli-error.ts';
-import { confirm } from '../program/confirm.ts';
-import { addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
+import { confirm, addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
 import { runAndPrint } from '../program/verb.ts';
 
 /** A container that holds released addresses. `pod` is '' if the ledger does not name it for the address. */

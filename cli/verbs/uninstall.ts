@@ -6,7 +6,7 @@ import { assertControllerStopped } from '../cluster/controller-check.ts';
 import { podWatcherLease, podWatcherLeasePath } from '../../lib/kubernetes/lease-observer.ts';
 import { podLifecycleStage } from '../cluster/needed-addresses.ts';
 import { connectOwnObjects, type KubernetesClient } from '../clients/kubernetes-client.ts';
-import { confirm } from '../program/confirm.ts';
+import { confirm } from '../program/operation-verb.ts';
 import { type Answer, formatCount } from '../output/answer.ts';
 import {
   type KubeOvnObject,

@@ -283,7 +283,7 @@ class LeaseTaken extends Error {
 }
 
 /** The identity of the holder; "" for none. */
-export function leaseHolder(lease: UntypedJson): string {
+function leaseHolder(lease: UntypedJson): string {
   return asText(asRecord(lease['spec'])['holderIdentity']);
 }
 

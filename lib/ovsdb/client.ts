@@ -24,7 +24,7 @@ export interface ClientLimits extends SessionLimits {
   readonly maxRows: number;
 }
 
-export const defaultLimits: ClientLimits = {
+const defaultLimits: ClientLimits = {
   maxMessageBytes: 64 << 20,
   maxRequests: 1_000,
   probeMs: 10_000,

@@ -1,18 +1,24 @@
-/** What `check` compares: the state of the ledger, of the cluster, of OVN and of the node's switch, and when they were read. */
-import type {
-  AddressRecord,
-  Allocation,
-  Freeze,
-  Pool,
-  Position,
-  SandboxBinding,
-  StorageUse,
-  Subnet,
-  WriteObstacle,
+/** What `check` compares: the state of the ledger, of the cluster, of OVN and of the node's switch; and how the ledger is read. */
+import {
+  type AddressRecord,
+  type Allocation,
+  type Freeze,
+  type Pool,
+  type Position,
+  type SandboxBinding,
+  type StorageUse,
+  type Subnet,
+  type WriteObstacle,
+  IpamService,
+  LedgerService,
+  SubnetsService,
 } from '../../../proto/generated/ipledger.ts';
 import type { ClusterState } from '../../cluster/cluster-state.ts';
 import type { NodeSwitch } from '../../ovn/node-switch.ts';
 import type { Northbound } from '../../ovn/northbound.ts';
+import { readAll } from '../../../lib/ledger-client/pages.ts';
+import { listAllocations, listBindings } from '../../clients/list-allocations.ts';
+import { type LedgerClient, type LedgerTarget, openAllocatorClient } from '../../clients/ledger-client.ts';
 
 export interface LedgerState {
   /** Id of the ledger. */
@@ -41,4 +47,39 @@ export interface CheckInput {
   readonly northbound?: Northbound | undefined;
   /** Absent without `--ovs-db`. */
   readonly nodeSwitch?: NodeSwitch | undefined;
+}
+
+/** A connection, and the endpoints of all replicas. */
+export interface LedgerEndpoints {
+  readonly allocator: LedgerClient;
+  /** Of each replica. */
+  readonly endpoints: readonly LedgerTarget[];
+  readonly signal: AbortSignal;
+}
+
+/** The current state. Its parts are read one after another, so they may be inconsistent while the ledger changes. */
+export async function readLedger({ allocator, endpoints, signal }: LedgerEndpoints): Promise<LedgerState> {
+  const { allocations } = await listAllocations(allocator, {});
+  const bindings = await listBindings(allocator);
+  const readReservations = (pageToken: string) => allocator.call(IpamService.listReservations, { pageToken });
+  const reservations = await readAll(readReservations, ({ records }) => records);
+  const { pools } = await allocator.call(SubnetsService.listPools, {});
+  const { position, subnets } = await allocator.call(SubnetsService.listSubnets, {});
+  const { freeze, cannotWrite: obstacle, ledger: id, storage } = await allocator.call(LedgerService.getStatus, {});
+  const fences = await Promise.all(endpoints.map((endpoint) => readFenced(endpoint, signal)));
+  const fenced = (name: string): string[] => [...new Set(fences.flatMap((each) => each.get(name) ?? []))].toSorted();
+  const withFences = subnets.map((each) => ({ ...each, fenced: fenced(each.name) }));
+  return { id, position, freeze, obstacle, storage, allocations, subnets: withFences, bindings, pools, reservations };
+}
+
+/** Fenced addresses by subnet. Only the replica that tried to write the key has the fence. Empty for a replica that does not answer. */
+async function readFenced(endpoint: LedgerTarget, signal: AbortSignal): Promise<Map<string, readonly string[]>> {
+  using replica = openAllocatorClient(endpoint, signal);
+  try {
+    const { subnets } = await replica.call(SubnetsService.listSubnets, {});
+    return new Map(subnets.map(({ name, fenced: addresses }) => [name, addresses]));
+  } catch {
+    signal.throwIfAborted();
+    return new Map();
+  }
 }

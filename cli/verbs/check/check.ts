@@ -14,19 +14,17 @@ import {
   readNorthbound,
 } from '../../ovn/ovn-databases.ts';
 import { type Answer, formatCount } from '../../output/answer.ts';
-import { formatPodName } from '../../output/format.ts';
-import { formatRepairCommand } from '../../output/repair-command.ts';
+import { formatPodName, endOfBinding } from '../../output/format.ts';
+import { formatRepairCommand } from '../../shell-command.ts';
 import { noticeOfStorageUse } from '../../output/storage-use.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
-import { endOfBinding } from '../../output/lost-container.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import { targetOf } from '../../program/allocator-options.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
-import type { CheckInput } from './check-input.ts';
+import { type CheckInput, type LedgerEndpoints, readLedger } from './check-input.ts';
 import { findBindingsWithoutAllocation } from './compare-ledger.ts';
 import type { Disagreement } from './disagreement.ts';
 import { findDisagreements, findLasting } from './find-disagreements.ts';
-import { type LedgerEndpoints, readLedger } from './read-ledger.ts';
 
 /** The pod-watcher needs a second or two to show a change. */
 const secondReadAfterMs = 3_000;

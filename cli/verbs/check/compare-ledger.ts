@@ -1,13 +1,14 @@
-/** Compares the parts of the ledger with each other: freeze, allocations, counts, bindings, fences. */
+/** Compares the parts of the ledger with each other: freeze, allocations, counts, bindings, fences; and bindings and Pods with the Nodes and their agents. */
 import { BlockList, isIPv4 } from 'node:net';
 import { cidrContains } from '../../../lib/net/ip.ts';
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import type { Allocation, SandboxBinding, Subnet, Usage } from '../../../proto/generated/ipledger.ts';
 import type { LedgerState, CheckInput } from './check-input.ts';
-import { formatPodName, formatAllocation } from '../../output/format.ts';
+import { formatPodName, formatAllocation, lostNodeRemedy } from '../../output/format.ts';
 import type { Disagreement } from './disagreement.ts';
 import { formatShellCommand } from '../../shell-command.ts';
+import { formatCount } from '../../output/answer.ts';
 
 /** A frozen ledger was restored from a backup and lacks events. */
 export function compareFreeze({ ledger: { freeze } }: CheckInput): Disagreement[] {
@@ -240,5 +241,39 @@ export function compareFencedAddresses({ ledger }: CheckInput): Disagreement[] {
       );
       return { kind: 'fenced', where: `${address} of subnet ${name}`, what, remedy };
     }),
+  );
+}
+
+/**
+ * Each Node that has an agent's Pod, or Pods with addresses, has an agent that is ready. A Node that the DaemonSet leaves out on
+ * purpose has no such Pods. Agents that do not run as Pods are unknown to the API, and are not compared.
+ */
+export function compareAgents({ ledger, cluster }: CheckInput): Disagreement[] {
+  const agents = cluster.pods.filter(({ agent }) => agent !== undefined);
+  if (agents.length === 0) return [];
+  const byNode = Map.groupBy(agents, ({ node }) => node);
+  const holders = new Set(ledger.allocations.map(({ podUid }) => podUid));
+  const served = cluster.pods.filter(({ identity, node }) => node !== '' && holders.has(identity));
+  const podsOn = Map.groupBy(served, ({ node }) => node);
+  return [...new Set([...byNode.keys(), ...podsOn.keys()])].flatMap((node): Disagreement[] => {
+    const own = byNode.get(node) ?? [];
+    if (!cluster.nodes.has(node) || own.some(({ agent, isTerminating }) => agent === 'ready' && !isTerminating))
+      return [];
+    const pods = formatCount(podsOn.get(node)?.length ?? 0, 'Pod');
+    const state = own.length > 0 ? 'its node agent is not ready' : 'it has no node agent';
+    const failure = cluster.nodeFailures.get(node);
+    const what = `${failure === undefined ? '' : `the Node ${failure}; `}${state}: no CNI ADD succeeds there, and no CNI DEL arrives; ${pods} with addresses`;
+    return [
+      { kind: 'no agent', where: `Node ${node}`, what, remedy: remedyFor(node, failure, agents[0]?.namespace ?? '') },
+    ];
+  });
+}
+
+function remedyFor(node: string, failure: string | undefined, namespace: string): string {
+  if (failure !== undefined) return formatShellCommand(['kubectl', 'describe', 'node', node], lostNodeRemedy(node));
+  const selector = ['-l', 'app.kubernetes.io/component=node-agent', '--field-selector', `spec.nodeName=${node}`];
+  return formatShellCommand(
+    ['kubectl', 'describe', 'pod', '-n', namespace, ...selector],
+    'without a Pod, look for a taint of the Node that the DaemonSet does not tolerate; with one, read its Events and its log',
   );
 }

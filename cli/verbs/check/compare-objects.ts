@@ -1,4 +1,4 @@
-/** Compares the ledger with the IP objects, and with the status of Subnets and IPPools. */
+/** Compares the ledger with the IP objects, and with Subnets and IPPools: their status, and specs that are refused. */
 import {
   attachmentOf,
   type AttachmentName,
@@ -12,6 +12,8 @@ import { formatAddresses, formatPodName, formatAllocation } from '../../output/f
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { type ClusterState, type IpObject, resourceOf, type StatusObject } from '../../cluster/cluster-state.ts';
 import { formatShellCommand, restartWatcherCommand } from '../../shell-command.ts';
+import { conditionOf } from '../../../lib/kubernetes/object-meta.ts';
+import { asText } from '../../../lib/kubernetes/untyped-json.ts';
 
 /** The largest integer of the Kubernetes API. */
 const maxCount = 2n ** 63n - 1n;
@@ -277,4 +279,21 @@ function isShown(shown: unknown, expected: string | number): boolean {
 function abbreviate(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
+/** The reason of the pod-watcher's condition. Others are of Subnets that are being deleted. */
+const refused = 'ValidateLogicalSwitchFailed';
+
+export function compareSubnets({ ledger, cluster }: CheckInput): Disagreement[] {
+  const inForce = new Set(ledger.subnets.map(({ name }) => name));
+  return cluster.subnets.flatMap(({ name, status }): Disagreement[] => {
+    const ready = conditionOf(status, 'Ready');
+    if (!inForce.has(name) || ready['status'] !== 'False' || ready['reason'] !== refused) return [];
+    const what = `its spec is not in force, but an earlier one: ${asText(ready['message'])}`;
+    const remedy = formatShellCommand(
+      ['kubectl', 'describe', resourceOf('subnets', cluster), name],
+      'correct what the condition Ready names: the pod-watcher applies the Subnet again at each change',
+    );
+    return [{ kind: 'Subnet refused', where: `Subnet ${name}`, what, remedy }];
+  });
 }

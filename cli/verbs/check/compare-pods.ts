@@ -1,4 +1,4 @@
-/** Compares the allocations with the Pods and their annotations. */
+/** Compares the allocations with the Pods: their annotations, and the addresses that Multus reports of their interfaces. */
 import { isAnnotationKey } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { isRetained, podLifecycleStage } from '../../cluster/needed-addresses.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
@@ -9,6 +9,7 @@ import { findRequestedProviders } from '../../cluster/requested-attachments.ts';
 import type { Disagreement } from './disagreement.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';
 import { formatShellCommand } from '../../shell-command.ts';
+import { parseNetworkStatus } from '../../cluster/network-status.ts';
 
 const releaseHint =
   'the pod-watcher releases it: check that it runs; an ALARM in its log means that it has stopped releases';
@@ -130,4 +131,49 @@ function comparePod(pod: Pod, allocations: readonly Allocation[], input: CheckIn
     });
   }
   return found;
+}
+
+/** On a network of its allocations, a running Pod has the allocated addresses only. */
+export function compareInterfaces({ ledger, cluster }: CheckInput): Disagreement[] {
+  const byUid = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
+  return cluster.pods
+    .filter(({ phase, isTerminating }) => phase === 'Running' && !isTerminating)
+    .flatMap((pod) => compareNics(pod, byUid.get(pod.identity) ?? []));
+}
+
+function compareNics(pod: Pod, held: readonly Allocation[]): Disagreement[] {
+  const interfaces = parseNetworkStatus(pod);
+  const byNetwork = Map.groupBy(held, ({ attachment }) => networkOf(attachment?.provider ?? ''));
+  return [...byNetwork].flatMap(([network, allocations]) => {
+    const allocated = new Set(allocations.flatMap(({ addresses }) => addresses.map(({ address }) => address)));
+    return interfaces
+      .filter((each) => each.network === network)
+      .flatMap(({ interface: name, addresses }) =>
+        addresses
+          .filter((address) => !allocated.has(address))
+          .map((address) => createDisagreement(pod, { address, name, allocated })),
+      );
+  });
+}
+
+function createDisagreement(
+  pod: Pod,
+  {
+    address,
+    name,
+    allocated,
+  }: { readonly address: string; readonly name: string; readonly allocated: ReadonlySet<string> },
+): Disagreement {
+  const what = `its ${name} has ${address}; the ledger has ${[...allocated].join(' and ')}`;
+  const remedy = formatShellCommand(
+    ['ipledger', 'history', address],
+    'the Pods that had it; only a new sandbox of this Pod gets the allocated address',
+  );
+  return { kind: 'other address in use', where: `Pod ${podKey(pod)}`, what, remedy };
+}
+
+/** The provider "<name>.<namespace>[.ovn]" as Multus' name of the network, "<namespace>/<name>". */
+function networkOf(provider: string): string {
+  const [, name = '', namespace = ''] = /^(.+)\.([^.]+)$/.exec(provider.replace(/\.ovn$/, '')) ?? [];
+  return `${namespace}/${name}`;
 }

@@ -1,6 +1,6 @@
 /** Finds all disagreements of a check input. Pure. */
-import { compareNodeSwitch } from '../../ovn/compare-node-switch.ts';
-import { compareNorthbound } from '../../ovn/compare-northbound.ts';
+import { compareNodeSwitch } from '../../ovn/node-switch.ts';
+import { compareNorthbound } from '../../ovn/northbound.ts';
 import {
   compareBoundNodes,
   compareCounts,
@@ -9,14 +9,12 @@ import {
   compareHolders,
   compareNodes,
   findObstacle,
+  compareAgents,
 } from './compare-ledger.ts';
-import { compareAgents } from './compare-agents.ts';
-import { compareIpObjects, compareStatus } from './compare-objects.ts';
-import { compareSubnets } from './compare-subnets.ts';
+import { compareIpObjects, compareStatus, compareSubnets } from './compare-objects.ts';
 import type { CheckInput } from './check-input.ts';
-import { comparePods } from './compare-pods.ts';
+import { comparePods, compareInterfaces } from './compare-pods.ts';
 import { compareReservations } from './compare-reservations.ts';
-import { compareInterfaces } from './compare-interfaces.ts';
 import type { Disagreement } from './disagreement.ts';
 
 const compareOvn = ({ ledger, cluster, northbound }: CheckInput): Disagreement[] =>

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { root } from '../../../test/harness/paths.ts';
-import { compareNodeSwitch } from '../../ovn/compare-node-switch.ts';
-import { compareNorthbound } from '../../ovn/compare-northbound.ts';
+import { compareNodeSwitch } from '../../ovn/node-switch.ts';
+import { compareNorthbound } from '../../ovn/northbound.ts';
 import {
   allocation as ovnAllocation,
   nodeInterface,
@@ -13,9 +13,8 @@ import {
   sandboxBinding,
   subnetOf,
 } from '../../ovn/testing/ovn-rows.fixture.ts';
-import { restartWatcherCommand } from '../../shell-command.ts';
+import { restartWatcherCommand, formatRepairCommand } from '../../shell-command.ts';
 import { type CommandCheck, createCommandCheck, shellWords } from '../../testing/verb-parser.ts';
-import { formatRepairCommand } from '../../output/repair-command.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { findDisagreements } from './find-disagreements.ts';
 import {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { maxBindingFileBytes } from '../../../lib/binding-file.ts';
-import { parseBindingFolder, readBindingFolders } from './binding-folders.ts';
+import { parseBindingFolder, readBindingFolders } from './recover.ts';
 
 describe('The binding files of nodes', () => {
   let folder: string;

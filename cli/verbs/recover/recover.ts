@@ -1,19 +1,23 @@
 /** `ipledger recover`: brings a ledger that was restored from a backup up to the state of the cluster. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
-import { listAllocations } from '../../clients/list-allocations.ts';
-import { listBindings } from '../../clients/list-bindings.ts';
+import { listAllocations, listBindings } from '../../clients/list-allocations.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
 import type { Answer } from '../../output/answer.ts';
-import { type BindingFolder, parseBindingFolder, readBindingFolders } from './binding-folders.ts';
 import { applyRecovery } from './apply-recovery.ts';
 import { planRecovery } from './recovery-plan.ts';
 import { formatRecovery } from './format.ts';
 import { findMissingEvents } from './missing-events.ts';
 import { readClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage } from '../../../lib/errors.ts';
+import { type BindingFile, maxBindingFileBytes, maxBindingFiles, parseBindingFile } from '../../../lib/binding-file.ts';
+import { isDnsSubdomain } from '../../../lib/kubernetes/ip-object-name.ts';
+import { readTrustedFile } from '../../../lib/process/trusted-file.ts';
 
 interface RecoverOptions extends VerbOptions {
   readonly apply: boolean;
@@ -90,4 +94,46 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
   );
   if (rejected.length > 0) process.exitCode = exitStatus.refused;
   return formatRecovery(recovery, { status, missingEvents, applied: true, rejected });
+}
+
+/** The folder with the binding files of one node. */
+export interface BindingFolder {
+  readonly node: string;
+  readonly folder: string;
+}
+
+/** Undefined for a text that is not NODE=FOLDER. */
+export function parseBindingFolder(text: string): BindingFolder | undefined {
+  const [, node = '', folder = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  return isDnsSubdomain(node) ? { node, folder } : undefined;
+}
+
+/**
+ * The bindings of containers that have not ended. A file of another node is left out: a node proves only what its own Pods have.
+ * @throws CliError for a folder or a file that cannot be read: evidence is never left out silently
+ */
+export async function readBindingFolders(folders: readonly BindingFolder[]): Promise<BindingFile[]> {
+  const bindings: BindingFile[] = [];
+  for (const each of folders) bindings.push(...(await readFolder(each)));
+  return bindings;
+}
+
+async function readFolder({ node, folder }: BindingFolder): Promise<BindingFile[]> {
+  const bindings: BindingFile[] = [];
+  let path = folder;
+  let files = 0;
+  try {
+    for await (const { name } of await opendir(folder)) {
+      if (!name.endsWith('.json')) continue;
+      if (++files > maxBindingFiles) throw new Error(`it has more than ${maxBindingFiles} binding files`);
+      path = join(folder, name);
+      const binding = parseBindingFile(name, await readTrustedFile(path, maxBindingFileBytes));
+      path = folder;
+      if (binding.node === node && !binding.isDeleted && !binding.isPending) bindings.push(binding);
+    }
+  } catch (error) {
+    const reason = errorMessage(error);
+    throw new CliError('usage', `cannot read ${path}, with bindings of node ${node}: ${reason}`, { cause: error });
+  }
+  return bindings;
 }

@@ -14,8 +14,7 @@ import { textColumns } from '../../output/table.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import { addReadModelOptions, outputStyle, type ReadModelOptions, runWithIndex } from '../../program/verb.ts';
 import { describeDifference, readLedgerTime } from '../../time/ledger-time.ts';
-import { ledgerStartAfter } from '../../time/ledger-start.ts';
-import { findLostPeriod, formatLostPeriod } from '../../time/lost-events.ts';
+import { ledgerStartAfter, findLostPeriod, formatLostPeriod } from '../../time/lost-events.ts';
 import { formatTime, parseTime, timeFormats, type TimeZone } from '../../time/times.ts';
 import { formatAddressAtInstant, formatGrant, formatOwner, formatRelease } from './format.ts';
 

@@ -1,8 +1,14 @@
 /** Explains what a Pod waits for, from the ledger and the cluster. */
 import type { AllocationPeriod } from '../../allocation-periods/allocation-periods.ts';
-import { formatPodName, shortContainerId, describeObstacle } from '../../output/format.ts';
+import {
+  formatPodName,
+  shortContainerId,
+  describeObstacle,
+  describeContainer,
+  endOfBinding,
+  lostNodeRemedy,
+} from '../../output/format.ts';
 import type { Allocation, WriteObstacle } from '../../../proto/generated/ipledger.ts';
-import { describeContainer, endOfBinding, lostNodeRemedy } from '../../output/lost-container.ts';
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { isFromWatcher, type KubernetesEvent, type PodInCluster } from './pod-in-cluster.ts';
 import type { PodHistory } from './pod-history.ts';

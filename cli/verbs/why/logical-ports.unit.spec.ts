@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { allocation, northboundWith, portName, portWith } from '../../ovn/testing/ovn-rows.fixture.ts';
-import { describeLogicalPorts } from './logical-ports.ts';
+import { describeLogicalPorts } from './why.ts';
 
 describe('The report about logical ports', () => {
   const describePort = (...[port, held = allocation]: [Parameters<typeof portWith>[0], typeof allocation?]): string[] =>

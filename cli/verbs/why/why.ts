@@ -9,22 +9,20 @@ import {
   type WriteObstacle,
 } from '../../../proto/generated/ipledger.ts';
 import { undefinedIfGone } from '../../../lib/errors.ts';
-import type { LedgerClient } from '../../clients/ledger-client.ts';
+import { type LedgerClient, chartNamespace, namespaceOf } from '../../clients/ledger-client.ts';
 import { eventColumns, formatEventRow } from '../../output/event-rows.ts';
-import type { Northbound } from '../../ovn/northbound.ts';
+import { type Northbound, type LogicalPort, comparePort, portsOfLedger } from '../../ovn/northbound.ts';
 import { addNorthboundOption, type NorthboundOptions, readNorthbound } from '../../ovn/ovn-databases.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import type { ClusterSelection } from '../../../lib/kubernetes/client/cluster-access.ts';
 import { connectKubernetes, hasKubeconfig } from '../../clients/kubernetes-client.ts';
-import { chartNamespace, namespaceOf } from '../../clients/cluster-endpoint.ts';
-import { createSlowSearchHint } from '../../output/slow-search-hint.ts';
+import { createSlowSearchHint } from '../../output/progress.ts';
 import { printAnswer } from '../../output/answer.ts';
 import { formatTime } from '../../time/times.ts';
 import { addReadModelOptions, type ReadModelOptions, outputStyle, withIndex } from '../../program/verb.ts';
 import { type PodInCluster, readPodInCluster, readReleaseHalt } from './pod-in-cluster.ts';
 import { buildPodHistories } from './pod-history.ts';
 import { formatPodReport } from './format.ts';
-import { describeLogicalPorts } from './logical-ports.ts';
 import { diagnosePod } from './diagnosis.ts';
 
 const maxEvents = 1_000;
@@ -172,4 +170,33 @@ async function readOvn(
     if (!(error instanceof CliError)) throw error;
     return { note: error.message };
   }
+}
+
+/**
+ * One sentence for each logical port and each difference.
+ * @param allocations the current ones of one Pod
+ * @param namespace that of ipledger
+ */
+export function describeLogicalPorts(
+  allocations: readonly Allocation[],
+  { ports }: Northbound,
+  namespace: string,
+): string[] {
+  return [...portsOfLedger(allocations)].flatMap(([name, allocation]) => {
+    const found = ports.filter((port) => port.name === name);
+    const drifts = comparePort(name, allocation, found, namespace);
+    const own = found.find(({ isOurs }) => isOurs);
+    return [
+      ...drifts.map(({ kind, where, what, remedy }) => `${kind}: ${where}: ${what}. Run: ${remedy}`),
+      ...(own ? [describeState(own, allocation)] : []),
+    ];
+  });
+}
+
+function describeState({ name, isUp, requestedChassis }: LogicalPort, { bindings, node }: Allocation): string {
+  if (isUp) return `port ${name} is up${requestedChassis === '' ? '' : ` on ${requestedChassis}`}`;
+  const on = requestedChassis || node;
+  if (bindings.length === 0)
+    return `port ${name} is not up, because no container has it yet: see the Events FailedCreatePodSandBox and the log of node-agent${on === '' ? '' : ` on ${on}`}`;
+  return `port ${name} is not up, although a container has it: check ovn-controller on ${on} with \`ovn-appctl -t ovn-controller connection-status\`, and the port with \`ovs-vsctl find interface external_ids:iface-id=${name}\``;
 }

@@ -34,7 +34,7 @@ export type PluginRequest =
   | { readonly verb: 'status'; readonly cniType: string };
 
 /** A text field of limited length. */
-export const boundedText = (maxLength: number) => z.string().max(maxLength);
+const boundedText = (maxLength: number) => z.string().max(maxLength);
 const optionalText = (maxLength: number) =>
   boundedText(maxLength)
     .nullish()
@@ -45,7 +45,7 @@ const route = z.object({ dst: optionalText(64), gw: optionalText(64) });
 export const containerId = boundedText(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'not a container ID');
 
 /** "<network>.<namespace>.ovn.<interface>" has at most 337 characters. */
-export const maxProviderLength = 512;
+const maxProviderLength = 512;
 
 /** The kernel's form of an interface name. Multus may omit it. */
 export const interfaceName = optionalText(64).refine(
@@ -54,7 +54,7 @@ export const interfaceName = optionalText(64).refine(
 );
 
 /** An ADD, DEL or CHECK. Unknown fields are ignored. */
-export const requestSchema = z
+const requestSchema = z
   .object({
     cni_type: optionalText(256),
     pod_name: boundedText(253).min(1),
@@ -102,7 +102,7 @@ function sharedProvider(provider: string, ifName: string): string {
  * Parses a JSON body.
  * @throws IpledgerError INVALID_REQUEST, "parse add request failed: …"
  */
-export function parseBody<Schema extends z.ZodType>(verb: string, schema: Schema, body: string): z.output<Schema> {
+function parseBody<Schema extends z.ZodType>(verb: string, schema: Schema, body: string): z.output<Schema> {
   const failed = (why: string) => new IpledgerError('INVALID_REQUEST', `parse ${verb} request failed: ${why}`);
   if (body.trim() === '') throw failed('the body is empty');
   let json: unknown;

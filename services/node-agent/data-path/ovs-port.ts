@@ -62,7 +62,7 @@ export function hostLinksOf(ovs: Pick<OvsDatabase, 'rows' | 'named'>, container:
 }
 
 /** The Interface rows that a new port replaces: those of the same logical port, and the one of the same host link. */
-export function replacedInterfaces(
+function replacedInterfaces(
   ovs: OvsRows,
   { logicalPort, hostLink }: Pick<NicPlan, 'logicalPort' | 'hostLink'>,
 ): { uuid: string; row: Row }[] {

@@ -47,7 +47,7 @@ export interface SubnetRows {
 }
 
 /** The router of Subnets without `vpc`, as in Kube-OVN. */
-export const defaultRouter = 'ovn-cluster';
+const defaultRouter = 'ovn-cluster';
 
 export const overlayDefaults: SubnetSettings = {
   vlan: '',

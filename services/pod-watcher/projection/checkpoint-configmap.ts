@@ -12,7 +12,7 @@ import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { createObject, objectPath, readObject, replaceObject } from '../../../lib/kubernetes/client/object-requests.ts';
 import { type UntypedJson, asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 
-export const checkpointConfigMapName = 'ipledger-checkpoints';
+const checkpointConfigMapName = 'ipledger-checkpoints';
 const verifierAnnotation = 'ipledger.io/verifier-key';
 const maxRecent = 100;
 /** An object has at most 1 MiB, and a checkpoint less than half a KiB. */

@@ -87,7 +87,7 @@ interface RequiredFields {
 }
 
 /** The fields that the watcher writes to an object that reserves its address. The others are set by its creator. */
-export function reservedIpPatch({ metadata, spec }: IpManifest): RequiredFields {
+function reservedIpPatch({ metadata, spec }: IpManifest): RequiredFields {
   const key = 'ovn.kubernetes.io/node-name';
   const node = metadata.labels[key];
   return {

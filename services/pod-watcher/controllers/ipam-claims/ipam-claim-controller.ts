@@ -293,7 +293,7 @@ export interface QuotaView {
 }
 
 /** Why a namespace gets no further addresses of a Subnet for its IPAMClaims, as a sentence; undefined if it does. */
-export function quotaRefusal(
+function quotaRefusal(
   { subnets, allocations, claims }: QuotaView,
   { namespace, subnet, requested }: { readonly namespace: string; readonly subnet: string; readonly requested: number },
 ): string | undefined {

@@ -24,7 +24,7 @@ export interface NetworkControllerOptions extends ObjectAccess<Ovn4nfvNetwork> {
   readonly deleteSubnet: (subnet: SubnetObject, signal: AbortSignal) => Promise<void>;
 }
 
-export const networkReasons: ConditionReasons = {
+const networkReasons: ConditionReasons = {
   validated: 'SubnetCreated',
   ready: 'SubnetCreated',
   refused: 'CreateSubnetFailed',
@@ -143,11 +143,11 @@ export interface SubnetManifest {
 }
 
 /** Identifies a spec of a Network. The Subnet is written once for each: its controller normalises what is written. */
-export const networkVersionOf = ({ uid, generation }: Pick<Ovn4nfvNetwork, 'uid' | 'generation'>): string =>
+const networkVersionOf = ({ uid, generation }: Pick<Ovn4nfvNetwork, 'uid' | 'generation'>): string =>
   `${uid}/${generation}`;
 
 /** The Subnet that the spec of a Network requests. It has the name of the Network. */
-export function subnetManifestOf(network: Ovn4nfvNetwork): SubnetManifest {
+function subnetManifestOf(network: Ovn4nfvNetwork): SubnetManifest {
   const { name, ranges } = network;
   const gateways = ranges.map(({ gateway }) => gateway).filter((gateway) => gateway !== '');
   return {

@@ -66,11 +66,7 @@ export function parseAddresses(
 }
 
 /** Why an address violates the constraints; "" if it does not. @param text the address as in the annotation. */
-export function constraintViolation(
-  { cidrs, family, familyKey }: AddressConstraints,
-  address: string,
-  text: string,
-): string {
+function constraintViolation({ cidrs, family, familyKey }: AddressConstraints, address: string, text: string): string {
   if (cidrs.text !== '' && !contains(cidrs, address)) return `${text} not in cidr ${cidrs.text}`;
   if (family !== '' && `ipv${isIP(address)}` !== family) return `${text} does not match ${familyKey} ${family}`;
   return '';

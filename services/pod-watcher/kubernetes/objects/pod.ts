@@ -47,7 +47,7 @@ export interface Pod extends ObjectMeta {
 
 export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
 /** The name of `networksAnnotation` before it was standardized. It is read if that is absent. */
-export const earlyNetworksAnnotation = 'kubernetes.v1.cni.cncf.io/networks';
+const earlyNetworksAnnotation = 'kubernetes.v1.cni.cncf.io/networks';
 export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
 
 /** Names a Vip whose addresses the Pod requests. */
@@ -109,7 +109,7 @@ export function toPod(raw: unknown): Pod {
 }
 
 /** Shared by all Pods without problems. */
-export const noProblems: readonly string[] = Object.freeze([]);
+const noProblems: readonly string[] = Object.freeze([]);
 
 /** Times are in seconds: the Pods of a burst share them. */
 const creationTimes = new SharedValues<string>(512);

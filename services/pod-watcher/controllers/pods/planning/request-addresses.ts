@@ -117,7 +117,7 @@ function tooManyCandidates(attachments: readonly Request[]): string | undefined 
  * Returns the requests; the first that is served from the Vip's Subnet now requests the Vip's addresses.
  * @param vip `reserved` is undefined while there is no such Vip, or it has no address.
  */
-export function requestVipAddresses(
+function requestVipAddresses(
   { name, reserved }: { readonly name: string; readonly reserved: ReservedVip | undefined },
   namespace: string,
   requests: readonly MessageInput<AttachmentRequest>[],
