@@ -48,9 +48,9 @@ export function formatRepairCommand({
       'restore the log from a backup; docs/audit.md explains what this finding proves',
     );
   return expected === ''
-    ? formatShellCommand(['etcdctl', 'del', key], 'the log does not imply this key; then restart the allocators')
+    ? formatShellCommand(['etcdctl', 'del', key], 'the log does not imply this key; the allocators find the repair')
     : formatShellCommand(
         ['etcdctl', 'put', key, expected],
-        'the value that the log implies; then restart the allocators',
+        'the value that the log implies; the allocators find the repair',
       );
 }

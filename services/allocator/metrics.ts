@@ -265,7 +265,7 @@ function clockMetrics(registry: Registry, { clock }: Replica, log: Logger): void
     jumps.inc();
     log.error(
       { aheadMs },
-      "this machine's clock jumped forward: ledger time catches up at a tenth of real time, so that no cooldown and no binding timeout ends early. Correct the clock. If the clock is correct now, restart this allocator",
+      "this machine's clock jumped forward: ledger time catches up at a tenth of real time, so that no cooldown and no binding timeout ends early. Correct the clock. If the clock is correct now, wait, or delete the Pod of this allocator",
     );
   };
 }

@@ -237,7 +237,7 @@ export function compareFencedAddresses({ ledger }: CheckInput): Disagreement[] {
       const what = `another etcd client changed its key, so the allocator has fenced it${owner}`;
       const remedy = formatShellCommand(
         ['ipledger', 'check', '--keys'],
-        'it prints the command that restores the key; then restart the allocators',
+        'it prints the command that restores the key; the allocators then serve the address again',
       );
       return { kind: 'fenced', where: `${address} of subnet ${name}`, what, remedy };
     }),

@@ -6,6 +6,7 @@
  * the same value was wrong all the time.
  */
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
@@ -25,6 +26,16 @@ const maxFindings = 100;
 
 const changedLedger = 'another program changed the ledger. Run: ipledger verify';
 
+/** The ledger has no findings any more. A replica that found them at its start has to load it again. */
+export class RepairedLedger extends IpledgerError {
+  constructor() {
+    super(
+      'LEDGER_DAMAGED',
+      'the findings of the ledger are repaired: this allocator ends, to load it again at its next start',
+    );
+  }
+}
+
 export interface BackgroundVerifierOptions {
   readonly replica: Replica;
   /** undefined on the writer, whose state is ahead of the committed events. */
@@ -43,6 +54,8 @@ export class BackgroundVerifier {
   /** The findings of the existing ledger, which may also be in the state; undefined before the first verification. */
   #findingsAtStart: readonly Finding[] | undefined;
   #isLogVerified = false;
+  /** The values of the keys of these findings when they were found. */
+  #valuesAtStart: readonly (string | undefined)[] = [];
 
   constructor(options: BackgroundVerifierOptions) {
     this.#options = options;
@@ -64,7 +77,10 @@ export class BackgroundVerifier {
     return this.#verifiedAt;
   }
 
-  /** Runs until the signal is aborted. */
+  /**
+   * Runs until the signal is aborted.
+   * @throws RepairedLedger when an operator has repaired what this replica found at its start: it may have loaded wrong keys.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     let loggedReason = '';
@@ -74,6 +90,7 @@ export class BackgroundVerifier {
         await this.#verifyOtherKeys(signal);
         loggedReason = '';
       } catch (error) {
+        if (error instanceof RepairedLedger) throw error;
         const { code, message } = IpledgerError.from(error);
         if (signal.aborted) return;
         if (code === 'BUG') log.error({ err: error }, 'verifying the keys failed');
@@ -87,6 +104,7 @@ export class BackgroundVerifier {
   async #verifyOtherKeys(signal: AbortSignal): Promise<void> {
     if (!this.#options.follower()) return;
     this.#findingsAtStart ??= await this.#verifyAtStart(signal);
+    await this.#verifyRepairs(this.#findingsAtStart, signal);
     const { replica } = this.#options;
     const audit = new KeyVerifier(replica.state, () => replica.head);
     for (const range of rangesBesideLog)
@@ -107,6 +125,7 @@ export class BackgroundVerifier {
     try {
       const { head, findings } = await verifyLedger(replica.ledger, { signal, yieldTurn });
       for (const finding of findings) log.error(finding, changedLedger);
+      this.#valuesAtStart = await this.#valuesOf(findings, signal);
       this.#isLogVerified = true;
       log.info({ seq: head.seq, findings: findings.length }, 'ledger verified');
       return findings;
@@ -116,6 +135,22 @@ export class BackgroundVerifier {
       log.warn({ reason: message }, 'the existing events cannot be verified: verifying new events and keys only');
       return [];
     }
+  }
+
+  /** Verifies the ledger again when the key of a finding has another value than at the last time. @throws RepairedLedger */
+  async #verifyRepairs(findings: readonly Finding[], signal: AbortSignal): Promise<void> {
+    if (findings.length === 0) return;
+    const values = await this.#valuesOf(findings, signal);
+    if (isDeepStrictEqual(values, this.#valuesAtStart)) return;
+    this.#findingsAtStart = await this.#verifyAtStart(signal);
+    if (this.#findingsAtStart.length === 0) throw new RepairedLedger();
+  }
+
+  async #valuesOf(findings: readonly Finding[], signal: AbortSignal): Promise<(string | undefined)[]> {
+    const values = [];
+    for (const { key } of findings.slice(0, maxFindings))
+      values.push((await this.#page({ from: key, end: `${key}\0` }, signal)).keys[0]?.text);
+    return values;
   }
 
   /** The keys in pages, with pauses between them; each page at its own revision. */

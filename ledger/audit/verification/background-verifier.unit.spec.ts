@@ -145,6 +145,20 @@ describe('BackgroundVerifier', () => {
     await eventually(() => expect(found()[0]).to.match(/holder\.uid is "uid-x"/));
   });
 
+  it('verifies again when a key that was wrong before its start is written, and ends when the ledger is correct', async () => {
+    const text = memory.get(claim) ?? '';
+    memory.put(claim, text.replace('uid-a', 'uid-x'));
+    memory.put('/ipledger/v1/note', 'hello');
+    await standBy();
+    memory.put(claim, text);
+    await eventually(() => expect(found().join()).to.not.contain('according to the log "uid-a"'));
+    expect(found().join()).to.contain('note: ipledger has no such key');
+    memory.remove('/ipledger/v1/note');
+    const reason = await ended.catch(String);
+    expect(reason).to.match(/^IpledgerError: the findings of the ledger are repaired: this allocator ends, to load it/);
+    ended = Promise.resolve();
+  });
+
   it('reports an event that breaks a rule, and still follows it', async () => {
     await standBy();
     // Another program writes an event with a correct hash chain that gives b's address to another Pod.

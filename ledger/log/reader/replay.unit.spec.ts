@@ -168,7 +168,7 @@ describe('replay', () => {
         for (const reading of [replica.catchUp(never), replica.refresh(never)]) {
           const error = await failureOf(reading);
           expect(error.code).to.equal('LEDGER_DAMAGED');
-          expect(error.message).to.contain('restart the allocator');
+          expect(error.message).to.contain('to load the ledger again at its next start');
         }
       }
     });

@@ -38,6 +38,8 @@ export class Replica {
   onEventRead: EventObserver | undefined;
   #head: Head;
   readonly #revisions: ClaimRevisions;
+  /** Fenced addresses whose keys could not be read at the start, so that the state has no claim of them (`claimKey`). */
+  readonly #unreadable = new Set<string>();
   readonly #listeners = new Set<Listener>();
   readonly #recent: StoredEvent[] = [];
   /** "uid/reason" of the refusals in the log, with their time; the latest last. */
@@ -76,7 +78,10 @@ export class Replica {
     for (const { name, networks } of await networksFromLog(incomplete, snapshot.head, ledger, { signal, log }))
       restore.setNetworks(name, networks);
     const replica = new Replica(ledger, { state: restore.end(snapshot), head: snapshot.head }, revisions, clock);
-    for (const name of unreadable) replica.state.fenced.add(claimKey(name));
+    for (const name of unreadable.map(claimKey)) {
+      replica.state.fenced.add(name);
+      replica.#unreadable.add(name);
+    }
     return replica;
   }
 
@@ -88,6 +93,18 @@ export class Replica {
   /** The revision of a claim's key, as the log implies it; 0n without a key. */
   revisionOf(name: ClaimName): Revision {
     return this.#revisions.get(name);
+  }
+
+  /** Whether an address is fenced because its key could not be read at the start. */
+  isUnreadable(name: ClaimName): boolean {
+    return this.#unreadable.has(claimKey(name));
+  }
+
+  /** Ends the fence of an address whose key has the value that the log implies. @param revision of the key; 0n without one */
+  serveAgain(name: ClaimName, revision: Revision): void {
+    this.state.fenced.delete(claimKey(name));
+    if (revision === 0n) this.#revisions.delete(name);
+    else this.#revisions.set(name, revision);
   }
 
   /**
@@ -141,7 +158,7 @@ export class Replica {
       if (!(error instanceof UnfinishedReplay)) throw error;
       throw new IpledgerError(
         'LEDGER_DAMAGED',
-        `this replica was loaded before a replay into the same etcd, and has to be loaded again: restart the allocator. ${error.message}`,
+        `this replica was loaded before a replay into the same etcd. It ends, to load the ledger again at its next start. ${error.message}`,
       );
     }
   }
@@ -172,6 +189,8 @@ export class Replica {
         const name = { subnet: sequenced.subnet, address };
         if (sequenced.type === 'ClaimsDropped') this.#revisions.delete(name);
         else this.#revisions.set(name, revision);
+        // The writer has changed its key, so it serves the address again.
+        if (this.state.fenced.size > 0) this.state.fenced.delete(claimKey(name));
       }
       if (sequenced.type === 'AllocationRefused') this.#recordRefusal(sequenced);
     }
@@ -186,15 +205,26 @@ export class Replica {
     if (line.revision === 0n)
       throw new IpledgerError(
         'POSITION_GONE',
-        `this replica fell behind, to event ${this.#head.seq}, and the next events are sealed: restart the allocator`,
+        `this replica fell behind, to event ${this.#head.seq}, and the next events are sealed. It ends, to load the ledger again at its next start`,
       );
     const event = parseLine(line);
     this.#incomplete.push(event);
     const [part, parts] = event.envelope.part;
     if (part < parts) return;
     const events = this.#incomplete.splice(0);
+    this.#refuseUnreadable(events);
     const head = applyCommand({ state: this.state, head: this.#head }, events, this.onEventRead);
     this.commit(events, head, line.revision);
+  }
+
+  /** @throws IpledgerError LEDGER_DAMAGED for an event of an address that the state lacks. */
+  #refuseUnreadable(events: readonly StoredEvent[]): void {
+    if (this.#unreadable.size === 0) return;
+    for (const { sequenced } of events)
+      for (const address of addressesOf(sequenced)) {
+        const name = { subnet: sequenced.subnet, address };
+        if (this.isUnreadable(name)) throw readableAgain(name);
+      }
   }
 
   #recordRefusal(refusal: AllocationRefused): void {
@@ -207,3 +237,9 @@ export const refusalKey = ({ data: { uid, reason } }: AllocationRefused): string
 
 /** A head in a message. */
 const formatHead = ({ epoch, seq, hash }: Head): string => `event ${seq} of epoch ${epoch} (${hash.slice(0, 12)})`;
+
+export const readableAgain = ({ subnet, address }: ClaimName): IpledgerError =>
+  new IpledgerError(
+    'LEDGER_DAMAGED',
+    `the key of ${address} of subnet ${subnet} could not be read when this allocator started, and can be read now: it ends, to load the ledger again at its next start`,
+  );

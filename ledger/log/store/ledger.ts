@@ -115,6 +115,8 @@ export interface StoredKey {
   readonly text: string;
   /** SHA-256 of the text, hexadecimal, if the reader has computed it. */
   readonly hash?: string;
+  /** The revision of its last write. The archive does not keep it. */
+  readonly modRevision?: number | bigint;
 }
 
 /** Keys from `from` (included) to `end` (not included). */

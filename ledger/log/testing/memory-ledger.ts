@@ -204,7 +204,9 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     this.#past.set(revision, atRevision);
     const [oldest] = this.#past.keys();
     if (this.#past.size > maxPastRevisions && oldest !== undefined) this.#past.delete(oldest);
-    const found = [...atRevision].filter(([key]) => key >= from && key < end).map(([key, { text }]) => ({ key, text }));
+    const found = [...atRevision]
+      .filter(([key]) => key >= from && key < end)
+      .map(([key, { text, modified: modRevision }]) => ({ key, text, modRevision }));
     const keys = found.toSorted((one, other) => (one.key < other.key ? -1 : 1));
     let first = 0;
     do {

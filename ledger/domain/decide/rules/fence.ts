@@ -11,6 +11,6 @@ export function refuseFenced(state: State, subnet: string, address: string): voi
   if (isFenced(state, subnet, address))
     throw new Refused(
       'ADDRESS_FENCED',
-      `${address} of subnet ${subnet} is fenced: another program changed its key in etcd. Restore the key from the log (ipledger check --keys prints the command), then restart the allocators`,
+      `${address} of subnet ${subnet} is fenced: another program changed its key in etcd. Restore the key from the log (ipledger check --keys prints the command): the allocators then serve the address again within seconds`,
     );
 }

@@ -1,0 +1,82 @@
+/**
+ * Ends fences: an address is served again as soon as its key has the value that the log implies. So an operator restores a key, and
+ * restarts nothing. Each replica reads the keys of its own fences, because a fence is in memory only.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { pause } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
+import { claimOf } from '../../domain/state/state.ts';
+import { addressKey } from '../store/keys.ts';
+import type { StoredKey } from '../store/ledger.ts';
+import { expectedClaimText, readClaim } from '../store/stored-values.ts';
+import { readableAgain, type Replica } from './replica.ts';
+
+const defaultIntervalMs = 5_000;
+/** Keys that a round reads. Another program can fence any number of addresses, and they take turns. */
+const maxKeysPerRound = 1_000;
+
+export interface LiftFencesOptions {
+  readonly replica: Replica;
+  readonly log: Logger;
+  /** For specs. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * Runs until the signal is aborted.
+ * @throws IpledgerError LEDGER_DAMAGED when a key is readable that was not when this replica started: the replica has no claim of it,
+ *   and has to be loaded again.
+ */
+export async function liftFences({ replica, log, intervalMs }: LiftFencesOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(intervalMs ?? defaultIntervalMs, signal);
+    for (const key of [...replica.state.fenced].slice(0, maxKeysPerRound)) {
+      if (signal.aborted) return;
+      try {
+        await liftFence(replica, nameOf(key), log, signal);
+      } catch (error) {
+        if (IpledgerError.from(error).code === 'LEDGER_DAMAGED') throw error;
+        break; // etcd does not answer: the next round tries again
+      }
+    }
+  }
+}
+
+/** The name of a key of `claimKey`. */
+function nameOf(key: string): ClaimName {
+  const at = key.indexOf('/');
+  return { subnet: key.slice(0, at), address: key.slice(at + 1) };
+}
+
+async function liftFence(replica: Replica, name: ClaimName, log: Logger, signal: AbortSignal): Promise<void> {
+  const found = await readKey(replica, addressKey(name), signal);
+  const { fenced } = replica.state;
+  // A later event may have ended the fence during the read.
+  if (!fenced.delete(claimKey(name))) return;
+  if (replica.isUnreadable(name)) {
+    if (found && readClaim(found.key, found.text).claim) throw readableAgain(name);
+  } else if (isImplied(replica, name, found)) {
+    replica.serveAgain(name, BigInt(found?.modRevision ?? 0));
+    log.info(name, 'this address is served again: its key has the value that the log implies');
+    return;
+  }
+  fenced.add(claimKey(name)); // at the end, so that all take turns
+}
+
+async function readKey({ ledger }: Replica, key: string, signal: AbortSignal): Promise<StoredKey | undefined> {
+  for await (const { keys } of ledger.keys({ from: key, end: `${key}\0` }, signal)) return keys[0];
+  return undefined;
+}
+
+/** Whether the state has the claim of a key: no decision is made about a fenced address, so both are of the same time. */
+function isImplied({ state }: Replica, { subnet, address }: ClaimName, found: StoredKey | undefined): boolean {
+  const claim = claimOf(state, subnet, address);
+  if (!claim || !found) return claim === undefined && found === undefined;
+  try {
+    return isDeepStrictEqual(JSON.parse(found.text), JSON.parse(expectedClaimText(found.text, claim)));
+  } catch {
+    return false;
+  }
+}
