@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Command, Option } from 'commander';
-import { escapeRoff, formatManPage } from './man-page.ts';
+import { escapeRoff, formatManPage } from './command-line-files.ts';
 
 const format = (...commands: Command[]): string[] =>
   formatManPage({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findRejectedLicenses, isPermissive } from './license-policy.ts';
+import { findRejectedLicenses, isPermissive } from './describe-parts.ts';
 import type { Part } from './part.ts';
 
 const part = (kind: Part['kind'], license: string): Part => ({

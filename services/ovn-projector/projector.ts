@@ -8,12 +8,12 @@ import type { OvsdbClient } from '../../lib/ovsdb/client.ts';
 import { OvsdbError } from '../../lib/ovsdb/ovsdb-error.ts';
 import type { Operation } from '../../lib/ovsdb/transaction.ts';
 import type { Position } from '../../proto/generated/ipledger.ts';
-import { ConflictList } from './diff/conflict-list.ts';
-import { type Diff, diffRows } from './diff/diff.ts';
+import { type Diff, diffRows, type Conflict } from './diff/diff.ts';
 import { type Fence, fenceOperations, readFence, writeRefusal } from './fence.ts';
 import { projectorLimits } from './limits.ts';
 import type { NorthboundView, Touched } from './northbound/northbound-view.ts';
 import type { DesiredRows } from './rows/desired-rows.ts';
+import { rowKey } from './rows/desired-row.ts';
 
 /** How a transaction ended. */
 export type TransactionOutcome = 'committed' | 'fenced' | 'rejected' | 'unknown';
@@ -237,5 +237,30 @@ class Scope {
     if (this.#isRequested) this.#requested = Promise.withResolvers();
     this.#isRequested = false;
     return scope;
+  }
+}
+
+/** The present conflicts. Each is logged once while it lasts. */
+class ConflictList {
+  readonly #log: Logger;
+  #present = new Map<string, string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  get size(): number {
+    return this.#present.size;
+  }
+
+  /** Replaces the conflicts of a scope by those that a comparison of it found. */
+  replace(scope: 'all' | ReadonlySet<string>, conflicts: readonly Conflict[]): void {
+    const before = this.#present;
+    this.#present = new Map(scope === 'all' ? [] : before);
+    if (scope !== 'all') for (const name of scope) this.#present.delete(rowKey({ table: 'Logical_Switch_Port', name }));
+    for (const { key, message } of conflicts) this.#present.set(key, message);
+    const added = [...this.#present].filter(([key, message]) => before.get(key) !== message);
+    for (const [, message] of added.slice(0, projectorLimits.loggedProblems))
+      this.#log.warn({ reason: message }, 'a row of another owner is in the way');
   }
 }

@@ -16,11 +16,10 @@ import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import { addGrpcService } from '../../lib/grpc/server/serve.ts';
 import { createLedgerClient, type LedgerClient, requirePosition } from '../../lib/ledger-client/ledger-client.ts';
 import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
-import { ledgerHandlers, type LedgerQueries } from './ledger-service.ts';
+import { ledgerHandlers, type LedgerQueries, shareCalls } from './ledger-service.ts';
 import { storeEvents } from './store-events.ts';
 import { readModelMetrics } from './metrics.ts';
 import { ReadModel } from './read-model.ts';
-import { shareCalls } from './share-calls.ts';
 import { verifyForever } from './verify-forever.ts';
 import { watchWithBytes } from './watch-replies.ts';
 

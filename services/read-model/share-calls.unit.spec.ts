@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { shareCalls } from './share-calls.ts';
+import { shareCalls } from './ledger-service.ts';
 
 describe('shareCalls', () => {
   it('begins no call for requests that wait for the next one, and none of them gets the result of an earlier call', async () => {

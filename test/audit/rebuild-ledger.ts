@@ -1,7 +1,6 @@
 /** Recomputes everything that follows from a changed log, as an expert with write access to etcd can. */
 import { type Event } from '../../ledger/domain/events/event.ts';
-import { addressesOf } from '../../ledger/domain/events/registry.ts';
-import { evolve } from '../../ledger/domain/events/evolve.ts';
+import { addressesOf, evolve } from '../../ledger/domain/events/registry.ts';
 import { UndoLog } from '../../ledger/domain/state/undo-log.ts';
 import { claimOf, initialState } from '../../ledger/domain/state/state.ts';
 import { chainEvent, emptyHead, type Envelope, parseEvent } from '../../ledger/log/chain/chain.ts';

@@ -1,7 +1,7 @@
 /** Verifies the log line by line, and folds it. The first wrong line ends the verification of the log. */
 import type { Seq } from '../../domain/values/ledger.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
-import { evolve } from '../../domain/events/evolve.ts';
+import { evolve } from '../../domain/events/registry.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import {

@@ -2,20 +2,20 @@
  * All rules of the ledger as one pure function: from a state and a command to events or a refusal. No clock, no randomness, no
  * I/O. The events of an accepted command are applied together. A refused command changes nothing.
  */
-import type { Allocate, Command } from '../commands/command.ts';
+import type { Allocate, Command, DropClaims, SealSegment } from '../commands/command.ts';
 import { allocate } from './allocate.ts';
 import { bind, unbind } from './bind.ts';
 import { applySubnet, retireSubnet } from './apply-subnet.ts';
-import { dropClaims } from './drop-claims.ts';
 import { applyPool, retirePool } from './apply-pool.ts';
 import { unquarantine, quarantine } from './quarantine.ts';
 import { release } from './release.ts';
-import { sealSegment } from './seal-segment.ts';
 import { reserve, unreserve } from './reserve.ts';
 import type { AllocationRefused, Event } from '../events/event.ts';
 import type { Attachment } from '../values/allocation.ts';
 import { Refused, type Refusal } from '../commands/refusal.ts';
-import type { State } from '../state/state.ts';
+import { type State, claimOf, lastSealedSeq } from '../state/state.ts';
+import { isDroppable, maxClaimsPerDrop } from '../events/claims-dropped.ts';
+import { claimKey } from '../state/claim.ts';
 
 export type Decision =
   /** No events: the state is already as requested. */
@@ -115,4 +115,30 @@ export function isCommandAllowedWhileFrozen(command: Command): boolean {
     default:
       return false;
   }
+}
+
+/** Skips claims that are in use, fenced, or not idle for long enough. @throws Refused INVALID_REQUEST for more addresses than an event may have. */
+export function dropClaims(state: State, { subnet, addresses, now }: DropClaims): Event[] {
+  if (addresses.length > maxClaimsPerDrop)
+    throw new Refused(
+      'INVALID_REQUEST',
+      `${addresses.length} claims can't be dropped by one event: request at most ${maxClaimsPerDrop}`,
+    );
+  const droppable = [...new Set(addresses)].filter((address) => {
+    const claim = claimOf(state, subnet, address);
+    return claim && isDroppable(state, subnet, claim, now) && !state.fenced.has(claimKey({ subnet, address }));
+  });
+  if (droppable.length === 0) return [];
+  return [{ type: 'ClaimsDropped', subnet, data: { addresses: droppable, previous: state.dropped.get(subnet) ?? [] } }];
+}
+
+/** @throws Refused SEGMENT_SEALED if the segment does not begin after the last sealed event: another replica sealed it. */
+export function sealSegment(state: State, { segment }: SealSegment): Event[] {
+  const sealed = lastSealedSeq(state);
+  if (segment.from !== sealed + 1 || segment.to < segment.from)
+    throw new Refused(
+      'SEGMENT_SEALED',
+      `events ${segment.from} to ${segment.to} can't be sealed: the last sealed event is ${sealed}. Begin at event ${sealed + 1}`,
+    );
+  return [{ type: 'SegmentSealed', subnet: '', data: segment }];
 }

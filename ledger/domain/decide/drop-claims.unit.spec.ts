@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describeState } from '../testing/describe-state.ts';
 import type { Event } from '../events/event.ts';
-import { evolve } from '../events/evolve.ts';
+import { evolve } from '../events/registry.ts';
 import { UndoLog } from '../state/undo-log.ts';
 import {
   allocate,

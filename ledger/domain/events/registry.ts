@@ -9,12 +9,11 @@ import { claimsDropped } from './claims-dropped.ts';
 import type { Event, EventType, Sequenced } from './event.ts';
 import type { EventDefinition, OtherKey } from './event-definition.ts';
 import { keyRotated, ledgerCreated, ledgerRestored, segmentSealed } from './ledger-events.ts';
-import { poolConfigured, poolRetired } from './pool-events.ts';
-import { addressQuarantined, quarantineLifted } from './quarantine-events.ts';
-import { addressReserved, reservationCancelled } from './reservation-events.ts';
+import { poolConfigured, poolRetired, subnetConfigured, subnetRetired } from './subnet-events.ts';
+import { addressQuarantined, quarantineLifted, addressReserved, reservationCancelled } from './reservation-events.ts';
 import type { EventVersion } from './schema-version.ts';
-import { subnetConfigured, subnetRetired } from './subnet-events.ts';
 import type { State } from '../state/state.ts';
+import type { UndoLog } from '../state/undo-log.ts';
 
 /** All event types that this program reads and writes. */
 export const eventDefinitions: { readonly [Type in EventType]: EventDefinition<Type> } = {
@@ -58,3 +57,12 @@ export const otherKeyOf = (event: Sequenced): OtherKey | undefined => definition
 /** The rule that an event breaks, given the state before it, as a predicate. Undefined if it breaks none. */
 export const brokenRule = (state: State, event: Sequenced, version: EventVersion): string | undefined =>
   definitionOf(event.type).brokenRule(state, event, version);
+
+/**
+ * Changes the state in place. The undo log can take the change back.
+ * @throws Error for an unknown type: an event is never skipped.
+ */
+export function evolve(state: State, event: Sequenced, undoLog: UndoLog): void {
+  if (!isEventType(event.type)) throw new Error(`unknown event ${JSON.stringify(event)}: upgrade this program`);
+  definitionOf(event.type).evolve(state, event, undoLog);
+}

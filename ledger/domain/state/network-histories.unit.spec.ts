@@ -4,7 +4,7 @@ import { type Decision, decide } from '../decide/decide.ts';
 import { describeState } from '../testing/describe-state.ts';
 import type { Allocation } from './claim.ts';
 import type { Event } from '../events/event.ts';
-import { evolve } from '../events/evolve.ts';
+import { evolve } from '../events/registry.ts';
 import { UndoLog } from './undo-log.ts';
 import { findDoubleAllocations } from './claims-on-network.ts';
 import { restoreState } from './snapshot.ts';

@@ -13,7 +13,7 @@ import { type Usage, usageOf } from '../queries/queries.ts';
 import { restoreState } from './snapshot.ts';
 import { allocateAll, smallSubnet, subnetConfigured } from '../testing/event-fixtures.ts';
 import { foldEvents, snapshotOf, startTime, type Untimed } from '../testing/given-when-then.ts';
-import { evolve } from '../events/evolve.ts';
+import { evolve } from '../events/registry.ts';
 import { type ConfiguredSubnet, cooldownTimesOfSubnet, initialState, type State } from './state.ts';
 
 const pods = ['a', 'b', 'c', 'd', 'e'];

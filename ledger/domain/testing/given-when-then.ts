@@ -4,7 +4,7 @@ import type { Command } from '../commands/command.ts';
 import { decide } from '../decide/decide.ts';
 import { describeState } from './describe-state.ts';
 import type { Event } from '../events/event.ts';
-import { evolve } from '../events/evolve.ts';
+import { evolve } from '../events/registry.ts';
 import { UndoLog } from '../state/undo-log.ts';
 import type { RefusalCode } from '../commands/refusal.ts';
 import { restoreState, type Snapshot } from '../state/snapshot.ts';

@@ -6,11 +6,10 @@ import { describeState } from '../../domain/testing/describe-state.ts';
 import type { Event } from '../../domain/events/event.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
 import { endedPodId } from '../../domain/state/ended-pods.ts';
-import { evolve } from '../../domain/events/evolve.ts';
+import { evolve, eventDefinitions, eventTypes } from '../../domain/events/registry.ts';
 import { initialState } from '../../domain/state/state.ts';
 import { hasEndState } from '../../domain/values/ledger.ts';
 import { chainEvent, emptyHead, type Envelope, advanceHead, type Head, parseEvent } from './chain.ts';
-import { eventDefinitions, eventTypes } from '../../domain/events/registry.ts';
 import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
 
 const goldenOf = (version: EventVersion): string[] =>

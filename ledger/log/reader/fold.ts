@@ -9,7 +9,7 @@ import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
-import { evolve } from '../../domain/events/evolve.ts';
+import { evolve } from '../../domain/events/registry.ts';
 import { initialState, type State } from '../../domain/state/state.ts';
 import { emptyHead, type Envelope, advanceHead, type Head, type StoredEvent } from '../chain/chain.ts';
 import type { Ledger } from '../store/ledger.ts';

@@ -1,7 +1,6 @@
 /** The networks of claims of retired Subnets whose keys an early version wrote without them. Only the log has them. */
 import { type Sequenced } from '../../domain/events/event.ts';
-import { addressesOf, otherKeyOf } from '../../domain/events/registry.ts';
-import { evolve } from '../../domain/events/evolve.ts';
+import { addressesOf, otherKeyOf, evolve } from '../../domain/events/registry.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { claimOf, initialRecord } from '../../domain/state/state.ts';

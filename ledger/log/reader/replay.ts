@@ -10,8 +10,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Segment } from '../../domain/values/ledger.ts';
-import { otherKeyOf } from '../../domain/events/registry.ts';
-import { evolve } from '../../domain/events/evolve.ts';
+import { otherKeyOf, evolve } from '../../domain/events/registry.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
 import { emptyHead, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';

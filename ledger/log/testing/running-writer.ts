@@ -9,7 +9,7 @@ import type { Event } from '../../domain/events/event.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
 import { allocationsOfPod } from '../../domain/queries/queries.ts';
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
-import { evolve } from '../../domain/events/evolve.ts';
+import { evolve } from '../../domain/events/registry.ts';
 import { initialState, type State } from '../../domain/state/state.ts';
 import type { PendingRequest } from '../pending-request.ts';
 import { chainEvent, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';

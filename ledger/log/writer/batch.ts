@@ -7,8 +7,7 @@
 import type { Claim } from '../../domain/state/claim.ts';
 import { type Event } from '../../domain/events/event.ts';
 import type { OtherKey } from '../../domain/events/event-definition.ts';
-import { addressesOf, otherKeyOf } from '../../domain/events/registry.ts';
-import { evolve } from '../../domain/events/evolve.ts';
+import { addressesOf, otherKeyOf, evolve } from '../../domain/events/registry.ts';
 import { UndoLog, type Undo } from '../../domain/state/undo-log.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
 import { claimOf } from '../../domain/state/state.ts';

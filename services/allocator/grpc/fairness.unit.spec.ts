@@ -4,7 +4,7 @@ import type { CallContext } from '../../../lib/grpc/server/serve.ts';
 import type { Event } from '../../../ledger/domain/events/event.ts';
 import { bound, allocated, subnetConfigured } from '../../../ledger/domain/testing/event-fixtures.ts';
 import { VisitCounter } from '../../../ledger/domain/testing/count-visits.ts';
-import { evolve } from '../../../ledger/domain/events/evolve.ts';
+import { evolve } from '../../../ledger/domain/events/registry.ts';
 import { permanent } from '../../../ledger/domain/state/undo-log.ts';
 import { Follower } from '../../../ledger/log/reader/follower.ts';
 import { MemoryLedger } from '../../../ledger/log/testing/memory-ledger.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EtcdGrowth } from './etcd-growth.ts';
+import { EtcdGrowth } from './etcd-size.ts';
 
 const minuteMs = 60_000;
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { securedPods } from './secured-pod.ts';
-import { subnetSettings } from './subnet-settings.ts';
-import { providerNetworks, vlans } from './underlay-objects.ts';
+import { subnetSettings, providerNetworks, vlans } from './subnet-settings.ts';
 
 const object = (spec: object, metadata: object = {}) => ({
   metadata: { name: 'a', uid: 'u', resourceVersion: '1', ...metadata },

@@ -3,7 +3,7 @@ import type { RequestedSubnet } from '../../commands/command.ts';
 import { describeState } from '../../testing/describe-state.ts';
 import type { Event } from '../../events/event.ts';
 import type { SubnetSpec } from '../../values/configuration.ts';
-import { evolve } from '../../events/evolve.ts';
+import { evolve } from '../../events/registry.ts';
 import { UndoLog } from '../../state/undo-log.ts';
 import { restoreState } from '../../state/snapshot.ts';
 import {

@@ -1,7 +1,7 @@
 /** The time of one decision in Subnets of several sizes and fills: the pure function, without etcd and gRPC. */
 import { decide } from '../../../../ledger/domain/decide/decide.ts';
 import type { Allocate, Command } from '../../../../ledger/domain/commands/command.ts';
-import { evolve } from '../../../../ledger/domain/events/evolve.ts';
+import { evolve } from '../../../../ledger/domain/events/registry.ts';
 import { initialState, type State } from '../../../../ledger/domain/state/state.ts';
 import { UndoLog } from '../../../../ledger/domain/state/undo-log.ts';
 import { createMeasurement, type Measurement, quantile } from '../../measurement.ts';
