@@ -1,6 +1,7 @@
 /** All groups of rows, in the order in which they run. */
 import type { BenchGroup } from './bench-row.ts';
 import { addRows } from './rows/add/add-rows.ts';
+import { agentRows } from './rows/agents/agents-rows.ts';
 import { allocateRows } from './rows/allocate/allocate-rows.ts';
 import { attackRows } from './rows/attack.ts';
 import { commandLineRows } from './rows/command-line.ts';
@@ -18,6 +19,7 @@ export const benchGroups: readonly BenchGroup[] = [
   historyRows,
   startRows,
   attackRows,
+  agentRows,
 ];
 
 /** The names of all rows. */

@@ -49,17 +49,14 @@ export async function cniPath(): Promise<string> {
 
 /** Runs a plugin. The answer contains its exit status. */
 export async function callPlugin(call: CniCall): Promise<CniAnswer> {
-  const {
-    command,
-    plugin,
-    config,
-    node,
-    containerId = '',
-    netns = '',
-    ifName = '',
-    args = {},
-    pendingDels = '',
-  } = call;
+  const { plugin, node } = call;
+  const options = { ...(await pluginProcess(call)), timeoutMs };
+  return answerOf(node ? await inNamespace(node, [plugin], options) : await runCommand(plugin, [], options));
+}
+
+/** The environment and the input of a plugin's process. */
+export async function pluginProcess(call: CniCall): Promise<{ env: NodeJS.ProcessEnv; input: string }> {
+  const { command, config, containerId = '', netns = '', ifName = '', args = {}, pendingDels = '' } = call;
   const variables = {
     CNI_COMMAND: command,
     CNI_CONTAINERID: containerId,
@@ -70,12 +67,10 @@ export async function callPlugin(call: CniCall): Promise<CniAnswer> {
     IPLEDGER_PENDING_DELS: pendingDels,
     ...call.env,
   };
-  const options = {
+  return {
     env: childEnvironment(withoutEmpty(variables)),
     input: typeof config === 'string' ? config : JSON.stringify(config),
-    timeoutMs,
   };
-  return answerOf(node ? await inNamespace(node, [plugin], options) : await runCommand(plugin, [], options));
 }
 
 export interface CnitoolCall {

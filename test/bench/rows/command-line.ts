@@ -3,11 +3,11 @@ import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundlePrograms } from '../../../build/bundle/bundle-programs.ts';
 import { root } from '../../harness/paths.ts';
-import { mustRun } from '../../harness/processes/command.ts';
 import { childEnvironment } from '../../harness/processes/launch.ts';
 import type { Run } from '../../harness/run.ts';
 import type { BenchGroup, BenchOptions } from '../bench-row.ts';
-import { alternate, createMeasurement, measureTime, median } from '../measurement.ts';
+import { alternate, createMeasurement, median } from '../measurement.ts';
+import { type ProcessCall, type TimedProcess, timeProcesses } from '../time-processes.ts';
 import { openSmallLedger } from './add/add-environment.ts';
 
 const callsPerRound = { smoke: 1, normal: 15, long: 50 };
@@ -23,16 +23,17 @@ export const commandLineRows: BenchGroup = {
       await installCommandLine(run),
       childEnvironment({ XDG_CACHE_HOME: join(run.folder, 'cache') }),
     ];
-    const whoHad = ['who-had', address, '--allocator', ledger.endpoint];
+    const whoHad = { program, args: ['who-had', address, '--allocator', ledger.endpoint], env };
     const calls = callsPerRound[size];
     const { ours, floor } = await alternate(
       rounds,
-      () =>
-        medianMs(calls, async () => {
-          const answer = await mustRun(program, whoHad, { env });
-          if (!answer.includes(pod)) throw new Error(`who-had ${address} does not name ${pod}: ${answer}`);
-        }),
-      () => medianMs(calls, () => mustRun(process.execPath, ['-e', '0'], { env })),
+      async () => {
+        const answers = await timeRepeated(whoHad, calls);
+        const wrong = answers.find(({ stdout }) => !stdout.includes(pod));
+        if (wrong) throw new Error(`who-had ${address} does not name ${pod}: ${wrong.stdout}`);
+        return medianMs(answers);
+      },
+      async () => medianMs(await timeRepeated({ program: process.execPath, args: ['-e', '0'], env }, calls)),
     );
     record(createMeasurement({ name: 'cli', what: 'ms from exec to exit', ours, floor, goal: { atMost: 2.5 } }));
   },
@@ -50,8 +51,7 @@ async function installCommandLine(run: Run): Promise<string> {
   return launcher;
 }
 
-async function medianMs(calls: number, work: () => Promise<unknown>): Promise<number> {
-  const durations: number[] = [];
-  for (let each = 0; each < calls; each++) durations.push((await measureTime(work)).ms);
-  return median(durations);
-}
+const timeRepeated = async (call: ProcessCall, times: number): Promise<readonly TimedProcess[]> =>
+  (await timeProcesses(Array.from({ length: times }, () => call))).calls;
+
+const medianMs = (processes: readonly TimedProcess[]): number => median(processes.map(({ ms }) => ms));

@@ -59,7 +59,7 @@ describe('Two allocator processes', function () {
 
   it('are one writer and one standby, and both reply', async () => {
     expect(await writerName()).to.equal('first');
-    expect(await Promise.all([first, second].map(isWriter))).to.deep.equal([true, false]);
+    expect(await Promise.all([first, second].map((each) => isWriter(each)))).to.deep.equal([true, false]);
     const standby = connect(second.endpoint, undefined);
     const { allocations } = await call(standby, IpamService.allocate, pod('a'), { timeoutMs: 20_000 });
     const listed = await call(standby, IpamService.listAllocations, {}, { timeoutMs: 20_000 });

@@ -2,14 +2,15 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import { readAll } from '../../../lib/ledger-client/pages.ts';
 import { call, connect } from '../../../lib/grpc/client.ts';
+import type { TlsFiles } from '../../../lib/tls/certificates.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
 import { type Allocation, IpamService } from '../../../proto/generated/ipledger.ts';
 import { probeGrpcHealth } from '../../harness/processes/readiness-probes.ts';
 import type { AllocatorServer } from '../../harness/services.ts';
 
 /** Whether a replica reports that it is the writer. */
-export const isWriter = ({ endpoint }: Pick<AllocatorServer, 'endpoint'>): Promise<boolean> =>
-  probeGrpcHealth(endpoint, undefined, AbortSignal.timeout(20_000), { service: 'writer' }).then(
+export const isWriter = ({ endpoint }: Pick<AllocatorServer, 'endpoint'>, tls?: TlsFiles): Promise<boolean> =>
+  probeGrpcHealth(endpoint, tls, AbortSignal.timeout(20_000), { service: 'writer' }).then(
     () => true,
     () => false,
   );

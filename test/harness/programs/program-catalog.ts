@@ -4,7 +4,17 @@ import type { VersionRange } from './version.ts';
 /** A Go module in test/tools/<name>; its go.mod and go.sum pin the versions. It may have a program of its own. */
 export interface GoModule {
   readonly name:
-    'cert-manager' | 'cni' | 'coredns' | 'crane' | 'etcd' | 'grpcurl' | 'helm' | 'helm3' | 'kubernetes' | 's3';
+    | 'cert-manager'
+    | 'cni'
+    | 'coredns'
+    | 'crane'
+    | 'etcd'
+    | 'grpcurl'
+    | 'helm'
+    | 'helm3'
+    | 'kubernetes'
+    | 'process-timer'
+    | 's3';
   /** Linker flags besides `-s -w`. */
   readonly ldflags?: string;
 }
@@ -31,6 +41,7 @@ const certManager: GoModule = { name: 'cert-manager' };
 const coredns: GoModule = { name: 'coredns' };
 const crane: GoModule = { name: 'crane' };
 const grpcurl: GoModule = { name: 'grpcurl' };
+const processTimer: GoModule = { name: 'process-timer' };
 const s3: GoModule = { name: 's3' };
 const helm: GoModule = { name: 'helm', ldflags: '-X helm.sh/helm/v4/internal/version.version=v4.3.1' };
 const helm3: GoModule = { name: 'helm3', ldflags: '-X helm.sh/helm/v3/internal/version.version=v3.22.0' };
@@ -202,6 +213,13 @@ export const programCatalog = {
     module: cni,
     package: 'ipledger/test/tools/cni/attach-networks',
     buildSeconds: 5,
+  },
+  'process-timer': {
+    variable: 'PROCESS_TIMER_BIN',
+    variableKind: 'file',
+    module: processTimer,
+    package: 'ipledger/test/tools/process-timer',
+    buildSeconds: 1,
   },
   ptp: plugin('main', 'ptp'),
   macvlan: plugin('main', 'macvlan'),

@@ -1,8 +1,9 @@
 /** CNI ADD, one at a time and concurrent, with the durable bind; and the memory of an agent at rest. */
 import { residentMiB } from '../../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
-import { alternate, createMeasurement, measureTime, median, type Measurement } from '../../measurement.ts';
+import { alternate, createMeasurement, type Goal, median, type Measurement } from '../../measurement.ts';
 import { type AddEnvironment, node, openAddEnvironment } from './add-environment.ts';
+import { type AddParts, measureAddParts } from './add-parts.ts';
 import { type AcknowledgedAdd, addHostLocal, addOurs, addStatic } from './plugin-calls.ts';
 
 const addsPerRound = { smoke: 2, normal: 40, long: 200 };
@@ -17,7 +18,7 @@ export const addRows: BenchGroup = {
     const environment = await openAddEnvironment(run);
     const acknowledged: AcknowledgedAdd[] = [];
     if (rows.has('rss')) record(await measureRestingMemory(environment, options));
-    if (rows.has('add')) record(await measureSingleAdds(environment, acknowledged, options));
+    if (rows.has('add')) for (const each of await measureSingleAdds(environment, acknowledged, options)) record(each);
     for (const [name, count] of Object.entries(concurrent)) {
       if (!rows.has(name)) continue;
       const adds = size === 'smoke' ? concurrentSmoke : count;
@@ -41,47 +42,51 @@ async function measureSingleAdds(
   environment: AddEnvironment,
   acknowledged: AcknowledgedAdd[],
   { rounds, size }: BenchOptions,
-): Promise<Measurement> {
+): Promise<Measurement[]> {
   const adds = addsPerRound[size];
+  const add = addOurs(environment);
   const { ours, floor } = await alternate(
     rounds,
     async () => {
-      const pods = await environment.allocate(adds);
-      return medianOfEach(pods, async (pod) => void acknowledged.push(await addOurs(environment, pod)));
+      const { each } = await add(await environment.allocate(adds));
+      acknowledged.push(...each);
+      return medianMs(each);
     },
-    () =>
-      medianOfEach(
-        Array.from({ length: adds }, (_, index) => `static-${index}`),
-        addStatic,
-      ),
+    async () => medianMs((await addStatic(podNames('static', adds))).each),
   );
-  return createMeasurement({ name: 'add', what: 'ms from exec to result', ours, floor, goal: { atMost: 3 } });
+  const parts: AddParts[] = [];
+  for (let round = 0; round < rounds; round++) parts.push(await measureAddParts(environment, adds));
+  const part = (name: keyof AddParts, what: string, goal: Goal, beside?: readonly number[]): Measurement => {
+    const values = parts.map((each) => each[name]);
+    return createMeasurement({ name: `add ${name}`, what, ours: values, ...(beside && { floor: beside }), goal });
+  };
+  return [
+    createMeasurement({ name: 'add', what: 'ms from exec to result', ours, floor, goal: { atMost: 3 } }),
+    part('exec', 'ms of VERSION', { atMost: 1.2 }, floor),
+    part('socket', 'ms of a call that is answered at once', { atMost: 1 }),
+    part('attach', 'ms of Attach', { atMost: 2.5 }),
+  ];
 }
 
-/** Runs `work` for one name after the other, and returns the median of the durations in milliseconds. */
-async function medianOfEach(names: readonly string[], work: (name: string) => Promise<unknown>): Promise<number> {
-  const durations: number[] = [];
-  for (const name of names) durations.push((await measureTime(() => work(name))).ms);
-  return median(durations);
-}
+const medianMs = (adds: readonly AcknowledgedAdd[]): number => median(adds.map(({ ms }) => ms));
+
+const podNames = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 async function measureConcurrentAdds(
   environment: AddEnvironment,
   acknowledged: AcknowledgedAdd[],
   { rounds, name, adds }: BenchOptions & { readonly name: string; readonly adds: number },
 ): Promise<Measurement> {
+  const [add, addPeer] = [addOurs(environment), addHostLocal(environment)];
   const { ours, floor } = await alternate(
     rounds,
     async () => {
-      const pods = await environment.allocate(adds);
-      const { ms, result } = await measureTime(() => Promise.all(pods.map((pod) => addOurs(environment, pod))));
-      acknowledged.push(...result);
+      const { ms, each } = await add(await environment.allocate(adds), { atOnce: true });
+      acknowledged.push(...each);
       return ms;
     },
-    async (round) => {
-      const names = Array.from({ length: adds }, (_, index) => `${name}-${round}-${index}`);
-      return (await measureTime(() => Promise.all(names.map((each) => addHostLocal(environment, each))))).ms;
-    },
+    async (round) => (await addPeer(podNames(`${name}-${round}`, adds), { atOnce: true })).ms,
   );
   return createMeasurement({ name, what: 'ms until all have a result', ours, floor, goal: { atMost: 1.2 } });
 }

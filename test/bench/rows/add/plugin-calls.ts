@@ -1,7 +1,8 @@
 /** ADDs of IPAM plugins, as a main plugin such as macvlan sends them: ours, and the reference plugins `static` and `host-local`. */
 import { join } from 'node:path';
-import { callPlugin, kubeOvnPlugin, podArgs } from '../../../harness/cni.ts';
+import { kubeOvnPlugin, pluginProcess, podArgs } from '../../../harness/cni.ts';
 import { findPlugins } from '../../../harness/programs/find-program.ts';
+import { type TimedProcess, timeProcesses } from '../../time-processes.ts';
 import { type AddEnvironment, namespace, provider } from './add-environment.ts';
 
 /** An ADD that succeeded. */
@@ -10,57 +11,77 @@ export interface AcknowledgedAdd {
   readonly containerId: string;
   /** As in the result, with the prefix length. */
   readonly address: string;
+  /** From exec to the end of the process. */
+  readonly ms: number;
 }
 
-type IpamConfig = Readonly<Record<string, unknown>> & { readonly type: string };
-
-const networkConfig = (ipam: IpamConfig): object => ({
-  cniVersion: '1.0.0',
-  name: 'lan',
-  type: 'macvlan',
-  master: 'eth0',
-  mode: 'bridge',
-  ipam,
-});
-
-/** ADD through our plugin and agent, with the durable bind. @throws Error with the output of a plugin that fails */
-export async function addOurs({ socket }: AddEnvironment, pod: string): Promise<AcknowledgedAdd> {
-  const containerId = `container-of-${pod}`;
-  const ipam = { type: 'kube-ovn', server_socket: socket, provider };
-  return { pod, containerId, address: await add(kubeOvnPlugin, ipam, { pod, containerId }) };
+export interface Adds {
+  /** From the first exec to the last end. */
+  readonly ms: number;
+  readonly each: readonly AcknowledgedAdd[];
 }
 
-/** ADD through `static`, which only prints the address of its configuration. */
-export const addStatic = async (name: string): Promise<string> =>
-  add(
-    join(await findPlugins(), 'static'),
-    { type: 'static', addresses: [{ address: '10.64.0.2/12', gateway: '10.64.0.1' }] },
-    { pod: name, containerId: name },
-  );
+interface Plugin {
+  readonly file: string;
+  readonly ipam: Readonly<Record<string, unknown>> & { readonly type: string };
+}
 
-/** ADD through `host-local`, which allocates in files of the node under one lock. */
-export const addHostLocal = async ({ run }: AddEnvironment, name: string): Promise<string> =>
-  add(
-    join(await findPlugins(), 'host-local'),
-    { type: 'host-local', ranges: [[{ subnet: '10.64.0.0/12' }]], dataDir: join(run.folder, 'host-local') },
-    { pod: name, containerId: name },
-  );
+/** ADDs for Pods, one after the other or all at once. @throws Error with the output of a plugin that fails */
+export type AddPods = (pods: readonly string[], options?: { readonly atOnce?: boolean }) => Promise<Adds>;
 
-async function add(
-  plugin: string,
-  ipam: IpamConfig,
-  { pod, containerId }: { readonly pod: string; readonly containerId: string },
-): Promise<string> {
-  const { code, result, stdout, stderr } = await callPlugin({
-    command: 'ADD',
-    plugin,
-    config: networkConfig(ipam),
-    containerId,
-    netns: '/var/run/netns/nowhere',
-    ifName: 'net1',
-    args: podArgs(namespace, pod, pod),
-  });
-  const [ip] = (result as { ips?: { address: string }[] } | undefined)?.ips ?? [];
-  if (code !== 0 || !ip) throw new Error(`ADD of ${ipam.type} for ${pod} failed: ${stdout}${stderr}`);
-  return ip.address;
+/** Our plugin and agent, with the durable bind. */
+export const addOurs = ({ socket }: Pick<AddEnvironment, 'socket'>): AddPods =>
+  addsOf(() => ({ file: kubeOvnPlugin, ipam: { type: 'kube-ovn', server_socket: socket, provider } }));
+
+/** `static`, which only prints the address of its configuration. */
+export const addStatic: AddPods = addsOf(async () => ({
+  file: join(await findPlugins(), 'static'),
+  ipam: { type: 'static', addresses: [{ address: '10.64.0.2/12', gateway: '10.64.0.1' }] },
+}));
+
+/** `host-local`, which allocates in files of the node under one lock. */
+export const addHostLocal = ({ run }: Pick<AddEnvironment, 'run'>): AddPods =>
+  addsOf(async () => ({
+    file: join(await findPlugins(), 'host-local'),
+    ipam: { type: 'host-local', ranges: [[{ subnet: '10.64.0.0/12' }]], dataDir: join(run.folder, 'host-local') },
+  }));
+
+function addsOf(find: () => Plugin | Promise<Plugin>): AddPods {
+  return async (pods, options) => {
+    const { file, ipam } = await find();
+    const networkConfig = { cniVersion: '1.0.0', name: 'lan', type: 'macvlan', master: 'eth0', mode: 'bridge', ipam };
+    const processes = pods.map(async (pod) => ({
+      program: file,
+      ...(await pluginProcess({
+        command: 'ADD',
+        plugin: file,
+        config: networkConfig,
+        containerId: containerOf(pod),
+        netns: '/var/run/netns/nowhere',
+        ifName: 'net1',
+        args: podArgs(namespace, pod, pod),
+      })),
+    }));
+    const { ms, calls } = await timeProcesses(await Promise.all(processes), options);
+    const each = calls.map((call, index) => {
+      const pod = pods[index] ?? '';
+      return { pod, containerId: containerOf(pod), address: addressIn(call.stdout), ms: call.ms };
+    });
+    return { ms, each };
+  };
+}
+
+/** Our plugin without its agent: it prints its versions. */
+export async function callVersion(times: number): Promise<readonly TimedProcess[]> {
+  const called = await pluginProcess({ command: 'VERSION', plugin: kubeOvnPlugin, config: { cniVersion: '1.0.0' } });
+  const process = { program: kubeOvnPlugin, ...called };
+  return (await timeProcesses(Array.from({ length: times }, () => process))).calls;
+}
+
+const containerOf = (pod: string): string => `container-of-${pod}`;
+
+function addressIn(stdout: string): string {
+  const { ips } = JSON.parse(stdout) as { ips?: readonly { readonly address: string }[] };
+  if (!ips?.[0]) throw new Error(`the result of an ADD has no address: ${stdout}`);
+  return ips[0].address;
 }

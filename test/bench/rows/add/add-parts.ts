@@ -1,0 +1,44 @@
+/** The parts of one ADD, each measured alone: the process, its call of a socket, and the call of the allocator with its append. */
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { call } from '../../../../lib/grpc/calls.ts';
+import { connect } from '../../../../lib/grpc/http2/connect.ts';
+import { IpamService } from '../../../../proto/generated/ipledger.ts';
+import { measureTime, median } from '../../measurement.ts';
+import { type AddEnvironment, namespace, node, provider } from './add-environment.ts';
+import { addOurs, callVersion } from './plugin-calls.ts';
+
+/** Milliseconds, the median of some calls each. */
+export interface AddParts {
+  /** From exec to the end of a process that answers VERSION. */
+  readonly exec: number;
+  /** An ADD that a socket answers at once, without `exec`. */
+  readonly socket: number;
+  /** One Attach of a client that has a connection: the second hop and the append. */
+  readonly attach: number;
+}
+
+const answer = JSON.stringify({ ips: [{ ip: '10.64.0.2', cidr: '10.64.0.0/12', gateway: '10.64.0.1' }] });
+const response = `HTTP/1.0 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`;
+
+export async function measureAddParts(environment: AddEnvironment, calls: number): Promise<AddParts> {
+  const { run, endpoint, allocate } = environment;
+  const exec = median((await callVersion(calls)).map(({ ms }) => ms));
+
+  const socket = join(run.folder, 'answers-at-once.sock');
+  const server = createServer((plugin) => plugin.once('data', () => plugin.end(response)));
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  const names = Array.from({ length: calls }, (_, index) => `pod-of-socket-${index}`);
+  const answered = median((await addOurs({ socket })(names)).each.map(({ ms }) => ms));
+  server.close();
+
+  const connection = connect(endpoint, undefined);
+  const attached: number[] = [];
+  for (const pod of await allocate(calls)) {
+    const sandbox = { namespace, pod, podUid: pod, provider, containerId: pod, interface: 'net1' };
+    const request = { ...sandbox, node, bootId: 'this-boot' };
+    attached.push((await measureTime(() => call(connection, IpamService.attach, request, { timeoutMs: 20_000 }))).ms);
+  }
+  connection.close();
+  return { exec, socket: answered - exec, attach: median(attached) };
+}

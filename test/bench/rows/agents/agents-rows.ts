@@ -1,0 +1,70 @@
+/** Many node agents: what they cost three allocators at rest, and how long another agent's bind waits while they restart. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSeconds, residentMiB } from '../../../scale/resource-usage.ts';
+import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
+import { createMeasurement, quantile } from '../../measurement.ts';
+import { type AgentsEnvironment, openAgentsEnvironment } from './agents-environment.ts';
+
+interface Size {
+  readonly agents: number;
+  readonly podsPerNode: number;
+  /** Agents that restart at once. */
+  readonly restarts: number;
+  readonly binds: number;
+  /** An agent at rest calls an allocator after one to three minutes: a shorter time shows connections only. */
+  readonly restMs: number;
+  readonly settleMs: number;
+}
+
+const sizes: Record<string, Size> = {
+  smoke: { agents: 50, podsPerNode: 1, restarts: 5, binds: 3, restMs: 500, settleMs: 0 },
+  normal: { agents: 1_000, podsPerNode: 20, restarts: 100, binds: 200, restMs: 60_000, settleMs: 70_000 },
+  long: { agents: 5_000, podsPerNode: 20, restarts: 500, binds: 300, restMs: 180_000, settleMs: 70_000 },
+};
+
+export const agentRows: BenchGroup = {
+  rows: ['agents'],
+  longRows: ['agents-5000'],
+  async measure(options) {
+    for (const name of options.rows) {
+      const size = sizes[name === 'agents-5000' ? 'long' : options.size === 'smoke' ? 'smoke' : 'normal'];
+      if (size) await measureAgents(name, size, options);
+    }
+  },
+};
+
+async function measureAgents(name: string, size: Size, { run, rounds, record }: BenchOptions): Promise<void> {
+  const environment = await openAgentsEnvironment(run, size);
+  const { allocators } = environment;
+  await sleep(size.settleMs);
+  const cores = await coresAtRest(environment, size.restMs);
+  record(createMeasurement({ name: `${name} rest`, what: 'cores of three', ours: [cores], goal: { atMost: 0.1 } }));
+  const resident = Math.max(...allocators.map(({ pid }) => residentMiB(pid)));
+  record(createMeasurement({ name: `${name} rss`, what: 'MiB of one', ours: [resident], goal: { atMost: 500 } }));
+
+  const [restarting, stopped, alone]: [number[], number[], number[]] = [[], [], []];
+  const p99During = async (work: () => Promise<void>): Promise<number> => {
+    let isOver = false;
+    const binding = environment.bindWhile((bound) => !isOver || bound < size.binds);
+    await work().finally(() => (isOver = true));
+    return quantile(await binding, 0.99);
+  };
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await p99During(() => Promise.resolve()));
+    restarting.push(await p99During(() => environment.restartAgents(size.restarts)));
+    const standby = await environment.findStandby();
+    stopped.push(await p99During(() => standby.stop()));
+    await standby.start();
+  }
+  const what = 'ms, p99 of a bind';
+  const goal = { atMost: 3 };
+  record(createMeasurement({ name: `${name} restart`, what, ours: restarting, floor: alone, goal }));
+  record(createMeasurement({ name: `${name} stop`, what, ours: stopped, floor: alone, goal }));
+}
+
+async function coresAtRest({ allocators }: AgentsEnvironment, ms: number): Promise<number> {
+  const spent = (): number => allocators.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
+  const [before, startedAt] = [spent(), performance.now()];
+  await sleep(ms);
+  return (spent() - before) / ((performance.now() - startedAt) / 1_000);
+}

@@ -1,0 +1,3 @@
+module ipledger/test/tools/process-timer
+
+go 1.26.0
