@@ -1,6 +1,7 @@
 /** The gRPC server of an allocator: the API, health and reflection. */
 import type { HealthImplementation } from 'grpc-health-check';
 import type { TokenAccess } from '../../lib/grpc/server/authorization.ts';
+import { ClientConnections } from '../../lib/grpc/server/client-connections.ts';
 import { createServer, listen } from '../../lib/grpc/server/create-server.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
@@ -9,6 +10,7 @@ import type { Tls } from '../../lib/tls/credentials.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import type { Tracer } from '../../lib/tracing/tracer.ts';
 import { type AllocatorContext, explainNoWriter } from './grpc/allocator-context.ts';
+import { announceEpochs } from './grpc/recovery/announce-epochs.ts';
 import type { Forwarder } from './grpc/forwarding/forwarder.ts';
 import type { CallKind } from './grpc/rate-limiter.ts';
 import type { AllocatorMetrics } from './metrics.ts';
@@ -46,9 +48,12 @@ const callKinds: ReadonlyMap<string, CallKind> = new Map([
 /** Starts the server, which stops with the program. Resolves to its port. @throws Error when it cannot listen. */
 export function startApiServer(options: ApiServerOptions, life: Lifecycle): Promise<number> {
   const { allocator, forwarder, health, tls, tokens, metrics, tracer, log } = options;
+  const connections = new ClientConnections(tls !== undefined);
+  announceEpochs(allocator.replica, () => connections.end());
   const server = createServer({
     tls,
     tokens,
+    connections,
     refuseCaller: ({ kind, uri }, path) => {
       if (kind === 'agent') allocator.rateLimiter?.refuseExhausted(uri, callKinds.get(path) ?? 'query');
     },

@@ -71,11 +71,11 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
     log,
   });
   const tls = tokenFile ? tokenTlsFromEnvironment(process.env, tokenFile, log) : tlsFromEnvironment(process.env, log);
-  const connection = connect(options.allocator, tls);
+  const epoch = new LedgerEpoch();
+  const connection = connect(options.allocator, tls, 'allocator', () => epoch.onDisconnected());
   life.onStop(() => connection.close());
   const [socket] = options.socket;
   if (socket === undefined) throw new Error('--socket is empty: set it to the path of a unix socket');
-  const epoch = new LedgerEpoch();
   const allocator = createBindingClient(connection, epoch);
   const runExclusive = createKeyedMutex();
   const bootId = readBootId(options.bootIdFile);

@@ -21,13 +21,20 @@ import { SessionKeeper } from './session-keeper.ts';
  * Returns a connection to the replicas at `endpoints`: "host:port", or several separated by commas; the first one is used first.
  * It connects at the first call. Close it with `close()`.
  * @param server the identity that the server's certificate must have, with TLS
+ * @param onDisconnected called when the connection to a replica has ended, after its last reply
  * @throws Error without an endpoint
  */
-export const connect = (endpoints: string, tls: ClientTls, server: ServerKind = 'allocator'): Connection =>
-  openConnection(endpoints, tls, server, (endpoint) => createChannel(endpoint, tls, server));
+export const connect = (
+  endpoints: string,
+  tls: ClientTls,
+  server: ServerKind = 'allocator',
+  onDisconnected?: () => void,
+): Connection =>
+  openConnection(endpoints, tls, server, (endpoint) =>
+    createChannel(new SessionKeeper(endpoint, tls, server, { onDisconnected }), tls),
+  );
 
-function createChannel(endpoint: string, tls: ClientTls, server: ServerKind): Channel {
-  const sessions = new SessionKeeper(endpoint, tls, server);
+function createChannel(sessions: SessionKeeper, tls: ClientTls): Channel {
   const token = tls && 'token' in tls ? tls.token : undefined;
   const identify = async (): Promise<Record<string, string>> => {
     if (!token) return {};

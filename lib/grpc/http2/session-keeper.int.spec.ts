@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { SessionKeeper } from './session-keeper.ts';
 
+const keepalive = { keepaliveMs: 10, keepaliveTimeoutMs: 10, idleKeepaliveMs: 60_000 };
 const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
 /** A server that sends the first frame of HTTP/2 and nothing else. Counts the connections. */
@@ -34,7 +35,7 @@ const failureOf = (opening: Promise<unknown>): Promise<unknown> =>
 describe('SessionKeeper', () => {
   it('shares one connection, and ends it when the server does not reply to a ping', async () => {
     await withHangingServer(async (endpoint, sockets) => {
-      const keeper = new SessionKeeper(endpoint, undefined, 'allocator', { keepaliveMs: 10, keepaliveTimeoutMs: 10 });
+      const keeper = new SessionKeeper(endpoint, undefined, 'allocator', { keepalive });
       const [session, same] = await Promise.all([keeper.open(), keeper.open()]);
       expect(same).to.equal(session);
       await new Promise<void>((resolve) => (session.closed ? resolve() : session.once('close', resolve)));

@@ -8,15 +8,21 @@ import { CertificateReloader } from '../../tls/certificate-reloader.ts';
 import { type ClientTls, serverMismatch, type ServerKind } from '../../tls/client-tls.ts';
 import { type CallFailure, channelLimits, isCallFailure, tlsServerName } from '../channel.ts';
 import { unsentFailure } from './failures.ts';
+import { type PingIntervals, PingSchedule } from './ping-schedule.ts';
 
 const { reconnect } = channelLimits;
 /** A connection takes no longer, with TLS. */
 const connectMs = 20_000;
 
-/** A ping after each `keepaliveMs`; the connection ends without a reply within `keepaliveTimeoutMs`. */
-interface Keepalive {
-  readonly keepaliveMs: number;
+interface Keepalive extends PingIntervals {
+  /** The connection ends without a reply to a ping within this time. */
   readonly keepaliveTimeoutMs: number;
+}
+
+export interface SessionOptions {
+  readonly keepalive?: Keepalive;
+  /** Called when an open connection has ended, after its last reply. */
+  readonly onDisconnected?: (() => void) | undefined;
 }
 
 export class SessionKeeper {
@@ -24,16 +30,21 @@ export class SessionKeeper {
   readonly #tls: ClientTls;
   readonly #server: ServerKind;
   readonly #keepalive: Keepalive;
+  readonly #onDisconnected: () => void;
   #opened: Promise<ClientHttp2Session> | undefined;
   /** The one in use, and those on which calls finish after the server has ended them. */
   readonly #sessions = new Set<ClientHttp2Session>();
+  /** Pings the open connection when that is due. */
+  #onCall = (): void => undefined;
   #failures = 0;
   #lastFailure: { readonly error: CallFailure; readonly retryAt: number } | undefined;
   #isClosed = false;
 
   /** @param endpoint "host:port", or "unix:" and the path of a socket */
-  constructor(endpoint: string, tls: ClientTls, server: ServerKind, keepalive: Keepalive = channelLimits) {
+  constructor(endpoint: string, tls: ClientTls, server: ServerKind, options: SessionOptions = {}) {
+    const { keepalive = channelLimits, onDisconnected = () => undefined } = options;
     this.#keepalive = keepalive;
+    this.#onDisconnected = onDisconnected;
     this.#endpoint = endpoint;
     this.#tls = tls;
     this.#server = server;
@@ -41,6 +52,7 @@ export class SessionKeeper {
 
   /** Resolves with the open connection, or a new one. @throws CallFailure, also without an attempt soon after a failed one */
   open(): Promise<ClientHttp2Session> {
+    this.#onCall();
     if (this.#opened) return this.#opened;
     const opening = this.#connect();
     this.#opened = opening;
@@ -77,8 +89,8 @@ export class SessionKeeper {
         if (isInUse) this.#opened = undefined;
         isInUse = false;
       };
-      session.once('close', forget).once('goaway', forget);
-      keepAlive(session, this.#keepalive);
+      session.once('close', forget).once('goaway', forget).once('close', this.#onDisconnected);
+      this.#onCall = keepAlive(session, this.#keepalive);
       return session;
     } catch (error) {
       throw this.#fail(error);
@@ -130,8 +142,9 @@ function untilReady(session: ClientHttp2Session): Promise<void> {
   });
 }
 
-/** Pings the server. Without a reply in time the connection ends with its calls. */
-function keepAlive(session: ClientHttp2Session, { keepaliveMs, keepaliveTimeoutMs }: Keepalive): void {
+/** Pings the server. Without a reply in time the connection ends with its calls. Returns what to do when a call begins. */
+function keepAlive(session: ClientHttp2Session, { keepaliveTimeoutMs, ...intervals }: Keepalive): () => void {
+  const schedule = new PingSchedule(intervals, performance.now());
   let timeout: NodeJS.Timeout | undefined;
   const ping = (): void => {
     if (session.destroyed) return;
@@ -145,11 +158,14 @@ function keepAlive(session: ClientHttp2Session, { keepaliveMs, keepaliveTimeoutM
       timeout = undefined;
     });
   };
-  const interval = setInterval(ping, keepaliveMs).unref();
+  const interval = setInterval(() => schedule.isDue(performance.now()) && ping(), intervals.keepaliveMs).unref();
   session.once('close', () => {
     clearInterval(interval);
     clearTimeout(timeout);
   });
+  return () => {
+    if (schedule.isDueAtCall(performance.now())) ping();
+  };
 }
 
 /** With several addresses of one name there is one error for each. */

@@ -62,6 +62,7 @@ export class ClientConnections {
   readonly #isTls: boolean;
   readonly #unidentified = new ConnectionSlots(maxUnidentified);
   readonly #accepted = new Map<string, Accepted>();
+  readonly #sessions = new Set<ServerHttp2Session>();
   readonly #connections = new WeakMap<ServerHttp2Session, Connection>();
   /** In the order of their arrival. */
   readonly #receiving = new Set<ArrivingCall>();
@@ -73,6 +74,11 @@ export class ClientConnections {
   /** Connections without an identity. */
   get unidentifiedCount(): number {
     return this.#unidentified.count;
+  }
+
+  /** Ends all connections. Calls in progress are answered, and clients connect again. */
+  end(): void {
+    for (const session of this.#sessions) session.close();
   }
 
   /** Sets the limits on each address at which a server will listen. */
@@ -101,7 +107,11 @@ export class ClientConnections {
     http2Server.updateSettings({ maxConcurrentStreams: maxUnidentifiedCalls, maxHeaderListSize });
     // Before the listener of Node, which makes the session of a plaintext connection.
     http2Server.prependListener('connection', (socket: Socket) => this.#accept(socket));
-    http2Server.on('session', (session) => this.#connectionOf(session));
+    http2Server.on('session', (session) => {
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+      this.#connectionOf(session);
+    });
     http2Server.prependListener('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
       this.#open(stream, headers),
     );

@@ -1,25 +1,25 @@
 /**
- * The epoch of the ledger, which grows when the ledger is restored from a backup. Every reply of the allocator states it, so an agent
- * sends a call of its own only after minutes without one. That time is random: the agents of a cluster start together.
+ * The epoch of the ledger, which grows when the ledger is restored from a backup. Every reply of the allocator states it. An allocator ends
+ * its connections when an epoch begins, and when it stops. So an agent at rest sends no call of its own: it does after its connection has
+ * ended, at a random time, because the connections of many agents end together.
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
 
-const minSilenceMs = 60_000;
-const maxSilenceMs = 180_000;
+const maxDelayMs = 60_000;
 
 export class LedgerEpoch {
   readonly #monotonic: () => number;
-  readonly #silenceMs: number;
+  readonly #random: () => number;
   #current: number | undefined;
-  #statedAt: number;
+  /** When to call, because a connection has ended since the last reply. */
+  #outdatedAt = Infinity;
   #onChange = (): void => undefined;
 
   /** @param monotonic milliseconds from any origin. @param random at least 0, less than 1. */
   constructor(monotonic = () => performance.now(), random = Math.random) {
     this.#monotonic = monotonic;
-    this.#silenceMs = minSilenceMs + random() * (maxSilenceMs - minSilenceMs);
-    this.#statedAt = monotonic();
+    this.#random = random;
   }
 
   /** As the last reply states it; undefined before the first one. */
@@ -27,15 +27,20 @@ export class LedgerEpoch {
     return this.#current;
   }
 
-  /** Whether no reply has stated it for so long that the agent has to call. */
+  /** Whether the agent has to call, because another epoch may have begun. */
   get isOutdated(): boolean {
-    return this.#monotonic() - this.#statedAt > this.#silenceMs;
+    return this.#monotonic() >= this.#outdatedAt;
+  }
+
+  /** To be called when a connection to an allocator has ended, after the replies that came on it. */
+  onDisconnected(): void {
+    if (this.#outdatedAt === Infinity) this.#outdatedAt = this.#monotonic() + this.#random() * maxDelayMs;
   }
 
   /** Records the position of a reply. */
   record(position: Position | undefined): void {
     if (!position) return;
-    this.#statedAt = this.#monotonic();
+    this.#outdatedAt = Infinity;
     if (position.epoch === this.#current) return;
     this.#current = position.epoch;
     this.#onChange();

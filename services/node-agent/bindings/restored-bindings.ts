@@ -15,7 +15,7 @@ import { listNodeBindings } from './node-bindings.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 
-/** While bindings cannot be restored, and to notice that no reply stated the epoch for long. */
+/** While bindings cannot be restored, and to notice that a connection has ended. */
 const everyMs = 30_000;
 const callMs = 3_000;
 const concurrentBinds = 16;
@@ -89,7 +89,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
   };
 }
 
-/** The epoch of the ledger; undefined if no reply has stated it yet. Calls the allocator only after a long silence. */
+/** The epoch of the ledger; undefined if no reply has stated it yet. Calls the allocator only after a connection has ended. */
 async function epochOf(
   { allocator, node, epoch }: RestoreBindingsDeps,
   signal: AbortSignal,

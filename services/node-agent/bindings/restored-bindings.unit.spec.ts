@@ -98,21 +98,33 @@ describe('Binding files after the ledger is restored', () => {
     expect(allocator.lists).to.deep.equal([]);
   });
 
-  it('send no request while replies to other calls state the epoch, and one after two minutes without a reply', async () => {
+  it('send no request at rest, and one within a minute after the connection to an allocator has ended', async () => {
     allocator.epoch = 1;
     const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
-    for (let count = 0; count < 100; count++) {
-      now += 100_000;
-      epoch.record({ epoch: 1, seq: 8, hash: '' });
-      expect(await pass(neverAborted())).to.equal(0);
-    }
-    expect(allocator.lists).to.deep.equal([]);
+    now += 30 * 86_400_000;
+    expect(await pass(neverAborted())).to.equal(0);
+    epoch.onDisconnected();
+    now += 29_000;
+    epoch.onDisconnected();
+    expect(await pass(neverAborted())).to.equal(0);
+    expect(allocator.lists, 'at a random time').to.deep.equal([]);
     allocator.epoch = 2;
-    now += 121_000;
+    now += 1_000;
     expect(await pass(neverAborted())).to.equal(1);
     const requests = allocator.lists.length;
+    now += 60_000;
     expect(await pass(neverAborted())).to.equal(0);
     expect(allocator.lists).to.have.length(requests);
+  });
+
+  it('send no request after a disconnection when a reply to another call has stated the epoch since', async () => {
+    allocator.epoch = 1;
+    const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
+    epoch.onDisconnected();
+    epoch.record({ epoch: 1, seq: 8, hash: '' });
+    now += 60_000;
+    expect(await pass(neverAborted())).to.equal(0);
+    expect(allocator.lists).to.deep.equal([]);
   });
 
   it('wait for the first reply after a start, without a request', async () => {

@@ -28,7 +28,7 @@ export interface AgentsConfig {
   readonly podsPerNode: number;
 }
 
-/** What the process is told to do. It sends a message when it is done. */
+/** A message to the process, which sends one when it is done. */
 export type AgentsCommand =
   | { readonly do: 'start' }
   /** Each Pod is bound. */
@@ -61,8 +61,9 @@ class SimulatedAgent {
   /** Resolves when it has ended the bindings of earlier boots, of which there are none. */
   async start(): Promise<void> {
     const token = tokenOf(this.#node);
-    const connection = connect(this.#endpoints, { authorities: this.#authorities, token: { read: () => token } });
     const epoch = new LedgerEpoch();
+    const tls = { authorities: this.#authorities, token: { read: () => token } };
+    const connection = connect(this.#endpoints, tls, 'allocator', () => epoch.onDisconnected());
     const allocator = createBindingClient(connection, epoch);
     const shared = { allocator, node: this.#node, runExclusive: createKeyedMutex(), log };
     const files = this.#files;
