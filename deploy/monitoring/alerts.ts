@@ -206,6 +206,12 @@ export const alerts: readonly Alert[] = [
     summary: 'The writer cannot seal events into the archive.',
   },
   {
+    name: 'IpledgerThreadCrashed',
+    severity: 'warning',
+    expression: 'increase(ipledger_thread_crashes_total[5m]) > 0',
+    summary: 'A thread of an allocator ended before its task {{ $labels.task }}.',
+  },
+  {
     name: 'IpledgerAgentRateLimited',
     severity: 'warning',
     expression: 'rate(ipledger_calls_total{code="RATE_LIMITED"}[5m]) > 0',

@@ -25,7 +25,10 @@ export interface SealSchedule {
 const defaultIntervalMs = 1_000;
 const maxBackoffMs = 60_000;
 
-export interface SealScheduleOptions extends Pick<SealingContext, 'ledger' | 'archive' | 'canOmitEndState' | 'after'> {
+export interface SealScheduleOptions extends Pick<
+  SealingContext,
+  'ledger' | 'archive' | 'canOmitEndState' | 'prepare' | 'after'
+> {
   readonly replica: Replica;
   /** undefined while another replica is the writer. */
   readonly writer: () => Writer | undefined;

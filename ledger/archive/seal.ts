@@ -20,6 +20,8 @@ export type SealingStep = WritingStep | 'sealed' | 'pruned';
 export interface SealingContext {
   readonly ledger: ArchivedLedger;
   readonly archive: Archive;
+  /** Replaces `prepareSegment`: it runs in a thread. */
+  readonly prepare?: typeof prepareSegment;
   /** Appends SegmentSealed. @throws IpledgerError SEGMENT_SEALED when another writer did. */
   readonly submit: (segment: SealedSegment) => Promise<void>;
   /** Whether every live replica can fold through a segment without an end state. */
@@ -49,7 +51,8 @@ async function deleteSealed({ ledger, after = () => undefined }: SealingContext,
  * @throws IpledgerError UNAVAILABLE, NOT_WRITER or SEGMENT_SEALED: call it again later; LEDGER_DAMAGED.
  */
 export async function sealOldestEvents(sealing: SealingContext, to: Seq, signal: AbortSignal): Promise<SealedSegment> {
-  const segment = await prepareSegment(sealing, to, signal);
+  const { prepare = prepareSegment } = sealing;
+  const segment = await prepare(sealing, to, signal);
   await sealing.submit(segment);
   sealing.after?.('sealed');
   await deleteSealed(sealing, signal);
@@ -60,8 +63,11 @@ export async function sealOldestEvents(sealing: SealingContext, to: Seq, signal:
  * Writes the next segment to the archive. It costs what the segment has, and for one with an end state also what the state has: a
  * fold from the last end state.
  */
-async function prepareSegment(sealing: SealingContext, to: Seq, signal: AbortSignal): Promise<SealedSegment> {
-  const { ledger, archive, canOmitEndState, after } = sealing;
+export async function prepareSegment(
+  { ledger, archive, canOmitEndState, after }: Pick<SealingContext, 'ledger' | 'archive' | 'canOmitEndState' | 'after'>,
+  to: Seq,
+  signal: AbortSignal,
+): Promise<SealedSegment> {
   const { segments, head: before } = await ledger.sealed(signal);
   const { events, end } = await readCommands(ledger, before, to, signal);
   const endState = async (bytes: number): Promise<StateAtHead | undefined> => {

@@ -1,10 +1,20 @@
-/** The allocator: a replica of the ledger that serves the gRPC API, and writes the ledger while it is the leader. */
+/**
+ * The allocator: a replica of the ledger that serves the gRPC API, and writes the ledger while it is the leader. The same file is the
+ * program of its threads. Each loads only the modules that it needs.
+ */
+import { isMainThread } from 'node:worker_threads';
 import { runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
-import { readOptions } from './options.ts';
-import { startAllocator } from './wiring.ts';
 
-const options = readOptions();
-const log = createLogger('allocator');
-
-await runProgram(log, (life) => startAllocator(options, log, life));
+if (isMainThread) {
+  const [{ readOptions }, { startAllocator }] = await Promise.all([import('./options.ts'), import('./wiring.ts')]);
+  const options = readOptions();
+  const log = createLogger('allocator');
+  await runProgram(log, (life) => startAllocator({ ...options, program: import.meta.filename }, log, life));
+} else {
+  const [{ runTaskOfThread }, { tasks }] = await Promise.all([
+    import('./threads/worker-threads.ts'),
+    import('./tasks.ts'),
+  ]);
+  await runTaskOfThread(tasks);
+}

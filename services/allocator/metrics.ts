@@ -25,6 +25,7 @@ import type { BackgroundVerifier } from '../../ledger/audit/verification/backgro
 import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import type { ArchiveSettings } from './flags/archive-flags.ts';
 import type { AllocatorOptions } from './options.ts';
+import { tasks } from './tasks.ts';
 
 const readTimeoutMs = 2_000;
 
@@ -33,6 +34,8 @@ export interface AllocatorMetrics {
   readonly onAppend: (append: AppendStats) => void;
   readonly onAnswered: (path: string, code: ErrorCode | 'OK') => void;
   readonly onReviewed: (outcome: ReviewOutcome) => void;
+  /** @param task of the thread that ended before it */
+  readonly onThreadCrash: (task: string) => void;
 }
 
 /** The options with the limits that alerts compare sizes with. */
@@ -118,7 +121,15 @@ function countersOf(registry: Registry): Omit<AllocatorMetrics, 'registry'> {
     registers,
   });
   for (const outcome of reviewOutcomes) reviews.inc({ outcome }, 0);
+  const crashes = new Counter({
+    name: 'ipledger_thread_crashes_total',
+    help: 'Threads that ended before their task, mostly for lack of memory, by task.',
+    labelNames: ['task'],
+    registers,
+  });
+  for (const { name: task } of tasks) crashes.inc({ task }, 0);
   return {
+    onThreadCrash: (task) => crashes.inc({ task }),
     onReviewed: (outcome) => reviews.inc({ outcome }),
     onAppend({ outcome, events: count, ms }) {
       appends.inc({ outcome });

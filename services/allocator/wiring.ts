@@ -13,6 +13,7 @@ import { openTracing } from '../../lib/tracing/open-tracing.ts';
 import type { Archive } from '../../ledger/archive/archive.ts';
 import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
 import { openArchive } from '../../ledger/archive/open-archive.ts';
+import type { prepareSegment } from '../../ledger/archive/seal.ts';
 import { runSealSchedule } from '../../ledger/archive/seal-schedule.ts';
 import { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
 import { createUlidSource } from '../../ledger/log/chain/ulid-source.ts';
@@ -40,6 +41,9 @@ import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import type { AllocatorOptions } from './options.ts';
 import { type Reference, ReferenceClocks, referencesOf } from './leadership/reference-clocks.ts';
 import { logStartupWarnings } from './start/startup-warnings.ts';
+import type { TaskRunner } from './threads/task.ts';
+import { WorkerThreads } from './threads/worker-threads.ts';
+import { prepareSegmentTask } from './writer-tasks/prepare-segment-task.ts';
 import { WriteObstacles } from './health/write-obstacles.ts';
 import { openTokenReview } from './token-review/token-review.ts';
 import { retryUntil } from '../../lib/process/retry.ts';
@@ -47,9 +51,14 @@ import type { Ledger } from '../../ledger/log/store/ledger.ts';
 
 const freezeTimeoutMs = 10_000;
 
+interface StartOptions extends AllocatorOptions {
+  /** The file that the threads of this process run. */
+  readonly program: string;
+}
+
 /** What exists before the ledger is loaded. */
 interface JoinedReplica {
-  readonly options: AllocatorOptions;
+  readonly options: StartOptions;
   readonly log: Logger;
   readonly life: Lifecycle;
   readonly etcd: Etcd3;
@@ -57,6 +66,7 @@ interface JoinedReplica {
   readonly membership: Membership;
   readonly clocks: ReferenceClocks;
   readonly forwarder: Forwarder;
+  readonly threads: TaskRunner;
   readonly leadership: Leadership;
   readonly tasks: BackgroundTasks;
   readonly lastWriter: LastWriter;
@@ -72,7 +82,7 @@ interface LoadedLedger {
 }
 
 /** Starts everything; it stops with the program. @throws Error for invalid settings, and what loading the ledger throws. */
-export async function startAllocator(options: AllocatorOptions, log: Logger, life: Lifecycle): Promise<void> {
+export async function startAllocator(options: StartOptions, log: Logger, life: Lifecycle): Promise<void> {
   collectWhenIdle({ log, signal: life.signal });
   const tls = serverTls(options, process.env, log);
   const leadership: Leadership = { writer: undefined, follower: undefined };
@@ -90,8 +100,9 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
   life.onStop(() => etcd.close());
   metrics.followMembers(etcd.health);
   const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
+  const threads = new WorkerThreads({ ...options, log, onCrash: metrics.onThreadCrash });
   const joined = joinReplicas(
-    { options, log, life, etcd, forwarder, leadership },
+    { options, log, life, etcd, forwarder, threads, leadership },
     referencesOf(options.etcd, access, process.env),
   );
   const { lastWriter } = joined;
@@ -121,6 +132,7 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
     follower: () => leadership.follower,
     writerAddress: () => forwarder.writerAddress,
     positionWaits: new PositionWaits(replica),
+    threads,
     freezeStore: live,
     findWriteObstacle: () => obstacles.find(),
     etcdSize: () => joined.etcdSize,
@@ -159,7 +171,7 @@ interface BackgroundTasks {
 
 /** Announces this replica to the others and observes which of them is the writer. */
 function joinReplicas(
-  parts: Pick<JoinedReplica, 'options' | 'log' | 'life' | 'etcd' | 'forwarder' | 'leadership'>,
+  parts: Pick<JoinedReplica, 'options' | 'log' | 'life' | 'etcd' | 'forwarder' | 'threads' | 'leadership'>,
   references: readonly Reference[],
 ): JoinedReplica {
   const { options, log, life, etcd, forwarder } = parts;
@@ -257,7 +269,7 @@ async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: E
 
 /** Keeps memory and etcd bounded: drops idle claims, seals old events if there is an archive, reports the size of etcd. */
 function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLedger, metrics: Metrics): void {
-  const { options, log, etcd, membership, leadership, tasks } = joined;
+  const { options, log, etcd, membership, leadership, threads, tasks } = joined;
   const writing = { replica, writer: () => leadership.writer, log };
   tasks.start((signal) => dropIdleClaims(writing, signal));
   const { onSealing: onOutcome } = metrics;
@@ -272,7 +284,13 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   log.info({ archive: archived.archive.location, ...schedule }, 'old events are sealed into the archive');
   // A replica that reads only earlier events folds from the last segment
   const canOmitEndState = (): boolean => membership.eventVersion >= 7;
-  tasks.start((signal) => runSealSchedule({ ...writing, ...archived, canOmitEndState, schedule, onOutcome }, signal));
+  const prepare: typeof prepareSegment = async (_sealing, to, signal) => {
+    const request = { to, canOmitEndState: canOmitEndState() };
+    for await (const segment of threads.run(prepareSegmentTask, request, signal)) return segment;
+    throw new Error('the task ended without a segment');
+  };
+  const sealing = { ...writing, ...archived, canOmitEndState, prepare, schedule, onOutcome };
+  tasks.start((signal) => runSealSchedule(sealing, signal));
 }
 
 /** Retries until etcd is available. @throws what Replica.load throws, except for outages; AbortError with the signal. */

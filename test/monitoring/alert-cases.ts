@@ -316,6 +316,16 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'The writer cannot seal events into the archive.',
   },
   {
+    alert: 'IpledgerThreadCrashed',
+    when: 'a thread that folds the log has no memory left',
+    series: [
+      { series: 'ipledger_thread_crashes_total{instance="a",task="state-at"}', before: 0, after: 1 },
+      steady('ipledger_thread_crashes_total{instance="a",task="verify"}', 0),
+    ],
+    labels: { instance: 'a', task: 'state-at' },
+    summary: 'A thread of an allocator ended before its task state-at.',
+  },
+  {
     alert: 'IpledgerAgentRateLimited',
     when: 'a call is rejected',
     series: [

@@ -7,6 +7,7 @@ import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
 import type { EtcdSize } from '../health/etcd-size.ts';
 import { notWritable, type WriteObstacle } from '../health/write-obstacles.ts';
+import type { TaskRunner } from '../threads/task.ts';
 import type { PositionWaits } from './position-waits.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
@@ -19,6 +20,8 @@ export interface AllocatorContext {
   /** Address of the writer; undefined while it is this replica or unknown. */
   readonly writerAddress: () => string | undefined;
   readonly positionWaits: PositionWaits;
+  /** Runs work whose cost grows with the ledger. */
+  readonly threads: TaskRunner;
   readonly freezeStore: FreezeStore;
   /** Why nothing can be written to the ledger; undefined if it can, or the reason is not known. Does not reject. */
   readonly findWriteObstacle: () => Promise<WriteObstacle | undefined>;

@@ -19,6 +19,7 @@ import {
 import type { AllocatorContext } from './allocator-context.ts';
 import { ipamHandlers } from './ipam/ipam-service.ts';
 import { PodWaiters } from './ipam/pod-waiters.ts';
+import { runInThisThread } from '../threads/task.ts';
 import { PositionWaits } from './position-waits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { sandboxOf } from './testing/served-allocator.ts';
@@ -64,6 +65,7 @@ describe('With 4,000 claims, and 5 µs for each visit of one', () => {
       follower: () => undefined,
       writerAddress: () => undefined,
       positionWaits: new PositionWaits(replica),
+      threads: runInThisThread({ ledger: replica.ledger, archived: undefined }),
       freezeStore: working.replica.ledger as MemoryLedger,
       findWriteObstacle: () => Promise.resolve(undefined),
       signer: () => undefined,

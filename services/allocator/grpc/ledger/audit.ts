@@ -1,19 +1,16 @@
 /** The RPCs of an auditor: Ledger.Checkpoint, Export and Verify. */
-import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import { signCheckpoint, parseCheckpoints } from '../../../../ledger/audit/checkpoints/checkpoint.ts';
+import { signCheckpoint } from '../../../../ledger/audit/checkpoints/checkpoint.ts';
 import { type AllocatorContext, requireWriter } from '../allocator-context.ts';
 import { positionMessage } from '../messages.ts';
 import { exportLines } from '../../../../ledger/log/reader/export.ts';
 import type { Ledger } from '../../../../ledger/log/store/ledger.ts';
-import { parseVerifierKey } from '../../../../ledger/audit/checkpoints/signing-key.ts';
-import { emptyHead, type Head } from '../../../../ledger/log/chain/chain.ts';
-import { CheckpointVerifier } from '../../../../ledger/audit/verification/checkpoint-verifier.ts';
-import { verifyLedger } from '../../../../ledger/audit/verification/verify-ledger.ts';
-import { keepaliveUntilSettled, type PointInTimeReader } from '../point-in-time/point-in-time.ts';
+import { emptyHead } from '../../../../ledger/log/chain/chain.ts';
+import { checkpointVerifierOf, verifyTask } from '../../threads/verify-task.ts';
+import type { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 
 /**
  * Returns the current head, signed. Only the writer signs: a standby may not have applied the last key rotation.
@@ -51,32 +48,20 @@ export async function* streamExport(
  */
 export async function* streamVerification(
   pointInTime: PointInTimeReader,
-  ledger: Ledger,
   { checkpoints, verifierKeys }: api.VerifyRequest,
   { signal }: CallContext,
 ): AsyncGenerator<MessageInput<api.VerifyReply>> {
-  const checkpointVerifier =
-    checkpoints !== '' || verifierKeys.length > 0
-      ? new CheckpointVerifier(parseCheckpoints(checkpoints), verifierKeys.map(parseVerifierKey))
-      : undefined;
-  yield* pointInTime.runLimited(async function* () {
-    let reached: Head = emptyHead;
-    const onProgress = (head: Head): void => {
-      reached = head;
-    };
-    const verification = verifyLedger(ledger, {
-      signal,
-      ...(checkpointVerifier && { checkpointVerifier }),
-      onProgress,
-      yieldTurn: () => setImmediate(),
-    });
-    yield* keepaliveUntilSettled(verification, () => ({ position: positionMessage(reached) }));
-    const { head, comparedKeys, findings } = await verification;
-    yield {
-      position: positionMessage(head),
-      done: true,
-      ...(comparedKeys !== undefined && { comparedKeys }),
-      findings,
-    };
-  });
+  const request = { checkpoints, verifierKeys };
+  checkpointVerifierOf(request); // an invalid request needs no thread
+  let reached = emptyHead;
+  for await (const reply of pointInTime.run(verifyTask, request, signal)) {
+    if (reply && 'result' in reply) {
+      const { head, comparedKeys, findings } = reply.result;
+      const compared = comparedKeys === undefined ? {} : { comparedKeys };
+      yield { position: positionMessage(head), done: true, ...compared, findings };
+    } else {
+      reached = reply?.reached ?? reached;
+      yield { position: positionMessage(reached) };
+    }
+  }
 }

@@ -16,7 +16,7 @@ import { SharedTurns, streamEvents } from './watch.ts';
 const streamMsPerTurn = 3;
 
 export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {
-  const pointInTime = new PointInTimeReader(allocator.replica);
+  const pointInTime = new PointInTimeReader(allocator);
   const watched = { allocator, encoded: new EncodedEvents(), turns: new SharedTurns(streamMsPerTurn) };
   return {
     watch: (request, context) => streamEvents(watched, request, context),
@@ -25,7 +25,7 @@ export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof Led
     stateAt: (request, context) => streamStateAt(pointInTime, request, context),
     diff: (request, context) => streamDiff(pointInTime, request, context),
     why: (request, context) => explainPod(allocator, request, context),
-    verify: (request, context) => streamVerification(pointInTime, allocator.replica.ledger, request, context),
+    verify: (request, context) => streamVerification(pointInTime, request, context),
     export: (request, context) => streamExport(allocator.replica.ledger, request, context),
     checkpoint: (_request, context) => createCheckpoint(allocator, context),
     getStatus: (_request, context) => getStatus(allocator, context),

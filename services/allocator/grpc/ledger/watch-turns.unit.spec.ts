@@ -13,6 +13,7 @@ import {
   submitAll,
 } from '../../../../ledger/log/testing/running-writer.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { runInThisThread } from '../../threads/task.ts';
 import { PositionWaits } from '../position-waits.ts';
 import { RateLimiter } from '../rate-limiter.ts';
 import { ledgerHandlers } from './ledger-service.ts';
@@ -57,6 +58,7 @@ describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode
       follower: () => undefined,
       writerAddress: () => undefined,
       positionWaits: new PositionWaits(replica),
+      threads: runInThisThread({ ledger: replica.ledger, archived: undefined }),
       freezeStore: replica.ledger as MemoryLedger,
       findWriteObstacle: () => Promise.resolve(undefined),
       signer: () => undefined,

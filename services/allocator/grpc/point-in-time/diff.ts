@@ -1,6 +1,7 @@
 /** Ledger.Diff: the differences between the address maps at two points in time. */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
+import { LedgerService } from '../../../../proto/generated/ipledger.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { claimsAgree, inNumericOrder } from '../../../../ledger/domain/queries/address-map.ts';
 import { addressesOf } from '../../../../ledger/domain/events/registry.ts';
@@ -8,38 +9,44 @@ import { claimKey } from '../../../../ledger/domain/state/claim.ts';
 import { addressRecord, type AddressRecord, isHost } from '../../../../ledger/domain/queries/queries.ts';
 import { claimOf, type State } from '../../../../ledger/domain/state/state.ts';
 import type { Head, StoredEvent } from '../../../../ledger/log/chain/chain.ts';
-import type { StateAtHead, FoldEnd } from '../../../../ledger/log/reader/fold.ts';
+import { fold, type StateAtHead, type FoldEnd } from '../../../../ledger/log/reader/fold.ts';
 import { poolSpecMessage, positionMessage, addressRecordMessage, headTime } from '../messages.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { paginate, evaluationInstant } from './state-at.ts';
-import { keepaliveUntilSettled, type PointInTimeReader } from './point-in-time.ts';
+import type { Task, TaskTools } from '../../threads/task.ts';
+import { encodedReplies, foldTo, type PointInTimeReader } from './point-in-time.ts';
 
 const changesPerReply = 250;
-
-/**
- * Streams the pages. Replies are empty while the log is read.
- * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; OVERLOADED; what the ledger throws.
- */
-export async function* streamDiff(
-  pointInTime: PointInTimeReader,
-  request: api.DiffRequest,
-  { signal }: CallContext,
-): AsyncGenerator<MessageInput<api.DiffReply>> {
-  const [from, to] = [pointInTime.readPointInTime('from', request.from), pointInTime.readPointInTime('to', request.to)];
-  const { subnet } = request;
-  yield* pointInTime.runLimited(async function* () {
-    const folding = findDifferences(pointInTime, { from, to, subnet }, signal);
-    yield* keepaliveUntilSettled(folding, () => ({}));
-    const { positions, configuration, changes } = await folding;
-    yield { ...positions, ...configuration };
-    for await (const addresses of paginate(changes(), changesPerReply)) yield { ...positions, addresses };
-  });
-}
 
 interface DiffQuery {
   readonly from: FoldEnd;
   readonly to: FoldEnd;
   readonly subnet: string;
+}
+
+/** The pages, encoded. */
+export const diffTask: Task<DiffQuery, Uint8Array> = {
+  name: 'diff',
+  async run(tools, query, send, signal) {
+    const { positions, configuration, changes } = await findDifferences(tools, query, signal);
+    const sendPage = (page: MessageInput<api.DiffReply>): Promise<void> =>
+      send(LedgerService.diff.responseSerialize({ ...positions, ...page }));
+    await sendPage(configuration);
+    for await (const addresses of paginate(changes(), changesPerReply)) await sendPage({ addresses });
+  },
+};
+
+/**
+ * Streams the pages. Replies are empty while the log is read.
+ * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; OVERLOADED; what the ledger throws.
+ */
+export function streamDiff(
+  pointInTime: PointInTimeReader,
+  request: api.DiffRequest,
+  { signal }: CallContext,
+): AsyncIterable<Buffer> {
+  const [from, to] = [pointInTime.readPointInTime('from', request.from), pointInTime.readPointInTime('to', request.to)];
+  return encodedReplies(pointInTime.run(diffTask, { from, to, subnet: request.subnet }, signal));
 }
 
 interface Differences {
@@ -51,11 +58,11 @@ interface Differences {
 
 /** Needs one state for both points: the fold records each address before its first change. */
 async function findDifferences(
-  pointInTime: PointInTimeReader,
+  tools: TaskTools,
   { from, to, subnet }: DiffQuery,
   signal: AbortSignal,
 ): Promise<Differences> {
-  const first = await pointInTime.foldTo(from, { signal });
+  const first = await foldTo(tools, from, { signal });
   const then = evaluationInstant(from, first.head.at);
   if (isBefore(to, { seq: first.head.seq, at: then }))
     throw new IpledgerError('INVALID_REQUEST', `"to" is before "from" (event ${first.head.seq}): exchange the two`);
@@ -69,7 +76,7 @@ async function findDifferences(
           if (!recordsBefore.has(key)) recordsBefore.set(key, recordOf(first.state, sequenced.subnet, address, then));
         }
   };
-  const last = await pointInTime.foldTo(to, { signal, onCommand: recordChanged }, first);
+  const last = await fold(tools.ledger, first, to, { signal, onCommand: recordChanged });
   return {
     positions: {
       from: positionMessage(first.head),

@@ -1,11 +1,10 @@
 /**
- * Past states of the ledger, each computed by a fold of the log. A fold needs the memory of a second state and much CPU, so only
- * two run at a time. Further requests are rejected and not queued, so that the replica can serve all other calls.
+ * Past states of the ledger, each computed by a fold of the log in a thread. A fold needs the memory of a second state and much CPU, so
+ * only two run at a time. Further requests are rejected and not queued, so that the replica can serve all other calls.
  */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import { ArchivedLedger } from '../../../../ledger/archive/archived-ledger.ts';
 import {
   initialStateAtHead,
   fold,
@@ -14,48 +13,54 @@ import {
   type FoldEnd,
 } from '../../../../ledger/log/reader/fold.ts';
 import type { Replica } from '../../../../ledger/log/reader/replica.ts';
+import type { Task, TaskRunner, TaskTools } from '../../threads/task.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
 import { readInstant } from '../../../../lib/grpc/server/read-request.ts';
 
 const maxConcurrent = 2;
-const keepaliveMs = 5_000;
+const silenceMs = 5_000;
 /** Tolerance for a caller's clock that is ahead of ledger time. */
 const maxAheadMs = 60_000;
 
 export class PointInTimeReader {
   readonly #replica: Replica;
+  readonly #threads: TaskRunner;
   #running = 0;
 
-  constructor(replica: Replica) {
+  constructor({ replica, threads }: Pick<AllocatorContext, 'replica' | 'threads'>) {
     this.#replica = replica;
+    this.#threads = threads;
   }
 
   /**
-   * Runs a request that needs a fold or a verification, and yields its replies.
-   * @throws IpledgerError OVERLOADED when two are running.
+   * Runs a fold or a verification, and yields its replies; undefined after each silence of 5 s, because clients take a longer one for a
+   * broken stream.
+   * @throws IpledgerError OVERLOADED when two are running; errors of the task
    */
-  async *runLimited<Reply>(run: () => AsyncIterable<Reply>): AsyncGenerator<Reply> {
+  async *run<Request, Reply>(
+    task: Task<Request, Reply>,
+    request: Request,
+    signal: AbortSignal,
+  ): AsyncGenerator<Reply | undefined> {
     if (this.#running >= maxConcurrent)
       throw new IpledgerError(
         'OVERLOADED',
         `this replica already runs ${maxConcurrent} queries of past states or verifications, and that is the limit: try again later, or call another replica`,
       );
     this.#running++;
+    const replies = this.#threads.run(task, request, signal)[Symbol.asyncIterator]();
     try {
-      yield* run();
+      for (;;) {
+        const next = replies.next();
+        yield* silencesUntilSettled(next);
+        const reply = await next;
+        if (reply.done === true) return;
+        yield reply.value;
+      }
     } finally {
       this.#running--;
+      await replies.return?.();
     }
-  }
-
-  /**
-   * Folds the log up to a point in time, from a state or from the nearest state in the archive.
-   * @throws IpledgerError as fold.
-   */
-  async foldTo(to: FoldEnd, options: FoldOptions, from?: StateAtHead): Promise<StateAtHead> {
-    const { ledger } = this.#replica;
-    const nearest = () =>
-      ledger instanceof ArchivedLedger ? ledger.lastEndState(to, options.signal) : initialStateAtHead();
-    return fold(ledger, from ?? (await nearest()), to, options);
   }
 
   /** Reads a PointInTime message. @throws IpledgerError INVALID_REQUEST for an invalid or a future one. */
@@ -72,17 +77,25 @@ export class PointInTimeReader {
   }
 }
 
-/** Yields keepalives until a promise is settled: clients take a long silence for a broken stream. */
-export async function* keepaliveUntilSettled<Keepalive>(
-  work: Promise<unknown>,
-  keepalive: () => Keepalive,
-): AsyncGenerator<Keepalive> {
+/** As `PointInTimeReader.run` with a task whose replies are encoded, and an empty reply for each silence. */
+export async function* encodedReplies(replies: AsyncIterable<Uint8Array | undefined>): AsyncGenerator<Buffer> {
+  for await (const bytes of replies)
+    yield bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : Buffer.alloc(0);
+}
+
+/** Folds the log up to a point in time, from the nearest state in the archive. @throws IpledgerError as fold. */
+export async function foldTo({ ledger, archived }: TaskTools, to: FoldEnd, options: FoldOptions): Promise<StateAtHead> {
+  const start = archived ? await archived.ledger.lastEndState(to, options.signal) : initialStateAtHead();
+  return fold(ledger, start, to, options);
+}
+
+async function* silencesUntilSettled(work: Promise<unknown>): AsyncGenerator<undefined> {
   const settled = new AbortController();
   const end = (): void => settled.abort();
   work.then(end, end);
   for (;;) {
-    await pause(keepaliveMs, settled.signal);
+    await pause(silenceMs, settled.signal);
     if (settled.signal.aborted) return;
-    yield keepalive();
+    yield undefined;
   }
 }

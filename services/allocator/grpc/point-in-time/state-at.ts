@@ -1,6 +1,7 @@
 /** Ledger.StateAt: the address map at a point in time. */
 import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
+import { LedgerService } from '../../../../proto/generated/ipledger.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { addressMap } from '../../../../ledger/domain/queries/address-map.ts';
 import { usageOf, usageOfPool } from '../../../../ledger/domain/queries/queries.ts';
@@ -9,33 +10,44 @@ import type { FoldEnd } from '../../../../ledger/log/reader/fold.ts';
 import { poolMessage, positionMessage, addressRecordMessage, subnetMessage, headTime } from '../messages.ts';
 import { maxPageBytes, estimateBytes } from '../../../../lib/net/page-size.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
-import { keepaliveUntilSettled, type PointInTimeReader } from './point-in-time.ts';
+import type { Task } from '../../threads/task.ts';
+import { encodedReplies, foldTo, type PointInTimeReader } from './point-in-time.ts';
 
 const recordsPerReply = 500;
 /** Two queries run at a time, and others wait for both in each turn. */
 const msPerTurn = 3;
 
+interface StateAtQuery {
+  readonly until: FoldEnd;
+  readonly subnet: string;
+}
+
+/** The pages, encoded. */
+export const stateAtTask: Task<StateAtQuery, Uint8Array> = {
+  name: 'state-at',
+  async run(tools, { until, subnet }, send, signal) {
+    const { state, head } = await foldTo(tools, until, { signal });
+    const position = { position: positionMessage(head), at: headTime(head) };
+    const sendPage = (page: MessageInput<api.StateAtReply>): Promise<void> =>
+      send(LedgerService.stateAt.responseSerialize({ ...position, ...page }));
+    await sendPage(configurationOf(state, subnet));
+    const now = evaluationInstant(until, head.at);
+    for await (const records of paginate(addressMap(state, subnet, now), recordsPerReply))
+      await sendPage({ records: records.map(addressRecordMessage) });
+  },
+};
+
 /**
  * Streams the pages. Replies are empty while the log is read.
  * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; OVERLOADED; what the ledger throws.
  */
-export async function* streamStateAt(
+export function streamStateAt(
   pointInTime: PointInTimeReader,
-  request: api.StateAtRequest,
+  { pointInTime: point, subnet }: api.StateAtRequest,
   { signal }: CallContext,
-): AsyncGenerator<MessageInput<api.StateAtReply>> {
-  const until = pointInTime.readPointInTime('point_in_time', request.pointInTime);
-  const { subnet } = request;
-  yield* pointInTime.runLimited(async function* () {
-    const folding = pointInTime.foldTo(until, { signal });
-    yield* keepaliveUntilSettled(folding, () => ({}));
-    const { state, head } = await folding;
-    const position = { position: positionMessage(head), at: headTime(head) };
-    yield { ...position, ...configurationOf(state, subnet) };
-    const now = evaluationInstant(until, head.at);
-    for await (const records of paginate(addressMap(state, subnet, now), recordsPerReply))
-      yield { ...position, records: records.map(addressRecordMessage) };
-  });
+): AsyncIterable<Buffer> {
+  const until = pointInTime.readPointInTime('point_in_time', point);
+  return encodedReplies(pointInTime.run(stateAtTask, { until, subnet }, signal));
 }
 
 /** The instant at which states that depend on time are computed, for example cooldown. */

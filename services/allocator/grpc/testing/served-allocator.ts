@@ -24,6 +24,7 @@ import { WriteObstacles } from '../../health/write-obstacles.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { PositionWaits } from '../position-waits.ts';
 import { Forwarder } from '../forwarding/forwarder.ts';
+import { runInThisThread } from '../../threads/task.ts';
 import { addServices } from '../../api-server.ts';
 
 /** The key of the checkpoints. */
@@ -91,6 +92,7 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     follower: () => roles.follower,
     writerAddress: () => forwarder.writerAddress,
     positionWaits: new PositionWaits(replica),
+    threads: runInThisThread({ ledger, archived: undefined }),
     freezeStore: memory,
     findWriteObstacle: () => obstacles.find(),
     signer: () => signer,

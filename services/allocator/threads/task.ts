@@ -1,0 +1,102 @@
+/**
+ * Heavy work, whose cost grows with the ledger: it runs in a thread of its own, so that no call waits for it. A task gets one request
+ * and sends replies; both can be copied between threads.
+ */
+import { type EventEmitter, once } from 'node:events';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
+import type { Archive } from '../../../ledger/archive/archive.ts';
+import type { ArchivedLedger } from '../../../ledger/archive/archived-ledger.ts';
+import type { Ledger } from '../../../ledger/log/store/ledger.ts';
+
+/** What a task reads and writes. */
+export interface TaskTools {
+  readonly ledger: Ledger;
+  /** undefined without an archive. Its ledger is `ledger`. */
+  readonly archived: { readonly ledger: ArchivedLedger; readonly archive: Archive } | undefined;
+}
+
+/** Resolves when the receiver has taken enough of the earlier replies. */
+export type SendReply<Reply> = (reply: Reply) => Promise<void>;
+
+export interface Task<Request, Reply> {
+  readonly name: string;
+  run(tools: TaskTools, request: Request, send: SendReply<Reply>, signal: AbortSignal): Promise<void>;
+}
+
+/** Runs tasks. */
+export interface TaskRunner {
+  /**
+   * The replies of a task. Its work ends with the signal, and when the iteration ends.
+   * @throws what the task throws; IpledgerError UNAVAILABLE when its thread ended, for example without memory
+   */
+  run<Request, Reply>(task: Task<Request, Reply>, request: Request, signal: AbortSignal): AsyncIterable<Reply>;
+}
+
+/** Replies on the way: enough that neither side waits for the other. */
+const repliesAhead = 2;
+
+type Sent =
+  | { readonly reply: unknown }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string } }
+  | { readonly end: true };
+
+/** Runs a task, and sends its replies through a port. Each message from the other side requests one more. */
+export async function sendReplies<Request>(
+  port: MessagePort,
+  task: Task<Request, unknown>,
+  { tools, request, signal }: { readonly tools: TaskTools; readonly request: Request; readonly signal: AbortSignal },
+): Promise<void> {
+  const flow = { credit: repliesAhead };
+  port.on('message', () => void flow.credit++);
+  const post = (sent: Sent): void => port.postMessage(sent);
+  const send = async (reply: unknown): Promise<void> => {
+    post({ reply });
+    for (flow.credit--; flow.credit <= 0;) await once(port, 'message', { signal });
+  };
+  try {
+    await task.run(tools, request, send, signal);
+    post({ end: true });
+  } catch (error) {
+    const { code, message } = IpledgerError.from(error);
+    post({ error: { code, message } });
+  }
+}
+
+/** Yields the replies from a port. @throws IpledgerError of the task; what `failed` rejects with; AbortError */
+export async function* receiveReplies<Reply>(
+  port: MessagePort | Worker,
+  failed: Promise<never>,
+  signal: AbortSignal,
+): AsyncGenerator<Reply> {
+  const arrived: Sent[] = [];
+  const emitter = port as EventEmitter;
+  emitter.on('message', (sent: Sent) => void arrived.push(sent));
+  for (;;) {
+    const sent = arrived.shift();
+    if (!sent) await Promise.race([once(emitter, 'message', { signal }), failed]);
+    else if ('error' in sent) throw new IpledgerError(sent.error.code, sent.error.message);
+    else if ('end' in sent) return;
+    else {
+      port.postMessage('next');
+      yield sent.reply as Reply;
+    }
+  }
+}
+
+/** Runs tasks in this thread, for specs whose ledger is in its memory. */
+export const runInThisThread = (tools: TaskTools): TaskRunner => ({
+  async *run<Request, Reply>(task: Task<Request, Reply>, request: Request, signal: AbortSignal) {
+    const { port1, port2 } = new MessageChannel();
+    const ended = new AbortController();
+    const { promise: never } = Promise.withResolvers<never>();
+    const sent = sendReplies(port2, task as Task<Request, unknown>, { tools, request, signal: ended.signal });
+    try {
+      yield* receiveReplies<Reply>(port1, never, signal);
+    } finally {
+      ended.abort();
+      await sent;
+      port1.close();
+    }
+  },
+});

@@ -1,0 +1,97 @@
+/**
+ * Runs each task in a thread of its own, with its own connection to etcd. Its memory is returned at its end, a cancelled task ends at
+ * once, and a thread without memory ends its task only.
+ */
+import { constants, setPriority } from 'node:os';
+import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
+import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
+import { createLogger, type Logger } from '../../../lib/process/log.ts';
+import { ArchivedLedger } from '../../../ledger/archive/archived-ledger.ts';
+import { openArchive } from '../../../ledger/archive/open-archive.ts';
+import { etcdAccessFromEnvironment } from '../../../ledger/log/store/etcd-access.ts';
+import { connectEtcd } from '../../../ledger/log/store/etcd-client.ts';
+import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
+import { receiveReplies, sendReplies, type Task, type TaskRunner, type TaskTools } from './task.ts';
+
+/** The heap of a thread. The claims are beside it: a million of them have 300 MB. */
+const maxHeapMb = 512;
+
+/** How a thread reaches the ledger. Credentials are in the environment, which it shares. */
+interface ThreadSettings {
+  readonly etcd: string;
+  /** '': no archive. */
+  readonly archive: string;
+}
+
+interface ThreadData extends ThreadSettings {
+  readonly task: string;
+  readonly request: unknown;
+}
+
+export interface WorkerThreadsOptions extends ThreadSettings {
+  /** The file of a program that calls `runTaskOfThread` in a thread. */
+  readonly program: string;
+  readonly log: Logger;
+  /** Called when a thread ended before its task. */
+  readonly onCrash: (task: string) => void;
+  /** For specs. */
+  readonly heapMb?: number;
+}
+
+export class WorkerThreads implements TaskRunner {
+  readonly #options: WorkerThreadsOptions;
+
+  constructor(options: WorkerThreadsOptions) {
+    this.#options = options;
+  }
+
+  async *run<Request, Reply>(
+    { name }: Task<Request, Reply>,
+    request: Request,
+    signal: AbortSignal,
+  ): AsyncGenerator<Reply> {
+    signal.throwIfAborted();
+    const { program, etcd, archive, log, onCrash, heapMb = maxHeapMb } = this.#options;
+    const data: ThreadData = { etcd, archive, task: name, request };
+    const worker = new Worker(program, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: heapMb } });
+    const failed = new Promise<never>((_, reject) => {
+      worker.once('error', reject);
+      worker.once('exit', (status) => reject(new Error(`it ended with status ${status}`)));
+    });
+    failed.catch(() => undefined); // the iteration throws it
+    try {
+      yield* receiveReplies<Reply>(worker, failed, signal);
+    } catch (error) {
+      if (error instanceof IpledgerError || signal.aborted) throw error;
+      const reason = errorMessage(error);
+      log.error({ task: name, reason }, 'a thread ended before its task');
+      onCrash(name);
+      throw new IpledgerError('UNAVAILABLE', `the thread of this request ended: ${reason}. Try again later`, {
+        cause: error,
+      });
+    } finally {
+      await worker.terminate();
+    }
+  }
+}
+
+/** The program of a thread: runs its task. */
+export async function runTaskOfThread(tasks: readonly Task<never, unknown>[]): Promise<void> {
+  // On Linux this is the priority of the calling thread: the thread that answers calls comes first.
+  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  const data = workerData as ThreadData;
+  const task = tasks.find(({ name }) => name === data.task);
+  if (!task) throw new Error(`there is no task ${data.task}`);
+  const tools = openTools(data);
+  const signal = new AbortController().signal; // the thread is terminated
+  await sendReplies(parentPort as MessagePort, task, { tools, request: data.request as never, signal });
+}
+
+function openTools({ etcd, archive: location }: ThreadSettings): TaskTools {
+  const client = connectEtcd(etcd.split(','), etcdAccessFromEnvironment(process.env, createLogger('allocator-thread')));
+  const live = new EtcdLedger(client);
+  if (location === '') return { ledger: live, archived: undefined };
+  const archive = openArchive(location, process.env);
+  const ledger = new ArchivedLedger(live, archive);
+  return { ledger, archived: { ledger, archive } };
+}
