@@ -42,6 +42,29 @@ export const alerts: readonly Alert[] = [
     summary: 'The writer changed more than twice in ten minutes.',
   },
   {
+    name: 'IpledgerLeaseChanges',
+    severity: 'warning',
+    // As IpledgerWriterChanges
+    expression:
+      'sum by (job) (changes(ipledger_watcher_active[10m])) > 4 or sum by (job) (changes(ipledger_ovn_projector_active[10m])) > 4',
+    summary: 'The Lease of {{ $labels.job }} changed its holder more than twice in ten minutes.',
+  },
+  {
+    name: 'IpledgerEventLoopDelayed',
+    severity: 'warning',
+    // The longest pause since each scrape: one of 20 s counts as much as 20 of 1 s
+    expression: 'avg_over_time(nodejs_eventloop_lag_max_seconds{job=~"ipledger-.*"}[10m]) > 0.5',
+    summary: 'The event loop of {{ $labels.job }} {{ $labels.instance }} pauses for {{ $value | humanizeDuration }}.',
+  },
+  {
+    name: 'IpledgerCertificateNotRenewed',
+    severity: 'warning',
+    expression: 'ipledger_certificate_remaining_ratio < 0.1',
+    for: '5m',
+    summary:
+      'The certificate {{ $labels.file }} of {{ $labels.job }} {{ $labels.instance }} is in the last tenth of its validity.',
+  },
+  {
     name: 'IpledgerAgentDown',
     severity: 'warning',
     // Also an agent whose Pod is gone, for six hours
@@ -115,6 +138,14 @@ export const alerts: readonly Alert[] = [
     expression: 'subnet_available_ip_count < 10',
     for: '5m',
     summary: 'Subnet {{ $labels.subnet_name }} has {{ $value }} available addresses.',
+  },
+  {
+    name: 'IpledgerAddressesHeld',
+    severity: 'warning',
+    // A Pod that is deleted with its node holds its address for good; one that ends, for a minute
+    expression: 'ipledger_addresses{state="held"} > 0',
+    for: '60m',
+    summary: '{{ $value }} released addresses of Subnet {{ $labels.subnet }} are held by containers without a CNI DEL.',
   },
   {
     name: 'IpledgerPodsWaiting',

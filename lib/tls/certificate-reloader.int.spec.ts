@@ -11,7 +11,7 @@ import {
 } from '../../test/harness/certificates/certificate-authority.ts';
 import type { TlsFiles } from './certificates.ts';
 import type { Logger } from '../process/log.ts';
-import { CertificateReloader } from './certificate-reloader.ts';
+import { certificateGauge, CertificateReloader } from './certificate-reloader.ts';
 
 const pollIntervalMs = 5;
 const day = 86_400_000;
@@ -66,6 +66,18 @@ describe('Certificate reloader', () => {
   it('fails at the start when the files are invalid', () => {
     write('key', 'nothing');
     expect(() => follow()).to.throw(`${files.key} is not, or not yet, a PEM file of a private key`);
+  });
+
+  it('shows which part of the validity is left, of the certificate and of its authority', () => {
+    const { reloader } = follow();
+    const read = () => certificateGauge.read() as Record<string, number>;
+    expect(read()[files.cert]).to.be.closeTo(1, 0.01);
+    expect(read()[files.ca]).to.be.closeTo(1, 0.01);
+    passedMs = 9.5 * day;
+    expect(read()[files.cert]).to.be.closeTo(0.05, 0.01);
+    expect(read()[files.ca]).to.be.above(0.9);
+    passedMs = 11 * day;
+    expect(Object.fromEntries(reloader.remaining())[files.cert]).to.equal(0);
   });
 
   it('fails at the start when its further check fails', () => {

@@ -9,10 +9,12 @@ import {
   checkCertificates,
   expiryOf,
   formatInstant,
+  parseCertificates,
   readCertificates,
   type TlsFiles,
 } from './certificates.ts';
 import type { Logger } from '../process/log.ts';
+import type { GaugeOptions } from '../process/metrics.ts';
 import { StableFiles } from './stable-files.ts';
 
 type AuthorityListener = experimental.CaCertificateUpdateListener;
@@ -35,6 +37,17 @@ interface Installed {
   readonly certificates: Certificates;
   readonly own: X509Certificate;
 }
+
+/** All of the process: they live as long as it. */
+const reloaders: CertificateReloader[] = [];
+
+/** The certificates of this process, for its metrics: alerts name those that are not renewed. */
+export const certificateGauge: GaugeOptions = {
+  name: 'ipledger_certificate_remaining_ratio',
+  help: 'The part of the validity of a certificate that is left; 0 when it has expired.',
+  labels: ['file'],
+  read: () => Object.fromEntries(reloaders.flatMap((each) => each.remaining())),
+};
 
 /** The certificate provider for grpc-js. It polls the files while it has a listener: a channel in use, or a server. */
 export class CertificateReloader implements experimental.CertificateProvider {
@@ -65,6 +78,18 @@ export class CertificateReloader implements experimental.CertificateProvider {
       afterPoll: () => this.#warnBeforeExpiry(),
       pollIntervalMs,
     });
+    if (log) reloaders.push(this);
+  }
+
+  /** By file, the part of the validity that is left: of the own certificate, and of the authority that expires last. */
+  remaining(): [file: string, ratio: number][] {
+    const { own, certificates } = this.#files.current;
+    const authorities = parseCertificates(this.#paths.ca, certificates.ca);
+    const last = authorities.reduce((one, other) => (expiryOf(other) > expiryOf(one) ? other : one), own);
+    return [
+      [this.#paths.cert, remainingOf(own, this.#now())],
+      [this.#paths.ca, remainingOf(last, this.#now())],
+    ];
   }
 
   /** The certificates of new connections. */
@@ -93,11 +118,16 @@ export class CertificateReloader implements experimental.CertificateProvider {
   /** Logs once an hour that the renewal is overdue. */
   #warnBeforeExpiry(): void {
     const { own } = this.#files.current;
-    const [now, expires, validFrom] = [this.#now(), expiryOf(own), own.validFromDate.getTime()];
-    if (expires - now > (expires - validFrom) * overdueFraction || now < this.#nextReminderAt) return;
+    const [now, expires] = [this.#now(), expiryOf(own)];
+    if (remainingOf(own, now) > overdueFraction || now < this.#nextReminderAt) return;
     this.#nextReminderAt = now + reminderIntervalMs;
     const details = { file: this.#paths.cert, expires: formatInstant(expires) };
     if (expires > now) this.#log?.warn(details, 'the certificate expires soon: renew it');
     else this.#log?.error(details, 'the certificate has expired, and peers reject it: renew it');
   }
+}
+
+function remainingOf(certificate: X509Certificate, now: number): number {
+  const expires = expiryOf(certificate);
+  return Math.max(0, (expires - now) / (expires - certificate.validFromDate.getTime()));
 }

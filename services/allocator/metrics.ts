@@ -10,6 +10,7 @@ import {
   type Reading,
   type Registry,
 } from '../../lib/process/metrics.ts';
+import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
 import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
 import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
 import type { EtcdSize } from './health/etcd-size.ts';
@@ -56,6 +57,7 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
   onSealing(failure: ErrorKind | undefined): void;
 } {
   const registry = createRegistry();
+  addGauge(registry, certificateGauge);
   const counters = countersOf(registry);
   limitGauges(registry, limits);
   let etcdSize: EtcdSize | undefined;
@@ -341,8 +343,8 @@ function addressGauges(registry: Registry, leadership: Leadership, log: Logger):
 }
 
 const byState: Measure = (subnet, name) =>
-  countsOf(subnet).flatMap(({ family, available, inUse, coolingDown, reserved }) =>
-    Object.entries({ available, in_use: inUse, cooldown: coolingDown, reserved }).map(([state, count]) => ({
+  countsOf(subnet).flatMap(({ family, available, inUse, coolingDown, reserved, held }) =>
+    Object.entries({ available, in_use: inUse, cooldown: coolingDown, reserved, held }).map(([state, count]) => ({
       labels: { subnet: name, family: `IPv${family}`, state },
       value: Number(count),
     })),

@@ -1,6 +1,7 @@
 /** The node agent's metrics; docs/metrics.md describes them. */
 import { IpledgerError } from '../../lib/errors.ts';
 import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../../lib/process/metrics.ts';
+import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
 import type { RequestHandler } from './daemon/daemon-server.ts';
 import type { NamespaceState } from './network-namespace.ts';
 import type { UnderlayStatus } from './underlay/keep-underlay.ts';
@@ -23,6 +24,7 @@ export interface AgentReadings {
 /** @param node the node's name */
 export function createAgentMetrics(node: string, { underlay, sandboxes }: AgentReadings = {}): AgentMetrics {
   const registry = createRegistry();
+  addGauge(registry, certificateGauge);
   addGauge(registry, {
     name: 'ipledger_provider_networks',
     help: 'Physical networks that this node serves, and those that it should serve and cannot.',

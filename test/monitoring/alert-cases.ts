@@ -3,25 +3,8 @@
  * those of `after`. The alert must fire after its `for`, and not earlier.
  */
 
-export interface AlertSeries {
-  readonly series: string;
-  readonly before: number;
-  /** `stale`: the series ends. Another text has the values in promtool's notation. */
-  readonly after: number | string;
-}
-
-export interface AlertCase {
-  readonly alert: string;
-  readonly when: string;
-  readonly series: readonly AlertSeries[];
-  /** Labels of the alert, without alertname and severity. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly summary: string;
-  /** Minutes from the change of the series until the condition holds. */
-  readonly delayMinutes?: number;
-}
-
-const steady = (series: string, value: number): AlertSeries => ({ series, before: value, after: value });
+import { type AlertCase, steady } from './alert-case.ts';
+import { ovnAlertCases } from './ovn-alert-cases.ts';
 
 export const alertCases: readonly AlertCase[] = [
   {
@@ -72,6 +55,64 @@ export const alertCases: readonly AlertCase[] = [
     labels: {},
     summary: 'The writer changed more than twice in ten minutes.',
     delayMinutes: 1,
+  },
+  {
+    alert: 'IpledgerLeaseChanges',
+    when: 'a third pod-watcher takes over after two',
+    series: [
+      { series: 'ipledger_watcher_active{job="ipledger-pod-watcher",instance="a"}', before: 0, after: '1 0 1x900' },
+      { series: 'ipledger_watcher_active{job="ipledger-pod-watcher",instance="b"}', before: 1, after: '0 1 0x900' },
+    ],
+    labels: { job: 'ipledger-pod-watcher' },
+    summary: 'The Lease of ipledger-pod-watcher changed its holder more than twice in ten minutes.',
+    delayMinutes: 1,
+  },
+  {
+    alert: 'IpledgerLeaseChanges',
+    when: 'a third OVN projector takes over after two',
+    series: [
+      {
+        series: 'ipledger_ovn_projector_active{job="ipledger-ovn-projector",instance="a"}',
+        before: 0,
+        after: '1 0 1x900',
+      },
+      {
+        series: 'ipledger_ovn_projector_active{job="ipledger-ovn-projector",instance="b"}',
+        before: 1,
+        after: '0 1 0x900',
+      },
+    ],
+    labels: { job: 'ipledger-ovn-projector' },
+    summary: 'The Lease of ipledger-ovn-projector changed its holder more than twice in ten minutes.',
+    delayMinutes: 1,
+  },
+  {
+    alert: 'IpledgerEventLoopDelayed',
+    when: 'the event loop of an allocator stops for 21 seconds',
+    series: [
+      {
+        series: 'nodejs_eventloop_lag_max_seconds{job="ipledger-allocator",instance="a"}',
+        before: 0,
+        after: '21 0x900',
+      },
+      steady('nodejs_eventloop_lag_max_seconds{job="other",instance="b"}', 30),
+    ],
+    labels: { job: 'ipledger-allocator', instance: 'a' },
+    summary: 'The event loop of ipledger-allocator a pauses for 1s.',
+  },
+  {
+    alert: 'IpledgerCertificateNotRenewed',
+    when: 'less than a tenth of its validity is left',
+    series: [
+      {
+        series: 'ipledger_certificate_remaining_ratio{job="ipledger-allocator",instance="a",file="/tls/tls.crt"}',
+        before: 0.1,
+        after: 0.09,
+      },
+      steady('ipledger_certificate_remaining_ratio{job="ipledger-allocator",instance="a",file="/tls/ca.crt"}', 0.9),
+    ],
+    labels: { job: 'ipledger-allocator', instance: 'a', file: '/tls/tls.crt' },
+    summary: 'The certificate /tls/tls.crt of ipledger-allocator a is in the last tenth of its validity.',
   },
   {
     alert: 'IpledgerAgentDown',
@@ -186,6 +227,16 @@ export const alertCases: readonly AlertCase[] = [
     ],
     labels: { subnet_name: 'lan' },
     summary: 'Subnet lan has 9 available addresses.',
+  },
+  {
+    alert: 'IpledgerAddressesHeld',
+    when: 'an address stays held',
+    series: [
+      { series: 'ipledger_addresses{instance="a",subnet="lan",family="IPv4",state="held"}', before: 0, after: 2 },
+      steady('ipledger_addresses{instance="a",subnet="lan",family="IPv4",state="cooldown"}', 2),
+    ],
+    labels: { instance: 'a', subnet: 'lan', family: 'IPv4', state: 'held' },
+    summary: '2 released addresses of Subnet lan are held by containers without a CNI DEL.',
   },
   {
     alert: 'IpledgerPodsWaiting',
@@ -335,66 +386,5 @@ export const alertCases: readonly AlertCase[] = [
     labels: { instance: 'a', method: 'Bind', code: 'RATE_LIMITED' },
     summary: 'An agent sends more Bind calls than its rate allows.',
   },
-  {
-    alert: 'IpledgerOvnNoActiveProjector',
-    when: 'all projectors are standbys',
-    series: [{ series: 'ipledger_ovn_projector_active{instance="a"}', before: 1, after: 0 }],
-    labels: {},
-    summary: '0 OVN projectors are active, instead of one.',
-  },
-  {
-    alert: 'IpledgerOvnNoActiveProjector',
-    when: 'no projector is scraped any more',
-    series: [
-      { series: 'ipledger_ovn_projector_active{instance="a"}', before: 1, after: 'stale' },
-      { series: 'ipledger_ovn_projector_active{instance="b"}', before: 0, after: 'stale' },
-    ],
-    labels: {},
-    summary: '0 OVN projectors are active, instead of one.',
-  },
-  {
-    alert: 'IpledgerOvnNorthboundUnreachable',
-    when: 'the active projector loses its connection',
-    series: [{ series: 'ipledger_ovn_northbound_connected{instance="a"}', before: 1, after: 0 }],
-    labels: { instance: 'a' },
-    summary: 'The OVN projector has no connection to the northbound database.',
-  },
-  {
-    alert: 'IpledgerOvnPortsDown',
-    when: 'a port with a container is not up',
-    series: [
-      { series: 'ipledger_ovn_ports{instance="a",state="down"}', before: 0, after: 1 },
-      steady('ipledger_ovn_ports{instance="a",state="present"}', 7),
-    ],
-    labels: { instance: 'a', state: 'down' },
-    summary: '1 logical ports are not up, although containers have them.',
-  },
-  {
-    alert: 'IpledgerOvnProjectionBehind',
-    when: 'the projector does not process an event',
-    series: [
-      { series: 'ipledger_head_seq{instance="a"}', before: 100, after: 101 },
-      steady('ipledger_ovn_applied_seq{instance="b"}', 100),
-    ],
-    labels: {},
-    summary: 'The OVN projector has not processed the last 1 events of the ledger.',
-    delayMinutes: 1,
-  },
-  {
-    alert: 'IpledgerOvnConflict',
-    when: 'another program has a row with a name of ipledger',
-    series: [{ series: 'ipledger_ovn_conflicts{instance="a"}', before: 0, after: 1 }],
-    labels: { instance: 'a' },
-    summary: '1 rows of other programs in OVN have names of ipledger.',
-  },
-  {
-    alert: 'IpledgerProviderNetworkRefused',
-    when: 'a NIC cannot be used',
-    series: [
-      { series: 'ipledger_provider_networks{node="node-1",state="refused"}', before: 0, after: 1 },
-      steady('ipledger_provider_networks{node="node-1",state="served"}', 2),
-    ],
-    labels: { node: 'node-1', state: 'refused' },
-    summary: 'Node node-1 cannot serve 1 ProviderNetworks.',
-  },
+  ...ovnAlertCases,
 ];

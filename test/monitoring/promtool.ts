@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { rules, type AlertingRule } from '../../deploy/monitoring/prometheus.ts';
 import { root } from '../harness/paths.ts';
 import { runCommand } from '../harness/processes/command.ts';
-import type { AlertCase, AlertSeries } from './alert-cases.ts';
+import type { AlertCase, AlertSeries } from './alert-case.ts';
 
 const ruleFile = join(root, 'deploy/chart/files/monitoring/alerts.yaml');
 const timeoutMs = 60_000;

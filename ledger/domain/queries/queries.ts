@@ -39,6 +39,8 @@ export interface Counts {
   /** Released addresses, and quarantined ones. */
   readonly coolingDown: bigint;
   readonly reserved: bigint;
+  /** Released addresses on which a container may still answer: a part of `coolingDown`. */
+  readonly held: bigint;
 }
 
 /** Counts with the ranges of the addresses, as text. */
@@ -188,6 +190,7 @@ function familyCounts(family: Family, usable: readonly Interval[], pools: readon
     available: total - inUse,
     coolingDown: sum((pool) => pool.released.count + pool.quarantined),
     reserved,
+    held: sum((pool) => pool.held),
   };
 }
 

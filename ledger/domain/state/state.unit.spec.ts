@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Address, formatAddress, parseAddress } from '../addresses/address.ts';
-import type { Claim } from './claim.ts';
+import { type Claim, standingOf } from './claim.ts';
 import { effectiveClaim } from './claims-on-network.ts';
 import { type Command, type IpFamily, noBindingTimeoutMs } from '../commands/command.ts';
 import { decide } from '../decide/decide.ts';
@@ -259,6 +259,7 @@ function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Us
       available: total - inUse,
       coolingDown: BigInt(claims.length) - inUse,
       reserved: BigInt(reserved.length),
+      held: BigInt(where((claim) => standingOf(claim) === 'held').length),
       inUseRange: formatRanges(family, taken),
       availableRange: formatRanges(family, difference(usable, taken)),
       reservedRange: formatRanges(family, union(reserved)),

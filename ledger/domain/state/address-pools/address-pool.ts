@@ -94,6 +94,11 @@ export class AddressPool {
     return { idle: this.#idle, held: this.#held, count: this.#idle.size + this.#held.size };
   }
 
+  /** The number of released addresses on which a container may still answer. */
+  get held(): number {
+    return this.#held.size;
+  }
+
   /** The next fresh addresses, in the order of allocation. */
   firstFresh(count: number): bigint[] {
     const found: bigint[] = [];

@@ -1,0 +1,21 @@
+/** The form of a case for an alert. */
+export interface AlertSeries {
+  readonly series: string;
+  readonly before: number;
+  /** `stale`: the series ends. Another text has the values in promtool's notation. */
+  readonly after: number | string;
+}
+
+export interface AlertCase {
+  readonly alert: string;
+  readonly when: string;
+  readonly series: readonly AlertSeries[];
+  /** Labels of the alert, without alertname and severity. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly summary: string;
+  /** Minutes from the change of the series until the condition holds. */
+  readonly delayMinutes?: number;
+}
+
+/** A series whose values do not change. */
+export const steady = (series: string, value: number): AlertSeries => ({ series, before: value, after: value });
