@@ -12,6 +12,7 @@ import {
   isFirstInNameOrder,
   podsOfFullName,
 } from '../../../lib/kubernetes/ip-object-name.ts';
+import { addTo, removeFrom } from '../../../lib/maps.ts';
 import { AllocationIndex } from '../ledger/allocation-index.ts';
 import {
   podKeyOf,
@@ -46,6 +47,7 @@ export class AllocationView implements LedgerSubscriber {
   readonly #reserved = new Map<string, AttachmentName>();
   readonly #subnets = new Map<string, AppliedSubnet>();
   readonly #pools = new Map<string, AppliedPool>();
+  readonly #poolsOfSubnet = new Map<string, Set<string>>();
   #seq = 0;
 
   constructor(onAffected: (affected: AffectedObjects) => void) {
@@ -127,12 +129,13 @@ export class AllocationView implements LedgerSubscriber {
 
   onSnapshot({ seq, allocations, subnets, pools, reservations }: LedgerSnapshot): void {
     const before = this.all();
-    const indexes = [this.#byPod, this.#byShortName, this.#byDistinctName, this.#reserved, this.#subnets, this.#pools];
-    for (const index of indexes) index.clear();
+    const allocationIndexes = [this.#byPod, this.#byShortName, this.#byDistinctName];
+    for (const index of allocationIndexes) index.clear();
+    for (const index of [this.#reserved, this.#subnets, this.#pools, this.#poolsOfSubnet]) index.clear();
     for (const allocation of allocations) this.#put(allocation);
     for (const reserved of reservations) this.#reserve(reserved);
     for (const subnet of subnets) this.#subnets.set(subnet.name, subnet);
-    for (const pool of pools) this.#pools.set(pool.name, pool);
+    for (const pool of pools) this.#setPool(pool.name, pool);
     this.#seq = seq;
     const after = this.all();
     this.#onAffected({
@@ -159,14 +162,22 @@ export class AllocationView implements LedgerSubscriber {
       else if (event.kind === 'unreserved') for (const name of this.#namesAround(this.#unreserve(event))) ips.add(name);
       else if (event.kind === 'subnet-configured') this.#subnets.set(event.subnet.name, event.subnet);
       else if (event.kind === 'subnet-retired') this.#subnets.delete(event.subnet);
-      else if (event.kind === 'pool-configured') this.#pools.set(event.pool.name, event.pool);
-      else if (event.kind === 'pool-retired') this.#pools.delete(event.pool);
+      else if (event.kind === 'pool-configured') this.#setPool(event.pool.name, event.pool);
+      else if (event.kind === 'pool-retired') this.#setPool(event.pool, undefined);
       const subnet = subnetOf(event);
       if (subnet !== undefined) subnets.add(subnet);
     }
     this.#seq = seq;
-    const affectedPools = [...this.#pools.values()].filter(({ spec }) => subnets.has(spec.subnet));
-    this.#onAffected({ pods, ips, subnets, pools: new Set(affectedPools.map(({ name }) => name)) });
+    const pools = new Set([...subnets].flatMap((subnet) => [...(this.#poolsOfSubnet.get(subnet) ?? [])]));
+    this.#onAffected({ pods, ips, subnets, pools });
+  }
+
+  #setPool(name: string, pool: AppliedPool | undefined): void {
+    const before = this.#pools.get(name);
+    if (before) removeFrom(this.#poolsOfSubnet, before.spec.subnet, name);
+    if (!pool) return void this.#pools.delete(name);
+    this.#pools.set(name, pool);
+    addTo(this.#poolsOfSubnet, pool.spec.subnet, name);
   }
 
   /** The IP objects that a change at a name may affect: the one of that name, and the distinct ones of all that share it. */

@@ -62,12 +62,14 @@ export class LifecycleTracker {
   terminating(): TerminatingPods {
     const now = this.#now();
     const mayHaveUnseen = now - this.#startedAt < unseenMs;
-    const current = [...this.#terminating].filter(([, { isUnseen }]) => mayHaveUnseen || !isUnseen);
-    return Object.fromEntries(
-      current
-        .slice(0, handoverLimits.terminatingPods)
-        .map(([uid, { graceSeconds, since }]) => [uid, [graceSeconds, Math.floor(now - since)]]),
-    );
+    const terminating: Record<string, readonly [number, number]> = {};
+    let count = 0;
+    for (const [uid, { graceSeconds, since, isUnseen }] of this.#terminating) {
+      if (isUnseen && !mayHaveUnseen) continue;
+      if (++count > handoverLimits.terminatingPods) break;
+      terminating[uid] = [graceSeconds, Math.floor(now - since)];
+    }
+    return terminating;
   }
 
   /** A DELETE with another grace period starts the time again. It can only shorten the period. */

@@ -2,8 +2,9 @@
  * The Pods that hold addresses and are missing from the API without a deletion. While they are most of a namespace or of the cluster,
  * the namespaces concerned are halted: an API server may have lost data. Before that, the watcher requests from the API server what it deleted.
  *
- * A check visits the names without a Pod, not the ledger.
+ * A check visits the names that changed since the one before, and the namespaces that miss Pods.
  */
+import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { LedgerPods } from '../../kubernetes/ledger-pods.ts';
 import { allObjects, MassDeletionGuard, type ScopeCounts } from '../mass-deletion-guard.ts';
 import type { AllocationCache } from './allocation-cache.ts';
@@ -33,8 +34,12 @@ const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 export class MissingPods {
   readonly #options: MissingPodsOptions;
   readonly #guard: MassDeletionGuard;
-  /** Names that hold allocations and had no Pod when they were seen last. */
+  /** Names whose Pod, allocations or explanation may have changed since the last check. */
+  readonly #changed = new Set<string>();
+  /** Names that hold allocations and have no Pod. */
   readonly #absent = new Set<string>();
+  /** Those of them whose absence nothing explains, by namespace. */
+  readonly #missing = new Map<string, Set<string>>();
   /** Scopes for which the deletions were requested since they were plausible. */
   readonly #requested = new Set<string>();
   #explaining: Promise<void> | undefined;
@@ -64,14 +69,19 @@ export class MissingPods {
     return this.#isClusterHalted;
   }
 
+  /** The names that hold allocations and had no Pod at the last check. */
+  get absent(): ReadonlySet<string> {
+    return this.#absent;
+  }
+
   isHalted(namespace: string): boolean {
     if (performance.now() - this.#checkedAt > checkMs) this.check();
     return this.#halted.has(namespace);
   }
 
-  /** The API has no Pod of this name any more. */
-  add(key: string): void {
-    this.#absent.add(key);
+  /** Call it when the Pod of a name, its allocations, or what explains its absence may have changed. */
+  onChanged(key: string): void {
+    this.#changed.add(key);
   }
 
   /** An operator accepted that up to these numbers of Pods were deleted, by scope. */
@@ -80,10 +90,10 @@ export class MissingPods {
     this.check();
   }
 
-  /** Looks at all names of the ledger. Call it at the start, and after a list of Pods. */
+  /** Looks at all names of the ledger. Call it at the start, and after a snapshot. */
   scan(): void {
-    this.#absent.clear();
-    for (const key of this.#options.allocations.podKeys()) if (!this.#options.pods.has(key)) this.#absent.add(key);
+    for (const key of this.#absent) this.#changed.add(key);
+    for (const key of this.#options.allocations.podKeys()) this.#changed.add(key);
     this.check();
   }
 
@@ -96,80 +106,93 @@ export class MissingPods {
   /** Halts or resumes namespaces, depending on how many Pods are missing. */
   check(): void {
     this.#checkedAt = performance.now();
-    const missing = this.#missing();
-    const counts = this.#countsOf(missing);
-    const suspect = [...counts].filter(([scope, each]) => this.#guard.mustHalt(scope, each)).map(([scope]) => scope);
-    const unrequested = suspect.filter((scope) => !this.#guard.halted.has(scope) && !this.#requested.has(scope));
-    for (const scope of this.#requested) if (!suspect.includes(scope)) this.#requested.delete(scope);
-    if (unrequested.length > 0) this.#request(unrequested, missing);
+    for (const key of this.#changed) this.#classify(key);
+    this.#changed.clear();
+    const counts = this.#counts();
+    const suspect = new Set(
+      [...counts].filter(([scope, each]) => this.#guard.mustHalt(scope, each)).map(([scope]) => scope),
+    );
+    const unrequested = [...suspect].filter((scope) => !this.#guard.halted.has(scope) && !this.#requested.has(scope));
+    for (const scope of this.#requested) if (!suspect.has(scope)) this.#requested.delete(scope);
+    if (unrequested.length > 0) this.#request(unrequested);
     // Until the API server has answered, what is suspect is halted without an alarm.
     if (!this.#explaining) for (const [scope, each] of counts) this.#guard.update(scope, each);
-    this.#isClusterHalted = suspect.includes(allObjects);
-    this.#halted = this.#concerned(suspect, missing);
-    if (!this.#explaining) this.#raise(missing, counts);
+    this.#isClusterHalted = suspect.has(allObjects);
+    this.#halted = this.#concerned(suspect);
+    if (!this.#explaining) this.#raise(counts);
+  }
+
+  /** Sorts a name among the absent and the missing ones. */
+  #classify(key: string): void {
+    const { pods, allocations, isUnexplained } = this.#options;
+    const isAbsent = !pods.has(key) && allocations.uids(key).length > 0;
+    if (isAbsent) this.#absent.add(key);
+    else this.#absent.delete(key);
+    if (isAbsent && isUnexplained(key)) addTo(this.#missing, namespaceOf(key), key);
+    else removeFrom(this.#missing, namespaceOf(key), key);
   }
 
   /** While other scopes are explained, these wait for the next check: their names are not among those that are looked up. */
-  #request(scopes: readonly string[], missing: readonly string[]): void {
+  #request(scopes: readonly string[]): void {
     if (this.#explaining) return;
     for (const scope of scopes) this.#requested.add(scope);
-    this.#explaining = this.#options.explain(new Set(missing)).finally(() => {
+    const missing = new Set([...this.#missing.values()].flatMap((keys) => [...keys]));
+    this.#explaining = this.#options.explain(missing).finally(() => {
       this.#explaining = undefined;
       this.check();
     });
   }
 
-  /** The names that are missing now. */
-  #missing(): string[] {
-    const { pods, allocations, isUnexplained } = this.#options;
-    const missing: string[] = [];
-    for (const key of this.#absent)
-      if (pods.has(key) || allocations.uids(key).length === 0) this.#absent.delete(key);
-      else if (isUnexplained(key)) missing.push(key);
-    return missing;
+  #missingIn(namespace: string): number {
+    return this.#missing.get(namespace)?.size ?? 0;
   }
 
   /** By scope: the namespaces with missing Pods, those that are halted, and all except accepted namespaces. */
-  #countsOf(missing: readonly string[]): Map<string, ScopeCounts> {
+  #counts(): Map<string, ScopeCounts> {
     const { allocations } = this.#options;
-    const byNamespace = new Map<string, number>();
-    for (const scope of [...this.#guard.halted.keys(), ...this.#guard.accepted])
-      if (scope !== allObjects) byNamespace.set(scope, 0);
-    for (const key of missing) byNamespace.set(namespaceOf(key), (byNamespace.get(namespaceOf(key)) ?? 0) + 1);
+    const namespaces = new Set([...this.#guard.halted.keys(), ...this.#guard.accepted, ...this.#missing.keys()]);
+    namespaces.delete(allObjects);
     const counts = new Map<string, ScopeCounts>();
-    let accepted = 0;
-    for (const [namespace, count] of byNamespace) {
-      counts.set(namespace, { missing: count, expected: allocations.uidCountOf(namespace) });
-      if (this.#guard.isAccepted(namespace, count)) accepted += count;
+    let all = 0;
+    for (const namespace of namespaces) {
+      const missing = this.#missingIn(namespace);
+      counts.set(namespace, { missing, expected: allocations.uidCountOf(namespace) });
+      if (!this.#guard.isAccepted(namespace, missing)) all += missing;
     }
-    return counts.set(allObjects, { missing: missing.length - accepted, expected: allocations.uidCount });
+    return counts.set(allObjects, { missing: all, expected: allocations.uidCount });
   }
 
   /** The namespaces of halted scopes. All that miss a Pod are concerned when the cluster is. */
-  #concerned(scopes: readonly string[], missing: readonly string[]): ReadonlySet<string> {
-    const namespaces = new Set(scopes.filter((scope) => scope !== allObjects));
-    if (!scopes.includes(allObjects)) return namespaces;
-    const counts = Map.groupBy(missing, namespaceOf);
-    for (const [namespace, keys] of counts)
-      if (!this.#guard.isAccepted(namespace, keys.length)) namespaces.add(namespace);
+  #concerned(scopes: ReadonlySet<string>): ReadonlySet<string> {
+    const namespaces = new Set(scopes);
+    if (!namespaces.delete(allObjects)) return namespaces;
+    for (const [namespace, keys] of this.#missing)
+      if (!this.#guard.isAccepted(namespace, keys.size)) namespaces.add(namespace);
     return namespaces;
   }
 
-  #raise(missing: readonly string[], counts: ReadonlyMap<string, ScopeCounts>): void {
+  #raise(counts: ReadonlyMap<string, ScopeCounts>): void {
     const { alarm, leaseNamespace } = this.#options;
     const [first] = this.#guard.halted.has(allObjects) ? [allObjects] : this.#guard.halted.keys();
     const worst = first === undefined ? undefined : counts.get(first);
     if (first !== undefined && worst) {
       const isAll = first === allObjects;
-      const names = missing.filter((key) => isAll || namespaceOf(key) === first);
       const [of, halted] = [isAll ? '' : ` of namespace ${first}`, [...this.#halted].toSorted()];
       const more = halted.length > maxListed ? ` and ${halted.length - maxListed} more` : '';
       alarm(
-        `${worst.missing} of ${worst.expected} Pods${of} that hold addresses are missing from the Kubernetes API all at the same time (${names.slice(0, maxListed).join(', ')}, …); ` +
+        `${worst.missing} of ${worst.expected} Pods${of} that hold addresses are missing from the Kubernetes API all at the same time (${this.#examples(first).join(', ')}, …); ` +
           `nothing is released in namespace ${halted.slice(0, maxListed).join(', ')}${more}. ` +
           `If the API server lost its data, restore it; if the Pods are really deleted, run: ipledger accept-mass-deletion --namespace ${leaseNamespace} --reason TEXT`,
       );
     } else if (this.#isAlarmed) alarm(undefined);
     this.#isAlarmed = first !== undefined;
+  }
+
+  /** Some missing names of a scope. */
+  #examples(scope: string): string[] {
+    const examples: string[] = [];
+    for (const keys of scope === allObjects ? this.#missing.values() : [this.#missing.get(scope) ?? []])
+      for (const key of keys) if (examples.push(key) === maxListed) return examples;
+    return examples;
   }
 }

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { networksAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
-import type { HeldAllocation } from '../../ledger/ledger-events.ts';
+import { podKeyOf, type HeldAllocation } from '../../ledger/ledger-events.ts';
 import { heldAllocation, until } from '../../testing/fakes.ts';
+import { MissingPods } from './missing-pods.ts';
 import {
   beingDeleted,
   createPodControllerWorld,
+  manyAllocations,
   podWithNetwork,
   type PodControllerWorldOptions,
   waitForIdle,
@@ -168,5 +170,24 @@ describe('missing Pods of several namespaces', () => {
     await until(() => new Set(releasedIn('large').map(({ pod }) => pod)).size === 100);
     expect(releasedIn('noisy').every(({ evidence }) => evidence?.endsWith(': the tenant left'))).to.equal(true);
     expect(releasedIn('large').every(({ evidence }) => evidence?.endsWith(': moved away'))).to.equal(true);
+  });
+
+  it('are counted again only if they have changed, also when the guard checks them again', async () => {
+    let visits = 0;
+    const [many, uids] = [manyAllocations(1_000), ['uid']];
+    const missing = new MissingPods({
+      pods: { has: () => (visits++, false) },
+      allocations: { podKeys: () => many.map(podKeyOf), uids: () => uids, uidCount: 5_000, uidCountOf: () => 5_000 },
+      isUnexplained: () => true,
+      explain: () => Promise.resolve(),
+      leaseNamespace: 'kube-system',
+      alarm: () => undefined,
+    });
+    await missing.prepare();
+    expect([visits, missing.absent.size]).to.deep.equal([1_000, 1_000]);
+    missing.check();
+    missing.onChanged('default/p7');
+    missing.check();
+    expect(visits).to.equal(1_001);
   });
 });

@@ -5,13 +5,14 @@
  * Level-triggered: each reconciliation reads the Pod's current state and the allocations that its name holds; it does not
  * depend on the events in between. pod-termination.ts holds the evidence that a Pod has ended, waiters.ts the Pods that wait.
  */
+import { setImmediate } from 'node:timers/promises';
 import { type Informer, keyOf, type ObjectChange } from '../../../../lib/kubernetes/client/informer.ts';
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import { hasAllocatedAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
 import type { MachineObject } from '../../kubernetes/objects/virtual-machine.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
-import type { LedgerEvent } from '../../ledger/ledger-events.ts';
+import { podKeyOf, type LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { allObjects } from '../mass-deletion-guard.ts';
@@ -51,11 +52,13 @@ export interface PodControllerOptions
   readonly backoffMs?: readonly [first: number, max: number];
   /** The terminating Pods that an earlier watcher has seen. */
   readonly terminatingBefore?: TerminatingPods;
-  /** The interval between checks of all Pods that hold allocations; 0: never. */
+  /** The interval between checks of all names that hold allocations; 0: never. */
   readonly garbageIntervalMs?: number;
 }
 
 const concurrency = 64;
+/** The event loop runs after this many names: less than a millisecond. */
+const namesPerSlice = 1_000;
 const defaultBackoffMs = [500, 30_000] as const;
 const defaultGarbageIntervalMs = 360_000;
 
@@ -132,7 +135,7 @@ export class PodController implements LedgerSubscriber {
   /** An operator accepted that up to these numbers of missing Pods were deleted, by scope. */
   acceptMassDeletion(accepted: Readonly<Record<string, number>>, reason: string): void {
     this.#termination.acceptMassDeletion(accepted, reason);
-    for (const key of this.#options.allocations.podKeys()) this.#queue.add(key);
+    this.#enqueueAbsent();
   }
 
   /** The terminating Pods, for the next watcher. */
@@ -158,7 +161,7 @@ export class PodController implements LedgerSubscriber {
     this.#waiters.start();
     const { garbageIntervalMs = defaultGarbageIntervalMs, signal } = this.#options;
     if (garbageIntervalMs <= 0 || signal.aborted) return;
-    const scan = setInterval(() => this.#enqueueHolders(), garbageIntervalMs).unref();
+    const scan = setInterval(() => void this.#collectGarbage(), garbageIntervalMs).unref();
     signal.addEventListener('abort', () => clearInterval(scan), { once: true });
   }
 
@@ -183,10 +186,14 @@ export class PodController implements LedgerSubscriber {
     for (const event of events) {
       if (event.kind === 'unbound') this.#onUnbound(event);
       else this.#waiters.onEvent(event);
-      if (event.kind === 'released') this.#queue.add(keyOf({ namespace: event.namespace, name: event.pod }));
-      else if (event.kind === 'allocated')
-        this.#queue.add(keyOf({ namespace: event.allocation.namespace, name: event.allocation.pod }));
+      if (event.kind === 'released') this.#onChanged(keyOf({ namespace: event.namespace, name: event.pod }));
+      else if (event.kind === 'allocated') this.#onChanged(podKeyOf(event.allocation));
     }
+  }
+
+  #onChanged(key: string): void {
+    this.#termination.onChanged(key);
+    this.#queue.add(key);
   }
 
   /** Concerns the Pod if it waits to release what was bound; concerns other Pods if the Pod no longer holds the address. */
@@ -201,10 +208,14 @@ export class PodController implements LedgerSubscriber {
 
   #onPod(change: ObjectChange<Pod>): void {
     if (change.kind === 'listed') {
-      if (this.#started) this.#enqueueHolders();
+      if (this.#started) this.#enqueueAbsent();
       return;
     }
     const key = ledgerKeyOf(change.object);
+    this.#termination.onChanged(key);
+    // It may be the launcher of a machine that has no other Pod.
+    for (const pod of [change.object, change.kind === 'present' ? change.before : undefined])
+      if (pod?.assertedMachine) this.#termination.onChanged(keyOf({ ...pod, name: pod.assertedMachine.name }));
     if (change.kind === 'present') {
       // A launcher has its own name in the ledger until its virtual machine is observed.
       if (change.before && ledgerKeyOf(change.before) !== key) this.#queue.add(ledgerKeyOf(change.before));
@@ -227,7 +238,7 @@ export class PodController implements LedgerSubscriber {
       [uid, replicas, firstOrdinal, deleting].join();
     if (before && relevantFields(before) === relevantFields(object)) return;
     this.wakeWaiters(`set:${keyOf(object)}`);
-    for (const key of this.#options.allocations.membersOf(keyOf(object))) this.#queue.add(key);
+    for (const key of this.#options.allocations.membersOf(keyOf(object))) this.#onChanged(key);
   }
 
   /** The deletion of a machine that does not run ends no Pod. */
@@ -242,20 +253,33 @@ export class PodController implements LedgerSubscriber {
   }
 
   #enqueueAll(): void {
-    this.#enqueueHolders();
+    this.#termination.scan();
+    for (const key of this.#options.allocations.podKeys()) this.#queue.add(key);
     for (const key of this.#pods.keys()) this.#queue.add(key);
   }
 
-  /** All Pods that hold allocations. The mass-deletion guard may halt or resume their releases. */
-  #enqueueHolders(): void {
-    this.#termination.checkMassDeletion();
-    for (const key of this.#options.allocations.podKeys()) this.#queue.add(key);
+  /** Finds what no event has reported, in slices. */
+  async #collectGarbage(): Promise<void> {
+    const { allocations, signal } = this.#options;
+    let visited = 0;
+    for (const key of allocations.podKeys()) {
+      if (!this.#pods.has(key)) this.#termination.onChanged(key);
+      if (++visited % namesPerSlice === 0) await setImmediate();
+      if (signal.aborted) return;
+    }
+    this.#enqueueAbsent();
+  }
+
+  /** All names that hold allocations and have no Pod. The mass-deletion guard may halt or resume their releases. */
+  #enqueueAbsent(): void {
+    for (const key of this.#termination.checkMassDeletion()) this.#queue.add(key);
   }
 
   async #reconcile(key: string): Promise<Outcome> {
     try {
       return await this.#reconcileName(key);
     } finally {
+      this.#termination.onChanged(key);
       this.#waiters.onAttemptEnded(key);
     }
   }

@@ -88,7 +88,6 @@ export class PodTermination {
     this.#options.allocations.recordLastOwner(key, pod.ledgerUid, ownerOf(pod));
     const isMarked = pod.deletionTimestamp !== '';
     const isGone = witnessed && !pods.has(key);
-    if (!pods.has(key) && this.#options.allocations.uids(key).length > 0) this.#missing.add(key);
     if (isGone && isMarked) this.#recordDeleted(key, pod.ledgerUid);
     // A static Pod runs on when its mirror is deleted, and its kubelet creates a new mirror.
     if (isMirror(pod)) return this.#postpone(key, mirrorGraceMs);
@@ -111,9 +110,20 @@ export class PodTermination {
     return this.#missing.prepare();
   }
 
-  /** Halts or resumes releases, depending on how many Pods are missing. Visits all names of the ledger. */
-  checkMassDeletion(): void {
+  /** Call it when a Pod or its allocations have changed, when its StatefulSet has, and after each reconciliation of its name. */
+  onChanged(key: string): void {
+    this.#missing.onChanged(key);
+  }
+
+  /** Visits all names of the ledger: call it at the start, and after a snapshot. */
+  scan(): void {
     this.#missing.scan();
+  }
+
+  /** Halts or resumes releases, depending on how many Pods are missing. Returns the names that hold allocations and have no Pod. */
+  checkMassDeletion(): ReadonlySet<string> {
+    this.#missing.check();
+    return this.#missing.absent;
   }
 
   /** An operator accepted that up to these numbers of missing Pods were deleted, by scope of the mass-deletion guard. */
@@ -269,7 +279,10 @@ export class PodTermination {
   async #explain(names: ReadonlySet<string>): Promise<void> {
     const { listDeleted, log, signal } = this.#options;
     const missing = new Set(names);
-    for (const key of await this.#findStopped(names)) missing.delete(key);
+    for (const key of await this.#findStopped(names)) {
+      missing.delete(key);
+      this.#missing.onChanged(key);
+    }
     try {
       if (!listDeleted || missing.size === 0) return;
       log.info({ missing: missing.size }, 'pods: most Pods are missing, listing the deletions since they were seen');
@@ -308,7 +321,9 @@ export class PodTermination {
   }
 
   #recordDeleted(key: string, uid: string): void {
-    if (this.#options.allocations.uids(key).includes(uid)) addTo(this.#deleted, key, uid);
+    if (!this.#options.allocations.uids(key).includes(uid)) return;
+    addTo(this.#deleted, key, uid);
+    this.#missing.onChanged(key);
   }
 }
 
