@@ -1,4 +1,5 @@
 /** Errors of requests to the Kubernetes API, and how a client reacts to them. */
+import { asRecord, asText } from '../untyped-json.ts';
 
 /**
  * How a client reacts to an error:
@@ -59,6 +60,12 @@ function reactionTo(status: number): Reaction {
   if (status === 401 || status === 403) return 'denied';
   if (status === 0 || status === 408 || status === 429 || status >= 500) return 'later';
   return 'invalid';
+}
+
+/** The error in an ERROR event of a watch. */
+export function watchErrorOf(object: unknown, path: string): ApiError {
+  const { code, message } = asRecord(object);
+  return new ApiError(Number(code) || 500, asText(message), { request: `watch of ${path}` });
 }
 
 /** Resolves as the read does; to undefined if the object, or its resource, does not exist. */

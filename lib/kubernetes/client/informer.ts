@@ -1,8 +1,10 @@
 /**
- * Informer: a local copy of all objects of one kind, kept current by list and watch. It restarts a watch after each failure.
+ * Informer: a local copy of all objects of one kind, kept current by list and watch. It continues a watch after each failure, and
+ * lists again only if the API server cannot continue it, or may have been rolled back.
  *
  * Invariants
- *   - `objects` is the result of the last list and the watch events after it. It is empty before the first complete list.
+ *   - `objects` is the result of the last list and the watch events after it. Before the first complete list it is incomplete.
+ *   - A repeated list does not delay new objects: the watch runs beside it (list-merge.ts).
  *   - Objects are identified by uid. A recreated object of the same name is reported as gone, then as present, even when the
  *     informer missed both events.
  *   - A deletion inferred from a list has `witnessed: false`, because a list is weaker evidence than a DELETED event.
@@ -13,19 +15,13 @@ import { errorMessage } from '../../errors.ts';
 import { backoffMs, pause } from '../../process/abortable.ts';
 import type { Logger } from '../../process/log.ts';
 import type { Api } from './kubernetes-api.ts';
-import { ApiError } from './api-error.ts';
-import { listPages, readListVersion } from './list-pages.ts';
-import type { ObjectStore } from './object-store.ts';
+import { ApiError, watchErrorOf } from './api-error.ts';
+import { ListMerge } from './list-merge.ts';
+import { listObjects, metadataOnly, readListVersion } from './list-pages.ts';
+import { keyOf, type ObjectMeta, type ObjectStore } from './object-store.ts';
 import { type UntypedJson, asRecord, asText } from '../untyped-json.ts';
 
-/** The metadata that identifies an object. */
-export interface ObjectMeta {
-  /** "" for a cluster-scoped object. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-}
+export { keyOf, type ObjectMeta } from './object-store.ts';
 
 export type ObjectChange<T> =
   | { readonly kind: 'present'; readonly object: T; readonly before: T | undefined }
@@ -56,8 +52,6 @@ export interface InformerTimings {
   readonly watchSeconds: number;
   /** The server sends a bookmark about every minute. A watch without data for longer than this is broken. */
   readonly silenceMs: number;
-  /** A complete list at this interval repairs what a watch may have missed. */
-  readonly relistMs: number;
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
   /** The interval of lists of a kind that is not installed. */
@@ -70,7 +64,6 @@ const defaultTimings: InformerTimings = {
   listTimeoutMs: 60_000,
   watchSeconds: 300,
   silenceMs: 150_000,
-  relistMs: 30 * 60_000,
   firstBackoffMs: 200,
   maxBackoffMs: 3_000,
   missingKindMs: 30_000,
@@ -79,20 +72,18 @@ const defaultTimings: InformerTimings = {
 /** A watch that ends sooner counts as a failure, so the next one waits for the backoff. */
 const minWatchMs = 1_000;
 
-/** The key of an object in `Informer.objects`: "namespace/name", or "name". */
-export function keyOf({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'>): string {
-  return namespace === '' ? name : `${namespace}/${name}`;
-}
-
-/** The error in an ERROR event of a watch. */
-export function watchErrorOf(object: unknown, path: string): ApiError {
-  const { code, message } = asRecord(object);
-  return new ApiError(Number(code) || 500, asText(message), { request: `watch of ${path}` });
-}
-
 /** Compares versions, which are decimal numbers. A version in another format is not comparable: false. */
 function isEarlier(version: string, than: string): boolean {
   return [version, than].every((each) => /^\d+$/.test(each)) && BigInt(version) < BigInt(than);
+}
+
+/** A list that is not applied yet. */
+interface Listing<T extends ObjectMeta> {
+  readonly merge: ListMerge<T>;
+  /** The version of `objects` before it. */
+  readonly versionBefore: string | undefined;
+  /** Ends it: a later list has begun. */
+  readonly stop: AbortController;
 }
 
 export class Informer<T extends ObjectMeta> {
@@ -104,10 +95,13 @@ export class Informer<T extends ObjectMeta> {
   readonly #listeners: ((change: ObjectChange<T>) => void)[] = [];
   /** The version from which to watch; undefined: list first. */
   #version: string | undefined;
-  /** The last version that was known, also while the next list is awaited; and the one before the last list. */
+  /** The last version of which `objects` was the state; and the one before the last list. */
   #knownVersion: string | undefined;
   #versionBeforeList: string | undefined;
-  #listedAt = -Infinity;
+  #listing: Listing<T> | undefined;
+  /** False after a list that failed: a proxy may break long streams. */
+  #mayStream = true;
+  #hasSynced = false;
   #lastDataAt = performance.now();
   /** Whether a watch event arrived since the last failure. */
   #hasProgress = false;
@@ -133,12 +127,12 @@ export class Informer<T extends ObjectMeta> {
 
   /** Whether a complete list has been applied. */
   get hasSynced(): boolean {
-    return this.#listedAt !== -Infinity;
+    return this.#hasSynced;
   }
 
-  /** The version of `objects`; undefined while unknown. */
+  /** The version of `objects`; undefined while unknown, also during a list. */
   get resourceVersion(): string | undefined {
-    return this.#version;
+    return this.#listing ? undefined : this.#version;
   }
 
   /** The version of `objects` before the last complete list; undefined before a second one. */
@@ -146,7 +140,7 @@ export class Informer<T extends ObjectMeta> {
     return this.#versionBeforeList;
   }
 
-  /** Time since the last data from the API server, bookmarks included: `objects` may be this stale. */
+  /** How stale `objects` may be: the time since the last data from the API server, bookmarks included, or since the last list was needed. */
   get silentMs(): number {
     return performance.now() - this.#lastDataAt;
   }
@@ -163,9 +157,6 @@ export class Informer<T extends ObjectMeta> {
       try {
         if (this.#mustCheckRollback) await this.#checkRollback(signal);
         if (this.#version === undefined) await this.#listIfInstalled(signal);
-        // If the repeated list fails, the watch continues from its last version.
-        else if (startedAt - this.#listedAt > this.#timings.relistMs)
-          await this.#list(signal).catch((error: unknown) => signal.aborted || this.#logFailure(error, 0));
         if (this.#version === undefined) await pause(this.#timings.missingKindMs, signal);
         else await this.#watch(signal);
         if (performance.now() - startedAt > minWatchMs) {
@@ -199,19 +190,22 @@ export class Informer<T extends ObjectMeta> {
     else this.#log.warn({ reason, failures }, 'list-watch: still interrupted, retrying');
   }
 
-  /** Lists again if the version of the API server is lower than before: it was restored from a backup, or it is another one. */
+  /**
+   * Lists again if the API server was restored from a backup, or is another one. Its version is then lower than before; after a
+   * long interruption it may be higher again.
+   */
   async #checkRollback(signal: AbortSignal): Promise<void> {
     const known = this.#version;
     if (known !== undefined) {
-      const options = { timeoutMs: this.#timings.listTimeoutMs, signal };
-      const version = await readListVersion(this.#api, this.#kind.path, options);
-      if (isEarlier(version, known)) {
+      const version = await this.#readVersion(signal);
+      const isRolledBack = isEarlier(version, known);
+      if (isRolledBack)
         this.#log.warn(
           { version, known },
           'list-watch: the API server was rolled back to an earlier state, listing again',
         );
-        this.#version = undefined;
-      }
+      const mayBeOther = !this.#listing && this.silentMs > this.maxSilentMs;
+      if (isRolledBack || mayBeOther) this.#version = undefined;
     }
     this.#mustCheckRollback = false;
   }
@@ -224,39 +218,71 @@ export class Informer<T extends ObjectMeta> {
     } catch (error) {
       const isMissing = error instanceof ApiError && error.status === 404 && this.#kind.mayBeMissing === true;
       if (!isMissing || this.#wasServed) throw error;
-      this.#listedAt = this.#lastDataAt = performance.now();
+      this.#hasSynced = true;
+      this.#lastDataAt = performance.now();
       this.#notify({ kind: 'listed' });
     }
   }
 
+  /** The first list precedes the watch, because nothing can be done before. A later one runs beside the watch. */
   async #list(signal: AbortSignal): Promise<void> {
-    const listed = this.#createStore();
-    let version = '';
-    const { pageSize, listTimeoutMs: timeoutMs } = this.#timings;
-    const options = { pageSize, timeoutMs, signal, ...this.#accepts('PartialObjectMetadataList') };
-    for await (const page of listPages(this.#api, this.#kind.path, options)) {
-      if (page.resourceVersion === '') throw new Error(`the list of ${this.#kind.path} has no resourceVersion`);
-      for (const raw of page.items) {
-        const object = this.#parse(raw);
-        if (object) listed.set(keyOf(object), object);
-      }
-      version = page.resourceVersion;
-    }
-    this.#versionBeforeList = this.#knownVersion;
-    this.#replaceAll(listed);
-    this.#version = this.#knownVersion = version;
-    this.#listedAt = this.#lastDataAt = performance.now();
-    this.#notify({ kind: 'listed' });
+    const isFirst = !this.#wasServed;
+    const version = isFirst ? undefined : await this.#readVersion(signal);
+    const listing = this.#beginListing();
+    this.#version = version ?? (await this.#readList(listing, signal));
+    if (isFirst) this.#endListing(listing);
+    else void this.#listUntilComplete(listing, AbortSignal.any([signal, listing.stop.signal]));
   }
 
-  /** Replaces all objects, and notifies the listeners of the differences. */
-  #replaceAll(listed: ObjectStore<T>): void {
-    for (const [key, known] of this.objects) {
-      if (listed.has(key)) continue;
-      this.objects.delete(key);
-      this.#notify({ kind: 'gone', object: known, witnessed: false });
+  #readVersion(signal: AbortSignal): Promise<string> {
+    return readListVersion(this.#api, this.#kind.path, { timeoutMs: this.#timings.listTimeoutMs, signal });
+  }
+
+  #beginListing(): Listing<T> {
+    this.#listing?.stop.abort();
+    const apply = { put: (object: T) => this.#put(object), drop: (object: T) => this.#drop(object, true) };
+    const merge = new ListMerge(this.objects, this.#createStore(), apply);
+    return (this.#listing = { merge, versionBefore: this.#knownVersion, stop: new AbortController() });
+  }
+
+  async #listUntilComplete(listing: Listing<T>, signal: AbortSignal): Promise<void> {
+    const { firstBackoffMs, maxBackoffMs } = this.#timings;
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await this.#readList(listing, signal);
+        return this.#endListing(listing);
+      } catch (error) {
+        if (!signal.aborted) this.#logFailure(error, failures);
+      }
+      await pause(backoffMs(failures, firstBackoffMs, maxBackoffMs), signal);
     }
-    for (const object of listed.values()) this.#put(object);
+  }
+
+  /** Returns the version of the list. */
+  async #readList({ merge }: Listing<T>, signal: AbortSignal): Promise<string> {
+    const { pageSize, listTimeoutMs: timeoutMs } = this.#timings;
+    const mayStream = this.#mayStream;
+    this.#mayStream = false;
+    const options = { pageSize, timeoutMs, signal, mayStream, isMetadata: this.#kind.needsMetadataOnly === true };
+    const version = await listObjects(this.#api, this.#kind.path, options, (raw) => {
+      const object = this.#parse(raw);
+      if (object) merge.onListed(object);
+    });
+    this.#mayStream = true;
+    return version;
+  }
+
+  /** Applies what waits for the end of the list. */
+  #endListing({ merge, versionBefore, stop }: Listing<T>): void {
+    if (stop.signal.aborted) return;
+    for (const object of merge.missing()) this.#drop(object, false);
+    merge.applyHeld();
+    this.#listing = undefined;
+    this.#versionBeforeList = versionBefore;
+    this.#knownVersion = this.#version;
+    this.#hasSynced = true;
+    this.#lastDataAt = performance.now();
+    this.#notify({ kind: 'listed' });
   }
 
   #createStore(): ObjectStore<T> {
@@ -271,32 +297,34 @@ export class Informer<T extends ObjectMeta> {
       resourceVersion: this.#version ?? '',
       timeoutSeconds: String(seconds),
     });
-    const options = { silenceMs: this.#timings.silenceMs, signal, ...this.#accepts('PartialObjectMetadata') };
+    const accept = this.#kind.needsMetadataOnly ? { accept: metadataOnly('PartialObjectMetadata') } : {};
+    const options = { silenceMs: this.#timings.silenceMs, signal, ...accept };
     const events = this.#api.stream(`${this.#kind.path}?${query}`, options);
     for await (const event of events) {
-      this.#lastDataAt = performance.now();
+      if (!this.#listing) this.#lastDataAt = performance.now();
       this.#handleWatchEvent(asRecord(event));
       this.#hasProgress = true;
     }
   }
 
-  #accepts(metadataType: string): { readonly accept?: string } {
-    return this.#kind.needsMetadataOnly ? { accept: `application/json;as=${metadataType};g=meta.k8s.io;v=v1` } : {};
-  }
-
   #handleWatchEvent({ type, object }: UntypedJson): void {
     if (type === 'ERROR') throw watchErrorOf(object, this.#kind.path);
-    if (type === 'ADDED' || type === 'MODIFIED') {
+    if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
       const parsed = this.#parse(object);
-      if (parsed) this.#put(parsed);
-    } else if (type === 'DELETED') {
-      const parsed = this.#parse(object);
-      if (parsed) this.#drop(parsed);
+      if (parsed) this.#handleChange(type === 'DELETED' ? 'drop' : 'put', parsed);
     } else if (type !== 'BOOKMARK') {
       this.#log.warn({ type }, 'list-watch: ignored an event of unknown type');
     }
     const version = asText(asRecord(asRecord(object)['metadata'])['resourceVersion']);
-    if (version !== '') this.#version = this.#knownVersion = version;
+    if (version === '') return;
+    this.#version = version;
+    if (!this.#listing) this.#knownVersion = version;
+  }
+
+  #handleChange(kind: 'put' | 'drop', object: T): void {
+    if (this.#listing) this.#listing.merge.onWatched(kind, object);
+    else if (kind === 'put') this.#put(object);
+    else this.#drop(object, true);
   }
 
   #put(object: T): void {
@@ -314,11 +342,11 @@ export class Informer<T extends ObjectMeta> {
     this.#notify({ kind: 'present', object, before });
   }
 
-  #drop(object: T): void {
+  #drop(object: T, witnessed: boolean): void {
     const key = keyOf(object);
     if (this.objects.get(key)?.uid !== object.uid) return;
     this.objects.delete(key);
-    this.#notify({ kind: 'gone', object, witnessed: true });
+    this.#notify({ kind: 'gone', object, witnessed });
   }
 
   #parse(raw: unknown): T | undefined {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { ApiError } from './api-error.ts';
 import { connectApi, connectDefaultApi } from './kubernetes-api.ts';
@@ -72,6 +73,29 @@ describe('A request to the API server', () => {
     const request = { method: 'POST', path: '/x', body: {}, discardBody: true, timeoutMs: 5_000, signal } as const;
     expect(await api.request(request)).to.equal(undefined);
     expect(await failure(api.request(request))).to.include({ status: 409, message: 'POST /x: 409 there is one' });
+  });
+
+  it('accepts a compressed response, and limits it without its compression', async () => {
+    const headers: IncomingHttpHeaders[] = [];
+    server.replies.push((response) => {
+      headers.push(response.req.headers);
+      response.setHeader('content-encoding', 'gzip').end(gzipSync(JSON.stringify({ text: 'x'.repeat(10_000) })));
+    });
+    const api = await server.start();
+    const request = { method: 'GET', path: '/x', compressed: true, timeoutMs: 5_000, signal } as const;
+    expect(await api.request(request))
+      .to.have.property('text')
+      .with.lengthOf(10_000);
+    expect(headers[0]?.['accept-encoding']).to.equal('gzip');
+    expect((await failure(api.request({ ...request, maxBytes: 9_000 }))).isTooLarge).to.equal(true);
+  });
+
+  it('fails when a compressed response is cut off', async () => {
+    const whole = gzipSync(JSON.stringify({ text: 'x'.repeat(10_000) }));
+    server.replies.push((response) => void response.setHeader('content-encoding', 'gzip').end(whole.subarray(0, 20)));
+    const api = await server.start();
+    const error = await failure(api.request({ method: 'GET', path: '/x', compressed: true, timeoutMs: 5_000, signal }));
+    expect(error).to.include({ status: 0, reaction: 'later' });
   });
 
   it('keeps the base path of the server URL', async () => {

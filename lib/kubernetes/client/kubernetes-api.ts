@@ -6,6 +6,8 @@
  * stops at the first broken connection, its typed lists drop unknown fields, and its requests have no timeout.
  */
 import type http from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { errorMessage } from '../../errors.ts';
 import { asRecord, asText, type UntypedJson } from '../untyped-json.ts';
@@ -27,9 +29,11 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Type of the response; default application/json. It is always JSON. */
   readonly accept?: string;
+  /** Let the API server compress the response. It does so for long ones. */
+  readonly compressed?: boolean;
   /** Do not parse the response: the caller needs only its status. */
   readonly discardBody?: true;
-  /** Limit of the response; default 64 MiB. */
+  /** Limit of the response, without compression; default 64 MiB. */
   readonly maxBytes?: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -177,6 +181,15 @@ function responseError(status: number, request: string, body: Buffer): ApiError 
 }
 
 function readBody(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return response.headers['content-encoding'] === 'gzip'
+    ? collect(
+        pipeline(response, createGunzip(), () => undefined),
+        maxBytes,
+      )
+    : collect(response, maxBytes);
+}
+
+function collect(response: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

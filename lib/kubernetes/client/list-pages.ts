@@ -1,7 +1,7 @@
-/** Reads a list in pages, in smaller ones where the objects are large. */
+/** Reads a list: as a stream where the API server has streams, else in pages, in smaller ones where the objects are large. */
 import { setImmediate } from 'node:timers/promises';
 import { asRecord, asText } from '../untyped-json.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, watchErrorOf } from './api-error.ts';
 import type { Api } from './kubernetes-api.ts';
 
 export interface ListPage {
@@ -17,10 +17,74 @@ export interface ListOptions {
   readonly timeoutMs: number;
   /** The same as in ApiRequest. */
   readonly accept?: string;
+  readonly compressed?: boolean;
   readonly signal: AbortSignal;
 }
 
 const maxPages = 10_000;
+/** The API server ends a stream after this time. */
+const streamSeconds = 600;
+const endOfInitialEvents = 'k8s.io/initial-events-end';
+
+/** The media type with which the API server leaves out all but the metadata of its objects. */
+export const metadataOnly = (type: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string =>
+  `application/json;as=${type};g=meta.k8s.io;v=v1`;
+
+/**
+ * Passes all objects of a collection to `visit`, and returns the version of the list. A stream may have an object twice that changes
+ * at the same time, or one that is deleted: a watch from the returned version, or from an earlier one, reports that.
+ * @throws as `listPages`; ApiError if a stream ends before the list does
+ */
+export async function listObjects(
+  api: Api,
+  path: string,
+  { mayStream, isMetadata, ...options }: ListOptions & { readonly mayStream: boolean; readonly isMetadata: boolean },
+  visit: (object: unknown) => void,
+): Promise<string> {
+  if (mayStream) {
+    try {
+      const accept = isMetadata && { accept: metadataOnly('PartialObjectMetadata') };
+      return await streamObjects(api, path, { ...options, ...accept }, visit);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reaction === 'invalid')) throw error;
+      // The API server is older than its streams, or they are switched off.
+    }
+  }
+  const accept = isMetadata && { accept: metadataOnly('PartialObjectMetadataList') };
+  let version = '';
+  for await (const page of listPages(api, path, { ...options, ...accept, compressed: true })) {
+    if (page.resourceVersion === '') throw new Error(`the list of ${path} has no resourceVersion`);
+    page.items.forEach(visit);
+    version = page.resourceVersion;
+  }
+  return version;
+}
+
+/** Reads the objects as the first events of a watch, one after the other. So neither side has the list in memory. */
+async function streamObjects(
+  api: Api,
+  path: string,
+  { timeoutMs: silenceMs, signal, accept }: Omit<ListOptions, 'pageSize'>,
+  visit: (object: unknown) => void,
+): Promise<string> {
+  const query = new URLSearchParams({
+    watch: 'true',
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+    allowWatchBookmarks: 'true',
+    timeoutSeconds: String(streamSeconds),
+  });
+  const options = { silenceMs, signal, ...(accept !== undefined && { accept }) };
+  for await (const event of api.stream(`${path}?${query}`, options)) {
+    const { type, object } = asRecord(event);
+    if (type === 'ERROR') throw watchErrorOf(object, path);
+    const { annotations, resourceVersion } = asRecord(asRecord(object)['metadata']);
+    if (type === 'ADDED' || type === 'MODIFIED') visit(object);
+    else if (type === 'BOOKMARK' && asRecord(annotations)[endOfInitialEvents] === 'true')
+      return asText(resourceVersion);
+  }
+  throw new ApiError(0, `the stream of ${path} has ended before the list`);
+}
 
 /**
  * Yields all pages of a collection. When a page is too large, this and the following pages have half as many objects. The API server

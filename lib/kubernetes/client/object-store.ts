@@ -1,5 +1,19 @@
 /** Where an informer keeps its objects: a Map, or a store that takes less memory. */
 
+/** The metadata that identifies an object. */
+export interface ObjectMeta {
+  /** "" for a cluster-scoped object. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** The key of an object in a store: "namespace/name", or "name". */
+export function keyOf({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'>): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
 /** Objects by key (`keyOf`). A Map is one. A look-up may return an equal object instead of the one that was stored. */
 export interface ObjectStore<T> extends ReadonlyMap<string, T> {
   set(key: string, object: T): unknown;

@@ -16,6 +16,8 @@ export interface OutgoingRequest {
   readonly contentType?: string;
   /** Type of the response; default application/json. */
   readonly accept?: string;
+  /** Whether the server may compress the response; default no. */
+  readonly compressed?: boolean;
 }
 
 /** A request on its way. */
@@ -41,7 +43,7 @@ export function createSender(config: ClusterAccess, server: string): Send {
   const isSecure = url.protocol === 'https:';
   const connections = new Connections(config, isSecure);
 
-  return ({ method, path, body, contentType, accept = 'application/json' }) => {
+  return ({ method, path, body, contentType, accept = 'application/json', compressed = false }) => {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
     let request: http.ClientRequest | undefined;
@@ -51,6 +53,7 @@ export function createSender(config: ClusterAccess, server: string): Send {
       const headers: http.OutgoingHttpHeaders = {
         ...(options.headers as http.OutgoingHttpHeaders),
         accept,
+        ...(compressed && { 'accept-encoding': 'gzip' }),
         ...(bytes && { 'content-type': contentType ?? 'application/json', 'content-length': bytes.length }),
       };
       const target = { ...options, hostname, port, path: base + path, method, headers };

@@ -87,11 +87,17 @@ describe('On a real API server with the permissions of the watcher', function ()
       (error: unknown) => error as ApiError,
     );
 
-  it('the informers list in pages and watch all kinds', async () => {
+  it('the informers list as streams, or in pages if they are refused, and watch all kinds', async () => {
     await Promise.all(['p1', 'p2', 'p3', 'p4', 'p5'].map((name) => createPod(name)));
     const pace = { pageSize: 2 };
-    const source = new Informer(api, pods, silentLogger, pace);
+    const listed: string[] = [];
+    const recorded: Api = { ...api, request: (request) => (listed.push(request.path), api.request(request)) };
+    const stream: Api['stream'] = (path, options) =>
+      api.stream(path.replace('resourceVersionMatch=NotOlderThan', 'resourceVersionMatch=Unknown'), options);
+    const source = new Informer(recorded, pods, silentLogger, pace);
+    const paged = new Informer({ ...api, stream }, pods, silentLogger, pace);
     const others = [
+      paged,
       new Informer(api, networkDefinitions, silentLogger, pace),
       new Informer(api, subnets, silentLogger, pace),
       new Informer(api, ips, silentLogger, pace),
@@ -103,7 +109,7 @@ describe('On a real API server with the permissions of the watcher', function ()
     ];
     for (const each of [source, ...others]) void each.run(stop.signal);
     await until(() => source.hasSynced && others.every(({ hasSynced }) => hasSynced));
-    expect(source.objects.size).to.equal(5);
+    expect([source.objects.size, paged.objects.size, listed]).to.deep.equal([5, 5, []]);
     await createPod('p6', { 'k8s.v1.cni.cncf.io/networks': 'macvlan' });
     await until(() => source.objects.get('default/p6')?.annotations['k8s.v1.cni.cncf.io/networks'] === 'macvlan');
     await deletePod('p1');

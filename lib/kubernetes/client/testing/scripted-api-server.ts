@@ -14,14 +14,16 @@ export class ScriptedApiServer {
   readonly replies: Reply[] = [];
   /** Replies to watches, in order; the last one is repeated. */
   readonly watches: Reply[] = [];
+  /** Replies to lists as streams, in order; the last one is repeated. Without one the server has no streams. */
+  readonly streams: Reply[] = [];
   /** The version in the response to a list with limit 1. */
   version = '1000000';
   readonly #server = http.createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://server');
     this.requests.push(url);
     if (url.searchParams.get('limit') === '1') return listReply(this.version)(response, url);
-    const queue = url.searchParams.has('watch') ? this.watches : this.replies;
-    const reply = (queue.length > 1 ? queue.shift() : queue[0]) ?? ((each: Response) => void each.writeHead(500).end());
+    const queue = isStream(url) ? this.streams : url.searchParams.has('watch') ? this.watches : this.replies;
+    const reply = (queue.length > 1 ? queue.shift() : queue[0]) ?? errorReply(isStream(url) ? 422 : 500, 'no reply');
     reply(response, url);
   });
 
@@ -41,15 +43,18 @@ export class ScriptedApiServer {
   }
 
   get watchQueries(): URLSearchParams[] {
-    return this.requests.filter((url) => url.searchParams.has('watch')).map(({ searchParams }) => searchParams);
+    const watches = this.requests.filter((url) => url.searchParams.has('watch') && !isStream(url));
+    return watches.map(({ searchParams }) => searchParams);
   }
 
-  /** How many requests were lists of objects. */
+  /** How many requests were lists of objects in pages. */
   get listCount(): number {
     const isList = (url: URL): boolean => !url.searchParams.has('watch') && url.searchParams.get('limit') !== '1';
     return this.requests.filter(isList).length;
   }
 }
+
+const isStream = (url: URL): boolean => url.searchParams.has('sendInitialEvents');
 
 /** A kubeconfig with the token "secret". */
 export function kubeConfigFor(server: string): KubeConfig {

@@ -5,8 +5,8 @@
 import { pause } from '../../../../lib/process/abortable.ts';
 import { type UntypedJson, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
-import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
-import { type ResourceKind, type ObjectMeta, watchErrorOf } from '../../../../lib/kubernetes/client/informer.ts';
+import { ApiError, watchErrorOf } from '../../../../lib/kubernetes/client/api-error.ts';
+import type { ResourceKind, ObjectMeta } from '../../../../lib/kubernetes/client/informer.ts';
 
 /**
  * The server ends each stream after this time. The history is complete when the server sends a bookmark, which it does shortly

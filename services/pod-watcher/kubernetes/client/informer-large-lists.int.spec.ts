@@ -13,6 +13,7 @@ describe('List of large objects', () => {
   /** Two Pods. The second is so large that pages of more than two objects are over the size limit. */
   const server = http.createServer((request, response) => {
     const { searchParams: query } = new URL(request.url ?? '', 'http://server');
+    if (query.has('sendInitialEvents')) return void response.writeHead(422).end();
     if (query.has('watch')) return response.flushHeaders();
     requests.push([query.get('limit'), query.get('continue')]);
     const second = query.has('continue');

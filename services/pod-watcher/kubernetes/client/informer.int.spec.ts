@@ -74,12 +74,9 @@ describe('Informer', () => {
     await until(() => changes.includes('new d uid-d'));
     expect(changes).to.deep.equal(['new a uid-a', 'new b uid-b', 'new c uid-c', 'listed', 'new d uid-d']);
     expect([...informer.objects.keys()]).to.deep.equal(['default/a', 'default/b', 'default/c', 'default/d']);
-    expect(server.requests.map(({ searchParams }) => searchParams.get('continue') ?? '')).to.deep.equal([
-      '',
-      'more',
-      '',
-    ]);
-    expect(server.requests[0]?.searchParams.get('limit')).to.equal('2');
+    const pages = server.requests.filter(({ searchParams }) => searchParams.has('limit'));
+    expect(pages.map(({ searchParams }) => searchParams.get('continue') ?? '')).to.deep.equal(['', 'more']);
+    expect(pages[0]?.searchParams.get('limit')).to.equal('2');
     const [watch] = server.watchQueries;
     expect(watch?.get('resourceVersion')).to.equal('10');
     expect(watch?.get('allowWatchBookmarks')).to.equal('true');
@@ -177,34 +174,147 @@ describe('Informer', () => {
           rawPod('comes', '17'),
         ),
       );
-      server.watches.push(tooOld, openReply(event('ADDED', rawPod('last', '21'))));
+      server.watches.push(tooOld, openReply());
+      server.version = '19';
       const { informer, changes } = await startInformer();
-      await until(() => changes.includes('new last uid-last'));
+      await until(() => changes.filter((each) => each === 'listed').length === 2);
       expect(changes.slice(5)).to.deep.equal([
+        'new comes uid-comes',
         'gone goes uid-goes missing',
         'gone again first witnessed',
         'new again second',
         'changed changes uid-changes',
-        'new comes uid-comes',
         'listed',
-        'new last uid-last',
       ]);
       expect(informer.objects.get('default/again')?.uid).to.equal('second');
-      expect([informer.versionBeforeList, informer.resourceVersion]).to.deep.equal(['10', '21']);
-      expect(server.watchQueries.at(-1)?.get('resourceVersion')).to.equal('20');
+      expect([informer.versionBeforeList, informer.resourceVersion]).to.deep.equal(['10', '19']);
+      expect(server.watchQueries.at(-1)?.get('resourceVersion')).to.equal('19');
     });
+
+  describe('while it lists again', () => {
+    let sendList: () => void;
+    /** The first list has Pods "a" and "b". The second one has the Pods `listed`, and is not sent before `sendList`. */
+    async function startSecondList(listed: readonly object[], ...events: string[]) {
+      const second: Reply = (response, url) => (sendList = () => listReply('20', ...listed)(response, url));
+      server.replies.push(listReply('10', rawPod('a', '1'), rawPod('b', '2')), second);
+      server.watches.push(errorReply(410, 'too old resource version'), openReply(...events));
+      server.version = '18';
+      const { informer, changes } = await startInformer();
+      await until(() => changes.length > 3 && server.listCount === 2);
+      return { informer, changes: () => changes.slice(3) };
+    }
+    const untilListed = (changes: () => string[]): Promise<void> => until(() => changes().includes('listed'));
+
+    it('reports new objects of the watch at once, their changes and their deletions', async () => {
+      const { informer, changes } = await startSecondList(
+        [rawPod('a', '1'), rawPod('b', '2'), rawPod('c', '19'), rawPod('d', '20')],
+        event('ADDED', rawPod('c', '19')),
+        event('ADDED', rawPod('d', '20')),
+        event('DELETED', rawPod('d', '21')),
+        event('MODIFIED', rawPod('c', '22')),
+      );
+      await until(() => changes().length === 4);
+      const reported = ['new c uid-c', 'new d uid-d', 'gone d uid-d witnessed', 'changed c uid-c'];
+      expect(changes()).to.deep.equal(reported);
+      expect(informer.resourceVersion).to.equal(undefined);
+      sendList();
+      await untilListed(changes);
+      expect(changes()).to.deep.equal([...reported, 'listed']);
+      expect(informer.resourceVersion).to.equal('22');
+    });
+
+    it('reports the loss, the replacement and the change of known objects together, when the list is complete', async () => {
+      const { changes } = await startSecondList(
+        [rawPod('a', '15', 'other')],
+        event('ADDED', rawPod('new', '19')),
+        event('MODIFIED', rawPod('a', '19', 'other')),
+      );
+      await until(() => changes().length === 1);
+      sendList();
+      await untilListed(changes);
+      expect(changes().slice(1)).to.deep.equal([
+        'gone b uid-b missing',
+        'gone a uid-a witnessed',
+        'new a other',
+        'listed',
+      ]);
+    });
+
+    it('trusts the watch where the list has an earlier state', async () => {
+      const { informer, changes } = await startSecondList(
+        [rawPod('a', '18'), rawPod('b', '18')],
+        event('DELETED', rawPod('a', '19')),
+        event('MODIFIED', rawPod('b', '20')),
+        event('ADDED', rawPod('new', '21')),
+      );
+      await until(() => changes().length === 1);
+      sendList();
+      await untilListed(changes);
+      expect(changes().slice(1)).to.deep.equal(['gone a uid-a witnessed', 'changed b uid-b', 'listed']);
+      expect(informer.objects.get('default/b')?.resourceVersion).to.equal('20');
+    });
+
+    it('begins once more when the watch cannot continue either, and forgets the unfinished list', async () => {
+      const unfinished: Reply = () => undefined;
+      server.replies.push(listReply('10', rawPod('a', '1')), unfinished, listReply('30', rawPod('a', '25')));
+      const tooOld = errorReply(410, 'too old resource version');
+      server.watches.push(tooOld, tooOld, openReply());
+      server.version = '18';
+      const { informer, changes } = await startInformer();
+      await until(() => changes.length === 4);
+      expect(changes.slice(2)).to.deep.equal(['changed a uid-a', 'listed']);
+      expect(informer.versionBeforeList).to.equal('10');
+    });
+  });
+
+  describe('with an API server that lists as streams', () => {
+    const streamed = (...names: string[]): string[] => names.map((name) => event('ADDED', rawPod(name, '1')));
+    const end = event('BOOKMARK', {
+      metadata: { resourceVersion: '10', annotations: { 'k8s.io/initial-events-end': 'true' } },
+    });
+
+    it('reads the first events of a watch up to their end, and requests no page', async () => {
+      server.streams.push(openReply(...streamed('a', 'b'), bookmark('5'), end));
+      server.watches.push(openReply(event('ADDED', rawPod('c', '11'))));
+      const { changes } = await startInformer();
+      await until(() => changes.includes('new c uid-c'));
+      expect(changes).to.deep.equal(['new a uid-a', 'new b uid-b', 'listed', 'new c uid-c']);
+      expect(server.listCount).to.equal(0);
+      expect(Object.fromEntries(server.requests[0]?.searchParams ?? [])).to.include({
+        watch: 'true',
+        sendInitialEvents: 'true',
+        resourceVersionMatch: 'NotOlderThan',
+        allowWatchBookmarks: 'true',
+      });
+      expect(server.watchQueries.map((query) => query.get('resourceVersion'))).to.deep.equal(['10']);
+    });
+
+    for (const [what, broken] of [
+      ['ends before the list', completeReply(...streamed('a'))],
+      ['breaks', brokenReply(...streamed('a'))],
+    ] as const)
+      it(`reads pages when a stream ${what}`, async () => {
+        server.streams.push(broken);
+        server.replies.push(listReply('10', rawPod('b', '1')));
+        server.watches.push(openReply());
+        const { informer, changes } = await startInformer();
+        await until(() => changes.includes('listed'));
+        expect([...informer.objects.keys()]).to.deep.equal(['default/b']);
+        expect(changes).to.deep.equal(['new a uid-a', 'new b uid-b', 'gone a uid-a missing', 'listed']);
+      });
+  });
 
   it('lists again after a rollback of the server to an earlier state', async () => {
     server.replies.push(
       listReply('20', rawPod('stays', '1'), rawPod('lost', '15')),
       listReply('12', rawPod('stays', '1')),
     );
-    server.watches.push(brokenReply(bookmark('30')), openReply(event('ADDED', rawPod('new', '13'))));
+    server.watches.push(brokenReply(bookmark('30')), openReply());
     server.version = '12';
     const { informer, changes } = await startInformer();
-    await until(() => changes.includes('new new uid-new'));
-    expect([informer.versionBeforeList, informer.resourceVersion]).to.deep.equal(['30', '13']);
-    expect(changes.slice(3)).to.deep.equal(['gone lost uid-lost missing', 'listed', 'new new uid-new']);
+    await until(() => changes.length === 5);
+    expect([informer.versionBeforeList, informer.resourceVersion]).to.deep.equal(['30', '12']);
+    expect(changes.slice(3)).to.deep.equal(['gone lost uid-lost missing', 'listed']);
     expect(server.watchQueries.map((query) => query.get('resourceVersion'))).to.deep.equal(['20', '12']);
   });
 
@@ -239,7 +349,7 @@ describe('Informer', () => {
     server.watches.push(openReply());
     const { changes } = await startInformer();
     await until(() => changes.includes('listed'));
-    expect(changes).to.deep.equal(['new b uid-b', 'listed']);
+    expect(changes).to.deep.equal(['new a uid-a', 'new b uid-b', 'gone a uid-a missing', 'listed']);
   });
 
   it('restarts a watch without data', async () => {
@@ -249,21 +359,13 @@ describe('Informer', () => {
     await until(() => changes.includes('new a uid-a'));
   });
 
-  it('lists again after the relist interval', async () => {
-    server.replies.push(listReply('10', rawPod('a', '1')), listReply('20'));
-    server.watches.push(completeReply(bookmark('11')), openReply());
-    const { changes } = await startInformer({ relistMs: 0 });
-    await until(() => changes.length === 4);
-    expect(changes).to.deep.equal(['new a uid-a', 'listed', 'gone a uid-a missing', 'listed']);
-  });
-
-  it('continues its watch when the API server rejects a repeated list', async () => {
-    server.replies.push(listReply('10', rawPod('a', '1')), errorReply(429, 'too many requests'));
-    server.watches.push(completeReply(bookmark('11')), openReply(event('ADDED', rawPod('b', '12'))));
-    const { changes } = await startInformer({ relistMs: 0 });
-    await until(() => changes.includes('new b uid-b'));
-    expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b']);
-    expect(server.watchQueries.at(-1)?.get('resourceVersion')).to.equal('11');
+  it('lists again after an interruption in which the server may have been rolled back and have changed since', async () => {
+    server.replies.push(listReply('10', rawPod('a', '1')), listReply('1000000', rawPod('b', '2')));
+    server.watches.push((response) => response.flushHeaders(), openReply());
+    const { changes } = await startInformer({ silenceMs: 20 });
+    await until(() => changes.length >= 5);
+    const expected = ['new a uid-a', 'listed', 'new b uid-b', 'gone a uid-a missing', 'listed'];
+    expect(changes.slice(0, 5)).to.deep.equal(expected);
   });
 
   it('has no object of a name between the end of its first and the report of its second object', async () => {
