@@ -1,5 +1,9 @@
-/** The checkpoint file of an allocator: what it has seen of the ledger before its last restart. */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+/**
+ * The checkpoint file of an allocator: what it has seen of the ledger before its last restart. A folder is what others keep, as the
+ * ConfigMap of the pod-watcher that the chart mounts: a file for each checkpoint, named by the number of its event.
+ */
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { type Checkpoint, parseReadableCheckpoints } from './checkpoint.ts';
 import type { VerifierKey } from './signing-key.ts';
@@ -7,6 +11,12 @@ import { verifiedSigners } from './signed-note.ts';
 
 /** Only the end of the file is read: some two hundred checkpoints. */
 const maxReadBytes = 64 << 10;
+/** The last files of a folder that are read, and the bytes of each. */
+const maxFolderFiles = 100;
+const maxFolderFileBytes = 4 << 10;
+
+/** Whether the checkpoints are a folder, which an allocator only reads. */
+export const isFolder = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 export interface LastCheckpoint {
   /** The last checkpoint that this key signed, or else the last one, which proves nothing; undefined for an empty file. */
@@ -43,23 +53,32 @@ function isSignedBy(note: Checkpoint['note'], key: VerifierKey): boolean {
 
 function readEnd(file: string): { readonly text: string; readonly isComplete: boolean } {
   try {
-    // A pipe stores nothing.
-    if (statSync(file, { throwIfNoEntry: false })?.isFIFO() ?? true) return { text: '', isComplete: true };
-    const descriptor = openSync(file, 'r');
-    try {
-      const { size } = fstatSync(descriptor);
-      const bytes = Buffer.alloc(Math.min(size, maxReadBytes));
-      const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, size - bytes.length));
-      if (size <= maxReadBytes) return { text, isComplete: true };
-      // The text begins inside a checkpoint: skip to the next one.
-      return { text: /^ipledger\/[^]*/m.exec(text)?.[0] ?? '', isComplete: false };
-    } finally {
-      closeSync(descriptor);
-    }
+    if (!isFolder(file)) return readEndOfFile(file, maxReadBytes);
+    const names = readdirSync(file).filter((name) => !name.startsWith('.'));
+    const last = names.toSorted().slice(-maxFolderFiles);
+    // Notes are separated by an empty line.
+    const text = last.map((name) => readEndOfFile(join(file, name), maxFolderFileBytes).text).join('\n');
+    return { text, isComplete: true };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new IpledgerError('INVALID_REQUEST', `the checkpoint file ${file} is not readable: ${reason}`, {
       cause: error,
     });
+  }
+}
+
+/** The last bytes of a file; nothing of one that does not exist, or stores nothing: a pipe, a folder. */
+function readEndOfFile(file: string, maxBytes: number): { readonly text: string; readonly isComplete: boolean } {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return { text: '', isComplete: true };
+  const descriptor = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(descriptor);
+    const bytes = Buffer.alloc(Math.min(size, maxBytes));
+    const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, size - bytes.length));
+    if (size <= maxBytes) return { text, isComplete: true };
+    // The text begins inside a checkpoint: skip to the next one.
+    return { text: /^ipledger\/[^]*/m.exec(text)?.[0] ?? '', isComplete: false };
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -1,4 +1,5 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -64,8 +65,26 @@ describe('readLastCheckpoint', () => {
       .that.matches(/checkpoints, line 9: this is not a signed note/);
   });
 
+  it('reads a folder as Kubernetes mounts a ConfigMap: a file for each checkpoint, behind symbolic links', () => {
+    mkdirSync(join(file, '..data-1'), { recursive: true });
+    expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
+    for (const seq of [...Array.from({ length: 300 }, (_, index) => index + 1), 1_000]) {
+      const name = String(seq).padStart(16, '0');
+      writeFileSync(join(file, '..data-1', name), signCheckpoint(head(seq), signer));
+      symlinkSync(join('..data-1', name), join(file, name));
+    }
+    expect(lastCheckpoint()).to.deep.equal({ seq: 1_000, isSigned: true, faults: [] });
+  });
+
+  it('reads the end of each file of a folder only, and no folder or FIFO in it', () => {
+    mkdirSync(join(file, '0000000000000009'), { recursive: true });
+    execFileSync('mkfifo', [join(file, '0000000000000008')]);
+    writeFileSync(join(file, '0000000000000007'), `${' '.repeat(1 << 20)}\n${signCheckpoint(head(7), signer)}`);
+    expect(lastCheckpoint()).to.deep.include({ seq: 7, isSigned: true });
+  });
+
   it('reports an unreadable file', () => {
-    mkdirSync(file);
-    expect(lastCheckpoint).to.throw(/^the checkpoint file .*\/checkpoints is not readable: EISDIR/);
+    symlinkSync('checkpoints', file);
+    expect(lastCheckpoint).to.throw(/^the checkpoint file .*\/checkpoints is not readable: ELOOP/);
   });
 });

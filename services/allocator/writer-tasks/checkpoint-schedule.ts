@@ -8,6 +8,7 @@ import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { signCheckpoint } from '../../../ledger/audit/checkpoints/checkpoint.ts';
 import type { SignerKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
+import { isFolder } from '../../../ledger/audit/checkpoints/checkpoint-file.ts';
 import { checkLastCheckpoint } from '../start/rollback-check.ts';
 import { CheckpointSigner } from '../../../ledger/audit/checkpoints/checkpoint-signer.ts';
 import type { FreezeStore, Ledger } from '../../../ledger/log/store/ledger.ts';
@@ -32,7 +33,10 @@ export const checkpointOptions = (): Option[] => [
   )
     .env('IPLEDGER_CHECKPOINT_KEY')
     .default(''),
-  new Option('--checkpoint-file <file>', 'file that checkpoints are appended to; they are always printed to stdout')
+  new Option(
+    '--checkpoint-file <file>',
+    'file that checkpoints are appended to, or folder of those that others keep; they are always printed to stdout',
+  )
     .env('IPLEDGER_CHECKPOINT_FILE')
     .default(''),
   new Option('--checkpoint-every <seconds>', 'interval between checkpoints, if there are new events')
@@ -117,7 +121,7 @@ export class CheckpointSchedule {
     // Notes are separated by an empty line.
     const note = `${signCheckpoint(head, signer)}\n`;
     print(note);
-    if (file !== '') appendFileSync(file, note);
+    if (file !== '' && !isFolder(file)) appendFileSync(file, note);
     this.#emittedSeq = head.seq;
   }
 }
