@@ -146,6 +146,7 @@ describe('Three allocators on one ledger, called at random', function () {
       return Promise.resolve();
     });
     await eventually(async () => expect(await isWriter(victim)).to.be.false);
+    expect(victim.isAlive, 'it continues without a restart').to.be.true;
     await expectAllKept();
     expect(await readElection(), 'exactly one takeover').to.deep.equal(after);
   });

@@ -96,7 +96,8 @@ export async function reconcile({
   const { claims } = await ledger.load(run.signal);
   const held = new Map<string, string>();
   for await (const page of claims)
-    for (const { name, claim } of page) if (claim?.allocation) held.set(claim.allocation.attachment.pod, name.address);
+    for (const { name, claim } of page)
+      if (claim?.allocation && name.subnet === benchSubnet) held.set(claim.allocation.attachment.pod, name.address);
   const differing = [...acknowledged].filter(([pod, address]) => held.get(pod) !== address);
   if (differing.length > 0 || held.size !== acknowledged.size)
     throw new Error(

@@ -5,17 +5,21 @@ import { type AllocateEnvironment, openAllocateEnvironment, reconcile } from './
 import { measureBeside } from './beside.ts';
 import { measureDecide } from './decide.ts';
 import { allocateOnce, runCallers } from './load.ts';
+import { measurePause } from './pause.ts';
 import { measureTakeover } from './takeover.ts';
 
 const requestCounts = { smoke: 64, normal: 6_000, long: 20_000 };
 
 export const allocateRows: BenchGroup = {
-  rows: ['latency-1', 'unary-64', 'unary-256', 'beside', 'takeover', 'decide'],
+  rows: ['latency-1', 'unary-64', 'unary-256', 'beside', 'takeover', 'pause', 'decide'],
+  longRows: ['pause-1m'],
   async measure(options) {
     const { rounds, rows, size, record } = options;
     if (rows.has('decide')) for (const each of measureDecide(rounds, size)) record(each);
     if (servedRows.some((name) => rows.has(name))) await measureServed(options);
     if (rows.has('takeover')) for (const each of await measureTakeover(options)) record(each);
+    for (const name of ['pause', 'pause-1m'])
+      if (rows.has(name)) for (const each of await measurePause(name, options)) record(each);
   },
 };
 

@@ -60,7 +60,7 @@ export async function measureTakeover({ run, rounds, size }: BenchOptions): Prom
   return measurements;
 }
 
-async function currentWriter(replicas: readonly AllocatorServer[], { signal }: Run): Promise<AllocatorServer> {
+export async function currentWriter(replicas: readonly AllocatorServer[], { signal }: Run): Promise<AllocatorServer> {
   for (;;) {
     for (const replica of replicas) if (await isWriter(replica)) return replica;
     await sleep(retryMs, undefined, { signal });
@@ -94,8 +94,8 @@ async function longestGap(
   return longest;
 }
 
-/** Repeats one request until it is acknowledged: it has one effect. @throws IpledgerError for a refusal */
-async function allocateUntilAcknowledged(connection: Connection, acknowledged: Acknowledged): Promise<void> {
+/** Repeats one request until it is acknowledged: it has one effect. Resolves to its Pod. @throws IpledgerError for a refusal */
+export async function allocateUntilAcknowledged(connection: Connection, acknowledged: Acknowledged): Promise<string> {
   const { name, request } = nextRequest();
   for (;;)
     try {
@@ -103,7 +103,7 @@ async function allocateUntilAcknowledged(connection: Connection, acknowledged: A
         name,
         addressIn(await call(connection, IpamService.allocate, request, { timeoutMs: attemptMs })),
       );
-      return;
+      return name;
     } catch (error) {
       if (IpledgerError.from(error).kind !== 'transient') throw error;
       await sleep(retryMs);
