@@ -22,7 +22,8 @@ export interface Activity {
 }
 
 const defaultIdleMs = 5_000;
-const maxUtilization = 0.02;
+/** An allocator with the connections of a thousand agents at rest has 0.02. */
+const maxUtilization = 0.04;
 /** Less memory is not worth a pause. */
 const minGrowthBytes = 32 * 2 ** 20;
 /** A program with little work is never idle for long, and would be paused each few seconds. */

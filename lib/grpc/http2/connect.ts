@@ -49,7 +49,7 @@ function createChannel(sessions: SessionKeeper, tls: ClientTls): Channel {
       const ending = new AbortController();
       const timer = setTimeout(
         () => ending.abort(callFailure(status.DEADLINE_EXCEEDED, 'Deadline exceeded')),
-        timeoutMs,
+        Math.max(1, timeoutMs), // it may have passed: Node warns of a negative one
       );
       const cancel = (): void => ending.abort(cancelled());
       signal?.addEventListener('abort', cancel, { once: true });

@@ -11,7 +11,7 @@ import type { BenchOptions } from '../../bench-row.ts';
 import { createMeasurement, measureTime, type Measurement } from '../../measurement.ts';
 import { type HistoryEnvironment, openHistoryEnvironment } from '../history/history-environment.ts';
 import { applyBenchSubnet, openConnection, reconcile } from './allocate-environment.ts';
-import { type Acknowledged, addressIn, nextRequest } from './load.ts';
+import { type Acknowledged, addressIn, benchSubnet, nextRequest } from './load.ts';
 import { allocateUntilAcknowledged, currentWriter } from './takeover.ts';
 
 interface Size {
@@ -71,16 +71,18 @@ async function suspendWriter(pausing: Pausing): Promise<{ gapMs: number; returnM
   const suspended = openConnection(run, writer.endpoint);
   let last = await allocateUntilAcknowledged(connection, acknowledged);
   writer.freeze();
-  const late = Array.from({ length: sentToSuspended }, () => allocateLate(suspended, pausing));
+  const late = Promise.all(Array.from({ length: sentToSuspended }, () => allocateLate(suspended, pausing)));
   const resuming = new AbortController();
   const measuring = longestGap(pausing, resuming.signal, (pod) => (last = pod));
-  await sleep(suspendedMs);
-  const expected = last;
-  writer.resume();
-  const { ms: returnMs } = await measureTime(() => listFrom(suspended, expected, acknowledged));
-  resuming.abort();
-  const gapMs = await measuring;
-  await Promise.all(late);
+  const resume = async (): Promise<number> => {
+    await sleep(suspendedMs);
+    const expected = last;
+    writer.resume();
+    const { ms } = await measureTime(() => readFrom(suspended, expected, acknowledged));
+    resuming.abort();
+    return ms;
+  };
+  const [gapMs, returnMs] = await Promise.all([measuring, resume(), late]);
   if (writer.pid !== pid || !writer.isAlive) throw new Error(`${writer.name} did not survive its suspension`);
   suspended.close();
   return { gapMs, returnMs };
@@ -116,13 +118,14 @@ async function longestGap(
   return longest;
 }
 
-/** Resolves when the suspended writer lists the last Pod. @throws Error for a reply without it: the writer did not know what it missed */
-async function listFrom(suspended: Connection, pod: string, acknowledged: Acknowledged): Promise<void> {
+/** Resolves when the suspended writer knows the address of the last Pod. @throws Error when it replies without it */
+async function readFrom(suspended: Connection, pod: string, acknowledged: Acknowledged): Promise<void> {
+  const address = acknowledged.get(pod) ?? '';
   for (;;)
     try {
-      const { allocations } = await call(suspended, IpamService.listAllocations, { pod }, { timeoutMs });
-      const [held] = allocations.flatMap(({ addresses }) => addresses.map(({ address }) => address));
-      if (held !== acknowledged.get(pod)) throw new Error(`the suspended writer lists ${held} for ${pod}`);
+      const { record } = await call(suspended, IpamService.getAddress, { subnet: benchSubnet, address }, { timeoutMs });
+      const holder = record?.allocation?.attachment?.pod;
+      if (holder !== pod) throw new Error(`the suspended writer names ${holder} for ${address}, and it is of ${pod}`);
       return;
     } catch (error) {
       if (!(error instanceof IpledgerError) || error.kind !== 'transient') throw error;
