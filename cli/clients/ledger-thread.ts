@@ -39,6 +39,7 @@ interface PackedPage {
   readonly texts: readonly string[];
   /** Of the lines of the log; empty for other keys. */
   readonly hashes: readonly string[];
+  readonly endState: KeyPage['endState'];
 }
 
 /** A reader with its thread. Dispose it to end the thread. */
@@ -87,18 +88,20 @@ async function* readPages(
   }
 }
 
-const unpack = ({ revision, keys, texts, hashes }: PackedPage): KeyPage => ({
+const unpack = ({ revision, keys, texts, hashes, endState }: PackedPage): KeyPage => ({
   revision,
+  ...(endState && { endState }),
   keys: keys.map((key, index) => {
     const hash = hashes[index];
     return { key, text: texts[index] ?? '', ...(hash !== undefined && { hash }) };
   }),
 });
 
-function pack({ revision, keys }: KeyPage): PackedPage {
+function pack({ revision, keys, endState }: KeyPage): PackedPage {
   const isLog = keys[0]?.key.startsWith(logPrefix) ?? false;
   return {
     revision,
+    endState,
     keys: keys.map(({ key }) => key),
     texts: keys.map(({ text }) => text),
     hashes: isLog ? keys.map(({ text }) => hashOfLine(text)) : [],

@@ -8,7 +8,7 @@ import { IpledgerError } from '../../lib/errors.ts';
 export interface Archive {
   /** For messages: "folder /a", "s3 https://…". */
   readonly location: string;
-  /** Stores a file durably before it resolves. An existing file of this name has the same content, because names contain its hash. */
+  /** Stores a file durably before it resolves, in place of one of this name. The names of segments contain the hash of their content. */
   put(name: string, content: Buffer, signal: AbortSignal): Promise<void>;
   /**
    * Reads a file; undefined if it does not exist.

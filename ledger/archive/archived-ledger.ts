@@ -23,7 +23,7 @@ import type {
   StoredLine,
 } from '../log/store/ledger.ts';
 import type { Archive } from './archive.ts';
-import { assertEndState, readEndState, readEvents, readManifest } from './segment.ts';
+import { assertEndState, readEndState, readEndStateKeys, readEvents, readManifest } from './segment.ts';
 
 /** The number of segments that stay unpacked: the history of an address reads the same ones repeatedly. */
 const maxUnpackedSegments = 4;
@@ -84,7 +84,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
       for (const [index, { key }] of page.keys.entries()) {
         if (key > logKey(next)) {
           yield { ...page, keys: page.keys.slice(yielded, index) };
-          for await (const keys of this.#sealedKeys(next, key, signal)) yield { ...page, keys };
+          for await (const sealed of this.#sealedKeys(next, key, signal)) yield { ...page, ...sealed };
           yielded = index;
         }
         next = Math.max(next, (seqOfKey(key) ?? 0) + 1);
@@ -93,16 +93,18 @@ export class ArchivedLedger implements Ledger, SealedLog {
     }
   }
 
-  /** The keys of sealed events from `from`, before the key `end`. */
-  async *#sealedKeys(from: Seq, end: string, signal: AbortSignal): AsyncIterable<readonly StoredKey[]> {
+  /** The keys of sealed events from `from`, before the key `end`; after the last one of a segment, those of its end state. */
+  async *#sealedKeys(from: Seq, end: string, signal: AbortSignal): AsyncIterable<Omit<KeyPage, 'revision'>> {
     let next = from;
     // After the read of etcd: the segments of all events that are missing there exist by now.
     await this.#refreshSegments(signal);
     for (let segment = this.#segmentOf(next); segment && logKey(next) < end; segment = this.#segmentOf(next)) {
       const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
-      await assertEndState(this.#archive, manifest, signal);
       const lines = (await readEvents(this.#archive, manifest, signal)).slice(next - segment.from);
-      yield keysFrom(next, lines).filter(({ key }) => key < end);
+      yield { keys: keysFrom(next, lines).filter(({ key }) => key < end) };
+      // Earlier versions of events had other keys beside the log
+      if (segment.files && logKey(segment.to) < end) yield* readEndStateKeys(this.#archive, manifest, signal);
+      else await assertEndState(this.#archive, manifest, signal);
       next = segment.to + 1;
     }
   }
@@ -192,13 +194,15 @@ export class ArchivedLedger implements Ledger, SealedLog {
   /**
    * The last end state of a segment that is not after `until`; the initial state if there is none. A fold to `until` can start
    * there.
+   * @param sealedBy only of segments whose SegmentSealed is not after this event
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED
    */
-  async lastEndState(until: FoldEnd, signal: AbortSignal): Promise<StateAtHead> {
+  async lastEndState(until: FoldEnd, signal: AbortSignal, sealedBy = Infinity): Promise<StateAtHead> {
     await this.#refreshSegments(signal);
     const last = this.#segments.findLast(
       (segment) =>
         hasEndState(segment) &&
+        segment.seq <= sealedBy &&
         (until === 'end' || ('seq' in until ? segment.to <= until.seq : Date.parse(segment.until) <= until.at)),
     );
     if (!last) return initialStateAtHead();

@@ -45,7 +45,7 @@ const line = (key: string, text: string): string => `{"key":${JSON.stringify(key
 const separator = ',"value":';
 
 /** The reverse of `line`. The value is left to its own parser: most of a line is a claim, and is parsed once. */
-function splitLine(text: string): { readonly key: string; readonly value: string } {
+export function splitLine(text: string): { readonly key: string; readonly value: string } {
   // Each quotation mark of a key is escaped
   const end = text.indexOf(`"${separator}`) + 1;
   const key: unknown = JSON.parse(text.slice('{"key":'.length, end));

@@ -5,6 +5,7 @@ import { allocate } from '../domain/testing/event-fixtures.ts';
 import { describeState } from '../domain/testing/describe-state.ts';
 import { hasEndState } from '../domain/values/ledger.ts';
 import { verifyLedger } from '../audit/verification/verify-ledger.ts';
+import { droppedKey } from '../log/store/keys.ts';
 import { fold } from '../log/reader/fold.ts';
 import { describeFold, logOf, never, submitAll } from '../log/testing/running-writer.ts';
 import { isEndStateDue, sealOldestEvents } from './seal.ts';
@@ -59,6 +60,24 @@ describe('End states of segments', () => {
         expect(describeState(state), `at ${seq}`).to.deep.equal(describeFold(events.slice(0, seq)));
       }
     expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
+  });
+
+  it('are verified: one that does not follow from the events is a finding', async () => {
+    const { lastEndState } = past.ledger;
+    past.ledger.lastEndState = async (...until) => {
+      const start = await lastEndState.apply(past.ledger, until);
+      start.state.dropped.set('macvlan', [1]);
+      return start;
+    };
+    const { seq } = past.working.replica.head;
+    await sealOldestEvents(past.sealing, seq, never);
+    const { findings } = await verifyLedger(past.ledger, { signal: never });
+    expect(findings.map(({ key, what }) => [key, what])).to.deep.equal([
+      [
+        droppedKey('macvlan'),
+        `in the archived state after event ${seq}: it does not follow from the log: another program wrote it`,
+      ],
+    ]);
   });
 
   it('are in each segment while a replica reads no segment without one', async () => {

@@ -12,7 +12,8 @@ import type { SealedSegment, Seq } from '../domain/values/ledger.ts';
 import type { Head } from '../log/chain/chain.ts';
 import type { StateAtHead } from '../log/reader/fold.ts';
 import { type Archive, damagedFile, maxFileBytes } from './archive.ts';
-import { endStateLines, parseEndState } from './end-state.ts';
+import type { StoredKey } from '../log/store/ledger.ts';
+import { endStateLines, parseEndState, splitLine } from './end-state.ts';
 import { packLines, unpackLines } from './gzip-lines.ts';
 
 /** A manifest has about 1 KiB. */
@@ -148,6 +149,29 @@ export async function readEndState(
   const end = await readLines(state, () => parseEndState(lines));
   if (end.head.hash !== hash) throw damagedFile(state.name, 'it is the state at another event');
   return end;
+}
+
+/** Reads the keys of the end state of a segment in pages, each with whether it is the last; none without an end state. Throws as `readManifest`. */
+export async function* readEndStateKeys(
+  archive: Archive,
+  { state }: Manifest,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly keys: readonly StoredKey[]; readonly endState: 'part' | 'last' }> {
+  if (!state) return;
+  const content = await fetchFile(archive, state, signal);
+  const parts = unpackLines(content, { maxBytes: maxStateBytes, maxLineBytes }, signal);
+  for (;;) {
+    const part = await readLines(state, () => parts.next());
+    if (part.done === true) break;
+    const keys = await readLines(state, async () => part.value.map(keyOfLine));
+    yield { keys, endState: 'part' };
+  }
+  yield { keys: [], endState: 'last' };
+}
+
+function keyOfLine(line: string): StoredKey {
+  const { key, value } = splitLine(line);
+  return { key, text: value };
 }
 
 /** Checks that the archive has the end state that was sealed, if one was. Throws as `readManifest`. */

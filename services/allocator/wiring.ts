@@ -15,7 +15,11 @@ import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
 import { openArchive } from '../../ledger/archive/open-archive.ts';
 import type { prepareSegment } from '../../ledger/archive/seal.ts';
 import { runSealSchedule } from '../../ledger/archive/seal-schedule.ts';
-import { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
+import {
+  BackgroundVerifier,
+  type BackgroundVerifierOptions,
+} from '../../ledger/audit/verification/background-verifier.ts';
+import { readMark, saveMark } from '../../ledger/audit/verification/verification-mark.ts';
 import { createUlidSource } from '../../ledger/log/chain/ulid-source.ts';
 import { eventVersions } from '../../ledger/domain/events/schema-version.ts';
 import { liftFences } from '../../ledger/log/reader/lift-fences.ts';
@@ -42,6 +46,7 @@ import type { AllocatorOptions } from './options.ts';
 import { type Reference, ReferenceClocks, referencesOf } from './leadership/reference-clocks.ts';
 import { logStartupWarnings } from './start/startup-warnings.ts';
 import type { TaskRunner } from './threads/task.ts';
+import { verifyTask } from './threads/verify-task.ts';
 import { WorkerThreads } from './threads/worker-threads.ts';
 import { prepareSegmentTask } from './writer-tasks/prepare-segment-task.ts';
 import { WriteObstacles } from './health/write-obstacles.ts';
@@ -227,13 +232,33 @@ async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<Load
   tasks.start((signal) => liftFences({ replica, log }, signal).catch(endOnFailure));
   const checkpoints = CheckpointSchedule.create(options, { replica, writer: () => leadership.writer, log });
   await checkpoints?.checkRollback(live, identityOf(joined), life.signal);
-  const verifier = new BackgroundVerifier({ replica, follower: () => leadership.follower, log });
+  const standby = { replica, follower: () => leadership.follower, log };
+  const verifier = new BackgroundVerifier({ ...standby, ...verificationOf(joined, archive, checkpoints) });
   tasks.start((signal) => verifier.run(signal).catch(endOnFailure));
   metrics.follow(replica, verifier);
   metrics.compareClocks({ clocks: joined.clocks, membership: joined.membership, clock: replica.clock });
   if (checkpoints) tasks.start((signal) => checkpoints.run(signal));
   return { live, archived, replica, checkpoints };
 }
+
+/** Verifies the ledger in a thread, from a mark in the archive that the checkpoint key has signed. */
+const verificationOf = (
+  { threads }: JoinedReplica,
+  archive: Archive | undefined,
+  checkpoints: CheckpointSchedule | undefined,
+): Pick<BackgroundVerifierOptions, 'verifyLog' | 'onVerified'> => ({
+  async verifyLog(ledger, signal) {
+    const key = checkpoints?.signer?.verifier;
+    const verified = archive && key && (await readMark(archive, ledger, key, signal));
+    const request = { checkpoints: '', verifierKeys: [], verified };
+    for await (const reply of threads.run(verifyTask, request, signal)) if ('result' in reply) return reply.result;
+    throw new Error('the task ended without a result');
+  },
+  async onVerified(head, signal) {
+    const signer = checkpoints?.signer;
+    if (archive && signer) await saveMark(archive, head, signer, signal);
+  },
+});
 
 const identityOf = ({ self }: Pick<JoinedReplica, 'self'>): string => `ipledger://allocator/${self.replica}`;
 

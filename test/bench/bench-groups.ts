@@ -8,6 +8,7 @@ import { commandLineRows } from './rows/command-line.ts';
 import { historyRows } from './rows/history/history-rows.ts';
 import { podBurstRows } from './rows/pods/pod-rows.ts';
 import { podPopulationRows } from './rows/pods/population-rows.ts';
+import { sealRows } from './rows/seal/seal-rows.ts';
 import { startRows } from './rows/start/start-rows.ts';
 
 export const benchGroups: readonly BenchGroup[] = [
@@ -18,6 +19,7 @@ export const benchGroups: readonly BenchGroup[] = [
   commandLineRows,
   historyRows,
   startRows,
+  sealRows,
   attackRows,
   agentRows,
 ];

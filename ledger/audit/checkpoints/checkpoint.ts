@@ -22,21 +22,28 @@ export interface Checkpoint {
   readonly note: Note;
 }
 
+/** What the key states of a head: that the ledger had it, or that all events up to it were verified. */
+export type Statement = 'ipledger' | 'ipledger-verified';
+
 /** Signs a head. */
-export function signCheckpoint({ ledger, epoch, seq, hash, at }: Head, signer: SignerKey): string {
+export function signCheckpoint(
+  { ledger, epoch, seq, hash, at }: Head,
+  signer: SignerKey,
+  statement: Statement = 'ipledger',
+): string {
   const root = Buffer.from(hash, 'hex').toString('base64');
-  const lines = [`ipledger/${ledger}`, String(seq), root, `epoch ${epoch}`, `time ${new Date(at).toISOString()}`];
+  const lines = [`${statement}/${ledger}`, String(seq), root, `epoch ${epoch}`, `time ${new Date(at).toISOString()}`];
   return signNote(lines.map((line) => `${line}\n`).join(''), signer);
 }
 
 /** Parses a checkpoint without a check of its signatures. @throws IpledgerError INVALID_REQUEST for any other text. */
-export function parseCheckpoint(message: string): Checkpoint {
+export function parseCheckpoint(message: string, statement: Statement = 'ipledger'): Checkpoint {
   const note = parseNote(message);
-  const [, ledger = '', seq, root = '', epoch, time = ''] =
-    /^ipledger\/(\S+)\n([1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\nepoch ([1-9]\d{0,8})\ntime (\S+)\n$/.exec(note.text) ??
+  const [, found, ledger = '', seq, root = '', epoch, time = ''] =
+    /^([a-z-]+)\/(\S+)\n([1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\nepoch ([1-9]\d{0,8})\ntime (\S+)\n$/.exec(note.text) ??
     [];
   const at = Date.parse(time);
-  if (seq === undefined || Number.isNaN(at))
+  if (found !== statement || seq === undefined || Number.isNaN(at))
     throw new IpledgerError('INVALID_REQUEST', `this note is not a checkpoint of ipledger: ${note.text.slice(0, 200)}`);
   const hash = Buffer.from(root, 'base64').toString('hex');
   return { head: { ledger, epoch: Number(epoch), seq: Number(seq), hash, at }, note };

@@ -1,6 +1,7 @@
 /**
  * Verifies the ledger continuously on a standby. It checks each event that the standby reads, and compares the other keys with the
- * state, page by page, again and again. It verifies the existing ledger once at its start, as `ipledger verify` does.
+ * state, page by page, again and again. When the replica becomes a standby, it verifies the existing ledger, as `ipledger verify` does,
+ * from what an earlier verification has marked. That ends when the replica becomes the writer.
  *
  * A key and the state are not read at the same time. So a key that differs is read again after the state has caught up: a key with
  * the same value was wrong all the time.
@@ -10,6 +11,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
+import { TurnBudget } from '../../../lib/process/turn-budget.ts';
+import type { Head } from '../../log/chain/chain.ts';
 import type { Follower } from '../../log/reader/follower.ts';
 import { logKey } from '../../log/store/keys.ts';
 import type { KeyPage, KeyRange, StoredKey } from '../../log/store/ledger.ts';
@@ -17,10 +20,11 @@ import type { Replica } from '../../log/reader/replica.ts';
 import { faultOf } from './event-verifier.ts';
 import type { Finding } from './finding.ts';
 import { rangesBesideLog, KeyVerifier } from './key-verifier.ts';
-import { verifyLedger } from './verify-ledger.ts';
+import { type VerificationResult, verifyLedger } from './verify-ledger.ts';
 
 const betweenPagesMs = 5_000;
 const readTimeoutMs = 10_000;
+const promotionCheckMs = 200;
 /** More findings give no new information. */
 const maxFindings = 100;
 
@@ -41,6 +45,10 @@ export interface BackgroundVerifierOptions {
   /** undefined on the writer, whose state is ahead of the committed events. */
   readonly follower: () => Follower | undefined;
   readonly log: Logger;
+  /** Verifies the existing ledger. Default: in this thread, completely. */
+  readonly verifyLog?: (ledger: string, signal: AbortSignal) => Promise<VerificationResult>;
+  /** Called with a head up to which everything was verified, without a finding. */
+  readonly onVerified?: (head: Head, signal: AbortSignal) => Promise<void>;
   /** For specs. */
   readonly betweenPagesMs?: number;
 }
@@ -51,8 +59,10 @@ export class BackgroundVerifier {
   readonly #findings = new Map<string, Finding>();
   /** When the last round of all keys ended, after a verification of the complete log. */
   #verifiedAt: number | undefined;
-  /** The findings of the existing ledger, which may also be in the state; undefined before the first verification. */
-  #findingsAtStart: readonly Finding[] | undefined;
+  /** The findings of the existing ledger, which may also be in the state. */
+  #findingsAtStart: readonly Finding[] = [];
+  /** Of the term as a standby in which the existing ledger was verified: the events of another term were not read. */
+  #verifiedFor: Follower | undefined;
   #isLogVerified = false;
   /** The values of the keys of these findings when they were found. */
   #valuesAtStart: readonly (string | undefined)[] = [];
@@ -69,7 +79,7 @@ export class BackgroundVerifier {
 
   /** The current findings. A finding since the start ends when its key is correct again. */
   get findings(): readonly Finding[] {
-    return [...(this.#findingsAtStart ?? []), ...this.#findings.values()];
+    return [...this.#findingsAtStart, ...this.#findings.values()];
   }
 
   /** Milliseconds since 1970: since then at the latest, `findings` has what was wrong. Undefined: nothing was verified yet, or the log could not be. */
@@ -102,9 +112,11 @@ export class BackgroundVerifier {
   }
 
   async #verifyOtherKeys(signal: AbortSignal): Promise<void> {
-    if (!this.#options.follower()) return;
-    this.#findingsAtStart ??= await this.#verifyAtStart(signal);
-    await this.#verifyRepairs(this.#findingsAtStart, signal);
+    const follower = this.#options.follower();
+    if (!follower) return;
+    if (this.#verifiedFor !== follower || (await this.#isRepairAttempted(signal)))
+      await this.#verifyLog(follower, signal);
+    if (this.#verifiedFor !== follower) return;
     const { replica } = this.#options;
     const audit = new KeyVerifier(replica.state, () => replica.head);
     for (const range of rangesBesideLog)
@@ -115,35 +127,67 @@ export class BackgroundVerifier {
         await setImmediate();
       }
     if (replica.head.seq === 0 || signal.aborted) return;
-    for (const { key } of audit.missing()) await this.#recheckKey(audit, { key, text: undefined }, signal);
-    if (this.#isLogVerified) this.#verifiedAt = Date.now();
+    const turn = new TurnBudget();
+    for (const finding of audit.missing()) {
+      if (finding) await this.#recheckKey(audit, { key: finding.key, text: undefined }, signal);
+      if (turn.isSpent) await turn.nextTurn(signal);
+    }
+    if (!this.#isLogVerified || this.#options.follower() !== follower) return;
+    this.#verifiedAt = Date.now();
+    await this.#markVerified(replica.head, signal);
   }
 
-  async #verifyAtStart(signal: AbortSignal): Promise<readonly Finding[]> {
-    const { replica, log } = this.#options;
-    const yieldTurn = (): Promise<void> => setImmediate();
+  /** A mark that is not written costs a longer verification after the next start. */
+  async #markVerified(head: Head, signal: AbortSignal): Promise<void> {
+    if (this.findings.length > 0) return;
     try {
-      const { head, findings } = await verifyLedger(replica.ledger, { signal, yieldTurn });
-      for (const finding of findings) log.error(finding, changedLedger);
-      this.#valuesAtStart = await this.#valuesOf(findings, signal);
-      this.#isLogVerified = true;
-      log.info({ seq: head.seq, findings: findings.length }, 'ledger verified');
-      return findings;
+      await this.#options.onVerified?.(head, signal);
     } catch (error) {
-      const { code, message } = IpledgerError.from(error);
-      if (code !== 'POSITION_GONE' && code !== 'NOT_IMPLEMENTED') throw error;
-      log.warn({ reason: message }, 'the existing events cannot be verified: verifying new events and keys only');
-      return [];
+      const { message: reason } = IpledgerError.from(error);
+      if (!signal.aborted) this.#options.log.warn({ reason }, 'the mark of the verification could not be written');
     }
   }
 
-  /** Verifies the ledger again when the key of a finding has another value than at the last time. @throws RepairedLedger */
-  async #verifyRepairs(findings: readonly Finding[], signal: AbortSignal): Promise<void> {
-    if (findings.length === 0) return;
-    const values = await this.#valuesOf(findings, signal);
-    if (isDeepStrictEqual(values, this.#valuesAtStart)) return;
-    this.#findingsAtStart = await this.#verifyAtStart(signal);
-    if (this.#findingsAtStart.length === 0) throw new RepairedLedger();
+  /**
+   * Verifies the existing ledger. Ends without a result when the term of the follower ends.
+   * @throws RepairedLedger if there are no findings any more
+   */
+  async #verifyLog(follower: Follower, signal: AbortSignal): Promise<void> {
+    const { replica, log, verifyLog } = this.#options;
+    const promoted = new AbortController();
+    const watch = setInterval(() => {
+      if (this.#options.follower() !== follower) promoted.abort();
+    }, promotionCheckMs);
+    const until = AbortSignal.any([signal, promoted.signal]);
+    this.#verifiedFor = undefined;
+    this.#isLogVerified = false;
+    try {
+      const { head, findings } = verifyLog
+        ? await verifyLog(replica.head.ledger, until)
+        : await verifyLedger(replica.ledger, { signal: until, yieldTurn: () => setImmediate() });
+      for (const finding of findings) log.error(finding, changedLedger);
+      this.#valuesAtStart = await this.#valuesOf(findings, until);
+      const isRepaired = this.#findingsAtStart.length > 0 && findings.length === 0;
+      this.#findingsAtStart = findings;
+      if (isRepaired) throw new RepairedLedger();
+      this.#isLogVerified = true;
+      log.info({ seq: head.seq, findings: findings.length }, 'ledger verified');
+      await this.#markVerified(head, until);
+    } catch (error) {
+      if (promoted.signal.aborted) return;
+      const { code, message } = IpledgerError.from(error);
+      if (code !== 'POSITION_GONE' && code !== 'NOT_IMPLEMENTED') throw error;
+      log.warn({ reason: message }, 'the existing events cannot be verified: verifying new events and keys only');
+    } finally {
+      clearInterval(watch);
+    }
+    this.#verifiedFor = follower;
+  }
+
+  /** Whether the key of a finding has another value than when it was found. */
+  async #isRepairAttempted(signal: AbortSignal): Promise<boolean> {
+    const values = await this.#valuesOf(this.#findingsAtStart, signal);
+    return !isDeepStrictEqual(values, this.#valuesAtStart);
   }
 
   async #valuesOf(findings: readonly Finding[], signal: AbortSignal): Promise<(string | undefined)[]> {

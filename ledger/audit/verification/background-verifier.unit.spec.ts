@@ -22,7 +22,8 @@ import {
   unbind,
   type RunningWriter,
 } from '../../log/testing/running-writer.ts';
-import { BackgroundVerifier } from './background-verifier.ts';
+import { BackgroundVerifier, type BackgroundVerifierOptions } from './background-verifier.ts';
+import { type VerificationResult, verifyLedger } from './verify-ledger.ts';
 
 const claim = '/ipledger/v1/addr/macvlan/172.17.0.11';
 
@@ -33,12 +34,14 @@ describe('BackgroundVerifier', () => {
   let over: AbortController;
   let ended: Promise<unknown>;
   let logged: string[];
+  let isWriter: boolean;
   beforeEach(async () => {
     memory = new MemoryLedger(undefined, 2);
     working = await startWriter(memory);
     await submitAll(working.writer, createLedger(), macvlan, allocate('a'), allocate('b'));
     over = new AbortController();
     logged = [];
+    isWriter = false;
   });
   afterEach(async () => {
     over.abort();
@@ -47,11 +50,12 @@ describe('BackgroundVerifier', () => {
   });
 
   /** A standby that verifies without pauses. */
-  async function standBy(message = 'ledger verified'): Promise<void> {
+  async function standBy(message = 'ledger verified', more: Partial<BackgroundVerifierOptions> = {}): Promise<void> {
     const replica = await Replica.load(memory, never);
     const follower = new Follower(replica, silentLog);
     const log = pino({}, { write: (line: string) => logged.push(line) });
-    verifier = new BackgroundVerifier({ replica, follower: () => follower, log, betweenPagesMs: 1 });
+    const options = { replica, follower: () => (isWriter ? undefined : follower), log, betweenPagesMs: 1 };
+    verifier = new BackgroundVerifier({ ...options, ...more });
     ended = Promise.all([follower.run(over.signal), verifier.run(over.signal)]);
     await eventually(() => expect(logged.join('')).to.contain(message));
   }
@@ -101,6 +105,47 @@ describe('BackgroundVerifier', () => {
     await standBy('cannot be verified');
     await eventually(() => expect(rounds).to.be.above(3));
     expect([verifier.verifiedAt, found()]).to.deep.equal([undefined, []]);
+  });
+
+  it('marks the ledger as verified up to its head, and not while there is a finding', async () => {
+    const marks: number[] = [];
+    await standBy('ledger verified', { onVerified: async ({ seq }) => void marks.push(seq) });
+    await eventually(() => expect(marks.length).to.be.at.least(2));
+    expect(marks[0]).to.equal(4);
+    await submitAll(working.writer, allocate('c'));
+    await eventually(() => expect(marks.at(-1)).to.equal(5));
+    memory.put('/ipledger/v1/note', 'hello');
+    await eventually(() => expect(found()).to.have.length(1));
+    await submitAll(working.writer, allocate('d'));
+    const { verifiedAt = 0 } = verifier;
+    await eventually(() => expect(verifier.verifiedAt).to.be.above(verifiedAt));
+    expect(marks.at(-1)).to.equal(5);
+  });
+
+  it('goes on without a mark that cannot be written', async () => {
+    const onVerified = () => Promise.reject(new IpledgerError('UNAVAILABLE', 'the archive is unavailable'));
+    await standBy('the mark of the verification could not be written', { onVerified });
+    await eventually(() => expect(verifier.verifiedAt).to.be.above(0));
+  });
+
+  it('ends the verification of the log when the replica becomes the writer, and verifies again in its next term', async () => {
+    let verifications = 0;
+    const verifyLog = (_ledger: string, signal: AbortSignal): Promise<VerificationResult> => {
+      if (++verifications > 1) return verifyLedger(memory, { signal });
+      isWriter = true;
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+        ofFirst = signal;
+      });
+    };
+    let ofFirst: AbortSignal | undefined;
+    const standing = standBy('ledger verified', { verifyLog });
+    await eventually(() => expect(ofFirst?.aborted).to.equal(true));
+    expect(verifications).to.equal(1);
+    isWriter = false;
+    await standing;
+    expect(verifications).to.equal(2);
+    expect(logged.join('')).to.not.contain('failed');
   });
 
   it('reports a key that is edited, until it is restored', async () => {

@@ -82,12 +82,15 @@ export class KeyVerifier {
     return difference === undefined ? undefined : this.#finding(key, difference + this.#secondHolder(key, text));
   }
 
-  /** The missing keys, after all existing keys are checked. */
-  *missing(): Generator<Finding> {
+  /** The missing keys, after all existing keys are checked; undefined for each claim that is not missing: a caller can let others run. */
+  *missing(): Generator<Finding | undefined> {
     const { claims, dropped, ended, subnets, pools, segments } = this.#state;
     if (!this.#existing.has(headKey)) yield this.#finding(headKey, 'it is missing');
     for (const [subnet, addresses] of claims)
-      for (const [address, { last }] of addresses) yield* this.#missingKey(addressKey({ subnet, address }), last);
+      for (const { address } of addresses.outlines()) {
+        const key = addressKey({ subnet, address });
+        yield this.#existing.has(key) ? undefined : this.#missing(key, addresses.get(address)?.last);
+      }
     for (const [subnet, [last]] of dropped) yield* this.#missingKey(droppedKey(subnet), last);
     for (const { index } of ended.chunks()) yield* this.#missingKey(endedKey(index));
     for (const name of subnets.keys()) yield* this.#missingKey(subnetKey(name));
@@ -97,11 +100,12 @@ export class KeyVerifier {
   }
 
   *#missingKey(key: string, last?: number): Generator<Finding> {
-    if (this.#existing.has(key)) return;
-    yield this.#finding(
-      key,
-      last === undefined ? 'it is missing' : `it is missing: event ${last} was the last to change it`,
-    );
+    if (!this.#existing.has(key)) yield this.#missing(key, last);
+  }
+
+  #missing(key: string, last: number | undefined): Finding {
+    const what = last === undefined ? 'it is missing' : `it is missing: event ${last} was the last to change it`;
+    return this.#finding(key, what);
   }
 
   #finding(key: string, what: string): Finding {

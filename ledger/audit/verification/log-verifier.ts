@@ -14,18 +14,25 @@ import {
   parseHashedEvent,
   type StoredEvent,
 } from '../../log/chain/chain.ts';
+import type { StateAtHead } from '../../log/reader/fold.ts';
 import { logKey, seqOfKey } from '../../log/store/keys.ts';
 import type { StoredKey } from '../../log/store/ledger.ts';
 import { faultOf } from './event-verifier.ts';
 import type { Finding } from './finding.ts';
 
 export class LogVerifier {
-  readonly state: State = initialRecord();
-  #head: Head = emptyHead;
+  readonly state: State;
+  #head: Head;
   #unfinished: Envelope | undefined;
   #last: StoredEvent | undefined;
   /** An event after the head that only a newer program reads. The `prev` hash of the next event shows whether it was changed. */
   #newer: NewerEventError | undefined;
+
+  /** @param start the state to begin with. Default: that before the first event. It is changed */
+  constructor(start: StateAtHead = { state: initialRecord(), head: emptyHead }) {
+    this.state = start.state;
+    this.#head = start.head;
+  }
 
   /** The head after the last correct event. */
   get head(): Head {

@@ -8,10 +8,11 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
 import type { Head } from '../../log/chain/chain.ts';
+import type { StateAtHead } from '../../log/reader/fold.ts';
 import { isCompactedError } from '../../log/store/compaction.ts';
 import { prefixEnd, headKey, logKey, logPrefix, segmentKey, segmentPrefix } from '../../log/store/keys.ts';
 import { parseAnyHead, parseSegment, UnfinishedReplay } from '../../log/store/stored-values.ts';
-import type { KeyRange, KeyReader, Revision, StoredKey } from '../../log/store/ledger.ts';
+import type { KeyPage, KeyRange, KeyReader, Revision, StoredKey } from '../../log/store/ledger.ts';
 import type { CheckpointVerifier } from './checkpoint-verifier.ts';
 import type { Finding } from './finding.ts';
 import { rangesBesideLog, KeyVerifier } from './key-verifier.ts';
@@ -37,6 +38,10 @@ export interface VerifyOptions {
   readonly signal: AbortSignal;
   /** The checkpoints to compare with. For one verification only. */
   readonly checkpointVerifier?: CheckpointVerifier;
+  /** The state to begin with, which it changes. Default: that before the first event. */
+  readonly start?: StateAtHead;
+  /** A head that an earlier verification reached, at or after `start`. */
+  readonly verified?: Head;
   /** Called periodically with the position in the log. */
   readonly onProgress?: (head: Head) => void;
   /** Awaited regularly, to yield to other work of the process. */
@@ -49,7 +54,7 @@ export interface VerifyOptions {
  *   only a newer program reads; AbortError.
  */
 export async function verifyLedger(reader: KeyReader, options: VerifyOptions): Promise<VerificationResult> {
-  const audit = new LogVerifier();
+  const audit = new LogVerifier(options.start);
   try {
     const finding = await retryIfCompacted(audit, () => readLog(reader, audit, options));
     if (finding) return await stopAt(finding, reader, audit, options);
@@ -120,10 +125,21 @@ export async function verifyExport(lines: AsyncIterable<string>, options: Verify
   return resultOf(audit, options, faultAtEnd ? [faultAtEnd] : []);
 }
 
-function checkLine(audit: LogVerifier, line: StoredKey, { checkpointVerifier }: VerifyOptions): Finding | undefined {
-  const finding = audit.checkLine(line);
+function checkLine(
+  audit: LogVerifier,
+  line: StoredKey,
+  { checkpointVerifier, verified }: VerifyOptions,
+): Finding | undefined {
+  const finding = audit.checkLine(line) ?? (verified && faultSince(verified, audit.head));
   if (!finding && audit.last) checkpointVerifier?.checkEvent(audit.head, audit.last);
   return finding;
+}
+
+/** Whether an event is another one than an earlier verification had read. After a restore it may be. */
+function faultSince(verified: Head, { epoch, seq, hash }: Head): Finding | undefined {
+  if (seq !== verified.seq || epoch !== verified.epoch || hash === verified.hash) return undefined;
+  const what = `event ${seq} or an earlier one was changed since the verification of ${new Date(verified.at).toISOString()}: its hash was ${verified.hash}`;
+  return { key: logKey(seq), what };
 }
 
 const resultOf = (
@@ -145,7 +161,16 @@ async function readLog(
   revision?: Revision,
 ): Promise<Finding | undefined> {
   const range = { from: audit.nextKey === logKey(1) ? logPrefix : audit.nextKey, end: prefixEnd(logPrefix) };
+  let endState: KeyVerifier | undefined;
   for await (const page of reader.keys(range, options.signal, revision)) {
+    if (page.endState) {
+      endState ??= new KeyVerifier(audit.state, () => audit.head);
+      const finding = faultInEndState(endState, page, audit.head);
+      if (finding) return finding;
+      if (page.endState === 'last') endState = undefined;
+      await options.yieldTurn?.();
+      continue;
+    }
     for (const line of page.keys) {
       const finding = checkLine(audit, line, options);
       if (finding) return finding;
@@ -155,6 +180,21 @@ async function readLog(
   }
   return undefined;
 }
+
+/** Compares a page of the end state of a segment with the fold up to its last event. */
+function faultInEndState(verifier: KeyVerifier, { keys, endState }: KeyPage, { seq }: Head): Finding | undefined {
+  for (const each of keys) {
+    const finding = verifier.checkKey(each);
+    if (finding) return inEndState(finding, seq);
+  }
+  if (endState === 'last') for (const missing of verifier.missing()) if (missing) return inEndState(missing, seq);
+  return undefined;
+}
+
+const inEndState = (finding: Finding, seq: Seq): Finding => ({
+  ...finding,
+  what: `in the archived state after event ${seq}: ${finding.what}`,
+});
 
 async function compareAtOneRevision(
   reader: KeyReader,

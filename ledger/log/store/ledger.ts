@@ -129,6 +129,8 @@ export interface KeyPage {
   /** Of the store when the page was read. */
   readonly revision: Revision;
   readonly keys: readonly StoredKey[];
+  /** The keys are of the end state of a segment, and follow its last event. They are its next part, or also its last. */
+  readonly endState?: 'part' | 'last';
 }
 
 /** Unparsed keys, for verification. */
