@@ -1,4 +1,4 @@
-/** What a build writes into its results beside the files: version, revision and time. Equal sources give equal values. */
+/** Version, revision and time of a build. Equal sources give equal values. */
 import { execFileSync } from 'node:child_process';
 import { version } from '../lib/process/version.ts';
 import { root } from './bundle/bundle-programs.ts';
@@ -7,7 +7,7 @@ export interface Release {
   readonly version: string;
   /** Commit of the sources; '' outside of git. */
   readonly revision: string;
-  /** Seconds since 1970: SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch), or the time of the commit. */
+  /** Seconds since 1970: SOURCE_DATE_EPOCH (reproducible-builds.org), or the commit's time. */
   readonly createdAt: number;
 }
 

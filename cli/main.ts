@@ -30,7 +30,7 @@ function createProgram(): Command {
   });
 }
 
-/** Runs a command line, as ['who-had', '10.0.0.2'], on this process's stdout and stderr. Returns the exit status. */
+/** Runs a command line, for example ['who-had', '10.0.0.2']. Returns the exit status. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   process.exitCode = 0;
   try {
@@ -41,7 +41,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   return process.exitCode;
 }
 
-/** `help VERB` as `VERB --help`: commander prints the former without the hook that adds the verb's options. */
+/** `help VERB` as `VERB --help`: commander prints the former without the verb's options. */
 const expandHelp = (args: readonly string[]): string[] =>
   args[0] === 'help' && args[1] !== undefined ? [...args.slice(1), '--help'] : [...args];
 

@@ -8,7 +8,7 @@ const quote = (argument: string): string =>
 export const formatShellCommand = (words: readonly string[], comment: string): string =>
   `${words.map(quote).join(' ')}  # ${comment}`;
 
-/** The command for a difference that a running program of ipledger fixes within two seconds. @param job what the program does about it. */
+/** Restarts a program that did not fix a difference. @param job what the program does about it */
 const restartCommand = (program: string, namespace: string, job: string): string =>
   formatShellCommand(
     ['kubectl', 'rollout', 'restart', '-n', namespace, `deployment/ipledger-${program}`],
@@ -29,7 +29,7 @@ const freezeKey = '/ipledger/v1/frozen';
 /** Whether a command can repair this key. */
 export const isRepairable = (key: string): boolean => !logKeys.test(key) && key !== freezeKey;
 
-/** @param finding `expected`: the value that the log implies; '' or undefined if the key must not exist. */
+/** @param finding `expected`: the value that the log implies; '' or undefined: no key */
 export function formatRepairCommand({
   key,
   expected = '',

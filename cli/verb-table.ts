@@ -1,4 +1,4 @@
-/** The verbs in the order of --help. A verb's module is imported only when the verb runs, so that --help starts fast. */
+/** The verbs in the order of --help. A verb's module is imported only when the verb runs. */
 import type { Command } from 'commander';
 
 export interface VerbEntry {

@@ -17,7 +17,7 @@ export type MessageInput<T> = T extends readonly (infer Item)[]
 
 export type MethodKind = 'unary' | 'serverStream';
 
-/** A method of a service: its path and the codecs of its messages, in the shape that grpc-js requires. */
+/** A method of a service: its path and its messages' codecs, in the shape for grpc-js. */
 export interface Method<Request, Reply, Kind extends MethodKind = MethodKind> {
   readonly kind: Kind;
   readonly path: string;

@@ -28,7 +28,7 @@ export type EventTable<Result> = {
   readonly [Field in EventDataField]: (data: NonNullable<Event[Field]>, event: Event) => Result;
 };
 
-/** The result of the entry for the event's type; undefined for a type that the table does not have: a newer program wrote it. */
+/** The entry's result; undefined for an event type that only a newer program has. */
 export function applyEventTable<Result>(table: EventTable<Result>, event: Event): Result | undefined {
   for (const field of Object.keys(table) as EventDataField[]) {
     const data = event[field];

@@ -90,7 +90,7 @@ function typesSource(): string {
   );
 }
 
-/** The fields of each message and the names of each enum, as wire-format.ts reads them: one line each. */
+/** The fields of messages and the names of enums, one line each, for wire-format.ts. */
 function tablesSource(): string {
   const lines = (entries: readonly (readonly [string, unknown])[]): string =>
     entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(',\n');

@@ -7,7 +7,7 @@
  */
 import protobuf from 'protobufjs/minimal.js';
 
-/** One field: its name, its number, its type, and `repeated` or `optional` where the .proto has it. */
+/** One field: its name, number and type, and `repeated` or `optional`. */
 type FieldRow = readonly (string | number)[];
 
 /** The contents of generated/ipledger.json. */
@@ -77,7 +77,7 @@ export function messageTypes({ enums, messages }: MessageTables): (name: string)
   return typeOf;
 }
 
-/** @throws RangeError for a number that its field cannot hold; TypeError for a value of another type. */
+/** @throws RangeError for a number that the field cannot hold; TypeError for another type */
 export function writeMessage(type: MessageType, plain: Plain, writer = protobuf.Writer.create()): protobuf.Writer {
   for (const field of type.fields) {
     const value = plain[field.name];

@@ -90,7 +90,7 @@ const builtinModules: Plugin = {
   },
 };
 
-/** Bundles the agent into a folder. Returns the arguments of Node that start it as its image does. */
+/** Bundles the agent into a folder. Returns the arguments of Node that start it. */
 export async function bundleAgent(folder: string): Promise<string[]> {
   await bundlePrograms(['node-agent'], folder);
   return [...agentFlags, join(folder, 'node-agent.mjs')];
@@ -128,7 +128,7 @@ const versionOnly: Plugin = {
   },
 };
 
-/** @throws Error for `import { z } from 'zod'`: esbuild then keeps all of zod, with 50 languages, 5 MB of memory in each program */
+/** @throws Error for `import { z } from 'zod'`: with it esbuild keeps all of zod, 5 MB of memory */
 function refuseLocales({ outputs }: Metafile): void {
   const isBundled = Object.values(outputs).some(({ inputs }) =>
     Object.keys(inputs).some((file) => file.endsWith('zod/v4/locales/fr.js')),

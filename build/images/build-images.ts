@@ -81,7 +81,7 @@ const ipledgerImage: ImageContents = {
   }),
 };
 
-/** The agent enters network namespaces, for which `nsenter` needs root. The chart lists its capabilities. */
+/** The agent enters network namespaces, for which `nsenter` needs root and capabilities. */
 const nodeImage: ImageContents = {
   name: 'ipledger-node',
   description: 'node agent of ipledger and installer of its CNI plugin',

@@ -1,4 +1,4 @@
-/** `make push-images`: pushes the images of dist/ to REGISTRY with all their architectures, and prints the values of the chart. */
+/** `make push-images`: pushes the images of dist/ to REGISTRY, and prints the chart values. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ const { version } = readRelease(process.env);
 const registry = (process.env['REGISTRY'] ?? '').replace(/\/$/, '');
 const folder = process.env['IMAGE_FOLDER'] || join(root, 'dist');
 
-/** Pushes an archive. Returns the digest of its index. crane reads the credentials of ~/.docker/config.json. */
+/** Pushes an archive with the credentials of ~/.docker/config.json. Returns the index's digest. */
 function push(name: string): string {
   const layout = mkdtempSync(join(tmpdir(), 'ipledger-image-'));
   try {

@@ -1,4 +1,4 @@
-/** An image for several architectures as an archive in the OCI image layout (https://github.com/opencontainers/image-spec, image-layout.md). */
+/** An image for several architectures as an archive in the OCI image layout. */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Architecture } from '../architecture.ts';
@@ -41,7 +41,7 @@ export interface ImageName {
   readonly createdAt: number;
 }
 
-/** Returns an archive with an index of the images, one for each architecture, and the digest of the index: the name in registries. */
+/** Returns an archive with an index of the images, and the digest of the index. */
 export function formatOciArchive(
   { reference, createdAt }: ImageName,
   images: readonly Image[],

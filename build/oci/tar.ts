@@ -1,4 +1,4 @@
-/** Tar archives (POSIX ustar) whose bytes depend only on the files: sorted, with one owner and one time. */
+/** Tar archives (POSIX ustar) whose bytes depend only on the files. */
 
 /** A file, a symbolic link or a folder. */
 export interface TarEntry {
@@ -63,7 +63,7 @@ function formatHeader({ path, mode, content }: TarEntry, size: number, modifiedA
   return header;
 }
 
-/** The name has at most 100 bytes. The folders of a longer path go into the prefix of at most 155 bytes. */
+/** The name has at most 100 bytes, and the prefix, with the folders of a longer path, 155. */
 function splitPath(path: string): { name: string; prefix: string } {
   if (Buffer.byteLength(path) <= 100) return { name: path, prefix: '' };
   for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {

@@ -1,4 +1,4 @@
-/** The files of the command line that the npm package and the archive share, and the man page, as roff source with the macros of man(7). */
+/** The files of the command line for the npm package and the archive, with the man page. */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -110,7 +110,7 @@ const formatTerm = ([term, meaning]: readonly [string, string]): string[] => [
 const asSentence = (text: string): string =>
   text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
 
-/** One line of text: backslashes and dashes are literal, and a dot or a quote at its start is no request. */
+/** One line of roff text: backslashes and dashes are literal, and it begins no request. */
 export const escapeRoff = (text: string): string =>
   text
     .replace(/\s+/g, ' ')

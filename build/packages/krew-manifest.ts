@@ -1,4 +1,4 @@
-/** The manifest of the kubectl plugin for krew (https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest). */
+/** The manifest of the kubectl plugin for krew (https://krew.sigs.k8s.io). */
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 

@@ -1,4 +1,4 @@
-/** Executables of Debian with the libraries that they load, and the packages that these files belong to. */
+/** Executables of Debian with the libraries that they load, and their packages. */
 import { execFileSync } from 'node:child_process';
 import { globSync, lstatSync, readFileSync, readlinkSync, realpathSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -32,7 +32,7 @@ const licenses: Readonly<Record<string, string>> = {
   zlib1g: 'Zlib',
 };
 
-/** Packages with the copyright files of libraries above, by the version of GCC in each release of Debian. */
+/** Packages with the copyright files of libraries above. Their names depend on Debian's release. */
 const documents = ['gcc-12-base', 'gcc-14-base'];
 
 /** Downloads the packages of an architecture. Those of an earlier call are replaced. */

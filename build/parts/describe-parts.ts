@@ -5,7 +5,7 @@
 import { type Part, sortParts } from './part.ts';
 import { createHash } from 'node:crypto';
 
-/** Returns the SBOM as JSON, and the notices as text. @throws Error if a part has a license that the policy rejects */
+/** Returns the SBOM as JSON and the notices as text. @throws Error for a rejected license */
 export function describeParts(product: Product, parts: readonly Part[]): { sbom: string; notices: string } {
   const rejected = findRejectedLicenses(parts);
   if (rejected.length > 0) throw new Error(rejected.join('\n'));
@@ -14,7 +14,7 @@ export function describeParts(product: Product, parts: readonly Part[]): { sbom:
 
 const line = '='.repeat(80);
 
-/** The notices that the licenses require in a copy: one section for each part that has one. Debian's notices are files of their own. */
+/** The notices that the licenses require in a copy. Debian's notices are files of their own. */
 const formatNotices = (parts: readonly Part[]): string =>
   [
     'ipledger contains the software below, each under its own license.\n',
@@ -41,7 +41,7 @@ const permissive = new Set([
   'Zlib',
 ]);
 
-/** Whether an SPDX expression of AND, OR and parentheses is permissive: all operands of an AND, one of an OR. */
+/** Whether an SPDX expression permits use: all operands of an AND, and any operand of an OR, do. */
 export function isPermissive(expression: string): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? [];
   let at = 0;

@@ -9,7 +9,7 @@ const escapeModule = (module: string): string => module.replace(/[A-Z]/g, (lette
 
 const go = (...args: string[]): string => execFileSync('go', args, { encoding: 'utf8' }).trim();
 
-/** Reads the modules and the standard library. The sources of the modules must be in Go's module cache, as after a build. */
+/** Reads the modules, whose sources must be in Go's module cache, and the standard library. */
 export function readGoParts(executable: string): Part[] {
   const lines = go('version', '-m', executable).split('\n');
   const goVersion = / go(\S+)$/.exec(lines[0] ?? '')?.[1];

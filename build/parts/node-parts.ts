@@ -9,13 +9,13 @@ import type { Part } from './part.ts';
 const nodeFolder = (architecture: Architecture): string =>
   join(cacheFolder(architecture), `node-${process.versions.node}`);
 
-/** The executable of Node for an architecture. Another one than the machine's is there after `fetchNode`. */
+/** The executable of Node. `fetchNode` must have fetched it for another architecture. */
 export const nodeExecutable = (architecture: Architecture): string =>
   architecture === ownArchitecture
     ? join(root, 'node_modules/node/bin/node')
     : join(nodeFolder(architecture), 'package/bin/node');
 
-/** Downloads the Node of another architecture, in the version that runs this code. npm verifies its digest. */
+/** Downloads Node for another architecture, in the running version. npm verifies its digest. */
 export function fetchNode(architecture: Architecture): void {
   if (existsSync(nodeExecutable(architecture))) return;
   const folder = `${nodeFolder(architecture)}.part`;
@@ -61,7 +61,7 @@ const licenses: Readonly<Record<string, string>> = {
 /** Numbers of interfaces, not libraries. */
 const interfaces = new Set(['node', 'modules', 'napi']);
 
-/** The parts of the Node that runs this code. The notice of Node includes those of its libraries. */
+/** The parts of the running Node. The notice of Node includes those of its libraries. */
 export function readNodeParts(): Part[] {
   const { node: version } = process.versions;
   const notice = readFileSync(join(import.meta.dirname, `license-texts/node-${version}.txt`), 'utf8').trim();

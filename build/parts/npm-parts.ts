@@ -6,7 +6,7 @@ import type { Part } from './part.ts';
 
 const packageSchema = z.object({ name: z.string(), version: z.string(), license: z.string().default('') });
 
-/** Takes the folders that `bundlePrograms` returns. Throws if a package has no text of its license. */
+/** Takes the folders that `bundlePrograms` returns. @throws Error for a package without license */
 export const readNpmParts = (root: string, folders: readonly string[]): Part[] =>
   folders.map((folder) => {
     const { name, version, license } = packageSchema.parse(
@@ -16,7 +16,7 @@ export const readNpmParts = (root: string, folders: readonly string[]): Part[] =
     return { kind: 'npm', name, version, license, purl, notice: readNotice(join(root, folder), license) };
   });
 
-/** The files LICENSE, COPYING and NOTICE. Without them the statement of the license in package.json is the notice. */
+/** The files LICENSE, COPYING and NOTICE; else the statement of the license in package.json. */
 function readNotice(folder: string, license: string): string {
   const files = globSync('{LICEN[CS]E,licen[cs]e,COPYING,NOTICE}*', { cwd: folder }).sort();
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());

@@ -1,4 +1,4 @@
-/** A third-party part of an image or a package: what the SBOM, the license check and the notices need to know of it. */
+/** A third-party part of an image or a package, for the SBOM, the license check and the notices. */
 export interface Part {
   readonly kind: 'npm' | 'go' | 'debian' | 'node';
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Builds allocation periods, binding periods and restriction periods of an address from its events. */
+/** Builds allocation, binding and restriction periods of an address from its events. */
 import { applyEventTable, type EventTable } from '../../proto/event-table.ts';
 import type {
   AddressQuarantined,
@@ -93,7 +93,7 @@ interface Periods {
   readonly restrictionPeriods: Mutable<RestrictionPeriod>[];
 }
 
-/** @param events of one address in one subnet, newest first. Periods that started before the oldest event are left out. */
+/** @param events newest first. Periods that started before the oldest event are left out. */
 export function buildAddressPeriods(events: readonly Event[]): AddressPeriods {
   const periods: Periods = { allocationPeriods: [], byGrant: new Map(), openBindings: [], restrictionPeriods: [] };
   for (const event of events.toReversed()) applyEventTable(effects, event)?.(periods, event);
@@ -255,6 +255,6 @@ export function addressAtInstant(
   };
 }
 
-/** The node of the last binding before the instant, as a virtual machine migrates; else of the first binding. */
+/** The node of the last binding before the instant, for a migration; else of the first binding. */
 const nodeAt = ({ bindings, node }: AllocationPeriod, instant: string): string =>
   (bindings.findLast(({ from }) => from <= instant) ?? bindings[0])?.node ?? node;

@@ -16,7 +16,7 @@ export interface HolderQuery {
   readonly ledgerTime?: string;
 }
 
-/** The servers of the query. The read model is an index into the log; all events are read from the allocator. */
+/** The servers of the query. The read model finds the events, the allocator returns them. */
 export interface HolderSources {
   readonly allocator: LedgerClient;
   readonly readModel?: Pick<LedgerClient, 'call'> | undefined;
@@ -25,7 +25,7 @@ export interface HolderSources {
 /** The address in one subnet at the instant. */
 export interface SubnetHolder extends AddressAtInstant {
   readonly subnet: string;
-  /** The oldest readable event, if older events could change the answer and are sealed and unavailable; else "". */
+  /** The oldest readable event, if older events could change the answer; else "". */
   readonly historyStartsAt: string;
 }
 
@@ -103,7 +103,7 @@ async function findByIndex(
   }
 }
 
-/** @param start an event after the instant to begin with; 0: the newest. @throws IpledgerError INVALID_REQUEST for another event. */
+/** @param start the event to begin with; 0: the newest. @throws IpledgerError INVALID_REQUEST */
 async function findFrom(
   allocator: LedgerClient,
   place: AddressInstant,
@@ -122,7 +122,7 @@ async function findFrom(
 interface AddressHistory {
   /** Newest first. */
   readonly events: readonly Event[];
-  /** The error that ended the reading, if older events could change the answer and are unavailable. */
+  /** Why older events, which could change the answer, could not be read. */
   readonly unavailable: IpledgerError | undefined;
 }
 

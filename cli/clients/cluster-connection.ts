@@ -33,7 +33,7 @@ export interface ClusterConnection extends Disposable {
 export interface ClusterTarget extends ClusterSelection {
   readonly namespace: string;
   readonly tokenFile?: string | undefined;
-  /** The ServiceAccount whose token identifies the caller: NAME of `namespace`, or NAMESPACE/NAME. */
+  /** The ServiceAccount that identifies the caller: NAME of `namespace`, or NAMESPACE/NAME. */
   readonly serviceAccount?: string | undefined;
 }
 
@@ -112,7 +112,7 @@ interface IdentityParts {
 const hasCertificate = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['IPLEDGER_TLS_CERT'] || env['IPLEDGER_TLS_KEY']);
 
-/** A token is sent only to an allocator whose certificate is of the authority that the cluster or the operator names. */
+/** Sends a token only to an allocator with a certificate of a trusted authority. */
 async function clientTls({ token, namespace, kubernetes, allocators, folder }: IdentityParts): Promise<ClientTls> {
   const { env } = process;
   if (!token) return orUsageError(() => tlsFromEnvironment(env, undefined));
@@ -147,7 +147,7 @@ const scheme = 'Bearer ';
 const kubeconfigMaxAgeMs = 10_000;
 /** Only the ledger accepts the token of a ServiceAccount, and not the Kubernetes API. */
 const audience = 'ipledger';
-/** The shortest lifetime that the Kubernetes API allows, and when a long verb requests the next token. */
+/** The shortest lifetime that the API allows, and when a long verb requests the next token. */
 const lifetimeSeconds = 600;
 const serviceAccountMaxAgeMs = 300_000;
 
@@ -163,7 +163,7 @@ function refreshToken(request: () => Promise<string>, maxAgeMs: number): TokenSo
   };
 }
 
-/** The token of a field, a file, or a program that the kubeconfig names. `read` throws CliError when the user has no token, or impersonates. */
+/** The kubeconfig's token. `read` throws CliError for a user without token, or who impersonates. */
 const kubeconfigToken = (config: KubeConfig): TokenSource => refreshToken(() => readToken(config), kubeconfigMaxAgeMs);
 
 async function readToken(config: KubeConfig): Promise<string> {

@@ -1,4 +1,4 @@
-/** A connection to the etcd that the chart runs, by the operator's kubeconfig: forwarded ports of its members, and certificate files. */
+/** A connection to the chart's etcd by the kubeconfig: forwarded ports and certificate files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

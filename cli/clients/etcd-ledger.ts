@@ -1,4 +1,4 @@
-/** Opens the ledger in etcd, for verbs that must work without an allocator. Reading needs the auditor's role only. */
+/** Opens the ledger in etcd, for verbs that work without an allocator, with the auditor's role. */
 import { IpledgerError } from '../../lib/errors.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
@@ -29,7 +29,7 @@ export function openEtcdLedger(endpoints: string, archive = ''): OpenEtcdLedger 
   }
 }
 
-/** Names the endpoints in the error of an etcd that does not answer. Returns any other error as it is. */
+/** Adds the endpoints to the error of an etcd that does not answer. */
 export function explainEtcdError(thrown: unknown, endpoints: string): unknown {
   if (!(thrown instanceof IpledgerError && thrown.code === 'UNAVAILABLE')) return thrown;
   return new CliError('unreachable', `${thrown.message} (${endpoints})`, { cause: thrown });

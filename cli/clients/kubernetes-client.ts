@@ -23,7 +23,7 @@ export interface KubernetesClient {
   list(path: string): Promise<UntypedJson[]>;
   /** Creates an object of a collection, and returns it. */
   create(path: string, object: object): Promise<UntypedJson>;
-  /** Writes a whole object. It fails if `metadata.resourceVersion` is not that of the stored object. */
+  /** Writes a whole object. Fails if its `resourceVersion` is not that of the stored object. */
   replace(path: string, object: object): Promise<void>;
   /** Sends a JSON merge patch of one object; false when it does not exist. */
   patch(path: string, body: object): Promise<boolean>;
@@ -39,7 +39,7 @@ interface Request {
   readonly discardBody?: true;
 }
 
-/** Whether there is a kubeconfig. Without one, @kubernetes/client-node would connect to port 8080 of this machine. */
+/** Whether there is a kubeconfig: without it, the client would connect to port 8080 here. */
 export const hasKubeconfig = (env: NodeJS.ProcessEnv, { kubeconfig }: ClusterSelection = {}): boolean =>
   Boolean(
     kubeconfig ??

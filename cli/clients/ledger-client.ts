@@ -1,4 +1,4 @@
-/** The CLI's connection to the allocator and the read model, and the message when neither answers. */
+/** The CLI's connection to the allocator and the read model. */
 import { IpledgerError } from '../../lib/errors.ts';
 import { callOutcome } from '../../lib/grpc/calls.ts';
 import { connect } from '../../lib/grpc/http2/connect.ts';
@@ -24,7 +24,7 @@ const nameOf = (server: ServerKind): string => `the ${server.replace('-', ' ')}`
 
 /** Where the server is, and what identifies the caller beside the TLS files of the environment. */
 export interface LedgerTarget extends ClusterSelection {
-  /** "host:port", several separated by commas; for allocators also "kubernetes" or "kubernetes/NAMESPACE". */
+  /** "host:port", several joined by commas; for allocators also "kubernetes[/NAMESPACE]". */
   readonly endpoint: string;
   readonly tokenFile?: string | undefined;
   /** Only with "kubernetes": the ServiceAccount that identifies the caller. */
@@ -98,7 +98,7 @@ function connectTo(server: ServerKind, { endpoint, tokenFile }: LedgerTarget): C
   }
 }
 
-/** Explains an error of the client. An error that the server sent, even UNAVAILABLE, has an error code in its metadata. */
+/** Explains the client's errors. An error of the server has an error code in its metadata. */
 function explain(thrown: unknown, server: ServerKind, endpoint: string, failure: string | undefined): unknown {
   if (!(thrown instanceof IpledgerError) || callOutcome(thrown) === 'refused') return thrown;
   const { code, message } = thrown;
@@ -113,7 +113,7 @@ function explain(thrown: unknown, server: ServerKind, endpoint: string, failure:
 /** As the chart and docs/install.md name it. */
 export const chartNamespace = 'ipledger-system';
 
-/** The namespace of the endpoint "kubernetes" or "kubernetes/NAMESPACE"; undefined for another endpoint. */
+/** The namespace of the endpoint "kubernetes[/NAMESPACE]"; undefined for another endpoint. */
 export function namespaceOf(endpoint: string): string | undefined {
   const match = /^kubernetes(?:\/([a-z0-9-]{1,63}))?$/.exec(endpoint);
   return match ? (match[1] ?? chartNamespace) : undefined;

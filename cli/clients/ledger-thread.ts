@@ -10,7 +10,7 @@ import { logPrefix } from '../../ledger/log/store/keys.ts';
 import type { KeyPage, KeyRange, KeyReader, Revision } from '../../ledger/log/store/ledger.ts';
 import { openEtcdLedger } from './etcd-ledger.ts';
 
-/** Pages that are read before this thread takes them: enough that neither waits, and a few megabytes. */
+/** Pages that are read ahead of this thread: neither waits, and they take a few megabytes. */
 const pagesAhead = 4;
 const threadRole = 'ipledger-ledger-reader';
 

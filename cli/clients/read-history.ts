@@ -23,7 +23,7 @@ export interface HistoryPage {
   readonly more: boolean;
 }
 
-/** The pages of a history, up to `limit` events. A page may be empty and not be the last. A never-used address has one empty page. */
+/** The pages of a history, up to `limit` events. A page may be empty and not be the last. */
 export async function* readHistory(
   allocator: LedgerClient,
   request: MessageInput<HistoryRequest>,
@@ -41,7 +41,7 @@ export async function* readHistory(
   } while (pageToken !== '' && remaining > 0);
 }
 
-/** One page. The allocator rejects a never-used address (ADDRESS_UNKNOWN); here its history is empty. */
+/** One page. The history of a never-used address (ADDRESS_UNKNOWN) is empty. */
 export async function readHistoryPage(
   allocator: LedgerClient,
   request: MessageInput<HistoryRequest>,

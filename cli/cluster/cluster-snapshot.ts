@@ -25,7 +25,7 @@ export interface KubeOvnSubnet extends KubeOvnObject {
   };
   /** The namespaces whose Pods may use it; empty for all, unless it has selectors. */
   readonly namespaces: readonly string[];
-  /** It is also for namespaces that the labels of Namespaces decide, which a snapshot does not have. */
+  /** It also serves namespaces that are selected by labels, which a snapshot does not have. */
   readonly hasSelectors: boolean;
 }
 
@@ -71,7 +71,7 @@ export const subnetContains = ({ spec }: KubeOvnSubnet, address: string): boolea
 export const objectPath = ({ kind, name }: KubeOvnObject): string =>
   `${collectionPaths[kind]}/${encodeURIComponent(name)}`;
 
-/** Metadata that make the API reject a patch of another object with this name, or of another version. */
+/** Metadata that make the API reject a patch of another object or another version. */
 export const preconditions = ({ uid, resourceVersion }: KubeOvnObject) => ({ uid, resourceVersion });
 
 /** @throws CliError when the API cannot be read. */

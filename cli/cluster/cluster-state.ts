@@ -6,7 +6,7 @@ import type { Owner } from '../../proto/generated/ipledger.ts';
 export interface Pod {
   readonly namespace: string;
   readonly name: string;
-  /** The name in the ledger, if it is not the Pod's: a launcher has the name of its virtual machine. */
+  /** The name in the ledger, if it differs: a launcher has the name of its virtual machine. */
   readonly ledgerName?: string;
   /** The uid in the ledger. It differs from the Pod's for static Pods and virtual machines. */
   readonly identity: string;
@@ -26,7 +26,7 @@ export interface Pod {
 
 export interface IpObject {
   readonly name: string;
-  /** The event number of the allocation, from the object's annotation; "" on an object that ipledger did not create. */
+  /** The allocation's event number; "" on an object that ipledger did not create. */
   readonly allocation: string;
   readonly spec: Readonly<Record<string, unknown>>;
 }
@@ -45,7 +45,7 @@ export interface Vip {
 }
 
 export interface ClusterState {
-  /** The namespace of ipledger: that of the node agents. Without agents in Pods it is the one of docs/install.md. */
+  /** The namespace of the node agents; without agents in Pods, that of docs/install.md. */
   readonly namespace: string;
   /** Whether ipledger serves its own networks only, beside Kube-OVN. */
   readonly besideKubeOvn: boolean;

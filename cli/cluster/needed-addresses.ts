@@ -1,4 +1,4 @@
-/** Which addresses are needed: those of Pods that have not ended, and those that a Pod's owner keeps for its next Pod. Pure. */
+/** Needed addresses: those of living Pods, and those kept for an owner's next Pod. Pure. */
 import { hasCompleted } from '../../lib/kubernetes/pod-lifecycle.ts';
 import { virtualMachineKind } from '../../lib/kubernetes/pod-identity.ts';
 import { includesMember, statefulSetOrdinal, type StatefulSetMembers } from '../../lib/kubernetes/stateful-set.ts';
@@ -19,7 +19,7 @@ export function podLifecycleStage(pod: Pod): 'living' | 'terminating' | 'ended' 
 /** Whether the containers have ended for good, or never had an address. */
 export const hasEnded = (pod: Pod): boolean => pod.hostNetwork || hasCompleted(pod);
 
-/** Whether an allocation is retained for its next Pod: of a StatefulSet's member, or of a virtual machine, which may start at any time. */
+/** Whether the next Pod of a StatefulSet's member or of a virtual machine gets the allocation. */
 export function isRetained(
   { attachment, owner }: Allocation,
   { statefulSets, machines }: Pick<ClusterState, 'statefulSets' | 'machines'>,

@@ -1,4 +1,4 @@
-/** Parses the annotation in which Multus shows the NICs of a Pod: `k8s.v1.cni.cncf.io/network-status`. Pure. */
+/** Parses `k8s.v1.cni.cncf.io/network-status`, in which Multus shows the NICs of a Pod. Pure. */
 import { canonicalAddress, canonicalMac } from '../../ledger/domain/addresses/address.ts';
 import { asRecord, asText, asTexts, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { Pod } from './cluster-state.ts';
@@ -10,7 +10,7 @@ const maxNics = 256;
 
 /** A NIC that the Pod has. */
 export interface NicStatus {
-  /** "namespace/name" of the NetworkAttachmentDefinition. A name without namespace is taken as of the Pod's namespace. */
+  /** "namespace/name" of the NetworkAttachmentDefinition. Default: the Pod's namespace. */
   readonly network: string;
   readonly interface: string;
   /** In canonical form. */

@@ -83,7 +83,7 @@ export async function readPodsAndNetworks(kubernetes: KubernetesReader): Promise
   };
 }
 
-/** A launcher Pod gets the identity of its virtual machine, if the instance exists and lists the Pod. */
+/** A launcher Pod gets the identity of its virtual machine, if the instance lists the Pod. */
 function parsePod(item: UntypedJson, instances: ReadonlyMap<string, MachineInstance>): Pod {
   const [metadata, spec, status] = [asRecord(item['metadata']), asRecord(item['spec']), asRecord(item['status'])];
   const all = Object.entries(asRecord(metadata['annotations'])).map(([key, value]) => [key, asText(value)] as const);
@@ -120,7 +120,7 @@ function ownerOf(controller: Controller | undefined, isLauncher: boolean): Owner
   return kind === virtualMachineKind && !isLauncher ? undefined : { kind, name, uid };
 }
 
-/** The labels of the chart. Without access to the node's network a Pod is none, so that a tenant's Pod cannot hide a missing agent. */
+/** The chart's labels and the node's network: a tenant's Pod cannot hide a missing agent. */
 function isAgent({ metadata, spec }: UntypedJson): boolean {
   const labels = asRecord(asRecord(metadata)['labels']);
   return (

@@ -39,7 +39,7 @@ export interface Selection {
   readonly network: string;
   /** "" if the annotation has none. */
   readonly interface: string;
-  /** The name that Multus gives the NIC: the requested name, else eth0 for the default network, else net1, net2, … */
+  /** The NIC's name: the requested name, else eth0 for the default network, else net1, net2, … */
   readonly actualInterface: string;
 }
 
@@ -55,7 +55,7 @@ export function findSelections({ namespace, annotations: values }: Pod): Selecti
 
 const selectionFields = goFields(['name', 'namespace', 'interface', 'interfaceRequest']);
 
-/** Each network that an annotation names: a JSON array, or a comma list of `[namespace/]name[@interface]`. */
+/** Each network of an annotation: a JSON array, or a list of `[namespace/]name[@interface]`. */
 function parseSelections(value: string, namespace: string): Omit<Selection, 'actualInterface'>[] {
   if (value === '') return [];
   if (!/[[{"]/.test(value))
@@ -74,7 +74,7 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
   });
 }
 
-/** "<name>.<namespace>" for a network with ipledger's IPAM, with ".ovn" for Kube-OVN's own type; undefined for other networks. */
+/** "<name>.<namespace>[.ovn]" of a network with ipledger's IPAM; undefined for other networks. */
 export function servedProviderOf(key: string, config: string, besideKubeOvn: boolean): string | undefined {
   const kind = servedKind(parsePlugins(config), besideKubeOvn)?.kind;
   if (kind === undefined || kind === 'ovn4nfv') return undefined;

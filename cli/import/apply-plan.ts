@@ -52,7 +52,7 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
   const quarantine = async (address: PlannedQuarantine): Promise<void> => {
     await rejectionOf(() => allocator.call(IpamService.quarantine, address));
   };
-  /** A container may use the addresses of a rejected Pod. One that another holder or owner has is not free. */
+  /** A container may use the addresses of a rejected Pod. Those of other holders are not free. */
   const importOrQuarantine = async (pod: string, attachments: readonly ObservedAttachment[]): Promise<void> => {
     const rejection = await attempt(`Pod ${pod}`, () => importPod(attachments, target));
     if (!rejection || isTaken.has(rejection.code)) return;
@@ -123,7 +123,7 @@ async function importPod(
   }
 }
 
-/** Kube-OVN's IP object becomes the allocation's in one patch. Without both marks it would count as a reservation. */
+/** One patch makes Kube-OVN's IP object the allocation's: with half of it, it would reserve. */
 async function markAllocated(
   kubernetes: ImportTarget['kubernetes'],
   ip: KubeOvnIp,
@@ -144,7 +144,7 @@ async function adopt(kubernetes: ImportTarget['kubernetes'], object: KubeOvnObje
   await kubernetes.patch(objectPath(object), { metadata: { ...preconditions(object), finalizers } });
 }
 
-/** Deletes the object before it removes the finalizers. Without finalizers it would count as a reservation. */
+/** Deletes the object before its finalizers: without finalizers it would reserve its address. */
 async function deleteIp(kubernetes: ImportTarget['kubernetes'], ip: KubeOvnIp): Promise<void> {
   await kubernetes.remove(objectPath(ip), ip.uid);
   const finalizers = ip.finalizers.filter((each) => !kubeOvnFinalizers.has(each));

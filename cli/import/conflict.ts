@@ -1,4 +1,4 @@
-/** A conflict of an import or a recovery: what it leaves out, what it quarantines, and how a person decides it. Pure. */
+/** A conflict of an import or a recovery: what is left out or quarantined, and the remedy. Pure. */
 import type { Allocation } from '../../proto/generated/ipledger.ts';
 import { type KubeOvnIp, type KubeOvnSubnet, subnetContains } from '../cluster/cluster-snapshot.ts';
 import type { ObservedAttachment } from './observed-attachment.ts';
@@ -27,7 +27,7 @@ export interface Conflict {
   readonly where: string;
   readonly what: string;
   readonly remedy: string;
-  /** Absent for a conflict that stops everything. Only objects that tenants cannot write may cause such a conflict. */
+  /** Absent if the conflict stops everything. Tenants can cause no such conflict. */
   readonly leavesOut?: LeftOut;
 }
 
@@ -73,7 +73,7 @@ export interface Holders {
 
 export const subnetAddressKey = ({ subnet, address }: SubnetAddress): string => `${subnet}/${address}`;
 
-/** Takes what conflicts leave out from the parts of a plan, and quarantines addresses that its containers may use. */
+/** Leaves the conflicts out of a plan, and quarantines addresses that containers may use. */
 export function leaveOutConflicts(
   { attachments, leftovers, reservations }: PlanParts,
   conflicts: readonly Conflict[],

@@ -72,7 +72,7 @@ function removeDuplicates(attachments: readonly ObservedAttachment[]): ObservedA
 }
 
 const allocated = /^(.+)\.kubernetes\.io\/allocated$/;
-/** "<network>.<namespace>.ovn.<interface>": Kube-OVN's key of a NIC if a Pod has several of one network. */
+/** "<network>.<namespace>.ovn.<interface>": Kube-OVN's key for a second NIC of a network. */
 const interfaceKey = /^([^.]+\.[^.]+\.ovn)\.(.+)$/;
 
 interface ShownNic {
@@ -128,7 +128,7 @@ function findPodAttachments(pod: Pod, context: Context): ObservedAttachment[] {
   return [...annotated, ...unannotated].map((nic) => observeNic(nic, context));
 }
 
-/** The IP object of a NIC: of ipledger's name, or of Kube-OVN's. One of another Pod may have the same name, as names have dots. */
+/** The NIC's IP object, by ipledger's name or Kube-OVN's. Names of two Pods can be equal. */
 function findIp(
   { pod, key, provider, ordinal }: Pick<ShownNic, 'pod' | 'key' | 'provider' | 'ordinal'>,
   { ips }: Context,

@@ -1,4 +1,4 @@
-/** Formats an import: what is imported, or the conflicts, or what the ledger rejected. A recovery formats the last two alike. */
+/** Formats an import: what is imported, the conflicts, and what the ledger rejected. */
 import { providerOf } from '../cluster/cluster-snapshot.ts';
 import { type Answer, formatCount } from '../output/answer.ts';
 import { podKey } from '../output/format.ts';

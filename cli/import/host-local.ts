@@ -28,7 +28,7 @@ interface AddressFile {
   readonly path: string;
 }
 
-/** @throws CliError if a folder cannot be read, or if there are more files than an import can have */
+/** @throws CliError for an unreadable folder, and for more files than an import can have */
 export async function readHostLocal(
   folders: readonly NodeFolder[],
   isSelected: (network: string) => boolean,

@@ -1,4 +1,4 @@
-/** Plans what an import takes over from Kube-OVN, and finds the conflicts of a plan, each with a remedy and what it leaves out. Pure. */
+/** Plans what an import takes over from Kube-OVN, and finds the plan's conflicts. Pure. */
 import { cidrContains } from '../../lib/net/ip.ts';
 import type { Allocation, Subnet } from '../../proto/generated/ipledger.ts';
 import {
@@ -30,7 +30,7 @@ export interface ImportPlan {
   readonly pools: readonly KubeOvnPool[];
   readonly reservations: readonly PlannedReservation[];
   readonly attachments: readonly ObservedAttachment[];
-  /** IP objects whose Pod does not exist. The import deletes them, as Kube-OVN's garbage collection does. */
+  /** IP objects without a Pod. The import deletes them, as Kube-OVN's garbage collector does. */
   readonly leftovers: readonly KubeOvnIp[];
   /** IP objects without a Pod name, of Nodes and gateways. The import ignores them. */
   readonly foreign: readonly KubeOvnIp[];
@@ -177,7 +177,7 @@ function* findOtherAllocations(
   }
 }
 
-/** IP objects that the import would delete, although a Pod or a virtual machine may need the address. */
+/** IP objects that the import would delete, although a Pod or a machine may need the address. */
 function* checkLeftovers({ leftovers }: ImportPlan, { pods }: ClusterSnapshot): Generator<Conflict> {
   const living = new Set(pods.filter((pod) => !hasEnded(pod)).map(podKey));
   for (const ip of leftovers) {

@@ -1,4 +1,4 @@
-/** Matches an address of another IPAM plugin with the Pod, the NIC and the Subnet that it belongs to. Pure. */
+/** Matches an address of another IPAM plugin with its Pod, NIC and Subnet. Pure. */
 import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 import { type KubeOvnSubnet, providerOf, subnetContains } from '../cluster/cluster-snapshot.ts';
 import type { Pod } from '../cluster/cluster-state.ts';
@@ -109,13 +109,13 @@ function isOfNetwork(nic: Nic, { network, holder }: SourceAddress, { map, subnet
   return holder.by === 'pod' || configurationName(nic.network, networks) === network;
 }
 
-/** host-local names a folder after the `name` of the configuration. Multus adds a missing one: the object's name. */
+/** host-local names a folder after the configuration's `name`; without it, after the object. */
 export function configurationName(network: string, networks: ReadonlyMap<string, string>): string {
   const { name } = asRecord(tryParseJson(networks.get(network) ?? ''));
   return asText(name) || (network.split('/')[1] ?? '');
 }
 
-/** The Subnet of `--map`; else those of the network with the address; else one without it, for the conflict "out of range". */
+/** The Subnet of `--map`; else that with the address; else any, for the conflict "out of range". */
 function subnetsOf(nic: Nic, { network, address }: SourceAddress, { map, subnets }: MatchContext): KubeOvnSubnet[] {
   const mapped = map.get(network);
   const own = subnets.filter((each) => providerOf(each) === nic.provider);

@@ -1,4 +1,4 @@
-/** An attachment of a Pod with the addresses that a record or an annotation shows, whether or not the ledger has them. Pure. */
+/** An attachment of a Pod with the addresses that a record or an annotation shows. Pure. */
 import type { Allocation, Attachment, Owner, Route } from '../../proto/generated/ipledger.ts';
 import type { KubeOvnIp } from '../cluster/cluster-snapshot.ts';
 import type { Pod } from '../cluster/cluster-state.ts';
@@ -56,7 +56,7 @@ export function createAttachment(holder: Holder, record: AttachmentRecord): Obse
   return { holder, ...record, ...absent, isRecorded: true, isRequested: true };
 }
 
-/** The attachments of a Pod that the ledger accepts, each with one address of a family. A tenant can write more annotations. */
+/** The attachments that the ledger accepts. A tenant can write more annotations. */
 export const maxNics = 24;
 /** IFNAMSIZ without the terminator. */
 export const maxInterfaceLength = 15;

@@ -1,11 +1,11 @@
-/** Addresses as another IPAM plugin recorded them, before they are matched with Pods and Subnets. */
+/** Addresses in the records of another IPAM plugin, before they are matched with Pods. */
 import type { Conflict } from './conflict.ts';
 
-/** One address that another IPAM plugin allocated. It names its Pod, or the node of its container. */
+/** One address that another IPAM plugin allocated. It has its Pod, or its container's node. */
 export interface SourceAddress {
   /** Where it is recorded: "IPPool kube-system/10.8.0.0-16", "lan/10.8.0.3 of node-a". */
   readonly where: string;
-  /** The network in the source: the name of the IPPool, or of the folder. `--map` and `--network` name it. */
+  /** The source's network for `--map` and `--network`: the name of the IPPool or the folder. */
   readonly network: string;
   /** In canonical form. */
   readonly address: string;
@@ -19,7 +19,7 @@ export interface SourceAddress {
 
 /** An invalid record. It is left out. */
 export interface SourceConflict extends Conflict {
-  /** What it is about, if that is known: the address is not imported, and a container may use it. */
+  /** The address, if it is known: it is not imported, and a container may use it. */
   readonly about?: Pick<SourceAddress, 'network' | 'address'>;
 }
 

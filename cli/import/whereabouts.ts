@@ -117,7 +117,7 @@ function parsePool(pool: UntypedJson): ParsedPool {
 /** Values that users see, at a length that a table can show. */
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** The address at an offset from the address of a range, which may have host bits. Undefined outside of the range. */
+/** The address at an offset from a range's address, which may have host bits. */
 function addressAt(range: string, offset: string): string | undefined {
   const cidr = parseCidr(range);
   const first = parseAddress(range.split('/')[0] ?? '');

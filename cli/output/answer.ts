@@ -24,7 +24,7 @@ export interface Answer {
   readonly content: object;
   /** The same for people, ending in a newline; '' for an empty answer. */
   readonly table: (zone: TimeZone, width: TableWidth) => string;
-  /** The rows of CSV. Every answer has them, so that no format fails after the operation is done. */
+  /** The rows of CSV. Every answer has them, so no format fails after the operation is done. */
   readonly listing: () => Listing;
   /** Printed beside the table, on stderr. */
   readonly note?: string | undefined;

@@ -10,7 +10,7 @@ export function showProgress(head: Pick<Head, 'seq'> | undefined): void {
 /** An allocator needs seconds to search this many events. */
 const longSearchEvents = 200_000;
 
-/** Call the result with each page: the ledger's position, and the oldest event searched so far. It prints once, on stderr. */
+/** Call the result with each page: the ledger's position, and the oldest event searched. */
 export function createSlowSearchHint({
   readModel,
 }: {

@@ -1,7 +1,7 @@
 /** How much of its quota etcd uses, for people. */
 import type { StorageUse } from '../../proto/generated/ipledger.ts';
 
-/** From here on an operator should look: as the alerts IpledgerEtcdHalfFull and IpledgerEtcdFillsUp. */
+/** Thresholds of the alerts IpledgerEtcdHalfFull and IpledgerEtcdFillsUp. */
 const noticeAtShare = 0.5;
 const noticeAtDays = 14;
 

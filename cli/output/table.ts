@@ -25,7 +25,7 @@ export type RowWriter = (rows: readonly Row[]) => string;
 
 export type TableWidth = 'table' | 'wide';
 
-/** Writes a line for the header and each row. Without `width` 'wide' it omits the `wide` columns. An empty cell is "-", so that `awk` can count columns. */
+/** Writes the header and the rows. An empty cell is "-", so that `awk` can count columns. */
 export function createTableWriter(columns: readonly Column[], zone: TimeZone, width: TableWidth = 'table'): RowWriter {
   const chosen = columns.flatMap((column, index) => (width === 'wide' || !column.wide ? [{ ...column, index }] : []));
   const cells = (row: Row): string[] =>

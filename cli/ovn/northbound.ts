@@ -84,7 +84,7 @@ export const portsOfLedger = (allocations: readonly Allocation[]): Map<string, A
     }),
   );
 
-/** Every difference: missing switches, then missing and different ports, then ports that the ledger does not have. */
+/** Missing switches, then missing and different ports, then ports without an allocation. */
 export function compareNorthbound(ledger: LedgerRows, northbound: Northbound, namespace: string): OvnDrift[] {
   const expected = portsOfLedger(ledger.allocations);
   const present = Map.groupBy(northbound.ports, ({ name }) => name);
@@ -171,7 +171,7 @@ function differences(port: LogicalPort, allocation: Allocation): string[] {
 const addressesOf = ({ mac, addresses }: Allocation): string =>
   [mac, ...addresses.map(({ address }) => address)].filter((word) => word !== '').join(' ');
 
-/** The nodes of its containers; before the first one, the node of the Pod. An older binding is of the Pod that had the address before. */
+/** The nodes of its containers; before the first, the Pod's node. Older bindings do not count. */
 function nodesOf({ at, bindings, node }: Allocation): string[] {
   const current = bindings.filter((binding) => Date.parse(binding.at) >= Date.parse(at));
   return current.length > 0 ? current.map((binding) => binding.node) : [node];

@@ -57,7 +57,7 @@ export async function readNorthbound(
   );
 }
 
-/** Reads the database of Open vSwitch. undefined: no option names it. @throws CliError if it cannot be read */
+/** Reads the switch that an option names; undefined without it. @throws CliError */
 export async function readNodeSwitch(
   { ovsDb }: NodeSwitchOptions,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Operator verbs, which change the ledger: their options, and the confirmation that a destructive one requests. */
+/** The options and the confirmation of operator verbs, which change the ledger. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { addVerbOptions, type VerbOptions } from './verb.ts';
 import { createInterface } from 'node:readline/promises';
@@ -15,7 +15,7 @@ export interface DestructiveOptions extends OperationOptions {
   readonly yes: boolean;
 }
 
-/** Adds the options of a verb that changes the ledger. The event records the certificate's name and the reason. */
+/** Adds the options of a change. The event records the certificate's name and the reason. */
 export const addOperationOptions = (verb: Command): Command =>
   addVerbOptions(verb)
     .requiredOption('--reason <text>', 'why; the ledger keeps it for good', parseReason)
@@ -26,7 +26,7 @@ function parseReason(reason: string): string {
   return reason;
 }
 
-/** Adds the options of a verb that ends an allocation, a reservation or a quarantine, and so requests confirmation. */
+/** Adds the options of a verb that ends something, and so requests confirmation. */
 export const addDestructiveOptions = (verb: Command): Command =>
   addOperationOptions(verb).option('-y, --yes', 'do not request confirmation', false);
 

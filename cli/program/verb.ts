@@ -1,4 +1,4 @@
-/** The options that most verbs have, and how a verb runs: a connection to the ledger, then one printed answer. */
+/** The options that most verbs have, and how a verb runs: it connects, and prints one answer. */
 import { type Command, Option } from 'commander';
 import { type LedgerClient, openAllocatorClient, openReadModelClient } from '../clients/ledger-client.ts';
 import { type AllocatorOptions, addAllocatorOptions, targetOf } from './allocator-options.ts';
@@ -32,7 +32,7 @@ export const addReadModelOptions = (verb: Command): Command =>
 
 export const outputStyle = ({ output, utc }: VerbOptions): OutputStyle => ({ output, zone: utc ? 'utc' : 'local' });
 
-/** Calls `run` with a connection to the allocator. Ctrl-C ends its requests and aborts the signal. */
+/** Calls `run` with a connection to the allocator. Ctrl-C aborts its requests. */
 export async function withAllocator(
   options: VerbOptions,
   run: (allocator: LedgerClient, signal: AbortSignal) => Promise<void>,
@@ -63,7 +63,7 @@ export const withIndex = (
     await run(allocator, readModel, signal);
   });
 
-/** Requests an answer from the allocator, and from the read model if there is one, and prints it. */
+/** Prints an answer of the allocator, and of the read model if there is one. */
 export const runWithIndex = (
   options: ReadModelOptions,
   request: (allocator: LedgerClient, readModel: LedgerClient | undefined) => Promise<Answer>,

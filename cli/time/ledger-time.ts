@@ -6,7 +6,7 @@ import type { LedgerClient } from '../clients/ledger-client.ts';
 /** An answer takes time, and clocks of machines differ a little. */
 const toleranceMs = 60_000;
 
-/** `2 h 5 min ahead of`, or undefined within a minute, and for an allocator that does not state ledger time. */
+/** `2 h 5 min ahead of`; undefined for less than a minute, and without ledger time. */
 export function describeDifference(ledgerTime: string, now: number = Date.now()): string | undefined {
   const aheadMs = Date.parse(ledgerTime) - now;
   if (!(Math.abs(aheadMs) > toleranceMs)) return undefined;

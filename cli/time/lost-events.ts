@@ -1,9 +1,9 @@
-/** Finds the times without events: before the ledger started, and those lost when etcd was restored from a backup. */
+/** Finds times without events: before the ledger's start, and lost by a restore of etcd. */
 import { type Event, LedgerService, type Position } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { type PointInTime, formatTime, type TimeZone } from './times.ts';
 
-/** How many events after the backup's last event are searched for LedgerRestored. A frozen ledger still records binds and unbinds. */
+/** Events that a frozen ledger records before LedgerRestored: binds and unbinds. */
 const maxEventsWhileFrozen = 1_000;
 
 export interface LostPeriod {
@@ -13,7 +13,7 @@ export interface LostPeriod {
   readonly until: string;
 }
 
-/** The lost period that contains `instant` (RFC 3339); undefined if none does. @param position the ledger's current position. */
+/** The lost period that contains `instant` (RFC 3339). @param position the current position */
 export async function findLostPeriod(
   allocator: LedgerClient,
   position: Position | undefined,
@@ -25,7 +25,7 @@ export async function findLostPeriod(
   return events[0] && lostPeriodAfter(allocator, events[0]);
 }
 
-/** The lost period after an event, if the backup ended with it, or the frozen ledger recorded it. */
+/** The lost period after an event that the backup or the frozen ledger recorded last. */
 async function lostPeriodAfter(
   allocator: LedgerClient,
   last: Pick<Event, 'seq' | 'at'>,
@@ -39,7 +39,7 @@ async function lostPeriodAfter(
   return { from: end?.at ?? last.at, until: restored.at };
 }
 
-/** The lost period that contains a requested point in time. `position` and `at`: the last event before that point. */
+/** The lost period that contains `point`. `position` and `at`: the last event before `point`. */
 export async function lostEventsAt(
   allocator: LedgerClient,
   point: PointInTime | undefined,

@@ -1,4 +1,4 @@
-/** Parses and formats times for people. JSON, YAML and CSV keep the API's format: RFC 3339, in UTC. */
+/** Parses and formats times for people. Other formats keep the API's RFC 3339, in UTC. */
 import { CliError } from '../cli-error.ts';
 
 /** The zone of the times that the operator types and reads. */
@@ -30,7 +30,7 @@ export type PointInTime = { readonly seq: number } | { readonly at: string };
 export const parsePointInTime = (text: string, zone: TimeZone): PointInTime =>
   /^[1-9]\d{0,15}$/.test(text) ? { seq: Number(text) } : { at: parseTime(text, zone) };
 
-/** Empty for an invalid time. Two instants, the earlier first, for a local time that occurred twice. */
+/** Two instants for a local time that occurred twice, the earlier first; none if it is invalid. */
 function findInstants(text: string, zone: TimeZone, now: number): number[] {
   if (text === 'now') return [now];
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text))
@@ -68,7 +68,7 @@ function isDay(day: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
-/** The instants at which a clock shows `YYYY-MM-DDTHH:MM:SS.mmm`: none if clocks were set forward over it, two if clocks were set back. */
+/** The instants at which a clock shows a time: none or two where clocks were changed. */
 function findClockTimes(clock: string, zone: TimeZone): number[] {
   if (!isDay(clock.slice(0, 10))) return [];
   const inUtc = Date.parse(`${clock}Z`);
@@ -77,7 +77,7 @@ function findClockTimes(clock: string, zone: TimeZone): number[] {
   return found.map((minutes) => inUtc + minutes * minuteMs).toSorted((a, b) => a - b);
 }
 
-/** The first instant of a day. Where clocks change at midnight, a day may start later, or midnight may occur twice. */
+/** The first instant of a day. Where clocks change at midnight, a day may start later. */
 function findDayStart(day: string, zone: TimeZone): number[] {
   const midnight = `${day}T00:00:00.000`;
   const [first] = findClockTimes(midnight, zone);

@@ -1,4 +1,4 @@
-/** `ipledger accept-mass-deletion`: ends a halt of releases, because the missing Pods or Nodes were really deleted. */
+/** `ipledger accept-mass-deletion`: ends a halt of releases after a real mass deletion. */
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import {

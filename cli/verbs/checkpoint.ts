@@ -1,4 +1,4 @@
-/** `ipledger checkpoint` prints a signed checkpoint of the ledger, `ipledger checkpoint-key` makes a key pair for checkpoints. */
+/** `ipledger checkpoint` prints a signed checkpoint, `ipledger checkpoint-key` makes the keys. */
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { generateKey } from '../../ledger/audit/checkpoints/signing-key.ts';

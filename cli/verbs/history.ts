@@ -1,4 +1,4 @@
-/** `ipledger history`: lists the events of an address, a Pod, a subnet, a node or an owner, newest first. */
+/** `ipledger history`: lists events of an address, Pod, subnet, node or owner, newest first. */
 import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { MessageInput } from '../../proto/codec.ts';

@@ -1,4 +1,4 @@
-/** `ipledger import`: imports the addresses that another IPAM allocated, so that each Pod keeps its address. */
+/** `ipledger import`: imports the addresses of another IPAM, so that each Pod keeps its address. */
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   kubeOvnLeasePath,
@@ -180,7 +180,7 @@ interface ImportTarget {
   readonly apply: boolean;
 }
 
-/** Plans an import. With `apply` it also runs, without what conflicts leave out, and unless a conflict stops it. */
+/** Plans an import. With `apply` it also runs, without the conflicts, unless they stop it. */
 async function runImport(
   { allocator, kubernetes, apply }: ImportTarget,
   makePlan: (snapshot: ClusterSnapshot, ledger: LedgerContents) => AddressPlan,

@@ -1,4 +1,4 @@
-/** `ipledger install-crds`: creates CustomResourceDefinitions, and extends those of other programs without a loss for them. */
+/** `ipledger install-crds`: creates CustomResourceDefinitions, and extends present ones. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -131,7 +131,7 @@ async function planStep(kubernetes: KubernetesClient, ours: UntypedJson): Promis
   };
 }
 
-/** A refusal of names may be that of an earlier definition, until the API server has noticed its deletion. @throws CliError */
+/** Names may be refused until the API server has seen an earlier deletion. @throws CliError */
 async function waitUntilEstablished(kubernetes: KubernetesClient, name: string, signal: AbortSignal): Promise<void> {
   for (const until = performance.now() + establishedMs; ; await pause(pollMs, signal)) {
     signal.throwIfAborted();

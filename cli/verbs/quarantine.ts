@@ -1,4 +1,4 @@
-/** `ipledger quarantine` stops new allocations of an address, as when an unmanaged device answers on it; `ipledger unquarantine` ends that. */
+/** `ipledger quarantine` stops new allocations of an address; `ipledger unquarantine` ends that. */
 import type { Command } from 'commander';
 import { type AddressRecord, IpamService } from '../../proto/generated/ipledger.ts';
 import { findSubnet, readAddressRecord } from '../clients/find-address.ts';
@@ -53,7 +53,7 @@ function createQuarantineListing({ subnet, address, state, quarantine }: Address
   return { columns, rows: [[subnet, address, state, seenMac, seenAt, reason, at]] };
 }
 
-/** "10.0.0.30 of subnet lan is quarantined since …: 52:54:00:00:00:01 answers on it, seen on node-2, a printer" */
+/** "10.0.0.30 of subnet lan is quarantined since …: 52:54:00:00:00:01 answers on it, a printer" */
 function formatQuarantine({ subnet, address, quarantine }: AddressRecord, zone: TimeZone): string {
   const { seenMac = '', seenAt = '', reason = '', at = '' } = quarantine ?? {};
   const answers = seenMac === '' ? '' : `${seenMac} answers on it`;

@@ -67,7 +67,7 @@ interface ReleaseResult {
   readonly endedBefore: readonly Allocation[];
 }
 
-/** Releases each allocation by its event number, so that a later allocation of the address stays. */
+/** Releases allocations by their event numbers, so that a later allocation stays. */
 async function releaseAll(
   allocator: LedgerClient,
   allocations: readonly Allocation[],

@@ -1,4 +1,4 @@
-/** `ipledger replace-etcd-member`: removes a member of etcd that lost its data, and adds it again, so that it can copy the data. */
+/** `ipledger replace-etcd-member`: removes an etcd member without data, and adds it again. */
 import type { Command } from 'commander';
 import { errorMessage } from '../../lib/errors.ts';
 import { pause } from '../../lib/process/abortable.ts';
@@ -18,7 +18,7 @@ interface ReplaceOptions {
   readonly yes: boolean;
 }
 
-/** A member as etcd lists it. A member that was added and has not started has no name and no client URL. */
+/** A member in etcd's list. Until it has started it has no name and no client URL. */
 interface Member {
   readonly ID: string;
   readonly name: string;

@@ -121,7 +121,7 @@ async function findReservations(allocator: LedgerClient, filter: ReservationFilt
   return records;
 }
 
-/** Names the owner in each request, so that an address that was reserved again for another owner stays reserved. */
+/** Names the owner in each request: an address that another owner reserved since stays reserved. */
 async function endReservations(allocator: LedgerClient, records: readonly AddressRecord[], reason: string) {
   let position: Position | undefined;
   const groups = Map.groupBy(records, ({ subnet, reservation }) => JSON.stringify([subnet, reservation?.reservedFor]));

@@ -1,4 +1,4 @@
-/** `ipledger state --at TIME|SEQ`: lists allocations, reservations and quarantines at a point in time. */
+/** `ipledger state --at TIME|SEQ`: lists allocations, reservations and quarantines at a time. */
 import type { Command } from 'commander';
 import {
   type AddressRecord,

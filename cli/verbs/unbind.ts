@@ -1,4 +1,4 @@
-/** `ipledger unbind`: ends bindings of released addresses whose containers have ended without a CNI DEL. */
+/** `ipledger unbind`: ends bindings of released addresses whose containers ended without DEL. */
 import { isIP } from 'node:net';
 import type { Command } from 'commander';
 import { type Binding, IpamService, type Position, type SandboxBinding } from '../../proto/generated/ipledger.ts';
@@ -12,7 +12,7 @@ import { CliError } from '../cli-error.ts';
 import { confirm, addDestructiveOptions, type DestructiveOptions } from '../program/operation-verb.ts';
 import { runAndPrint } from '../program/verb.ts';
 
-/** A container that holds released addresses. `pod` is '' if the ledger does not name it for the address. */
+/** A container that holds released addresses. `pod` is '' if the ledger does not know it. */
 interface HeldSandbox {
   readonly subnet: string;
   readonly addresses: readonly string[];

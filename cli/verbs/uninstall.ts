@@ -1,4 +1,4 @@
-/** `ipledger uninstall`: removes ipledger's objects and finalizers from Kubernetes, so that the CustomResourceDefinitions can be deleted. */
+/** `ipledger uninstall`: removes ipledger's objects and finalizers from Kubernetes. */
 import type { Command } from 'commander';
 import { allocationAnnotation, finalizer } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { asRecord, asText, asTexts } from '../../lib/kubernetes/untyped-json.ts';
@@ -67,7 +67,7 @@ const describeWatcher =
   ({ holder, renewed }: { readonly holder: string; readonly renewed: string }): string =>
     `a pod-watcher is running, which would restore the objects: ${holder} holds the Lease ${podWatcherLease} (renewed ${renewed}); stop it first: kubectl scale deployment ipledger-pod-watcher --replicas=0 --namespace ${namespace}`;
 
-/** `owned`: IP objects that ipledger created. `finalized`: users' objects with ipledger's finalizer. */
+/** `owned`: IP objects that ipledger created. `finalized`: users' objects with a finalizer. */
 function selectObjects({ subnets, pools, vips, ips }: ClusterSnapshot): {
   owned: KubeOvnIp[];
   finalized: KubeOvnObject[];
@@ -86,13 +86,13 @@ interface FinalizedObject {
   readonly finalizers: readonly string[];
 }
 
-/** Namespaced kinds whose objects get ipledger's finalizer: IPAMClaims, and the Networks of OVN4NFV. */
+/** Namespaced kinds with ipledger's finalizer: IPAMClaims, and the Networks of OVN4NFV. */
 const namespacedKinds = [
   { api: '/apis/k8s.cni.cncf.io/v1alpha1', plural: 'ipamclaims' },
   { api: '/apis/k8s.plugin.opnfv.org/v1alpha1', plural: 'networks' },
 ] as const;
 
-/** The objects of a kind with ipledger's finalizer; none if the API server does not have the kind. */
+/** The objects of a kind with ipledger's finalizer; none if the API server lacks the kind. */
 async function readFinalized(
   kubernetes: KubernetesClient,
   { api, plural }: (typeof namespacedKinds)[number],

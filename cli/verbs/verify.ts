@@ -103,7 +103,7 @@ async function verify(options: Options, trusted: TrustedCheckpoints): Promise<Ve
   }
 }
 
-/** Whether the log has enough events to start a thread for them. The verification reports an unreadable head. */
+/** Whether the log is long enough for a thread. The verification reports an unreadable head. */
 async function isLong(ledger: Pick<Ledger, 'head'>, signal: AbortSignal): Promise<boolean> {
   try {
     return (await ledger.head(signal)).seq >= minEventsForThread;

@@ -42,7 +42,7 @@ nor repeats an event. It fails if the ledger was restored from a backup. On Ctrl
     );
 }
 
-/** How long a token that was accepted may be rejected before the verb ends. Clients and allocators know tokens for ten seconds. */
+/** How long an accepted token may be rejected: clients and allocators know tokens for 10 s. */
 const renewalMs = 30_000;
 
 function parseNumber(text: string): number {

@@ -1,4 +1,4 @@
-/** What `check` compares: the state of the ledger, of the cluster, of OVN and of the node's switch; and how the ledger is read. */
+/** What `check` compares: the state of the ledger, the cluster, OVN and the node's switch. */
 import {
   type AddressRecord,
   type Allocation,
@@ -57,7 +57,7 @@ export interface LedgerEndpoints {
   readonly signal: AbortSignal;
 }
 
-/** The current state. Its parts are read one after another, so they may be inconsistent while the ledger changes. */
+/** The current state, read part by part: it may be inconsistent while the ledger changes. */
 export async function readLedger({ allocator, endpoints, signal }: LedgerEndpoints): Promise<LedgerState> {
   const { allocations } = await listAllocations(allocator, {});
   const bindings = await listBindings(allocator);
@@ -72,7 +72,7 @@ export async function readLedger({ allocator, endpoints, signal }: LedgerEndpoin
   return { id, position, freeze, obstacle, storage, allocations, subnets: withFences, bindings, pools, reservations };
 }
 
-/** Fenced addresses by subnet. Only the replica that tried to write the key has the fence. Empty for a replica that does not answer. */
+/** Fenced addresses by subnet. Only the replica that tried to write the key has the fence. */
 async function readFenced(endpoint: LedgerTarget, signal: AbortSignal): Promise<Map<string, readonly string[]>> {
   using replica = openAllocatorClient(endpoint, signal);
   try {

@@ -1,4 +1,4 @@
-/** `ipledger check`: compares the ledger with the Kubernetes API, and with OVN and Open vSwitch if options name them. */
+/** `ipledger check`: compares the ledger with the Kubernetes API, with OVN and Open vSwitch. */
 import type { Command } from 'commander';
 import { pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';

@@ -1,4 +1,4 @@
-/** Compares the parts of the ledger with each other: freeze, allocations, counts, bindings, fences; and bindings and Pods with the Nodes and their agents. */
+/** Compares parts of the ledger with each other, and bindings and Pods with Nodes and agents. */
 import { BlockList, isIPv4 } from 'node:net';
 import { cidrContains } from '../../../lib/net/ip.ts';
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
@@ -221,7 +221,7 @@ export function compareNodes({ ledger, cluster }: CheckInput): Disagreement[] {
   });
 }
 
-/** Another etcd client changed the key of a fenced address. The allocator does not use it until the operator repairs the key. */
+/** Another etcd client changed a fenced address's key. The operator must repair the key. */
 export function compareFencedAddresses({ ledger }: CheckInput): Disagreement[] {
   const byAddress = new Map(
     ledger.allocations.flatMap((allocation) =>

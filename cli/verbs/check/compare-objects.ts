@@ -1,4 +1,4 @@
-/** Compares the ledger with the IP objects, and with Subnets and IPPools: their status, and specs that are refused. */
+/** Compares the ledger with the IP objects, and with the status of Subnets and IPPools. */
 import {
   attachmentOf,
   type AttachmentName,
@@ -25,7 +25,7 @@ const correctIpObject = ({ namespace }: Installation): string =>
 const showIpObjects = (installation: Installation, names: readonly string[], comment: string): string =>
   formatShellCommand(['kubectl', 'get', resourceOf('ips', installation), ...names, '-o', 'yaml'], comment);
 
-/** Each allocation has its IP object, each IP object its allocation, and no address is in two IP objects. */
+/** Allocations and IP objects correspond, and no address is in two IP objects. */
 export function compareIpObjects({ ledger, cluster }: CheckInput): Disagreement[] {
   const objects = new Map(cluster.ips.map((object) => [object.name, object]));
   const reservedNames = findReservedNames(ledger.reservations);
@@ -78,7 +78,7 @@ function findReservedNames(reservations: readonly AddressRecord[]): ReadonlyMap<
   return found;
 }
 
-/** An object of a user shows its reservation; also if the Pod has one family of it, or has requested another address. */
+/** A user's object shows its reservation, even if the Pod has another address. */
 function compareReservedObject(
   name: string,
   { attachment, subnet, addresses }: ReservedObject,
@@ -165,7 +165,7 @@ function findDifferences({ spec }: IpObject, expected: Readonly<Record<string, s
   });
 }
 
-/** An IP object that ipledger did not create counts only if its address is of one of ipledger's subnets. */
+/** An IP object of another program counts only if its address is in a subnet of ipledger. */
 function findMissingAllocation(
   { name, allocation, spec }: IpObject,
   subnets: ReadonlySet<unknown>,
@@ -217,7 +217,7 @@ const spellings = {
   },
 } as const;
 
-/** The status of a Subnet or an IPPool shows its usage. A subnet that an operator configured has no object. */
+/** The status of a Subnet or an IPPool shows its usage. An operator's subnet has no object. */
 export function compareStatus({ ledger, cluster }: CheckInput): Disagreement[] {
   const compareAll = (
     kind: keyof typeof spellings,

@@ -1,4 +1,4 @@
-/** Compares the allocations with the Pods: their annotations, and the addresses that Multus reports of their interfaces. */
+/** Compares the allocations with the Pods' annotations and with the NICs that Multus reports. */
 import { isAnnotationKey } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { isRetained, podLifecycleStage } from '../../cluster/needed-addresses.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
@@ -20,7 +20,7 @@ const patchHint = 'the pod-watcher does that: check that it runs, and that its r
 const formatAnnotate = ({ namespace, name }: Pod, change: string): string =>
   formatShellCommand(['kubectl', 'annotate', 'pod', '-n', namespace, name, '--overwrite', change], patchHint);
 
-/** Each allocation has a Pod that needs and shows it, and each Pod that needs an address has an allocation. */
+/** A Pod needs and shows each allocation, and each Pod that needs an address has it. */
 export function comparePods(input: CheckInput): Disagreement[] {
   const { ledger, cluster } = input;
   const byName = new Map(cluster.pods.map((pod) => [`${pod.namespace}/${pod.ledgerName ?? pod.name}`, pod]));
@@ -72,7 +72,7 @@ function compareAnnotations(allocation: Allocation, pod: Pod, subnet: Subnet | u
   });
 }
 
-/** Kube-OVN's keys. A second attachment of a provider has its interface in the keys, once a binding names it. */
+/** Kube-OVN's keys. Those of a provider's second attachment have the interface, once known. */
 function expectedAnnotations(allocation: Allocation, subnet: Subnet | undefined): Record<string, string> {
   const { attachment, addresses, mac, bindings } = allocation;
   const provider = attachment?.provider ?? '';
@@ -97,7 +97,7 @@ function expectedAnnotations(allocation: Allocation, subnet: Subnet | undefined)
   };
 }
 
-/** A living Pod has the addresses that it requests, and claims no others. An ended Pod may keep its annotations. */
+/** A living Pod has the addresses that it requests, and claims no others. */
 function comparePod(pod: Pod, allocations: readonly Allocation[], input: CheckInput): Disagreement[] {
   if (podLifecycleStage(pod) !== 'living') return [];
   const where = `Pod ${podKey(pod)}`;

@@ -5,7 +5,7 @@ import type { Disagreement } from './disagreement.ts';
 import type { Vip } from '../../cluster/cluster-state.ts';
 import { formatShellCommand } from '../../shell-command.ts';
 
-/** The pod-watcher's reason for a Vip's reservation. Reservations with other reasons have no Vip. */
+/** The pod-watcher's reason for a Vip's reservation. Other reservations have no Vip. */
 const vipReason = 'Vip object ';
 const hint = 'the pod-watcher does that: check that it runs';
 

@@ -7,7 +7,7 @@ export interface Disagreement {
   readonly where: string;
   /** The values of both sides. */
   readonly what: string;
-  /** A command that removes the difference or, if there is none, shows the cause; after a #, a comment. */
+  /** A command that removes the difference, or shows the cause; after a #, a comment. */
   readonly remedy: string;
 }
 

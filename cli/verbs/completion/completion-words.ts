@@ -61,7 +61,7 @@ export const describeValues = (verbs: readonly VerbWords[]): OptionValue[] =>
     .filter(({ required, optional }) => required || optional)
     .map(describeValue);
 
-/** The patterns of a shell's `case` over the option before the cursor, each with the shell's commands. */
+/** The patterns of a shell's `case` over the option before the cursor, with its commands. */
 export const formatCases = (verbs: readonly VerbWords[], toCommands: (value: OptionValue) => string): string =>
   [...Map.groupBy(describeValues(verbs), toCommands)]
     .map(([commands, values]) => {

@@ -1,4 +1,4 @@
-/** Applies a recovery plan to a restored ledger. Every step is idempotent, and the ledger stays frozen until the last one. */
+/** Applies a recovery plan. Steps are idempotent; the ledger stays frozen until the last step. */
 import { IpamService, LedgerService, type Position } from '../../../proto/generated/ipledger.ts';
 import { applyPlan, type RejectedObject, type ImportTarget } from '../../import/apply-plan.ts';
 import type { RecoveryPlan, PlannedRelease } from './recovery-plan.ts';
@@ -8,7 +8,7 @@ export interface RecoveryReason {
   readonly reason: string;
   /** Recover although the ledger is not frozen. */
   readonly freezeFirst: boolean;
-  /** The position at the comparison. The allocator rejects the recovery if another run has started an epoch since. */
+  /** The position at the comparison: the allocator rejects a recovery if the epoch has changed. */
   readonly comparedPosition: Position;
 }
 
@@ -41,10 +41,10 @@ export async function applyRecovery(
   return rejected;
 }
 
-/** The Pods of a tenant do not keep the ledger frozen for all others: an address of a rejected Pod is in use, or is quarantined. */
+/** A tenant's Pods do not keep the ledger frozen: a rejected Pod's address is quarantined. */
 export const keepsFrozen = (rejected: readonly RejectedObject[]): boolean => rejected.some(({ isPod }) => !isPod);
 
-/** The bindings stay: the address is held until CNI DEL, or the end of its Node, because a container may still answer on it. */
+/** The bindings stay, because a container may still answer: CNI DEL or the Node's end ends them. */
 async function release(
   { allocation, reason: why }: PlannedRelease,
   { reason }: RecoveryReason,

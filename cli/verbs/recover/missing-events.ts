@@ -44,7 +44,7 @@ export async function findMissingEvents(file: string, allocator: Pick<LedgerClie
   return { types, commands, allocations: [...allocations.values()] };
 }
 
-/** What `recover` makes of a lost event. Returns the command that repeats it, if it was an operator's. */
+/** What `recover` makes of a lost event. Returns an operator's command to repeat. */
 type Recovery<Type extends EventType> = (
   event: Sequenced<EventOf<Type>>,
   allocations: Map<string, ExportedAllocation>,

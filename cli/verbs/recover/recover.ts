@@ -1,4 +1,4 @@
-/** `ipledger recover`: brings a ledger that was restored from a backup up to the state of the cluster. */
+/** `ipledger recover`: brings a ledger from a backup up to the state of the cluster. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { listAllocations, listBindings } from '../../clients/list-allocations.ts';

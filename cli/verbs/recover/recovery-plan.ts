@@ -46,7 +46,7 @@ export interface RecoveryPlan {
   readonly subnets: readonly KubeOvnSubnet[];
   readonly pools: readonly KubeOvnPool[];
   readonly releases: readonly PlannedRelease[];
-  /** Of containers whose address the ledger gave to another Pod later. Other bindings are left to the nodes. */
+  /** Bindings of an address that another Pod got later. Other bindings are left to the nodes. */
   readonly staleBindings: readonly SandboxBinding[];
   /** Attachments of Pods that the ledger lacks. */
   readonly imports: readonly ObservedAttachment[];
@@ -159,7 +159,7 @@ function isKnown(observed: ObservedAttachment, own?: KnownAllocation): boolean {
   return isSamePod && allocation.subnet === subnet && allocated.toSorted().join() === addresses.toSorted().join();
 }
 
-/** Whether an allocation counts more than what the cluster shows of another attachment, or of another address of its own. */
+/** Whether an allocation has precedence over what the cluster shows of another attachment. */
 function isStronger(
   { allocation, exists, runs, isRetained: retained }: KnownAllocation,
   observed: ObservedAttachment,

@@ -50,7 +50,7 @@ function diagnose({ history, pod, allocations = [], halt }: DiagnosisInput): str
   ];
 }
 
-/** The ledger records each reason once. An Event of the pod-watcher that is not older shows it as it is now, with what to do. */
+/** The ledger records each reason once. A newer Event of the pod-watcher is more current. */
 function diagnoseRefusals({ refusals }: PodHistory, pod: PodInCluster | undefined): string[] {
   const newestAt = Math.max(...refusals.map(({ at }) => Date.parse(at)));
   const current = pod?.events.find(isWaitReason);
@@ -79,7 +79,7 @@ const stageOf = ({ message }: KubernetesEvent): string => /^stage=.*? error=/.ex
 
 const withoutStage = (event: KubernetesEvent): string => event.message.slice(stageOf(event).length);
 
-/** A Pod without events in the ledger: only the pod-watcher's Events explain why it sent no request. */
+/** A Pod without events: only the pod-watcher's Events explain why it sent no request. */
 function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster): string[] {
   if (deletedAt !== '') return ['it is being deleted, and never had an address'];
   const watcherEvent = events.find(isWaitReason) ?? events.find(isFromWatcher);
@@ -93,7 +93,7 @@ function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster):
   ];
 }
 
-/** Where the Pod runs; undefined if neither side names a node. Any attachment of the Pod may name it. */
+/** Where the Pod runs, by any attachment; undefined if neither side names a node. */
 const nodeOf = (current: readonly AllocationPeriod[], pod: PodInCluster | undefined): string | undefined =>
   pod?.node ?? current.findLast(({ node }) => node !== '')?.node;
 
@@ -129,7 +129,7 @@ function diagnoseAllocation(period: AllocationPeriod, { node, pod, bindings }: C
   ];
 }
 
-/** No controller creates the next Pod of the name while this one waits for a kubelet that does not run. */
+/** No controller creates the next Pod while this Pod waits for a kubelet that does not run. */
 const diagnoseLostNode = (pod: PodInCluster | undefined): string[] =>
   pod && pod.deletedAt !== '' && pod.nodeFailure !== undefined
     ? [

@@ -1,4 +1,4 @@
-/** Formats the report about a Pod: diagnosis, state in the cluster and in OVN, then the history of each Pod with that name, newest first. */
+/** Formats the report about a Pod: diagnosis, state in the cluster and in OVN, then its history. */
 import type { Allocation, Event, WriteObstacle } from '../../../proto/generated/ipledger.ts';
 import { escapeControlCharacters } from '../../output/control-characters.ts';
 import { joinNonEmpty, shortContainerId, formatCause } from '../../output/format.ts';

@@ -1,4 +1,4 @@
-/** Groups the events of a Pod's name by Pod, with the allocation periods and open refusals of each. */
+/** Groups the events of a Pod's name by Pod, with allocation periods and open refusals. */
 import type { Attachment, Event, Owner } from '../../../proto/generated/ipledger.ts';
 import { type AllocationPeriod, buildAddressPeriods } from '../../allocation-periods/allocation-periods.ts';
 
@@ -39,7 +39,7 @@ export function buildPodHistories(events: readonly Event[]): PodHistory[] {
   return pods.toSorted((a, b) => firstSeq(b) - firstSeq(a));
 }
 
-/** Orders Pods by their first event, because a binding of an earlier Pod may end late. Events without a uid come last. */
+/** Orders Pods by their first event: bindings may end late. Events without a uid come last. */
 const firstSeq = ({ uid, events }: PodHistory): number => (uid === '' ? 0 : (events[0]?.seq ?? 0));
 
 /** The part of an event that names a Pod's uid. */

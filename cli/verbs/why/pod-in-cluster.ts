@@ -1,4 +1,4 @@
-/** Reads one Pod and its Events from the Kubernetes API, and why the pod-watcher releases nothing in its namespace. */
+/** Reads a Pod and its Events, and why the pod-watcher releases nothing in its namespace. */
 import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { nodeFailureOf } from '../../cluster/read-cluster.ts';
 import { CliError } from '../../cli-error.ts';
@@ -22,9 +22,9 @@ export interface PodInCluster {
   readonly networks: string;
   /** Why containers wait, as "ContainerCreating". */
   readonly waiting: readonly string[];
-  /** "is NotReady since …", "is deleted"; undefined while its node is ready, and if the Node cannot be read. */
+  /** "is NotReady since …", "is deleted"; undefined if the Node is ready, or unreadable. */
   readonly nodeFailure?: string | undefined;
-  /** The newest Events about the Pod: first those of the pod-watcher, which names the cause. Each part is newest first. */
+  /** The newest Events about the Pod, first those of the pod-watcher, which name the cause. */
   readonly events: readonly KubernetesEvent[];
 }
 
@@ -111,7 +111,7 @@ const parseEvent = (item: UntypedJson): KubernetesEvent => ({
 /** The default of the pod-watcher. */
 const watcherNamespace = 'kube-system';
 
-/** A clause with the remedy; undefined if releases are not halted. Without the permission to read the Lease the report goes without it. @param installation the namespace of ipledger */
+/** A clause with the remedy of halted releases, if the Lease can be read. */
 export async function readReleaseHalt(
   kubernetes: Pick<KubernetesClient, 'get'>,
   namespace: string,

@@ -1,4 +1,4 @@
-/** `ipledger why NAMESPACE/POD`: explains the state of a Pod, with `--ovn-nb` also of its logical ports, and prints its history. */
+/** `ipledger why NAMESPACE/POD`: explains the state of a Pod, and prints its history. */
 import type { Command } from 'commander';
 import {
   type Allocation,
@@ -88,7 +88,7 @@ const installationOf = ({ allocator }: Pick<ReadModelOptions, 'allocator'>): str
 interface LedgerPart {
   readonly position: Position | undefined;
   readonly allocations: readonly Allocation[];
-  /** Newest first: the newest events, and the grants of the current allocations, which may be older. */
+  /** Newest first: the newest events, and the grants of the current allocations. */
   readonly events: readonly Event[];
   /** Older events are left out. */
   readonly more: boolean;
