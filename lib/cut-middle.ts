@@ -4,7 +4,7 @@ const mark = Buffer.from(' … ', 'utf8');
 /** The part of the room that the end gets. */
 const endShare = 0.45;
 
-/** Returns at most `maxBytes` of a text. Its middle is cut: errors begin with what failed, and end with what to do. */
+/** Returns at most `maxBytes` of a text. Errors begin with what failed and end with what to do. */
 export function cutMiddle(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= maxBytes) return text;

@@ -13,7 +13,7 @@ import { escapeUnprintableInLines } from './unprintable.ts';
 
 export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'damaged' | 'bug';
 
-/** The status codes of gRPC, without loading grpc-js: the command line and the agent run without it. */
+/** The status codes of gRPC: the command line and the agent run without grpc-js. */
 export const status = {
   OK: 0,
   CANCELLED: 1,
@@ -39,7 +39,7 @@ export type Status = (typeof status)[keyof typeof status];
 interface Meaning {
   readonly kind: ErrorKind;
   readonly grpc: Status;
-  /** The HTTP status on the daemon socket. Kube-OVN's wire format has only these two; the plugin maps both to CNI code 11. */
+  /** The HTTP status on the daemon socket. Kube-OVN has only these two; both mean CNI code 11. */
   readonly http: 400 | 500;
 }
 
@@ -101,7 +101,7 @@ export const errorCodes = Object.keys(meanings) as readonly ErrorCode[];
 /** Metadata key under which a gRPC status carries its ErrorCode. */
 export const errorCodeMetadata = 'ipledger-code';
 
-/** An error with a code, and a message for an operator: what failed, why, and what to do. What the message quotes is escaped. */
+/** An error with a code, and an escaped message: what failed, why, and what to do. */
 export class IpledgerError extends Error {
   override readonly name = 'IpledgerError';
   readonly code: ErrorCode;
@@ -165,7 +165,7 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(meanings, text);
 }
 
-/** Whether an error means that the ledger lacks a position, or has it only in an archive that is not available. */
+/** Whether the ledger lacks a position, or has it only in an archive that is unavailable. */
 export const isPositionGone = (thrown: unknown): thrown is IpledgerError =>
   thrown instanceof IpledgerError && thrown.code === 'POSITION_GONE';
 

@@ -14,7 +14,7 @@ export const escapeUnprintableInLines = (text: string): string =>
     character === '\n' || character === '\t' ? character : codeOf(character),
   );
 
-/** Escapes them in a line of JSON, which parses to the same value, and keeps the line feed at its end. */
+/** Escapes them in a line of JSON, which parses to the same value. */
 export const escapeUnprintableJson = (line: string): string =>
   line.replaceAll(unprintable, (character) => (character === '\n' ? character : codeUnitsOf(character)));
 

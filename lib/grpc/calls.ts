@@ -41,7 +41,7 @@ export class Connection {
     return this.#channels.length;
   }
 
-  /** Switches to the next replica if `failed` is still in use. Many calls may fail together, and must switch only once. */
+  /** Switches to the next replica if `failed` is in use: calls that fail together switch once. */
   failOver(failed: Channel): void {
     if (failed === this.current) this.#currentIndex++;
   }
@@ -116,7 +116,7 @@ async function callOnce<Request, Reply>(
   }
 }
 
-/** The outcome of a failed call: the server rejected the request, it was not sent for lack of a connection, or it is unknown. */
+/** The outcome of a failed call: rejected by the server, not sent, or unknown. */
 export function callOutcome({ cause }: IpledgerError): 'refused' | 'unsent' | 'unknown' {
   if (!isCallFailure(cause)) return 'unsent';
   if (cause.metadata.get(errorCodeMetadata).length > 0) return 'refused';

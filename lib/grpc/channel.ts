@@ -1,4 +1,4 @@
-/** A channel: how a client sends calls to one replica. client.ts has one on grpc-js, http2/connect.ts one on Node's HTTP/2. */
+/** A channel to one replica, made by client.ts on grpc-js, by http2/connect.ts on Node's HTTP/2. */
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 
@@ -15,7 +15,7 @@ export const channelLimits = {
   reconnect: { firstMs: 100, maxMs: 2_000 },
 } as const;
 
-/** The TLS server name, which must not be an address. It is not verified: the identity in the certificate is. */
+/** The TLS server name, which must not be an address. The certificate's identity is verified. */
 export const tlsServerName = 'allocator';
 
 /** What a failed connection begins with, in `details`: the request was not sent. */
@@ -43,13 +43,13 @@ export interface UnaryOptions {
 }
 
 export interface Channel {
-  /** Sends one request. Resolves with the reply. @throws CallFailure, also after an abort and at the end of the time */
+  /** Sends one request. Resolves with the reply. @throws CallFailure, also after an abort */
   unary<Request, Reply>(
     method: Method<Request, Reply, 'unary'>,
     request: MessageInput<Request>,
     options: UnaryOptions,
   ): Promise<Reply>;
-  /** Sends one request and yields the replies. @throws CallFailure from the iteration, also after an abort */
+  /** Sends one request and yields the replies. @throws CallFailure, also after an abort */
   serverStream<Request, Reply>(
     method: Method<Request, Reply, 'serverStream'>,
     request: MessageInput<Request>,

@@ -9,7 +9,7 @@ import type { Api } from './client/kubernetes-api.ts';
 import { isOvnProvider } from './served-network.ts';
 import { asRecord, type UntypedJson } from './untyped-json.ts';
 
-/** The group of ipledger's Subnets, IPPools, Vips and IP objects. The fields are those of Kube-OVN. */
+/** The API group of ipledger's Subnets, IPPools, Vips and IP objects, with Kube-OVN's fields. */
 export const ownGroup = 'ipam.ipledger.io';
 
 const kubeOvnVersion = 'kubeovn.io/v1';
@@ -37,7 +37,7 @@ function inOwnGroup(body: unknown): unknown {
   return isOwn ? { ...object, apiVersion: ownVersion } : body;
 }
 
-/** An object without the annotations of Kube-OVN's own networks, which name its Subnets and show its addresses. */
+/** An object without the annotations of Kube-OVN's own networks. */
 export function withoutKubeOvnAnnotations(raw: unknown): UntypedJson {
   const object = asRecord(raw);
   const metadata = asRecord(object['metadata']);

@@ -30,7 +30,7 @@ export function fullIpObjectName({ pod, namespace, provider, ordinal }: Attachme
   return ordinal > 0 ? `${name}.${ordinal}` : name;
 }
 
-/** The Pods "namespace/name" whose attachments may have a full name: the name of a Pod may have dots, the one of a namespace has none. */
+/** The Pods "namespace/name" whose attachments may have a full name: Pod names may have dots. */
 export function* podsOfFullName(name: string): Iterable<string> {
   for (let end = name.indexOf('.'); end !== -1; end = name.indexOf('.', end + 1)) {
     const next = name.indexOf('.', end + 1);
@@ -44,20 +44,20 @@ export function ipObjectName(attached: AttachmentName): string {
   return isDnsSubdomain(name) ? name : `${beginningOf(name)}-${digestOf(name)}`;
 }
 
-/** The name of an attachment that shares its `ipObjectName` with one before it: the beginning of that, and a hash of the attachment. */
+/** The name of an attachment that shares its `ipObjectName`: its beginning, and a hash. */
 export function distinctIpObjectName(attached: AttachmentName): string {
   const { pod, namespace, provider, ordinal } = attached;
   return `${beginningOf(fullIpObjectName(attached))}-${digestOf(JSON.stringify([namespace, pod, provider, ordinal]))}`;
 }
 
-/** The full name that a distinct name begins with; undefined where it is no such name. Long names begin with a part of theirs. */
+/** The full name that a distinct name begins with, or its beginning; undefined without a hash. */
 export const fullNameOfDistinct = (name: string): string | undefined => /^(.+)-[0-9a-f]{32}$/.exec(name)?.[1];
 
 /** Whether the distinct name of an attachment begins with its full name. */
 export const hasSpaceForHash = (fullName: string): boolean =>
   fullName.length < nameMaxLength - digestLength && isDnsSubdomain(fullName);
 
-/** The order of attachments with one name. The Pod without dots is first, so no other Pod takes its name. */
+/** The order of attachments with one name. A Pod without dots keeps its name. */
 export function compareInNameOrder(one: AttachmentName, other: AttachmentName): number {
   const order = one.pod.length - other.pod.length || one.ordinal - other.ordinal;
   return order || (one.provider < other.provider ? -1 : one.provider > other.provider ? 1 : 0);
@@ -96,7 +96,7 @@ export function ipObjectNames(attached: readonly AttachmentName[], reservedBy: r
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, digestLength);
 
-/** The beginning of a full name, with characters that an object name may have, and space for a hash behind it. */
+/** The beginning of a full name, with permitted characters, and space for a hash. */
 function beginningOf(name: string): string {
   return name
     .toLowerCase()

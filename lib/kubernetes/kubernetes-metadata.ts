@@ -1,4 +1,4 @@
-/** Finalizers and annotations of ipledger and Kube-OVN, the keys of annotations, and the kinds of owners. */
+/** Finalizers, annotations and kinds of owners of ipledger and Kube-OVN. */
 import { isDnsSubdomain } from './ip-object-name.ts';
 
 /** Keeps a deleted object until the ledger has retired or released it. */
@@ -13,10 +13,10 @@ export const kubeOvnFinalizers: ReadonlySet<string> = new Set([
   'kube-ovn-controller',
 ]);
 
-/** API groups whose kinds have no group suffix. A "StatefulSet" of another group is not Kubernetes' own. */
+/** API groups whose kinds have no suffix. Other groups may have a "StatefulSet", too. */
 const knownGroups = new Set(['', 'apps', 'batch', 'kubevirt.io']);
 
-/** Returns the kind of an owner in the ledger; with the group appended for other groups: "StatefulSet.apps.kruise.io". */
+/** Returns the kind of an owner in the ledger, for example "StatefulSet.apps.kruise.io". */
 export function ownerKind(apiVersion: string, kind: string): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   return knownGroups.has(group) ? kind : `${kind}.${group}`;
@@ -28,7 +28,7 @@ export const waitingAnnotation = 'ipledger.io/waiting';
 const maxNameLength = 63;
 const keyName = /^[a-z0-9]([-a-z0-9_.]*[a-z0-9])?$/;
 
-/** Whether a text "<prefix>/<name>" can be the key of an annotation. The API accepts both letter cases. */
+/** Whether "<prefix>/<name>" can be the key of an annotation, in either letter case. */
 export function isAnnotationKey(key: string): boolean {
   const slash = key.indexOf('/');
   const [prefix, name] = [key.slice(0, slash), key.slice(slash + 1)].map((text) => text.toLowerCase());

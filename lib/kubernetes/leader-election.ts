@@ -32,7 +32,7 @@ const defaultTimings: LeaseTimings = {
   retryEveryMs: 1_000,
 };
 
-/** One for the process: after it lost the Lease to a hanging API server, it need not wait for its own Lease to expire. */
+/** One identity of the process: after a loss it need not wait until its own Lease expires. */
 const identity = `${hostname()}_${randomUUID()}`;
 
 export interface LeaseOptions {
@@ -55,7 +55,7 @@ export interface HeldLease {
   readonly handoverState: string;
   /** Resolves when the Lease is lost or released, or the signal is aborted. */
   readonly ended: Promise<void>;
-  /** Renews now, which stores the handover state. Resolves when it is stored, never after the Lease was lost. */
+  /** Renews now, and stores the handover state. Never resolves after the Lease was lost. */
   store(): Promise<void>;
   /**
    * Ends the renewals, and releases the Lease, so that a standby can take over without a wait.
@@ -64,7 +64,7 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-/** Waits until this process holds the Lease, then renews it. Returns undefined when the signal is aborted before. */
+/** Waits until this process holds the Lease, then renews it. Returns undefined after an abort. */
 export async function acquireLease(options: LeaseOptions): Promise<HeldLease | undefined> {
   const lease = new Lease(options);
   while (!options.signal.aborted) {
@@ -127,7 +127,7 @@ class Lease {
   readonly #identity = identity;
   /** The version of another holder's Lease, and since when it is unchanged. */
   #observed = { version: '', at: 0 };
-  /** When the last successful request for the Lease started. No standby measures the duration from an earlier time. */
+  /** The start of the last successful request. Standbys measure the duration from a later time. */
   #heldSince = 0;
   /** The callers of `renewNow`. */
   #waiting: (() => void)[] = [];

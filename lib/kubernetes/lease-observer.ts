@@ -20,7 +20,7 @@ export type LeaseHolderStatus = 'absent' | 'unknown' | { readonly holder: string
 /** The duration of a Lease without one: the default of Kubernetes' controllers. */
 const defaultDurationSeconds = 15;
 
-/** Returns a function that takes each read of a Lease (undefined if it does not exist) and returns the status of its holder. */
+/** Returns a function from each read of a Lease (undefined: absent) to its holder's status. */
 export function createLeaseObserver(): (lease: ObservedLease | undefined) => LeaseHolderStatus {
   let observed: { readonly renewal: string; readonly at: number } | undefined;
   return (lease) => {
@@ -41,7 +41,7 @@ export function createLeaseObserver(): (lease: ObservedLease | undefined) => Lea
 /** The API path of the Lease of Kube-OVN's controller. */
 export const kubeOvnLeasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-ovn-controller';
 
-/** The message for an operator while Kube-OVN's controller runs. @param then the operator’s next step, as an imperative */
+/** The message while Kube-OVN's controller runs. @param then the next step, as an imperative */
 export const kubeOvnRunningMessage = (
   { holder, renewed }: { readonly holder: string; readonly renewed: string },
   then: string,
@@ -49,9 +49,8 @@ export const kubeOvnRunningMessage = (
   `Kube-OVN's controller is running: ${holder} holds the Lease kube-system/kube-ovn-controller (renewed ${renewed}). ` +
   `Two controllers on the same Subnets and IPs corrupt both: stop kube-ovn-controller first, then ${then}`;
 
-/** The Lease of the pod-watcher. Verbs that change what the pod-watcher manages require that it is stopped. */
+/** The Lease of the pod-watcher. Verbs that change the same objects require it to be stopped. */
 export const podWatcherLease = 'ipledger-pod-watcher';
 
 /** The API path of the pod-watcher's Lease. */
-/** The Lease of the pod-watcher. Verbs that change what the pod-watcher manages require that it is stopped. */
 export const podWatcherLeasePath = (namespace: string): string => objectPath(leasesPath(namespace), podWatcherLease);

@@ -1,6 +1,6 @@
 /** Messages for fields of Kubernetes objects that are over their limits. Pure. */
 
-/** Returns the message for a value over its limit: the value, its size, the limit, and what to do. */
+/** Returns the message for a value over its limit: the value, its size, the limit, the remedy. */
 export function limitExceeded(
   what: string,
   {

@@ -38,7 +38,7 @@ export const virtualMachineKind = 'VirtualMachineInstance';
 /** The name prefix of KubeVirt's launchers. Other Pods may have it, too. */
 export const launcherPrefix = 'virt-launcher-';
 
-/** The format of kubelet's hash. It differs from a uid, so no Pod can have the uid of another object. */
+/** The format of kubelet's hash: no other object can have such a uid. */
 const manifestHash = /^[0-9a-f]{32}$/;
 
 /** Whether an identity is that of a static Pod. */

@@ -1,7 +1,7 @@
 /** The rule which Pods have ended for good, and the grace period of a deletion. Pure. */
 import { asNumber, type UntypedJson } from './untyped-json.ts';
 
-/** Kube-OVN's rule, so that addresses are released when its users expect it. The kubelet reports these fields; no clock decides. */
+/** Kube-OVN's rule about the end of a Pod, by fields of the kubelet. No clock decides. */
 export function hasCompleted({
   phase,
   restartPolicy,
@@ -15,6 +15,6 @@ export function hasCompleted({
   return phase === 'Succeeded' && restartPolicy !== 'Always';
 }
 
-/** Each DELETE sets its own grace period; the final DELETE of a kubelet sets 0. The one of the spec applies before. */
+/** The grace period of a DELETE, 0 in the final DELETE of a kubelet; before, that of the spec. */
 export const graceSecondsOf = (metadata: UntypedJson, spec: UntypedJson): number =>
   asNumber(metadata['deletionGracePeriodSeconds']) ?? asNumber(spec['terminationGracePeriodSeconds']) ?? 30;

@@ -1,4 +1,4 @@
-/** The networks that ipledger serves: the rule by their CNI configuration, their providers, and those of OVN4NFV. Pure. */
+/** The networks that ipledger serves, by CNI configuration or OVN4NFV, and their providers. */
 
 /** The name of ipledger's plugin in `ipam.type`. Kube-OVN's own is `kube-ovn`. */
 export const ownIpamType = 'ipledger';
@@ -42,7 +42,7 @@ export function isOvnProvider(provider: string): boolean {
  */
 export const ovn4nfvProvider = 'ovn4nfv.kube-system.ovn';
 
-/** CNI types whose ADD makes the NICs of a Pod's OVN4NFV request. The first is that of Nodus, the second that of ovn-kubernetes. */
+/** CNI types that make the NICs of OVN4NFV requests: that of Nodus, and of ovn-kubernetes. */
 export const ovn4nfvTypes: readonly string[] = ['ovn4nfvk8s-cni', 'ovn-k8s-cni-overlay'];
 
 /** The network of a Pod that names none. */

@@ -12,7 +12,7 @@ export interface EventReply {
   readonly events: readonly Event[];
   /** The position after these events, from which a subscriber continues. */
   readonly position: Position;
-  /** The position of the ledger that the reply states; ahead of `position` while the subscriber catches up. */
+  /** The ledger's position in the reply; ahead of `position` while the subscriber catches up. */
   readonly head: Position;
 }
 
@@ -28,12 +28,12 @@ export interface SubscriptionOptions {
   readonly isFiltered?: boolean;
   /** Applies a reply. An error is a failure like one of the stream. */
   readonly apply: (reply: EventReply) => void | Promise<void>;
-  /** Called after each failure. The subscription continues unless this throws. @param failures in a row before this one */
+  /** Called after each failure; a throw ends the subscription. @param failures in a row before */
   readonly onFailure: (error: unknown, failures: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** The reply does not continue the known position: the ledger was rewound, or replaced by another one. */
+/** The reply does not continue the position: the ledger was rewound, or replaced. */
 export class PositionMismatch extends IpledgerError {
   constructor({ seq, hash }: Pick<Position, 'seq' | 'hash'>) {
     super(

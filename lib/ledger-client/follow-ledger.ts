@@ -13,13 +13,13 @@ import { type LedgerClient, requirePosition } from './ledger-client.ts';
 
 export interface FollowOptions {
   readonly allocator: LedgerClient;
-  /** Reads the ledger's state and replaces all earlier state: at the start, and after events were missed. */
+  /** Reads the ledger's whole state: at the start, and after events were missed. */
   readonly takeSnapshot: () => Promise<SnapshotSummary>;
   /** Applies complete commands, synchronously. Called for each reply, keepalives included. */
   readonly apply: (reply: EventReply) => void;
   /** A position of an earlier run. The ledger must contain it. */
   readonly lastKnownPosition?: Position | undefined;
-  /** Called with the reason while the ledger is frozen, at each attempt; with undefined when it is not. */
+  /** Called at each attempt with the reason while the ledger is frozen; else with undefined. */
   readonly onFrozen?: (reason: string | undefined) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -37,7 +37,7 @@ export class FatalLedgerError extends Error {
   override readonly name: string = 'FatalLedgerError';
 }
 
-/** An event of an unknown type. Without it the program's state would be wrong, so it must not be skipped. */
+/** An event of an unknown type must not be skipped: the state would be wrong without it. */
 export class UnknownEvent extends FatalLedgerError {
   override readonly name = 'UnknownEvent';
 
@@ -98,7 +98,7 @@ export async function followLedger(options: FollowOptions): Promise<void> {
 const watchAfter = (allocator: LedgerClient, after: Position, signal: AbortSignal): AsyncIterable<WatchReply> =>
   allocator.stream(LedgerService.watch, { fromSeq: after.seq + 1, after }, signal);
 
-/** @throws IpledgerError LEDGER_FROZEN; POSITION_GONE when an operator has recovered it since, and a new snapshot may follow */
+/** @throws IpledgerError LEDGER_FROZEN; POSITION_GONE if it was recovered since */
 async function assertNotRewound(allocator: LedgerClient, known: Position, signal: AbortSignal): Promise<void> {
   for await (const _ of watchAfter(allocator, known, signal)) return;
 }

@@ -1,4 +1,4 @@
-/** A client of the ledger's gRPC API: calls and streams with the deadlines that all programs use. */
+/** A client of the ledger's gRPC API, with the deadlines of all programs. */
 import type { MessageInput, Method } from '../../proto/codec.ts';
 import type { Position } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
@@ -6,7 +6,7 @@ import { call, type Connection, stream } from '../grpc/calls.ts';
 import type { TraceContext } from '../tracing/trace-context.ts';
 
 export const callTimeoutMs = 10_000;
-/** The server sends a keepalive every few seconds. Without a reply for this time, the stream is broken. */
+/** A stream without a reply for this time is broken: keepalives come every few seconds. */
 export const watchSilenceMs = 20_000;
 
 export interface LedgerClient {
@@ -17,7 +17,7 @@ export interface LedgerClient {
     signal?: AbortSignal,
     trace?: TraceContext,
   ): Promise<Reply>;
-  /** A server stream. It ends without an error when the signal is aborted. The iteration throws as `call`. */
+  /** A server stream, which ends at an abort without an error. The iteration throws as `call`. */
   stream<Request, Reply>(
     method: Method<Request, Reply, 'serverStream'>,
     request: MessageInput<Request>,

@@ -3,7 +3,7 @@ import { IpledgerError } from '../errors.ts';
 
 const maxPages = 100_000;
 
-/** All pages of a list, in order. Each page holds the token of the next. @throws IpledgerError OVERLOADED after 100,000 pages */
+/** All pages of a list, in order. @throws IpledgerError OVERLOADED after 100,000 pages */
 export async function* readPages<Page extends { readonly nextPageToken: string }>(
   read: (pageToken: string) => Promise<Page>,
 ): AsyncGenerator<Page> {

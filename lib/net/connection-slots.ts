@@ -1,4 +1,4 @@
-/** Bounds the connections of a server, so that one client cannot keep others out by opening many. */
+/** Bounds the connections of a server, so that no client keeps others out. */
 import { isIPv6, type Socket } from 'node:net';
 import { addTo, removeFrom } from '../maps.ts';
 import { networkAddressOf } from './ip.ts';
@@ -11,7 +11,7 @@ export class ConnectionSlots {
   readonly #max: number;
   /** In the order of their arrival, by client. */
   readonly #clients = new Map<string, Set<Socket>>();
-  /** The clients by their number of connections, so that the one with most is found without reading all. */
+  /** The clients by number of connections, to find the client with most of them. */
   readonly #bySize = new Map<number, Set<string>>();
   #most = 0;
   #count = 0;
@@ -66,7 +66,7 @@ export class ConnectionSlots {
   }
 }
 
-/** An IPv6 host has all addresses of its /64. Listeners on [::] show an IPv4 address as ::ffff:10.0.0.1. */
+/** An IPv6 host has all addresses of its /64. Listeners on [::] show IPv4 as ::ffff:10.0.0.1. */
 function clientOf(address: string): string {
   const text = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   return isIPv6(text) ? networkAddressOf(`${text}/64`) : text;

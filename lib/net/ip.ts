@@ -2,7 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Whether a text is one address, without a mask or a zone. An IPv4-mapped IPv6 address is none, as for the allocator. */
+/** Whether a text is one address, without mask or zone, and no IPv4-mapped IPv6 address. */
 export const isAddress = (text: string): boolean =>
   isIPv4(text) || (isIP(text) === 6 && !text.includes('%') && !ipaddr.IPv6.parse(text).isIPv4MappedAddress());
 
@@ -52,7 +52,7 @@ export function cidrContains(cidr: string, address: string): boolean {
   return list.check(address, family);
 }
 
-/** A CIDR without its host bits: 192.168.0.101/24 is 192.168.0.0/24. @throws Error if the text is no CIDR */
+/** A CIDR without host bits: 192.168.0.0/24 for 192.168.0.101/24. @throws Error for no CIDR */
 export function networkAddressOf(cidr: string): string {
   if (!isCidr(cidr)) throw new Error(`${cidr} is no CIDR`);
   const [address = '', length = ''] = cidr.split('/');

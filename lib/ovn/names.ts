@@ -3,7 +3,7 @@
  * form, so that an operator finds them with the commands that Kube-OVN documents.
  */
 
-/** `external_ids:vendor` of each row that ipledger owns. Rows with another vendor belong to others. */
+/** `external_ids:vendor` of ipledger's rows. Rows with another vendor belong to others. */
 export const vendor = 'ipledger';
 
 /** The integration bridge, to which ovn-controller connects the logical ports of a node. */
@@ -30,7 +30,7 @@ export function logicalPortName({ namespace, pod, provider, ordinal }: PortAttac
 /** The switch port that connects an underlay Subnet's switch to a physical network. */
 export const localnetPortName = (subnet: string): string => `localnet.${subnet}`;
 
-/** The OVS port that ovn-controller makes on a node for a localnet port, on the side of the integration bridge's peer. */
+/** The OVS port on the integration bridge that ovn-controller makes for a localnet port. */
 export const localnetPatchName = (subnet: string): string => `patch-${localnetPortName(subnet)}-to-br-int`;
 
 /** The router port of a Subnet. */

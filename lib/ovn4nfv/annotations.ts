@@ -1,4 +1,4 @@
-/** The annotations of OVN4NFV and of early ovn-kubernetes: requests for NICs, and the answers. docs/ovn4nfv.md describes each. */
+/** The annotations of OVN4NFV and early ovn-kubernetes, which docs/ovn4nfv.md describes. */
 
 /** Requests a list of NICs. */
 export const ovnNetworkAnnotation = 'ovnNetwork';

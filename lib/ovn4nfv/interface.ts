@@ -7,7 +7,7 @@ import { isAddress } from '../net/ip.ts';
 import { defaultOvn4nfvNetwork } from '../kubernetes/served-network.ts';
 import { ok, problem, type Result } from '../result.ts';
 
-/** Limits of an OVN4NFV request. The pod-watcher limits the length of the annotations. Lengths count characters. */
+/** Limits of an OVN4NFV request, in characters. The pod-watcher limits whole annotations. */
 export const ovn4nfvLimits = {
   interfaces: 10,
   /** Also the allocator's limit of one attachment. */
@@ -35,10 +35,10 @@ export interface Ovn4nfvInterface {
   readonly gateways: readonly string[];
 }
 
-/** The names for which the node agent can make a link; services/node-agent/data-path/host-link.ts has the same rule. */
+/** The names of links that the agent can make. data-path/host-link.ts has the same rule. */
 const interfaceName = /^(?!(?:all|default|lo)$)[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 
-/** The fields of an object that are not null, with their names in lower case: Go's decoders ignore the case, too. */
+/** The fields of an object in lower case, without null values: Go's decoders ignore the case. */
 export const lowerCaseKeys = (json: UntypedJson): UntypedJson =>
   Object.fromEntries(Object.entries(json).flatMap(([key, value]) => (value === null ? [] : [[foldCase(key), value]])));
 

@@ -37,7 +37,7 @@ export interface Ovn4nfvRequest {
   readonly routes: readonly Ovn4nfvRoute[];
 }
 
-/** Returns the request of a Pod; undefined for a Pod without one. Beside a list, `ovn` is ignored. */
+/** Returns the request of a Pod; undefined without one. Beside a list, `ovn` is ignored. */
 export function parseOvn4nfvRequest({ annotations }: Annotated): Result<Ovn4nfvRequest | undefined> {
   const hasList = annotations[ovnNetworkAnnotation] !== undefined;
   const hasObject = annotations[nfnNetworkAnnotation] !== undefined;

@@ -55,7 +55,7 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
   /** Called after each update that the replica has applied. It must not throw. */
   readonly onChange?: (update: ReplicaUpdate) => void;
-  /** Called after each connection that is ready, and after each one that failed or ended. It must not throw. */
+  /** Called after each connection that is ready, failed or ended. It must not throw. */
   readonly onStatus?: (status: ConnectionStatus) => void;
 }
 
@@ -68,7 +68,7 @@ interface Connected {
 const replicaMonitorId = 'replica';
 
 export class OvsdbClient {
-  /** It contains the last rows that the client has received, also while the client is not connected. */
+  /** The last received rows, also while the client is not connected. */
   readonly replica: Replica;
   /** Resolves when the client has ended, after its signal. */
   readonly ended: Promise<void>;
@@ -103,7 +103,7 @@ export class OvsdbClient {
     return this.#current().schema;
   }
 
-  /** Resolves when the client is connected and its replica is complete. @throws the reason of the signal when it is aborted before */
+  /** Resolves when the replica is complete. @throws the signal's reason if it is aborted before */
   async ready(signal?: AbortSignal): Promise<void> {
     const signals = signal ? [this.#options.signal, signal] : [this.#options.signal];
     while (!this.#connected) await rejectWhenAborted(this.#ready.promise, AbortSignal.any(signals));
@@ -220,7 +220,7 @@ export class OvsdbClient {
     this.#apply(last, () => this.replica.apply(schema, updates));
   }
 
-  /** Applies an update. After an error the replica may lack rows, so the next connection reads all of them. */
+  /** Applies an update. After an error the next connection reads all rows. */
   #apply(last: unknown, apply: () => ReplicaUpdate): void {
     this.#lastTransaction = zeroUuid;
     const update = apply();

@@ -4,7 +4,7 @@ import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import { readCertificates, type TlsFiles } from '../tls/certificates.ts';
 import { OvsdbError } from './ovsdb-error.ts';
 
-/** Certificates for `ssl:` endpoints. The files are read for each connection, so that renewed ones take effect. */
+/** Certificates for `ssl:` endpoints. Each connection reads the files, which may be renewed. */
 export interface OvsdbTls extends TlsFiles {
   /**
    * A name that the certificate of the server must have. Default: any certificate of the authority is accepted, as the programs of OVS and OVN

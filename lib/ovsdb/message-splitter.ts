@@ -1,4 +1,4 @@
-/** Splits a byte stream into JSON objects, as OVSDB sends them: one after the other, without a separator. */
+/** Splits a byte stream into JSON objects, which OVSDB sends without a separator. */
 import { type JsonObject, readObject } from './json.ts';
 import { protocolError } from './ovsdb-error.ts';
 

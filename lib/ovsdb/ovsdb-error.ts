@@ -17,7 +17,7 @@ export interface ServerError {
   /** For example "constraint violation". */
   readonly error: string;
   readonly details: string;
-  /** Index of the operation that failed. undefined: the request as a whole, or the commit after all operations. */
+  /** Index of the failed operation. undefined: the whole request, or the commit. */
   readonly operation?: number | undefined;
 }
 

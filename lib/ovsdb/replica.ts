@@ -15,10 +15,10 @@ export interface RowChange {
   readonly after: Row | undefined;
 }
 
-/** Whole transactions of the server, usually one. The server may join those that commit at almost the same time. */
+/** Whole transactions of the server, usually one. The server may join simultaneous ones. */
 export interface ReplicaUpdate {
   readonly changes: readonly RowChange[];
-  /** Whether the client read all rows again, at the start or after a reconnect. `changes` is then the difference to the last copy. */
+  /** Whether all rows were read again. `changes` is then the difference to the last copy. */
   readonly isReload: boolean;
 }
 
@@ -48,7 +48,7 @@ export class Replica {
     return rows;
   }
 
-  /** The third parameter of `monitor_cond` and `monitor_cond_since`. @throws OvsdbError INVALID_REQUEST as `columnOf` */
+  /** The third parameter of `monitor_cond` and `monitor_cond_since`. @throws OvsdbError */
   monitorRequests(schema: DatabaseSchema): JsonObject {
     const requests = Object.entries(this.#columns).map(([table, columns]) => {
       for (const column of columns) columnOf(schema, table, column);

@@ -1,4 +1,4 @@
-/** Whether a server can serve a database: from its `_Server` database, which a server keeps current (ovsdb-server(7)). */
+/** Whether a server can serve a database, by its `_Server` database (ovsdb-server(7)). */
 import { readArray } from './json.ts';
 import { OvsdbError, protocolError } from './ovsdb-error.ts';
 import { Replica } from './replica.ts';
@@ -10,7 +10,7 @@ const maxDatabases = 1_000;
 
 export interface RequiredServer {
   readonly database: string;
-  /** Whether a server of a cluster must be its leader. A follower answers from data that may be old. */
+  /** Whether a server of a cluster must be its leader. Followers may have old data. */
   readonly needsLeader: boolean;
 }
 
@@ -46,7 +46,7 @@ export class ServerStatus {
     this.#check();
   }
 
-  /** Applies the parameters of `update2`. @throws OvsdbError NOT_CONNECTED if the server can no longer serve the database */
+  /** Applies parameters of `update2`. @throws OvsdbError NOT_CONNECTED if it can't serve now */
   update(params: unknown): void {
     if (!this.#schema) throw protocolError('the server sent an update of a monitor that it does not have');
     this.#replica.apply(this.#schema, readArray(params, 'an update')[1]);

@@ -1,4 +1,4 @@
-/** JSON-RPC on one connection (RFC 7047, section 4): requests with a time limit, notifications, and echo in both directions. */
+/** JSON-RPC on one connection (RFC 7047, section 4): requests, notifications, and echo. */
 import type { Socket } from 'node:net';
 import { isObject, type JsonObject, shorten } from './json.ts';
 import { MessageSplitter } from './message-splitter.ts';
@@ -10,7 +10,7 @@ export interface SessionLimits {
   readonly maxMessageBytes: number;
   /** Requests that wait for their answers. */
   readonly maxRequests: number;
-  /** Time without a byte from the server after which the client sends an echo. After the same time again it closes the connection. */
+  /** The silence after which the client sends an echo, and after the same again closes. */
   readonly probeMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface RequestOptions {
   readonly timeoutMs: number;
   /** Ends the wait for the answer. The server may still execute the request. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with the result before the session reads the next message. If it throws, the session closes with this error. */
+  /** Receives the result before the next message is read. A throw closes the session. */
   readonly receive?: (result: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ interface Pending {
   readonly reject: (error: OvsdbError) => void;
 }
 
-/** Receives a notification, for example `update3`. If it throws, the session closes with this error. */
+/** Receives a notification, for example `update3`. A throw closes the session. */
 type Notify = (method: string, params: unknown) => void;
 
 export class Session {
@@ -111,7 +111,7 @@ export class Session {
     }
   }
 
-  /** Ends the session. Requests that wait for an answer fail with OUTCOME_UNKNOWN. The first reason counts. */
+  /** Ends the session. Waiting requests fail with OUTCOME_UNKNOWN. The first reason counts. */
   close(reason: OvsdbError): void {
     if (this.#error) return;
     this.#error = reason;

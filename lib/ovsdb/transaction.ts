@@ -13,10 +13,10 @@ import {
   type Row,
 } from './values.ts';
 
-/** A column, a function such as `==` or `includes`, and a value. All conditions of a list must hold. */
+/** A column, a function such as `==`, and a value. All conditions of a list must hold. */
 export type Condition = readonly [column: string, test: string, value: NewValue];
 
-/** A column, a mutator such as `+=`, `insert` or `delete`, and its argument: a Set or Map for sets and maps. */
+/** A column, a mutator such as `+=` or `insert`, and its argument: a Set or Map for many. */
 export type Mutation = readonly [column: string, mutator: string, value: NewValue];
 
 export type Operation =
@@ -62,7 +62,7 @@ export interface OperationResult {
   readonly rows?: readonly Row[];
 }
 
-/** The parameters of `transact`. @throws OvsdbError INVALID_REQUEST if an operation does not fit the schema */
+/** The parameters of `transact`. @throws OvsdbError INVALID_REQUEST if the schema forbids it */
 export function encodeTransaction(schema: DatabaseSchema, operations: readonly Operation[]): unknown[] {
   return [schema.name, ...operations.map((operation) => encodeOperation(schema, operation))];
 }
@@ -117,7 +117,7 @@ const encodeMutation = (schema: DatabaseSchema, table: string, [column, mutator,
   encodeArgument(columnOf(schema, table, column), value, `${table}.${column}`),
 ];
 
-/** Conditions and mutations also accept one atom of a set, a Set for an optional column, and a Set of the keys of a map. */
+/** Conditions and mutations also accept one atom of a set, and a Set of the keys of a map. */
 function encodeArgument(type: ColumnType, value: NewValue, what: string): unknown {
   if (value instanceof Set) return encodeSet(type, value, what);
   if (shapeOf(type) === 'set') return encodeValue({ key: type.key, min: 1, max: 1 }, value, what);

@@ -38,7 +38,7 @@ export const zeroUuid = '00000000-0000-0000-0000-000000000000';
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const uuidNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The value of a column that an insertion does not set (RFC 7047, section 5.2.1). Servers do not send it. */
+/** The value of a column that an insertion does not set (RFC 7047, section 5.2.1). */
 export function defaultValue(type: ColumnType): Value {
   const { key, value = key, min } = type;
   switch (shapeOf(type)) {

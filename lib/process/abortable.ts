@@ -10,7 +10,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Resolves as `promise`, or rejects with the signal's reason when it is aborted first. The promise itself continues. */
+/** Resolves as `promise`, or rejects when the signal is aborted first. */
 export async function rejectWhenAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let abort = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -49,7 +49,7 @@ export function timeoutSignal(ms: number, signal?: AbortSignal): AbortSignal {
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
 
-/** The wait before attempt number `attempt` (from 0): doubles from `firstMs` up to `maxMs`, with up to 20 % of jitter. */
+/** The wait before attempt `attempt` (from 0): doubles up to `maxMs`, with 20 % of jitter. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   const plain = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));
   return Math.round(plain * (0.8 + 0.2 * Math.random()));

@@ -22,9 +22,9 @@ const requestTimeoutMs = 5_000;
 const metricsMaxAgeMs = 500;
 
 export interface HealthServerOptions {
-  /** Several "host:port", separated by commas; an IPv6 host in brackets; port 0 for any free one; '': no server. */
+  /** Several "host:port", joined by commas; IPv6 in brackets; port 0: any; '': no server. */
   readonly listen: string;
-  /** Called at each request; must be fast and must not throw. A text is the reason why it is not ready. */
+  /** Called at each request; must be fast and must not throw. A text is why it is not ready. */
   readonly ready: () => boolean | string;
   readonly metrics: Registry;
   readonly log: Logger;
@@ -104,7 +104,7 @@ function responder(ready: HealthServerOptions['ready'], metrics: () => Promise<H
   };
 }
 
-/** Requests that arrive while metrics are collected, and shortly after, share them: also their bytes, until slow clients have read them. */
+/** Requests share metrics that are collected now, or were shortly before. */
 function collectedAtMostEvery(maxAgeMs: number, metrics: Registry): () => Promise<HealthResponse> {
   let collected: Promise<HealthResponse> | undefined;
   let startedAt = -Infinity;

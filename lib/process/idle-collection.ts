@@ -8,7 +8,7 @@ import type { Logger } from './log.ts';
 export interface IdleCollectionOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Called at each check while the program is idle. It may drop what is only of use during work. */
+  /** Called at each check while the program is idle. It may drop caches. */
   readonly onIdle?: () => void;
   /** How long a program must do almost nothing; also the interval of the checks. */
   readonly idleMs?: number;
@@ -28,7 +28,7 @@ const maxUtilization = 0.04;
 const minGrowthBytes = 32 * 2 ** 20;
 /** A program with little work is never idle for long, and would be paused each few seconds. */
 const minIntervalMs = 60_000;
-/** A collection takes 2 to 3 ms for each MiB of live heap. Above this, it stays the only one: a program must renew its lease of 5 s. */
+/** A collection takes 2 to 3 ms for each MiB. More would delay the renewal of a lease of 5 s. */
 const maxPauseMs = 1_000;
 
 /** Decides when to collect: once after each growth. */
@@ -57,7 +57,7 @@ export class IdleCollection {
   }
 }
 
-/** Collects all garbage, and returns its memory to the system: a regular collection returns none. Without `--expose-gc` it does nothing. */
+/** Collects all garbage and returns its memory to the system, if Node has `--expose-gc`. */
 export function collectGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

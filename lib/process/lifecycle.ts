@@ -12,7 +12,7 @@ type Stop = () => Promise<void> | void;
 export interface Lifecycle {
   /** Aborted when the program stops. */
   readonly signal: AbortSignal;
-  /** Registers a function to call when the program stops. The last one registered is called first. */
+  /** Registers a function to call when the program stops, the last registered first. */
   onStop(stop: Stop): void;
   /** Ends the program with status 1 after a fatal error. */
   fail(error: unknown): void;

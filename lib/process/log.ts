@@ -1,4 +1,4 @@
-/** Log lines as JSON on stderr, with pino. LOG_LEVEL sets the level (default info). Lines quote tenants: nothing in them moves a cursor. */
+/** Log lines as JSON on stderr. LOG_LEVEL sets the level. What they quote is escaped. */
 import { destination, type DestinationStream, pino } from 'pino';
 import { escapeUnprintableJson } from '../unprintable.ts';
 

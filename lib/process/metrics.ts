@@ -12,7 +12,7 @@ export interface Reading {
   readonly value: number;
 }
 
-/** One value without labels, 1 for true and 0 for false; a value for each value of one label. undefined: none. */
+/** One value without labels, true as 1; or a value for each label. undefined: none. */
 export type Readings = number | boolean | undefined | Readonly<Record<string, number>> | readonly Reading[];
 
 export interface GaugeOptions {
@@ -23,7 +23,7 @@ export interface GaugeOptions {
   readonly read: () => Readings | Promise<Readings>;
 }
 
-/** A registry with the default metrics of a Node process: processor time, memory, event loop lag. */
+/** A registry with Node's default metrics: processor time, memory, event loop lag. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -12,7 +12,7 @@ export interface InputStatus {
   readonly maxSilentMs: number;
 }
 
-/** True, or the reason why not. @param alarms precede other reasons, because they may be their cause */
+/** True, or the reason why not. @param alarms precede other reasons: they may be the cause */
 export function readiness(
   isStarted: boolean,
   inputs: readonly InputStatus[],

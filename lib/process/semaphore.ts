@@ -1,4 +1,4 @@
-/** Semaphore: a limited number of tasks run at the same time, the others wait in order of arrival. */
+/** Semaphore: a limited number of tasks run, the others wait in order of arrival. */
 import { IpledgerError } from '../errors.ts';
 
 /** Runs `work` when a slot is free. */

@@ -19,7 +19,7 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** Takes what was spent in addition, after `take`. The bucket then owes at most what it holds when full. */
+  /** Takes what was spent after `take`. The bucket then owes at most its size. */
   spend(count: number): void {
     this.#left = Math.max(-this.#limit.burst, this.#left - count);
   }

@@ -1,8 +1,8 @@
-/** Reads small files of folders that root owns. A file of another user, a large file, and a file that is not regular are rejected. */
+/** Reads small regular files of root's folders, and rejects all others. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Whether an error is the system's (too many open files, a failing disk), and not about the content of a file. */
+/** Whether an error is the system's (a failing disk), and not about a file's content. */
 export const isSystemError = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).errno === 'number';
 
 /**

@@ -21,12 +21,12 @@ export class TurnBudget {
     return this.#spentMs + performance.now() - this.#startedAt >= this.#turnMs;
   }
 
-  /** Counts work that follows in this turn. To encode an answer takes about as long as to read it. */
+  /** Counts work that follows: to encode an answer takes about as long as to read it. */
   add(ms: number): void {
     this.#spentMs += ms;
   }
 
-  /** Waits for the next turn, and begins to count again. @throws AbortError when the signal is aborted */
+  /** Waits for the next turn, and counts from zero. @throws AbortError after an abort */
   async nextTurn(signal?: AbortSignal): Promise<void> {
     await setImmediate(undefined, { ...(signal && { signal }) });
     this.#spentMs = 0;

@@ -1,4 +1,4 @@
-/** The trusted authorities of a client without a certificate. They are reloaded when their file changes, as stable-files.ts describes. */
+/** The trusted authorities of a client, reloaded when their file changes (stable-files.ts). */
 import { readFileSync } from 'node:fs';
 import type { experimental } from '@grpc/grpc-js';
 import type { Logger } from '../process/log.ts';

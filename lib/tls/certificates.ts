@@ -1,4 +1,4 @@
-/** Reads a certificate, its key and the trusted authorities from PEM files, and checks them before a peer would reject them. */
+/** Reads a certificate, its key and the trusted authorities from PEM files, and checks them. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -61,7 +61,7 @@ export const expiryOf = (certificate: X509Certificate): number => certificate.va
 /** Formats milliseconds since 1970 as RFC 3339. */
 export const formatInstant = (at: number): string => new Date(at).toISOString();
 
-/** Parses the certificates of a PEM file. @throws Error with the file, when it is incomplete or has none */
+/** Parses the certificates of a PEM file. @throws Error for an incomplete or empty file */
 export function parseCertificates(file: string, pem: Buffer): X509Certificate[] {
   const text = pem.toString('latin1');
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];

@@ -87,7 +87,7 @@ export function loadTls(files: TlsFiles, log?: Logger): CertificateReloader {
 /** The kinds of servers that a client may connect to. */
 export type ServerKind = 'allocator' | 'read-model';
 
-/** Returns why a certificate with these names is not of a server of this kind; undefined if it is. */
+/** Returns why a certificate with these names is not that of such a server. */
 export function serverMismatch(server: ServerKind, alternativeNames: string | undefined): Error | undefined {
   const expected = server === 'allocator' ? 'ipledger://allocator/<id>' : 'ipledger://read-model';
   try {

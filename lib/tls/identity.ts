@@ -19,7 +19,7 @@ export type IdentityKind = CertificateKind | 'kubernetes-user';
 
 export interface Identity {
   readonly kind: IdentityKind;
-  /** The agent's node, the allocator's replica id, or the name of the operator or user; '' for other kinds. */
+  /** The agent's node, the allocator's replica id, or the name of the user; '' for other kinds. */
   readonly name: string;
   /** As in the certificate or of the token, and as the actor of events. */
   readonly uri: string;

@@ -16,7 +16,7 @@ export interface KubernetesUser extends Identity {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Returns the identity of a user name. Undefined for an empty name, and for one that is too long to be recorded as it is. */
+/** Returns the identity of a user name; undefined for an empty or too long name. */
 export function kubernetesIdentity(username: string): Identity | undefined {
   const name = encode(username);
   if (name === '' || name.length > maxLength) return undefined;
@@ -29,7 +29,7 @@ export function parseKubernetesIdentity(text: string): Identity | undefined {
   return name === '' || name.length > maxLength ? undefined : { kind: 'kubernetes-user', name, uri: text };
 }
 
-/** Percent-encodes what is not printable ASCII, and " % , \ and spaces. So two user names never have one identity. */
+/** Percent-encodes other characters than printable ASCII, so that identities differ. */
 const encode = (username: string): string =>
   username.replaceAll(/[^!#$&-+\--[\]-~]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),

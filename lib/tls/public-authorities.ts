@@ -6,7 +6,7 @@ import { getCACertificates, rootCertificates, setDefaultCACertificates } from 'n
 
 let areTrusted = !process.execArgv.includes('--use-openssl-ca');
 
-/** Trusts them and NODE_EXTRA_CA_CERTS, as Node does without that flag. For connections that have no authorities of their own. */
+/** Trusts them and NODE_EXTRA_CA_CERTS on connections without authorities of their own. */
 export function trustPublicAuthorities(): void {
   if (areTrusted) return;
   setDefaultCACertificates([...rootCertificates, ...getCACertificates('extra')]);

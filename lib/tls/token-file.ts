@@ -10,7 +10,7 @@ export const maxTokenLength = 8_192;
 
 const maxAgeMs = 1_000;
 
-/** Whether a text has the form of a ServiceAccount token: a JSON Web Token of limited length. It verifies nothing. */
+/** Whether a text has the form of a ServiceAccount token. It verifies nothing. */
 export const isTokenShaped = (text: string): boolean =>
   text.length <= maxTokenLength && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
 
@@ -29,7 +29,7 @@ export class TokenFile {
     this.read();
   }
 
-  /** Returns the token, which is at most 1 s older than the file. @throws Error when the file has no token, without its content */
+  /** Returns the token, at most 1 s older than the file. @throws Error without the content */
   read(): string {
     const now = this.#now();
     if (this.#latest && now - this.#latest.readAt < maxAgeMs) return this.#latest.token;

@@ -88,7 +88,7 @@ export class Span {
     );
   }
 
-  /** Ends the span; only the first call has an effect. @param error an error code; none after a success */
+  /** Ends the span; only the first call counts. @param error an error code; none after a success */
   end(error?: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;

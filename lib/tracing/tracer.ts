@@ -32,7 +32,7 @@ export class Tracer {
     return new Span({ ...options, name, context, parentSpanId: undefined, isParentRemote: false, record });
   }
 
-  /** Starts a span whose parent is in another program; undefined if there is no parent or its trace is not sampled. */
+  /** Starts a span with a parent in another program; undefined without a sampled parent. */
   start(name: string, parent: TraceContext | undefined, options: SpanOptions = {}): Span | undefined {
     const { ratio, record } = this.#options;
     if (!parent || !isSampled(parent, ratio)) return undefined;

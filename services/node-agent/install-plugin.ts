@@ -1,4 +1,4 @@
-/** install-plugin: copies the CNI plugin into the node's plugin folder. The init container of the node agent runs it. */
+/** install-plugin: copies the CNI plugin into the node's folder, as an init container. */
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { createLogger } from '../../lib/process/log.ts';

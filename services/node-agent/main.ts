@@ -1,4 +1,4 @@
-/** The node agent: serves the CNI plugin on the daemon socket of one node, with the allocator's gRPC API. */
+/** The node agent: serves the CNI plugin of one node on the daemon socket. */
 import { hostname } from 'node:os';
 import { Option } from 'commander';
 import { defaultIntegrationBridge } from '../../lib/ovn/names.ts';

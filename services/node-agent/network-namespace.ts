@@ -1,4 +1,4 @@
-/** Network namespaces of sandboxes: whether one is the node's own, or is deleted; and commands on links. Needs root. */
+/** Network namespaces of sandboxes, whether they exist, and commands on links. Needs root. */
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export async function rejectHostNamespace(netns: string): Promise<void> {
 export interface NamespacePlace {
   /** Its path; '' if it is not known. */
   readonly netns: string;
-  /** The folder of the path when the namespace was seen in it, as `device:inode:birth`; '' if it was never seen. */
+  /** The folder in which the namespace was seen, as `device:inode:birth`; '' if never seen. */
   readonly netnsFolder: string;
 }
 
@@ -32,7 +32,7 @@ const maxShownPath = 256;
 
 export type NamespaceState = 'exists' | 'deleted' | 'unknown';
 
-/** Looks for a namespace, so that its absence can be proven later. A path below /proc is of processes that the agent does not see. */
+/** Looks for a namespace, so that its absence can be proven later. Excludes /proc. */
 export function locateNamespace(netns: string): NamespacePlace {
   const isFile = isAbsolute(netns) && !netns.startsWith('/proc/');
   return { netns, netnsFolder: isFile && statOf(netns) ? folderOf(netns) : '' };
@@ -59,7 +59,7 @@ export const describeDeletion = ({ netns }: NamespacePlace): string =>
 
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false, bigint: true });
 
-/** The folder of a path; '' if it is absent, or removed while it is still mounted. Another folder may get the same inode later. */
+/** The folder of a path; '' if it is absent or removed. Its birth identifies it. */
 function folderOf(path: string): string {
   const folder = statOf(dirname(path));
   return folder && folder.nlink > 0n ? `${folder.dev}:${folder.ino}:${folder.birthtimeNs}` : '';

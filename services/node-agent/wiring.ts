@@ -142,7 +142,7 @@ function createReplayDel(deps: ContainerNicsDeps & DelDeps & Pick<RequestHandler
   return replay;
 }
 
-/** Serves the health endpoints and the sockets. The agent is ready while all sockets are its own. */
+/** Serves the health endpoints and the sockets. Ready means that all sockets are its own. */
 async function serve(
   options: AgentOptions,
   { handleRequest, metrics }: { readonly handleRequest: RequestHandler; readonly metrics: Registry },
@@ -187,7 +187,7 @@ interface NicParts extends Omit<DataPathDeps, 'links' | 'mtuOf' | 'readSouthboun
   readonly runExclusive: KeyedMutex;
 }
 
-/** Makes the data path of the node. `sweep` removes the ports of deleted containers once, `sweepForever` until the signal is aborted. */
+/** Makes the data path. `sweep` removes ports of deleted containers. */
 function openDataPath(parts: NicParts) {
   const links = createPodLinks(parts.sysctls);
   const dataPath = new DataPath({ ...parts, links, mtuOf: readAddressMtu, readSouthbound });

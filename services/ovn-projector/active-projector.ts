@@ -34,7 +34,7 @@ export interface ActiveProjector {
   /** True while all inputs are current and the database was compared; else the reason why not. */
   readonly ready: true | string;
   readonly stats: ProjectorStats;
-  /** Rejects with Deposed when another projector has written, and with another error after which the program must end. */
+  /** Rejects with Deposed when another projector has written, and with fatal errors. */
   readonly ended: Promise<void>;
 }
 
@@ -155,7 +155,7 @@ function connectParts(state: ProjectedState, ledger: string, options: ActiveProj
   return { client, view, desired, projector };
 }
 
-/** Counts the ports of NICs in the northbound database. A stopped virtual machine keeps its port, and is not down. */
+/** Counts NIC ports. The port of a stopped virtual machine stays, and is not down. */
 function countPorts(
   ports: ReadonlyMap<string, DesiredPort>,
   view: NorthboundView,

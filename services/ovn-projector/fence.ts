@@ -21,7 +21,7 @@ const pattern = /^([^/]+)\/(\d{1,15})\/(\d{1,15})\/([^/]+)$/;
 /** The value as text. */
 export const formatFence = ({ ledger, epoch, seq, writer }: Fence): string => `${ledger}/${epoch}/${seq}/${writer}`;
 
-/** The fence in the row of NB_Global. undefined: there is none. A text of another form is of no known ledger. */
+/** The fence in the row of NB_Global; undefined without one. Other texts are unknown ledgers. */
 export function readFence(global: StoredRow | undefined): Fence | undefined {
   const text = textIn(global);
   if (text === undefined) return undefined;
@@ -29,7 +29,7 @@ export function readFence(global: StoredRow | undefined): Fence | undefined {
   return { ledger, epoch: Number(epoch), seq: Number(seq), writer };
 }
 
-/** Why a projector must not write: the database is of another ledger, or of a later position. undefined: it may. */
+/** Why a projector must not write: another ledger, or a later position. undefined: it may. */
 export function writeRefusal(present: Fence | undefined, next: Fence): string | undefined {
   if (!present) return undefined;
   if (present.ledger !== next.ledger)
@@ -39,7 +39,7 @@ export function writeRefusal(present: Fence | undefined, next: Fence): string | 
   return undefined;
 }
 
-/** The first operations of a transaction: they fail with FENCED if the fence is not the present one, and set the next one. */
+/** The operations that fail with FENCED if the fence has changed, and set the next fence. */
 export function fenceOperations(global: StoredRow | undefined, next: Fence): Operation[] {
   const value = new Map([[key, formatFence(next)]]);
   if (!global)

@@ -1,4 +1,4 @@
-/** Limits of the projector's inputs, which are checked before other work on them. docs/security.md lists them. */
+/** Limits of the projector's inputs, checked before other work. docs/security.md lists them. */
 export const projectorLimits = {
   /** Names of objects, and other texts in their specs. Limit of Kubernetes. */
   nameLength: 253,

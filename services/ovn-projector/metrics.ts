@@ -10,7 +10,7 @@ export interface ProjectorStats {
   readonly appliedSeq: number;
   /** Whether it is connected to the northbound database. */
   readonly isConnected: boolean;
-  /** Ports of NICs: those that should exist, those that exist, and those of a container that no node has connected. */
+  /** NIC ports: those that should exist, that exist, and that no node has connected. */
   readonly ports: { readonly desired: number; readonly present: number; readonly down: number };
   readonly conflicts: number;
   readonly problems: readonly Problem[];

@@ -39,7 +39,7 @@ export class ProjectedState {
   readonly #complete = Promise.withResolvers<string>();
   #ledger: string | undefined;
   #position: Position | undefined;
-  /** The number of the last event that a page of the snapshot contains. Before, the model is of no single position. */
+  /** The last event that a page of the snapshot contains. Before it, the position is unknown. */
   #consistentSeq = 0;
   #lastReplyAt = -Infinity;
   #listener: ((change: StateChange) => void) | undefined;
@@ -64,7 +64,7 @@ export class ProjectedState {
     return this.#complete.promise;
   }
 
-  /** The position of the ledger of which this is the state. undefined while it is not the state of one position. */
+  /** The ledger's position of this state; undefined while it has no single position. */
   get position(): Position | undefined {
     return this.#position;
   }

@@ -35,7 +35,7 @@ export interface ProjectorOptions {
 }
 
 const fiveMinutesMs = 300_000;
-/** Interval of complete comparisons while rows are left out; the other interval is rounded up to a multiple of it. */
+/** Interval of complete comparisons while rows are left out. */
 const retryRejectedMs = 30_000;
 const maxBackoffMs = 5_000;
 
@@ -199,7 +199,7 @@ export class Projector {
     }
   }
 
-  /** Finds the row that the server rejects by smaller transactions, and leaves it out until the next complete comparison. */
+  /** Finds the rejected row by smaller transactions, for the next complete comparison. */
   #isolate({ keys }: Diff, reason: string): void {
     const [key] = keys;
     if (keys.length === 1 && key !== undefined) {
@@ -216,7 +216,7 @@ class Scope {
   #isRequested = false;
   #requested = Promise.withResolvers<void>();
 
-  /** Adds names of ports, or everything. No names: a comparison of nothing, which still checks the fence. */
+  /** Adds names of ports, or everything. A comparison of no names still checks the fence. */
   add(scope: 'all' | Iterable<string>): void {
     if (scope === 'all') this.#isAll = true;
     else for (const port of scope) this.#ports.add(port);

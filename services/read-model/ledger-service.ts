@@ -36,7 +36,7 @@ export interface LedgerQueries {
     pod: { readonly namespace: string; readonly pod: string },
     signal: AbortSignal,
   ) => Promise<{ readonly allocations: readonly Allocation[]; readonly position: Position }>;
-  /** The head of the ledger, read after the call. @throws IpledgerError when no allocator answers. */
+  /** The ledger's head, read after the call. @throws IpledgerError without an answer. */
   readonly readHead: () => Promise<Position>;
   /** How long a query waits for the newest events to arrive. */
   readonly maxWaitMs: number;
@@ -59,7 +59,7 @@ export function ledgerHandlers(model: ReadModel, ledger: LedgerQueries): Partial
   };
 }
 
-/** Compares the store with the head of the ledger: its stream may be silent without an error, as after the loss of a replica. */
+/** Compares the store with the ledger's head: the stream may be silent without an error. */
 async function waitUntilCurrent(model: ReadModel, ledger: LedgerQueries, signal: AbortSignal): Promise<void> {
   assertReady(model);
   let head: Position;
@@ -119,7 +119,7 @@ async function why(
   return { position, allocations, ...found };
 }
 
-/** @throws IpledgerError UNAVAILABLE if the position does not arrive, or the store continued otherwise. */
+/** @throws IpledgerError UNAVAILABLE if the position does not arrive */
 async function waitForPosition(
   model: ReadModel,
   { seq, hash }: Position,
@@ -148,7 +148,7 @@ interface PageRange {
   readonly page: PageRequest;
 }
 
-/** Searches one page. A page token before the first event of the store is an error: older events are not in the read model. */
+/** Searches one page. A page token before the store's first event is an error. */
 async function searchPage(store: EventStore, criteria: SearchCriteria, { last, first, page }: PageRange) {
   const from = page.token === '' ? last : Math.min(last, readSeqToken(page.token));
   const { firstSeq } = store;

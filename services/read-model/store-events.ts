@@ -17,20 +17,20 @@ export interface StoreOptions {
 
 /** A transaction of this size takes some milliseconds, in which queries wait. */
 const transactionEvents = 100;
-/** The model rejects queries while it catches up. A larger transaction writes fewer pages of the file twice. */
+/** The model rejects queries meanwhile. A larger transaction writes fewer pages twice. */
 const catchUpTransactionEvents = 2_000;
 
 /** Follows the ledger until the signal is aborted. */
 export async function storeEvents({ model, from, watch, log, signal }: StoreOptions): Promise<void> {
-  /** Received and not stored. While the model catches up, events of several replies are stored in one transaction. */
+  /** Received and not stored. Events of several replies are stored in one transaction. */
   let pending: Event[] = [];
   let epoch = 0;
-  /** The highest position that a reply of the present stream has stated. Its first reply states the head of the ledger. */
+  /** The highest position in a reply of the stream. The first reply states the ledger's head. */
   let headSeq = 0;
 
   const transactionSize = (): number =>
     model.notReadyReason === undefined ? transactionEvents : catchUpTransactionEvents;
-  /** Whether more events belong into the transaction: the model is behind, more events follow, and it is not full. */
+  /** Whether more events belong into the transaction. */
   const mustWait = (): boolean => {
     const isBehind = (pending.at(-1)?.seq ?? Infinity) < headSeq;
     return isBehind && model.notReadyReason !== undefined && pending.length < catchUpTransactionEvents;
@@ -78,7 +78,7 @@ export async function storeEvents({ model, from, watch, log, signal }: StoreOpti
   });
 }
 
-/** Ends the stream, so that the next one begins at the first event. @throws IpledgerError LEDGER_DAMAGED */
+/** Ends the stream; the next begins at the first event. @throws IpledgerError LEDGER_DAMAGED */
 function assertUndamaged({ damage }: StoreOptions['model']): void {
   if (damage !== undefined) throw new IpledgerError('LEDGER_DAMAGED', damage);
 }

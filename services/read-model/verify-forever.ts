@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/process/log.ts';
 import type { ReadModel } from './read-model.ts';
 import { StoreDamaged, verifyStore } from './store/verify-store.ts';
 
-/** Between pages of 64 events: a page takes some milliseconds, in which queries wait. Ten million events take two hours. */
+/** The pause between pages of 64 events: queries wait for a page. 10^7 events take two hours. */
 const pagePauseMs = 50;
 const dayMs = 86_400_000;
 
@@ -15,7 +15,7 @@ export interface VerificationOptions {
   readonly signal: AbortSignal;
 }
 
-/** Verifies the file when the model has caught up, and once a day. Resolves when the signal is aborted. */
+/** Verifies the file once the model has caught up, and daily, until the signal is aborted. */
 export async function verifyForever(options: VerificationOptions): Promise<void> {
   const { model, log, signal } = options;
   while (!signal.aborted) {
@@ -29,7 +29,7 @@ export async function verifyForever(options: VerificationOptions): Promise<void>
   }
 }
 
-/** @returns false when the file is rebuilt. @throws the system's error when the scratch file cannot be written. */
+/** @returns false if the file is rebuilt. @throws the system's error of the scratch file */
 export async function verifyOnce(
   { model, scratchFile, log, signal }: VerificationOptions,
   pauseMs: number,

@@ -1,4 +1,4 @@
-/** Ledger.Watch for the read model: keeps the bytes of each received event, which the store writes as they are. */
+/** Ledger.Watch for the read model: keeps the bytes of events, which the store writes. */
 import protobuf from 'protobufjs/minimal.js';
 import { encode } from '../../proto/codec.ts';
 import { type Event, LedgerService, type WatchReply } from '../../proto/generated/ipledger.ts';

@@ -186,7 +186,7 @@ export async function* readMessages(bytes: AsyncIterable<Buffer>, maxBytes: numb
   if (size > 0) throw callFailure(status.INTERNAL, 'the reply was cut off');
 }
 
-/** The length of the message after a prefix. @throws CallFailure for a message that is too long or compressed */
+/** The length of the message after a prefix. @throws CallFailure if it is too long or compressed */
 function messageLength(prefix: Buffer, maxBytes: number): number {
   const length = prefix.readUInt32BE(1);
   if (prefix[0] !== 0) throw callFailure(status.INTERNAL, 'the reply is compressed, which was not requested');

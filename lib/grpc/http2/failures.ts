@@ -35,7 +35,7 @@ const fromReset: Readonly<Record<number, Status>> = {
 
 /** How a stream ended. */
 export interface StreamEnd {
-  /** The headers of the response, and those after it. A response without messages has its status in the former. */
+  /** The headers of the response, and the trailers. Without messages, headers have the status. */
   readonly response: Headers | undefined;
   readonly trailers: Headers | undefined;
   /** The code of RST_STREAM; 0 without one. */

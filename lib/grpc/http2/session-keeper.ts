@@ -50,7 +50,7 @@ export class SessionKeeper {
     this.#server = server;
   }
 
-  /** Resolves with the open connection, or a new one. @throws CallFailure, also without an attempt soon after a failed one */
+  /** Resolves with a connection. @throws CallFailure, at once soon after a failed attempt */
   open(): Promise<ClientHttp2Session> {
     this.#onCall();
     if (this.#opened) return this.#opened;
@@ -70,7 +70,7 @@ export class SessionKeeper {
     authoritiesOf(this.#tls)?.removeCaCertificateListener(this.#ignore);
   }
 
-  /** Keeps the polling of the certificate files alive, which ends without a listener. New connections use `current`. */
+  /** Keeps the certificate files polled, which ends without a listener. */
   readonly #ignore = (): void => undefined;
 
   async #connect(): Promise<ClientHttp2Session> {
@@ -124,7 +124,7 @@ const tlsOptions = (tls: NonNullable<ClientTls>, server: ServerKind): SecureClie
   checkServerIdentity: (_host, { subjectaltname }) => serverMismatch(server, subjectaltname),
 });
 
-/** Resolves when the server has sent its settings: then it speaks HTTP/2. Rejects with the reason of a failed connection. */
+/** Resolves when the server has sent its settings. Rejects with the reason of the failure. */
 function untilReady(session: ClientHttp2Session): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

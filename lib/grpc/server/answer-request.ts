@@ -22,7 +22,7 @@ export interface ServeOptions {
    * is the writer. Absent: such a call fails. Not called for a call that another replica forwarded.
    */
   readonly forward?: <Reply>(call: ForwardableCall, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
-  /** Called after each unary call, with its path, as "/ipledger.v1.Ipam/Allocate", and "OK" or its error code. */
+  /** Called after a unary call, with its path and "OK" or its error code. */
   readonly onAnswered?: (path: string, code: ErrorCode | 'OK') => void;
   /** Records a span for each unary call with a context of a sampled trace. Absent: none. */
   readonly tracer?: Tracer | undefined;
@@ -47,13 +47,13 @@ export interface Arrived {
   request(): object;
   /** As they arrived. */
   bytes(): Buffer;
-  /** Counts the bytes of its reply. @throws IpledgerError OVERLOADED when the client does not read its replies */
+  /** Counts the reply's bytes. @throws IpledgerError OVERLOADED if the client reads no replies */
   holdReply(bytes: number): void;
   /** Whether another replica forwarded it. */
   isForwarded(): boolean;
 }
 
-/** Answers one request within its limits, here or by forwarding it. Counts it, and ends its span. Never rejects. */
+/** Answers one request within its limits, here or by forwarding it. Never rejects. */
 export async function answerRequest(
   served: Served,
   arrived: Arrived,

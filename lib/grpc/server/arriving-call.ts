@@ -1,4 +1,4 @@
-/** One call on a server, from its headers to its end: what it holds is counted, and within limits. */
+/** One call on a server, from its headers to its end. What it holds is counted and limited. */
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { constants, type IncomingHttpHeaders } from 'node:http2';
 import { IpledgerError } from '../../errors.ts';
@@ -6,7 +6,7 @@ import type { Identity } from '../../tls/identity.ts';
 import type { ClientBudget, ClientBudgets } from './client-budgets.ts';
 import { maxRequestBytesOf } from './request-limits.ts';
 
-/** Of grpc-js and Node for a call that waits, beside its headers and messages: 11 KiB of heap, and 26 KiB resident with native memory and garbage. */
+/** The memory of grpc-js and Node for a waiting call: 11 KiB of heap, 26 KiB resident. */
 const callBytes = 16_384;
 /** Of each chunk in a buffer. */
 const chunkBytes = 256;
@@ -14,10 +14,10 @@ const chunkBytes = 256;
 const maxHeaderBytes = 24_576;
 /** A message begins with its length. */
 const prefixBytes = 5;
-/** Replies up to this size are sent beyond the limits, so that an executed command gets its answer. */
+/** Replies up to this size exceed the limits, so that an executed command gets its answer. */
 const smallReplyBytes = 16_384;
 
-/** How long a client that sends many refused calls waits for each answer, at least. Errors name the same time. */
+/** The least wait for each answer of a client with many refused calls. Errors name it. */
 const refusalDelayMs = 1_000;
 /** Refused calls of a client that wait beyond its limit of bytes. */
 const maxUncounted = 64;
@@ -29,9 +29,9 @@ export interface CallConnection {
   /** Whether a call on it had an identity. */
   isIdentified: boolean;
   readonly session: ServerHttp2Session;
-  /** Ends the connection when its calls have sent too many headers before one of them had an identity. */
+  /** Ends a connection that has sent too many headers without an identity. */
   countHeaders(bytes: number): void;
-  /** Counts the connection for an identity from now on. Returns false beyond its number of connections. */
+  /** Counts the connection for an identity. Returns false beyond the limit of connections. */
   identify(identity: Identity): boolean;
   readonly budgets: ClientBudgets;
 }
@@ -89,7 +89,7 @@ export class ArrivingCall {
     return this.#isReceiving;
   }
 
-  /** Called when grpc-js has the metadata. Returns why the call is refused; `reject` is called for a later reason. */
+  /** Returns why the call is refused; `reject` is called for a later reason. */
   begin(reject: (error: IpledgerError) => void): IpledgerError | undefined {
     this.#reject = reject;
     this.#isRejected = false;
@@ -159,7 +159,7 @@ export class ArrivingCall {
     });
   }
 
-  /** Counts a reply until it is sent. @throws IpledgerError OVERLOADED when the client does not read its replies */
+  /** Counts a reply until it is sent. @throws IpledgerError OVERLOADED if the client reads none */
   holdReply(bytes: number): void {
     const copies = 2 * bytes; // grpc-js writes a copy
     if (!this.#take(copies, bytes <= smallReplyBytes)) throw this.#overloaded();
@@ -169,7 +169,7 @@ export class ArrivingCall {
     this.#give(2 * bytes);
   }
 
-  /** Counts a stream of events until the call ends. @throws IpledgerError OVERLOADED when the client has too many */
+  /** Counts a stream until the call ends. @throws IpledgerError OVERLOADED beyond the limit */
   holdStream(): void {
     if (!this.#connection.budgets.openStream(this.#client))
       throw new IpledgerError(

@@ -40,7 +40,7 @@ const verifications = new WeakMap<Metadata, () => Promise<unknown>>();
 /** The caller of the call with this metadata; undefined without TLS. */
 export const callerOf = (metadata: Metadata): Identity | undefined => callers.get(metadata);
 
-/** How long the caller of an open stream that was verified is served while it can't be verified again. */
+/** How long a verified stream is served while its caller can't be verified again. */
 const unverifiedMs = 60_000;
 
 /**
@@ -82,7 +82,7 @@ export interface TokenAccess {
   readonly authorize?: (user: KubernetesUser, path: string) => Promise<void>;
 }
 
-/** Rejects a call of a permitted caller, before its request is read. @throws IpledgerError RATE_LIMITED */
+/** Rejects a permitted call before its request is read. @throws IpledgerError RATE_LIMITED */
 export type RefuseCaller = (caller: Identity, path: string) => void;
 
 /**
@@ -229,7 +229,7 @@ const scheme = 'Bearer ';
 /** The token of an identity provider that lists 200 groups of its user has about 12 KiB. */
 const maxUserTokenLength = 16_384;
 
-/** Whether a text has the form of a bearer token (RFC 6750, section 2.1), of limited length. It verifies nothing. */
+/** Whether a text has the form of a bearer token (RFC 6750, section 2.1). It verifies nothing. */
 const isUserTokenShaped = (text: string): boolean => text.length <= maxUserTokenLength && /^[\w.~+/-]+=*$/.test(text);
 
 /**

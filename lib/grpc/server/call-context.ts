@@ -1,4 +1,4 @@
-/** The context of one call: who sent it, until when it is waited for, whether it has ended for its caller, and its span. */
+/** The context of one call: its caller, its deadline, its end for the caller, and its span. */
 import type { EventEmitter } from 'node:events';
 import type { ServerUnaryCall } from '@grpc/grpc-js';
 import type { Span } from '../../tracing/span.ts';
@@ -7,7 +7,7 @@ import type { Tracer } from '../../tracing/tracer.ts';
 import { anonymous, callerOf } from './authorization.ts';
 import { IpledgerError } from '../../errors.ts';
 
-/** The context of one call. Call its functions as methods: a copy by spread or destructuring lacks them, and `signal`. */
+/** The context of one call. Use its functions as methods: a copy lacks them and `signal`. */
 export interface CallContext {
   /** The authenticated identity of the caller. */
   readonly actor: string;
@@ -17,7 +17,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** The same without a signal, which few calls need. Absent: read `signal`. */
   readonly caller?: Abortable;
-  /** Time since the request arrived, at the standby that forwarded it if there is one. Absent: 0. */
+  /** Time since the request arrived, at a standby that forwarded it, if any. Absent: 0. */
   elapsedMs?(): number;
   /** Time until the caller's deadline; Infinity without one. Absent: Infinity. */
   remainingMs?(): number;
@@ -31,7 +31,7 @@ export type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metad
 export const forwardedKey = 'ipledger-forwarded';
 export const elapsedKey = 'ipledger-elapsed-ms';
 
-/** The context of a request that arrived now. A class: closures for each call would be a part of its garbage. */
+/** The context of a request that arrived now. As closures it would make more garbage. */
 export class ArrivedContext implements CallContext {
   readonly actor: string;
   readonly ownNode?: string;
@@ -68,7 +68,7 @@ export class ArrivedContext implements CallContext {
   }
 }
 
-/** The caller's context names the parent; whether the span is recorded is decided by this program's own ratio. */
+/** The caller's context names the parent. This program's ratio decides about the record. */
 export function startCallSpan(tracer: Tracer, path: string, traceparents: readonly unknown[]): Span | undefined {
   const [traceparent, ...others] = traceparents;
   if (traceparent === undefined || others.length > 0) return undefined;
@@ -93,7 +93,7 @@ const callerDisconnected = new IpledgerError('CANCELLED', 'the caller has discon
 /** What a call of grpc-js shows of its end. */
 export type CancellableCall = Pick<EventEmitter, 'once'> & { readonly cancelled: boolean };
 
-/** The end of one call, with a signal for handlers that wait for it. Most handlers only test whether the caller is still there. */
+/** The end of one call. Its signal is made only for handlers that wait for it. */
 export class CallEnding implements Ending {
   readonly #call: CancellableCall;
   #controller: AbortController | undefined;

@@ -1,4 +1,4 @@
-/** Refuses calls that are over their limits before anything else reads them. The limits are those of client-connections.ts. */
+/** Refuses calls over the limits of client-connections.ts before anything reads them. */
 import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 import { type ErrorCode, errorCodeMetadata, type IpledgerError } from '../../errors.ts';
@@ -7,7 +7,7 @@ import type { ArrivingCall } from './arriving-call.ts';
 import { callOn } from './client-connections.ts';
 import { createRejectionLogger } from './call-status.ts';
 
-/** The property of the metadata that has its call. A weak map would be work for the garbage collector at each call. */
+/** The property of the metadata with its call: a weak map would cost garbage collection. */
 const arrivingCall = Symbol('arrivingCall');
 type TaggedMetadata = Metadata & { [arrivingCall]?: ArrivingCall };
 

@@ -28,7 +28,7 @@ const sweepMs = 1_000;
 const maxConnectionsOfClient = 64;
 /** Of headers in a call with a usual token. */
 const usualHeaderBytes = 4_096;
-/** Of headers beyond it, in all calls of a connection until it has an identity: ten calls with the largest tokens. */
+/** The limit of headers before an identity, per connection: ten calls with the largest tokens. */
 const maxUnusualHeaderBytes = 131_072;
 /** As HTTP/2 counts them; `ArrivingCall` has a lower limit. */
 const maxHeaderListSize = 32_768;

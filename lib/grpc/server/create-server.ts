@@ -1,4 +1,4 @@
-/** Creates the gRPC server of a program, with the limits of its clients, and starts it. It stops with its program. */
+/** Creates and starts the gRPC server of a program, with the limits of its clients. */
 import { Server } from '@grpc/grpc-js';
 import type { Logger } from '../../process/log.ts';
 import { type Tls, serverCredentials } from '../../tls/credentials.ts';
@@ -18,7 +18,7 @@ export interface ServerSettings {
   readonly connections?: ClientConnections;
 }
 
-/** A call passes these in turn: limits, identity, permission, rate. Then its request is read, decoded, and compared with its limits. */
+/** A call passes these in turn: limits, identity, permission, rate. Then its request is read. */
 export function createServer({
   tls,
   tokens,

@@ -12,7 +12,7 @@ export interface ListenSecurity {
   readonly insecure: boolean;
 }
 
-/** The flag --insecure. `isInsecure` reads the variable, because commander takes any value of it as true. */
+/** The flag --insecure. `isInsecure` reads the variable: commander takes any value as true. */
 export const insecureOption = (): Option =>
   new Option(
     '--insecure',
@@ -50,7 +50,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether only this machine can reach "host:port". A name other than localhost may be any address. */
+/** Whether only this machine can reach "host:port". Names except localhost may be any address. */
 export function isLoopback(listen: string): boolean {
   const host = listen.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   if (host === 'localhost') return true;

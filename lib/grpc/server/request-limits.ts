@@ -14,7 +14,7 @@ const maxAgentRequestBytes = 4_096;
 /** Of health and reflection, all requests of a stream. */
 const maxOtherRequestBytes = 65_536;
 
-/** The limit of a text: its bytes. Of a list: the number of entries, and the limit of each. Of a message: those of its fields. */
+/** The limit of a text in bytes; of a list: its length and entries; of a message: its fields. */
 type Limit<Value> = Value extends readonly (infer Item)[]
   ? readonly [max: number, each: Limit<Item>]
   : Value extends object
@@ -165,7 +165,7 @@ function rowsOf<Service extends object>(service: Service, rows: Rows<Service>): 
   ]);
 }
 
-/** The bytes of requests, by path: all fields at their limits, and fields that this version does not know. */
+/** The bytes of requests by path: all fields at their limits, and fields of later versions. */
 const requestBytes: ReadonlyMap<string, number> = new Map(
   [...requestLimits].map(([path, limit]) => [path, Math.min(maxRequestBytes, 1_024 + encodedBytes(limit))]),
 );
@@ -177,7 +177,7 @@ function encodedBytes(limit: FieldLimit): number {
   return Object.values(limit).reduce<number>((sum, field) => sum + encodedBytes(field), 64);
 }
 
-/** The bytes that a request may have. It is compared before the request is decoded. @param kind of its caller, if it is known */
+/** The bytes that a request may have before it is decoded. @param kind the caller's, if known */
 export function maxRequestBytesOf(path: string, kind: IdentityKind | undefined): number {
   const max = requestBytes.get(path) ?? maxOtherRequestBytes;
   return kind === 'agent' ? Math.min(max, maxAgentRequestBytes) : max;
@@ -191,14 +191,14 @@ interface Oversize {
   readonly max: number;
 }
 
-/** Returns what is over its limit in a value. Almost every value fits: names are made only for others. */
+/** Returns what is over its limit in a value. It makes names only for values over a limit. */
 type FindOversize = (value: unknown) => Oversize | undefined;
 
 const finders: ReadonlyMap<string, FindOversize> = new Map(
   [...requestLimits].map(([path, limit]) => [path, oversizeFinder(limit)]),
 );
 
-/** @throws IpledgerError INVALID_REQUEST with the first field over its limit, its length and the limit */
+/** @throws IpledgerError INVALID_REQUEST with the first field over its limit */
 export function refuseOversized(path: string, request: unknown): void {
   const found = finders.get(path)?.(request);
   if (!found) return;

@@ -41,7 +41,7 @@ import { waitForCallback } from '../../process/abortable.ts';
 export type { ForwardableCall, ServeOptions } from './answer-request.ts';
 export type { CallContext } from './call-context.ts';
 
-/** The handlers of a service: a promise for one reply, an async iterable for many, whose replies may be encoded already. */
+/** The handlers of a service: a promise for a reply, or an async iterable for many replies. */
 export type Handlers<Service> = {
   readonly [Name in keyof Service]: Service[Name] extends Method<infer Request, infer Reply, 'unary'>
     ? (request: Request, context: CallContext) => Promise<MessageInput<Reply>>
@@ -169,7 +169,7 @@ function streamCall(method: AnyMethod, handler: AnyHandler | undefined, { log, s
 /** A stream waits while it has more bytes that are not sent: the last reply may exceed it. */
 const maxUnsentBytes = 1 << 20;
 
-/** Writes the replies of a stream. A slow reader delays only its own stream, and the server holds few bytes for it. */
+/** Writes a stream's replies. A slow reader delays only its own stream. */
 class ReplyWriter {
   readonly #call: ServerWritableStream<unknown, Buffer>;
   #unsent = 0;

@@ -11,17 +11,17 @@ import { isIPv6 } from 'node:net';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { asRecord, asText, type UntypedJson, asRecords } from '../untyped-json.ts';
 
-/** What a client needs of a kubeconfig. A `KubeConfig` of @kubernetes/client-node has the same methods. */
+/** What a client needs of a kubeconfig: the methods of `KubeConfig` in @kubernetes/client-node. */
 export interface ClusterAccess {
   /** Without a `proxyUrl`, connections are direct. */
   getCurrentCluster(): { readonly server: string; readonly proxyUrl?: string | undefined } | null;
-  /** Sets the TLS options and the headers with the current credentials. @throws Error when a file cannot be read */
+  /** Sets TLS options and headers with current credentials. @throws Error for unreadable files */
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 
 /** Which cluster a program connects to, and as which user. */
 export interface ClusterSelection {
-  /** A kubeconfig file; default: KUBECONFIG, else ~/.kube/config, else the cluster in which this Pod runs. */
+  /** A kubeconfig file; default: KUBECONFIG, else ~/.kube/config, else the Pod's own cluster. */
   readonly kubeconfig?: string | undefined;
   /** Default: the current context of the kubeconfig. */
   readonly context?: string | undefined;
@@ -31,7 +31,7 @@ export interface ClusterSelection {
 const plaintextPorts = new Set(['80', '8080', '8001']);
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Returns the access; undefined when it needs a feature of @kubernetes/client-node, or when the kubeconfig is invalid. */
+/** Returns the access; undefined if it is invalid, or needs @kubernetes/client-node. */
 export async function readPlainAccess(
   { kubeconfig, context }: ClusterSelection = {},
   env: NodeJS.ProcessEnv = process.env,
@@ -126,7 +126,7 @@ async function parseFile(file: string): Promise<UntypedJson> {
   }
 }
 
-/** The entry of a name in a list of the kubeconfig, as [{ name, cluster: {…} }]; {} when it is missing. */
+/** The entry of a name in a list of the kubeconfig; {} when it is missing. */
 function entryOf(list: unknown, name: unknown, field: string): UntypedJson {
   const entries = asRecords(list);
   return asRecord(entries.find((entry) => entry['name'] === name)?.[field]);

@@ -25,7 +25,7 @@ export { keyOf, type ObjectMeta } from './object-store.ts';
 
 export type ObjectChange<T> =
   | { readonly kind: 'present'; readonly object: T; readonly before: T | undefined }
-  /** `witnessed`: by a DELETED event, or by another uid under its name. If false, the object was missing from a list. */
+  /** `witnessed`: by a DELETED event or another uid of the name. Else a list lacked the object. */
   | { readonly kind: 'gone'; readonly object: T; readonly witnessed: boolean }
   /** A complete list has been applied. */
   | { readonly kind: 'listed' };
@@ -34,9 +34,9 @@ export type ObjectChange<T> =
 export interface ResourceKind<T> {
   /** "/api/v1/pods" */
   readonly path: string;
-  /** Returns the fields that the program uses. @throws Error for an invalid object, which is then logged and left out */
+  /** Returns the fields that the program uses. @throws Error for an invalid object */
   readonly parse: (raw: unknown) => T;
-  /** Whether a cluster without the CRD is complete: the kind then has no objects until it is installed. */
+  /** Whether a cluster without the CRD is complete, with no objects of the kind. */
   readonly mayBeMissing?: boolean;
   /** Whether the API server leaves out all but the metadata of its objects. */
   readonly needsMetadataOnly?: boolean;
@@ -50,7 +50,7 @@ export interface InformerTimings {
   readonly listTimeoutMs: number;
   /** The server ends each watch after about this time. */
   readonly watchSeconds: number;
-  /** The server sends a bookmark about every minute. A watch without data for longer than this is broken. */
+  /** A watch without data for longer than this is broken: bookmarks come every minute. */
   readonly silenceMs: number;
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
@@ -120,7 +120,7 @@ export class Informer<T extends ObjectMeta> {
     this.#timings = { ...defaultTimings, ...timings };
   }
 
-  /** Calls `listener` for each later change, in order and synchronously. The listener must be fast. */
+  /** Calls `listener` synchronously for each later change, in order. It must be fast. */
   subscribe(listener: (change: ObjectChange<T>) => void): void {
     this.#listeners.push(listener);
   }
@@ -210,7 +210,7 @@ export class Informer<T extends ObjectMeta> {
     this.#mustCheckRollback = false;
   }
 
-  /** A kind that was never served and may be missing has no objects. Once it was served, its absence is a failure. */
+  /** A kind that was never served has no objects. If it was served, its absence is a failure. */
   async #listIfInstalled(signal: AbortSignal): Promise<void> {
     try {
       await this.#list(signal);

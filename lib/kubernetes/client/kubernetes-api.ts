@@ -86,7 +86,7 @@ export async function loadKubeconfig({ kubeconfig, context }: ClusterSelection =
   return config;
 }
 
-/** Connects to the cluster of the kubeconfig. @throws Error when it cannot be read, or names no cluster */
+/** Connects to the cluster of the kubeconfig. @throws Error for an unusable kubeconfig */
 export const connectDefaultApi = async (selection?: ClusterSelection): Promise<Api> =>
   connectApi((await readPlainAccess(selection)) ?? (await loadKubeconfig(selection)));
 

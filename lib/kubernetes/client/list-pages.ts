@@ -116,7 +116,7 @@ export async function* listPages(api: Api, path: string, options: ListOptions): 
   throw new Error(`a list of more than ${maxPages} pages`);
 }
 
-/** The current version of a collection. @throws ApiError; Error for a response that is no list or has no version */
+/** The current version of a collection. @throws ApiError; Error for a response without version */
 export async function readListVersion(api: Api, path: string, options: Omit<ListOptions, 'pageSize'>): Promise<string> {
   const { resourceVersion } = await readPage(api, path, { ...options, limit: 1, token: '' });
   if (resourceVersion === '') throw new Error(`the list of ${path} has no resourceVersion`);

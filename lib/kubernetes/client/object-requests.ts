@@ -1,4 +1,4 @@
-/** Reads and writes of one object, each with a timeout. All throw ApiError; its `reaction` is what to do then. */
+/** Reads and writes one object, with a timeout. @throws ApiError; its `reaction` is what to do */
 import type { Api } from './kubernetes-api.ts';
 
 const requestTimeoutMs = 10_000;
@@ -55,7 +55,7 @@ export async function mergePatch(api: Api, { path, body, signal }: WriteRequest)
   });
 }
 
-/** Deletes the object with this uid; 'changed' when another object has the name, 'absent' when none has. */
+/** Deletes the object with this uid; 'changed' if another object has the name; 'absent'. */
 export async function deleteObject(api: Api, path: string, uid: string, signal: AbortSignal): Promise<void> {
   const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } };
   await api.request({ method: 'DELETE', path, body, discardBody: true, timeoutMs: requestTimeoutMs, signal });

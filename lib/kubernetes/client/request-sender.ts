@@ -96,7 +96,7 @@ class Connections {
     this.#isSecure = isSecure;
   }
 
-  /** Calls `start` with agent and headers: immediately if they are known. An exec plugin may hang, and then it is not called. */
+  /** Calls `start` with agent and headers: at once if known, never if an exec plugin hangs. */
   use(start: (options: https.RequestOptions) => void, fail: (error: unknown) => void): void {
     if (performance.now() - this.#readAt <= credentialsMaxAgeMs) {
       start(this.#options);
@@ -144,7 +144,7 @@ class Connections {
 const createSecureAgent = (identity: TlsSettings): SecureAgent =>
   new SecureAgent({ ...agentSettings, ...identity, secureContext: createSecureContext(identity) });
 
-/** An agent for one server and one identity. The usual name of a connection contains all certificates, for each request. */
+/** An agent for one server and identity, whose connections have short names. */
 class SecureAgent extends https.Agent {
   override getName(): string {
     return 'the API server';

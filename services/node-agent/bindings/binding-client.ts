@@ -16,7 +16,7 @@ import {
 } from '../../../proto/generated/ipledger.ts';
 import type { LedgerEpoch } from './ledger-epoch.ts';
 
-/** The allocation of an Attach or a Bind, and the ledger's epoch, which grows when the ledger is restored from a backup. */
+/** The allocation of a reply, and the ledger's epoch, which grows with each restore. */
 export interface BindResult {
   readonly allocation: Allocation;
   readonly epoch: number;
@@ -60,7 +60,7 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch) 
   return { attach, wait, bind, unbind, listBindings };
 }
 
-/** Whether a failed call may have been executed: no answer of the allocator arrived, or the allocator got none of etcd. */
+/** Whether a failed call may have been executed: no answer arrived from allocator or etcd. */
 export function mayBeExecuted(error: IpledgerError): boolean {
   const outcome = callOutcome(error);
   return outcome === 'unknown' || (outcome === 'refused' && error.code === 'UNAVAILABLE');

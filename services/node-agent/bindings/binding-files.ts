@@ -25,18 +25,18 @@ export interface SavedBinding extends ContainerInterface, NamespacePlace {
   readonly podUid: string;
   readonly provider: string;
   readonly addresses: readonly string[];
-  /** The container whose binding in the ledger serves this one; '' for its own. See lingering-bindings.ts. */
+  /** The container whose binding serves this one; '' for its own. See lingering-bindings.ts. */
   readonly boundAs: string;
   /** Whether the container has ended, and its binding waits for the next one of the Pod. */
   readonly isDeleted: boolean;
-  /** Whether the ADD has not ended: written before the Bind, so that every binding in the ledger has a file. */
+  /** Whether the ADD has not ended. Each Bind is preceded by its file. */
   readonly isPending: boolean;
   /** The ledger's epoch when the binding was made or last found. */
   readonly epoch: number;
 }
 
 export interface BindingFiles {
-  /** Saves a binding; replaces an earlier one of its interface. @throws IpledgerError OVERLOADED at the limit, or the system's error */
+  /** Saves a binding. @throws IpledgerError OVERLOADED at the limit, or the system's error */
   save(binding: SavedBinding): Promise<void>;
   /** Removes a binding, if there is one. @throws the system's error */
   remove(container: ContainerInterface): Promise<void>;

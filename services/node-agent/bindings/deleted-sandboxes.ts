@@ -11,7 +11,7 @@ import type { BindingClient } from './binding-client.ts';
 import { type BindingFiles, type SavedBinding, interfaceKey } from './binding-files.ts';
 import { endBindings } from './node-bindings.ts';
 
-/** Random between these, because the agents of a cluster start together. Two looks take at most 50 s. */
+/** A random interval, because agents start together. Two looks take at most 50 s. */
 const minIntervalMs = 15_000;
 const maxIntervalMs = 25_000;
 
@@ -47,7 +47,7 @@ export class DeletedSandboxes {
     }
   }
 
-  /** Ends the bindings of sandboxes that were deleted at the last look already. Logs what fails; the next look repeats it. */
+  /** Ends the bindings of sandboxes that were deleted at the last look. The next look retries. */
   async look(signal: AbortSignal): Promise<void> {
     const { allocator, files, runExclusive, log } = this.#deps;
     for (const saved of this.#ownBindings) if (saved.netnsFolder === '') await this.#locate(saved, signal);

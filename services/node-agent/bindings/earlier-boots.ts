@@ -1,4 +1,4 @@
-/** Ends the bindings of the node's earlier boots: a reboot ends all containers and sends no DELs. */
+/** Ends the bindings of earlier boots: a reboot ends all containers and sends no DELs. */
 import { retryUntil } from '../../../lib/process/retry.ts';
 import { endBindings, listNodeBindings, type NodeBindingsDeps } from './node-bindings.ts';
 import { type ContainerInterface, interfaceKey } from './binding-files.ts';
@@ -6,9 +6,9 @@ import { type ContainerInterface, interfaceKey } from './binding-files.ts';
 const backoff = { firstBackoffMs: 500, maxBackoffMs: 60_000 };
 
 export interface EarlierBoots {
-  /** Ends the bindings, and retries until all are ended or the signal is aborted. ADDs do not wait for it. */
+  /** Ends the bindings, with retries until the signal is aborted. ADDs do not wait for it. */
   endBindings(signal: AbortSignal): Promise<void>;
-  /** Keeps the binding of a container that an ADD bound now, even if a container with its ID was bound before the reboot. */
+  /** Keeps the binding of an ADD, even if the container's ID was bound before the reboot. */
   exclude(container: ContainerInterface): void;
 }
 

@@ -54,7 +54,7 @@ export class LingeringBindings {
   readonly #addedAt = new Map<string, number>();
   /** By attachment: the file of the binding that waits for the next sandbox. */
   readonly #waiting = new Map<string, { readonly file: SavedBinding; readonly until: number }>();
-  /** The containers of these files, also while one is taken over: their bindings must not be ended. */
+  /** The containers of these files, whose bindings must not be ended. */
   readonly #held = new Set<string>();
 
   constructor(deps: LingeringBindingsDeps) {
@@ -137,7 +137,7 @@ export class LingeringBindings {
     }
   }
 
-  /** Whether a DEL of this container must leave the ledger alone: its binding waits, or another container has taken it over. */
+  /** Whether a DEL must leave the ledger alone: the binding waits, or was taken over. */
   isKept(container: ContainerInterface): boolean {
     const { files } = this.#deps;
     const saved = files.get(container);
@@ -153,7 +153,7 @@ export class LingeringBindings {
     }
   }
 
-  /** Binds containers that live, and ends bindings that no sandbox has taken over. What fails is repeated by the next pass. */
+  /** Binds living containers, and ends bindings without sandbox. The next pass retries. */
   async settle(signal: AbortSignal): Promise<void> {
     const { files, runExclusive, log } = this.#deps;
     for (const [key, { file, until }] of this.#waiting) {
@@ -195,7 +195,7 @@ export class LingeringBindings {
   }
 }
 
-/** The file of the binding that a container took over, when it does not need it any more. A pass ends that binding. */
+/** The file of a binding that a container took over and no longer needs. */
 export const bindingThatServed = (taker: SavedBinding): SavedBinding => ({
   ...taker,
   containerId: taker.boundAs,

@@ -65,7 +65,7 @@ export interface EndBindingsOptions<T> {
   readonly onEnded?: (bound: T) => Promise<void>;
 }
 
-/** Ends bindings, each after the earlier requests of its container. Resolves to the errors; other bindings are ended. */
+/** Ends bindings, each after its container's earlier requests. Resolves to the errors. */
 export async function endBindings<T extends EndableBinding>(
   stale: readonly T[],
   { allocator, runExclusive, cause, evidence, isStale, onEnded }: EndBindingsOptions<T>,

@@ -5,7 +5,7 @@
 import { cutMiddle, truncateUtf8 } from '../../../lib/cut-middle.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 
-/** The plugin adds 34 bytes before it ("RPC failed; request ip return 500 "), so that a CNI error has at most 512 bytes. */
+/** The plugin adds 34 bytes ("RPC failed; request ip return 500 "); a CNI error has 512. */
 export const maxErrorBytes = 478;
 
 /** The attachment of an ADD. */

@@ -17,7 +17,7 @@ interface WireRoute {
 
 /** The body of a response to ADD, with its fields in the order in which they are written. */
 interface CniResponse {
-  /** `node_gateway` is ipledger's addition: the gateway of a NIC without the default route, for a plugin that takes it. */
+  /** `node_gateway` is ipledger's addition: the gateway of a NIC without the default route. */
   readonly ips:
     readonly { protocol: string; ip: string; cidr: string; gateway?: string; node_gateway?: string }[] | null;
   readonly protocol: string;
@@ -107,14 +107,14 @@ export const mergeRoutes = (request: CniRequest, allocation: Allocation): Route[
   ...allocation.routes,
 ];
 
-/** Returns what is invalid in a route, or undefined. Host bits in `dst` are valid: the plugin masks them. */
+/** Returns what is invalid in a route, or undefined. Host bits in `dst` are valid. */
 export function findRouteFault({ dst, gw }: Route): string | undefined {
   if (dst !== '' && !isCidr(dst)) return `dst ${JSON.stringify(dst)} is not a CIDR`;
   if (gw !== '' && !isAddress(gw)) return `gw ${JSON.stringify(gw)} is not an IP address`;
   return undefined;
 }
 
-/** Returns the IP family of a default route, undefined for another route. Without `dst` the gateway has the family. */
+/** Returns the IP family of a default route. Without `dst` the gateway has the family. */
 export function defaultRouteFamily({ dst, gw }: Route): 4 | 6 | undefined {
   if (dst !== '' && !dst.endsWith('/0')) return undefined;
   return isIPv4(gw === '' ? dst.slice(0, -'/0'.length) : gw) ? 4 : 6;

@@ -20,7 +20,7 @@ const maxBodyBytes: Record<Verb, number> = {
   gc: 2 << 20,
   status: 64 << 10,
 };
-/** The plugin times out one second earlier. The work of a verb has shorter deadlines, but it may wait for earlier requests. */
+/** The plugin times out a second earlier. A request may wait for earlier requests. */
 const deadlineMs: Record<Verb, number> = { add: 31_000, del: 11_000, check: 11_000, gc: 31_000, status: 11_000 };
 /**
  * A client may take this long to send its request. Node also counts the time in which this process is busy and reads nothing: at the first
@@ -30,12 +30,12 @@ const receiveTimeoutMs = 30_000;
 const closeDeadlineMs = 8_000;
 const stoppingStatus = 503;
 
-/** Handles a request; resolves to the response's body, '' for none. The signal is aborted when the caller disconnects. */
+/** Handles a request; resolves to the body, '' for none. A disconnect aborts the signal. */
 export type RequestHandler = (pluginRequest: PluginRequest, signal: AbortSignal) => Promise<string>;
 
 export interface DaemonServer {
   readonly server: Server;
-  /** Aborts the requests in progress, with an error that requests a retry. Resolves when all responses are sent. */
+  /** Aborts requests with an error that requests a retry. Resolves after the responses. */
   close(): Promise<void>;
 }
 
@@ -123,7 +123,7 @@ function logFieldsOf(pluginRequest: PluginRequest): object {
 
 const elapsedMs = (startedAt: number): number => Math.round(performance.now() - startedAt);
 
-/** Returns the HTTP status for a request that is rejected before its body is read, else undefined. */
+/** Returns the HTTP status of a request that is rejected before its body is read. */
 function rejectedStatus({ method, headers }: IncomingMessage, verb: Verb | undefined): number | undefined {
   if (!verb) return 404;
   if (method !== 'POST') return 405;

@@ -81,16 +81,16 @@ const requestSchema = z
     routes: wire.routes ?? [],
     /** An addition of ipledger's plugin; '' from other plugins. */
     podUid: wire.pod_uid,
-    /** An addition of ipledger's plugin: the one network of an OVN4NFV request for which this is; '' for all. */
+    /** ipledger's addition: the one network of an OVN4NFV request; '' for all. */
     nfnNetwork: wire.nfn_network,
-    /** An addition of ipledger's plugin: the plugin that makes the NIC gives the node the gateway's address. */
+    /** ipledger's addition: the plugin gives the node the gateway's address. */
     takesGateway: wire.takes_gateway === true,
   }));
 
 /** A request about a container, as parsed. */
 export type CniRequest = z.output<typeof requestSchema>;
 
-/** Removes the interface from "<nad>.<namespace>.ovn.<interface>": the NICs of one network share the rest. */
+/** Removes the interface from "<nad>.<namespace>.ovn.<interface>". */
 function sharedProvider(provider: string, ifName: string): string {
   const suffix = `.${ifName}`;
   const shared = ifName !== '' && provider.endsWith(suffix) ? provider.slice(0, -suffix.length) : provider;

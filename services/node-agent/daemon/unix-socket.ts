@@ -8,14 +8,14 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, type Stats, statSync, unli
 import { connect, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** Connections that may wait for accept: enough for all Pods of a node that starts. The kernel's somaxconn limits it further. */
+/** Connections that may wait for accept: those of all Pods of a node that starts. */
 const backlog = 4_096;
 
 /** A server's socket at its path. */
 export interface PublishedSocket {
   /** Whether the path still leads to this server. */
   isOurs(): boolean;
-  /** Removes the socket's file if it still leads to this server. The server keeps its connections. */
+  /** Removes the socket's file if it leads to this server, which keeps its connections. */
   unpublish(): void;
 }
 

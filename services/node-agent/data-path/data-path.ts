@@ -97,7 +97,7 @@ export class DataPath {
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** The names of a container's NICs of a provider that have a port, by the copy of the database. */
+  /** The names of a container's NICs of a provider that have a port, by the replica. */
   interfacesOf(containerId: string, provider: string): string[] {
     const ports = ownedPorts(this.#deps.ovs);
     return ports

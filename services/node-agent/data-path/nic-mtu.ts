@@ -1,4 +1,4 @@
-/** The MTU of a NIC whose Subnet does not set one: that of the NIC of the node that carries its packets, less the tunnel's header. */
+/** The default MTU of a NIC: that of the node's NIC for its packets, less a tunnel's header. */
 import { textMap, textSet } from '../../../lib/ovsdb/values.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
@@ -12,7 +12,7 @@ const tunnelOverhead: Readonly<Record<string, number>> = { geneve: 100, vxlan: 5
 /** Returns the MTU of the NIC of this node that has an address; undefined if none has it. */
 export type AddressMtu = (address: string) => number | undefined;
 
-/** Reads the kernel's links. A /sys that was mounted in another network namespace does not have them. */
+/** Reads the kernel's links. The /sys of another network namespace lacks them. */
 export const readAddressMtu: AddressMtu = (address) => {
   const found = Object.entries(networkInterfaces()).find(([, all = []]) =>
     all.some((each) => each.address === address),

@@ -1,4 +1,4 @@
-/** What a NIC of type kube-ovn consists of, from the request, the allocation and the settings. Pure. */
+/** The parts of a NIC of type kube-ovn: from request, allocation and settings. Pure. */
 import { isIPv6 } from 'node:net';
 import { isAddress, isCidr, networkAddressOf } from '../../../lib/net/ip.ts';
 import { localnetPatchName, logicalPortName } from '../../../lib/ovn/names.ts';
@@ -91,7 +91,7 @@ export function planNic(request: CniRequest, allocation: Allocation, { mtu, ...s
 
 export const isIpv6Cidr = (cidr: string): boolean => isIPv6(cidr.split('/')[0] ?? '');
 
-/** The routes of the request and the Pod; then, on the NIC with the default route, the gateway of each family without a default route. */
+/** The routes of request and Pod, and the gateway of each family without a default route. */
 function routesOf(request: CniRequest, allocation: Allocation): NicRoute[] {
   const routes = mergeRoutes(request, allocation).map(({ dst, gw }) => ({ dst: destinationOf(dst, gw), gw }));
   if (!(allocation.defaultRoute ?? request.interface === 'eth0')) return routes;

@@ -1,11 +1,11 @@
-/** The settings of a NIC that the ledger does not hold: those of its Subnet and Vlan, and the annotations of its Pod. */
+/** The settings of a NIC in its Subnet, its Vlan and the annotations of its Pod. */
 import * as z from 'zod';
 import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { ObjectReader } from '../kubernetes/object-reader.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';
 import { DataPathError } from './data-path-error.ts';
 
-/** Some NICs of one bridge need the same MTU, so a Subnet may name it. IPv4 requires 68 bytes, and links have at most 65,535. */
+/** A Subnet may name the MTU of its NICs: 68 bytes, which IPv4 requires, to 65,535. */
 const mtu = z.number().int().min(0).max(65_535);
 const name = z.string().max(253);
 
@@ -35,7 +35,7 @@ export interface NicSettings {
   readonly mtu: number;
   /** Whether the Subnet is on a physical network: its switch has a localnet port. */
   readonly isUnderlay: boolean;
-  /** The ProviderNetwork whose NIC carries the packets unencapsulated; '' if OVN's tunnels carry them. Read only if `mtu` is 0. */
+  /** The ProviderNetwork of an underlay, for its MTU; '' if OVN's tunnels carry the packets. */
   readonly providerNetwork: string;
   readonly isGatewayCheckDisabled: boolean;
   /** Packets to the Pod. undefined: no limit. */

@@ -1,4 +1,4 @@
-/** The OVS port of a NIC: the operations that insert and remove it, and the ports that this agent owns. Pure over the replica's rows. */
+/** The OVS port of a NIC: its insertion and removal, and the agent's own ports. Pure. */
 import { existsSync } from 'node:fs';
 import { vendor } from '../../../lib/ovn/names.ts';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
@@ -61,7 +61,7 @@ export function hostLinksOf(ovs: Pick<OvsDatabase, 'rows' | 'named'>, container:
   return [...names, name];
 }
 
-/** The Interface rows that a new port replaces: those of the same logical port, and the one of the same host link. */
+/** The Interface rows that a new port replaces: of its logical port or its host link. */
 function replacedInterfaces(
   ovs: OvsRows,
   { logicalPort, hostLink }: Pick<NicPlan, 'logicalPort' | 'hostLink'>,
@@ -73,7 +73,7 @@ function replacedInterfaces(
   return replaced;
 }
 
-/** Identifies the rows of one NIC. QoS and Queue are deleted by it: OVS keeps them when their port is removed. */
+/** Identifies the rows of one NIC: QoS and Queue remain when their port is removed. */
 const identityOf = ({ containerId, interface: name }: ContainerInterface): Map<string, string> =>
   new Map([
     ['vendor', vendor],
@@ -81,7 +81,7 @@ const identityOf = ({ containerId, interface: name }: ContainerInterface): Map<s
     ['interface', name],
   ]);
 
-/** The operations that insert a NIC's port into a bridge, after those that remove the ports that it replaces. */
+/** The operations that insert a NIC's port, after the removal of replaced ports. */
 export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan): Operation[] {
   const { hostLink, egress } = plan;
   const identity = identityOf(plan);
@@ -145,7 +145,7 @@ function insertQosOperations({ kbps, burstKb }: RateLimit, externalIds: Map<stri
   ];
 }
 
-/** The operations that remove the port of an Interface row, with its QoS and Queue rows if ipledger owns them. */
+/** The operations that remove a port, with ipledger's QoS and Queue rows. */
 export function removePortOperations(ovs: OvsRows, uuid: string, row: Row | undefined): Operation[] {
   const ports = [...ovs.rows('Port')].filter(([, { interfaces }]) => textSet(interfaces).has(uuid));
   const operations = ports.flatMap(([port]) => [

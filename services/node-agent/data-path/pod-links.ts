@@ -13,7 +13,7 @@ const concurrentCommands = 32;
 const maxWaiting = 4_096;
 
 export interface PodLinks {
-  /** Makes the veth pair, instead of an older link of that name. @throws DataPathError veth; IpledgerError SANDBOX_FAILED */
+  /** Makes the veth pair. @throws DataPathError veth; IpledgerError SANDBOX_FAILED */
   create(plan: NicPlan, signal: AbortSignal): Promise<void>;
   /**
    * Sets up the end in the sandbox: address, routes, announcement, and the check of the gateways.
@@ -21,11 +21,11 @@ export interface PodLinks {
    * @throws DataPathError inside, gateway
    */
   configure(plan: NicPlan, isUserspace: boolean, signal: AbortSignal): Promise<void>;
-  /** Removes the pair by its end on the node; does nothing if it is absent. @throws DataPathError veth */
+  /** Removes the pair by its end on the node, if it is there. @throws DataPathError veth */
   remove(hostLink: string, signal: AbortSignal): Promise<void>;
 }
 
-/** @param sysctls the node's /proc/sys/net: in a container /proc/sys is read-only, but another mount of it is not */
+/** @param sysctls the node's /proc/sys/net, mounted writable in the container */
 export function createPodLinks(sysctls: string): PodLinks {
   const semaphore = createSemaphore(concurrentCommands, maxWaiting);
   return {
@@ -65,7 +65,7 @@ export function createPodLinks(sysctls: string): PodLinks {
 
 const firstLine = (error: unknown): string => errorMessage(error).split('\n', 1)[0] ?? '';
 
-/** Lines of `ip -batch` in the namespace of the node. The pair is up on this side, so that the kernel announces the other when it comes up. */
+/** Lines of `ip -batch` for the node's end, which is up first, so the other is announced. */
 export function createBatch({ hostLink, interface: name, mac, mtu, netns }: NicPlan, isPresent: boolean): string {
   const lines = [
     `link add name ${hostLink} mtu ${mtu} type veth peer name ${name} mtu ${mtu} address ${mac} netns ${netns}`,

@@ -25,7 +25,7 @@ export interface PortSweepDeps {
   readonly log: Logger;
 }
 
-/** Sweeps after each connection until the signal is aborted. Logs a sweep that fails, and repeats it. */
+/** Sweeps after each connection until the signal is aborted. Repeats a failed sweep. */
 export async function sweepPortsForever(deps: PortSweepDeps, signal: AbortSignal): Promise<void> {
   const { ovs, log } = deps;
   const isSeen = (isConnected: boolean) => ovs.when(() => ovs.isConnected === isConnected || undefined, signal);

@@ -1,4 +1,4 @@
-/** Reads from OVN's southbound database why a port is not connected. Only a failed ADD does this. */
+/** Reads from OVN's southbound database why a port is not connected, after a failed ADD. */
 import { errorMessage } from '../../../lib/errors.ts';
 import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
 import { parseEndpoint } from '../../../lib/ovsdb/endpoint.ts';
@@ -17,7 +17,7 @@ export interface SouthboundFacts {
   readonly ownChassis: string | undefined;
 }
 
-/** Reads one port and this node's chassis. The result has the reason if the database cannot be read. */
+/** Reads one port and this node's chassis, or why the database cannot be read. */
 export type ReadSouthbound = (query: SouthboundQuery) => Promise<SouthboundFacts | { readonly unreadable: string }>;
 
 export interface SouthboundQuery {

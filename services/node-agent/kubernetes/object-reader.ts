@@ -1,4 +1,4 @@
-/** Reads objects of the Kubernetes API, to which the agent connects at its first read, with errors that name the remedy. */
+/** Reads objects of the Kubernetes API, which it connects to at its first read. */
 import { ApiError, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';

@@ -1,4 +1,4 @@
-/** Reads a Pod from the Kubernetes API: its name and uid in the ledger, if the CNI request has no Pod uid, and its OVN4NFV request. */
+/** Reads a Pod: its name and uid in the ledger, and its OVN4NFV request. */
 import * as z from 'zod';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
@@ -18,7 +18,7 @@ import { type Ovn4nfvRequest, parseOvn4nfvRequest } from '../../../lib/ovn4nfv/r
 
 type PodName = Pick<CniRequest, 'podNamespace' | 'podName'>;
 
-/** @throws IpledgerError NOT_ALLOCATED when there is no such Pod; UNAVAILABLE when the API server cannot be read now */
+/** @throws IpledgerError NOT_ALLOCATED without such a Pod; UNAVAILABLE without the API server */
 export type PodLookup = (pod: PodName, signal: AbortSignal) => Promise<FoundPod>;
 
 /** The owner in the ledger: the Pod, or the virtual machine that it runs. */

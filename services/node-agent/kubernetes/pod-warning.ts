@@ -15,7 +15,7 @@ const podSchema = z.object({
   metadata: z.object({ uid: z.string(), annotations: z.record(z.string(), z.string()).default({}) }),
 });
 
-/** Returns the text about the Pod with this uid; '' when there is none, or it cannot be read now. */
+/** Returns the text about the Pod with this uid; '' without one. */
 export type PodWarningReader = (
   pod: { readonly namespace: string; readonly name: string; readonly uid: string },
   signal: AbortSignal,

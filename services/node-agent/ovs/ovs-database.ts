@@ -45,7 +45,7 @@ export class OvsDatabase {
   readonly #client: OvsdbClient;
   readonly #log: Logger;
   readonly #listeners = new Set<() => void>();
-  /** Why the last attempt to connect failed. '' while the agent is connected, and before the first attempt ends. */
+  /** Why the last connection failed; '' while connected, and before the first attempt ends. */
   #lastError = '';
 
   /** Starts to connect. @throws Error if the endpoint is invalid */
@@ -87,7 +87,7 @@ export class OvsDatabase {
     }
   }
 
-  /** The rows of a table in the replica by UUID; the last known ones while the agent is not connected. */
+  /** The rows of a table by UUID; the last known rows while the agent is not connected. */
   rows(table: OvsTable): ReadonlyMap<string, Row> {
     return this.#client.replica.rows(table);
   }
@@ -98,13 +98,13 @@ export class OvsDatabase {
     return undefined;
   }
 
-  /** The only row of table Open_vSwitch. undefined: the replica is empty, or ovs-vsctl init has not run. */
+  /** The only row of table Open_vSwitch; undefined if there is none: see ovs-vsctl init. */
   root(): OvsRow | undefined {
     const [first] = this.rows('Open_vSwitch');
     return first && { uuid: first[0], row: first[1] };
   }
 
-  /** Runs operations as one transaction; its changes are in the replica when this resolves. @throws OvsdbError */
+  /** Runs one transaction. Resolves when the replica has its changes. @throws OvsdbError */
   transact(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
     return this.#client.transact(operations);
   }
@@ -123,7 +123,7 @@ export class OvsDatabase {
     await this.when(() => Number(this.root()?.row['cur_cfg']) >= applied || undefined, signal);
   }
 
-  /** Calls the listener after each change of the replica or of the connection, until the returned function is called. The listener must not throw. */
+  /** Calls the listener after each change, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

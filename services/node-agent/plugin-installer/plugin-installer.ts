@@ -1,4 +1,4 @@
-/** Replaces a CNI plugin in its folder, so that a runtime that starts it at the same time runs the old or the new file. */
+/** Replaces a CNI plugin atomically: a runtime runs the old or the new file. */
 import { randomBytes } from 'node:crypto';
 import { copyFile, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -221,7 +221,7 @@ async function attach(
   }
 }
 
-/** Logs a failure only: without its file a binding is lost when the ledger is restored, but the Pod can start. */
+/** Logs a failure only: the file matters after a restore of the ledger, and the Pod can start. */
 async function saveBinding({ files, log }: AddDeps, bound: SavedBinding): Promise<void> {
   const before = files.get(bound);
   const save = async (): Promise<void> => {
@@ -264,7 +264,7 @@ async function keepOrUnbindOnFailure(deps: AddDeps, bound: SavedBinding, work: (
   }
 }
 
-/** An Unbind of a binding that does not exist does nothing. @param boundAs the container of the binding; '' for the target's own */
+/** Unbinds, if there is such a binding. @param boundAs its container; '' for the target's own */
 async function unbind({ allocator, files, log }: AddDeps, bound: SavedBinding, boundAs = ''): Promise<void> {
   const { namespace, pod, provider, interface: name } = bound;
   const containerId = boundAs || bound.containerId;
@@ -278,7 +278,7 @@ async function unbind({ allocator, files, log }: AddDeps, bound: SavedBinding, b
   }
 }
 
-/** Reads the Pod from Kubernetes if the request has no uid, or if the Pod may run a virtual machine. */
+/** Reads the Pod from Kubernetes for its uid, and if it may run a virtual machine. */
 export async function resolveCaller(lookUpPod: PodLookup, request: CniRequest, deadline: RetryLimit): Promise<Caller> {
   const { podNamespace: namespace, podName, podUid, provider, containerId, interface: name } = request;
   const needsLookup = podUid === '' || podName.startsWith(launcherPrefix);
@@ -296,7 +296,7 @@ interface Caller {
   readonly podUid: string;
 }
 
-/** The runtime's own error about an invalid route does not name the cause. The allocator rejects such routes of a Pod, too. */
+/** The runtime's error about an invalid route lacks the cause. */
 function rejectInvalidRoutes(request: CniRequest, routes: readonly Route[]): void {
   const faults = routes.flatMap((route) => findRouteFault(route) ?? []);
   if (faults.length > 0)

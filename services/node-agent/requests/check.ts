@@ -13,7 +13,7 @@ import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 const checkMs = 6_000;
 const attemptMs = 2_000;
 
-/** @throws IpledgerError CHECK_FAILED with the difference; another code when the comparison was not possible */
+/** @throws IpledgerError CHECK_FAILED with the difference; another code without a comparison */
 export async function check(
   { allocator, lookUpPod, files, dataPath }: Pick<AddDeps, 'allocator' | 'lookUpPod' | 'files' | 'dataPath'>,
   { request, addresses }: Extract<PluginRequest, { verb: 'check' }>,

@@ -65,7 +65,7 @@ export async function addNics(deps: AddNicsDeps, request: CniRequest, signal: Ab
   return JSON.stringify({ ...responses[0], nics: responses });
 }
 
-/** The runtime sends a DEL after a failed ADD. This one comes earlier, so that the addresses are not in use until then. */
+/** Frees the addresses of a failed ADD before the runtime sends its DEL. */
 async function undo({ delNic, log }: AddNicsDeps, made: readonly CniRequest[]): Promise<void> {
   const signal = AbortSignal.timeout(undoMs);
   const outcomes = await Promise.allSettled(made.map((nic) => delNic(nic, signal)));

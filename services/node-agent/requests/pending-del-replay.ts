@@ -31,7 +31,7 @@ export interface ReplayOptions {
   readonly log: Logger;
 }
 
-/** Runs a pass now and every 15 s until the signal is aborted. A DEL that fails stays for the next pass. */
+/** Runs a pass now and every 15 s. A DEL that fails stays for the next pass. */
 export async function replayPendingDelsForever(options: ReplayOptions, signal: AbortSignal): Promise<void> {
   const replay = createPendingDelReplay(options);
   while (!signal.aborted) {

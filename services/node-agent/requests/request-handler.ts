@@ -1,4 +1,4 @@
-/** Dispatches plugin requests by verb. ADDs and DELs of one container run one at a time, in order of arrival. */
+/** Dispatches plugin requests by verb. Those of one container run in order of arrival. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
 import { add, type AddDeps, requireDataPath } from './add.ts';
@@ -57,7 +57,7 @@ export const createRequestHandler =
 
 type ContainerRequest = Extract<Parameters<RequestHandler>[0], { readonly request: CniRequest }>;
 
-/** Requests for all NICs of a container run one at a time, and those for each NIC, too: other parts of the agent lock single NICs. */
+/** Locks the container, and each NIC: other parts of the agent lock single NICs. */
 async function handleOvn4nfv(
   deps: RequestHandlerDeps,
   pluginRequest: ContainerRequest,
@@ -108,7 +108,7 @@ async function handleAdd(
 const handleDel = (deps: RequestHandlerDeps, request: CniRequest, signal: AbortSignal): Promise<void> =>
   saveOnTransientFailure(deps, request, signal, () => del(deps, request, signal));
 
-/** Without an allocator or an Open vSwitch database the DEL is saved and succeeds, so that the Pod can be deleted. */
+/** A DEL without allocator or Open vSwitch is saved and succeeds: the Pod can be deleted. */
 async function saveOnTransientFailure(
   { pendingDels, log }: Pick<RequestHandlerDeps, 'pendingDels' | 'log'>,
   request: CniRequest,

@@ -1,4 +1,4 @@
-/** Prepares a Pod's network namespace (MAC, IPv6, default routes) with `nsenter`, before a deadline. */
+/** Prepares a Pod's network namespace (MAC, IPv6, default routes) with `nsenter`. */
 import { existsSync } from 'node:fs';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -58,7 +58,7 @@ async function prepare(preparation: SandboxPreparation, sysctls: string, signal:
     await ip(preparation.netns, [`-${family}`, 'route', 'flush', 'exact', 'default'], signal);
 }
 
-/** Sets the MAC and reads it back. The plugin makes the link before it runs IPAM, and sets it up after. */
+/** Sets the MAC and reads it back. The plugin has made the link, which is down. */
 async function setMac(preparation: SandboxPreparation, signal: AbortSignal): Promise<void> {
   const { netns, interface: name, cniType, mac, macMayDiffer } = preparation;
   if (cniType === 'ipvlan' && macMayDiffer) return;

@@ -1,4 +1,4 @@
-/** Keeps the bridges of the physical networks on this node as the ProviderNetworks of the cluster describe them. */
+/** Keeps the bridges of this node's physical networks as the ProviderNetworks describe. */
 import { errorMessage } from '../../../lib/errors.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
@@ -90,7 +90,7 @@ export class UnderlayKeeper {
     return plan;
   }
 
-  /** undefined: the cluster has no such resource, so nothing is known about the desired networks. */
+  /** undefined: the cluster has no such resource. */
   async #readNetworks(signal: AbortSignal): Promise<ProviderNetwork[] | undefined> {
     const { get, node } = this.#options;
     const list = await ifPresent(get(listPath, { timeoutMs: readTimeoutMs, signal }));

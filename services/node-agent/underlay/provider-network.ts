@@ -1,4 +1,4 @@
-/** Kube-OVN's ProviderNetwork (kubeovn.io/v1): a physical network, and the NIC of each node that is connected to it. Pure. */
+/** Kube-OVN's ProviderNetwork: a physical network, and the NIC of each node for it. Pure. */
 import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 
 export interface ProviderNetwork {
@@ -29,7 +29,7 @@ const unsupported = [
   ['autoCreateVlanSubinterfaces', 'create the VLAN interfaces in the configuration of the node'],
 ] as const;
 
-/** Reads an object for one node. Invalid fields become a problem, so that one object does not stop the others. */
+/** Reads an object for one node. Its invalid fields become a problem of this object. */
 export function parseProviderNetwork(object: unknown, node: string): ProviderNetwork {
   const { metadata, spec: untypedSpec } = asRecord(object);
   const name = asText(asRecord(metadata)['name']);

@@ -81,7 +81,7 @@ function changePort(change: Extract<UnderlayChange, { kind: 'add port' | 'remove
   ];
 }
 
-/** Inserting a pair does not replace the value of a key that exists, so the key is deleted before. */
+/** Deletes the key first: an insertion does not replace the value of a present key. */
 function setMappings(mutateRoot: (...mutations: Mutation[]) => Operation, text: string): Operation {
   const remove: Mutation = ['external_ids', 'delete', new Set([mappingsKey])];
   return text === ''

@@ -134,7 +134,7 @@ function foreignBridgeProblem(name: string, nic: string, { isOurs, ports }: Pres
   return `bridge ${bridgeOf(name)} belongs to another program: delete the bridge, or add NIC ${nic} and the mapping ${name}:${bridgeOf(name)} yourself`;
 }
 
-/** All mappings after the changes; undefined: as they are. Those of other programs keep their place. */
+/** All mappings after the changes; undefined without change. Those of others keep their place. */
 function planMappings(
   present: readonly BridgeMapping[],
   served: readonly ProviderNetwork[],
@@ -151,7 +151,7 @@ function planMappings(
 export interface PresentPort {
   readonly uuid: string;
   readonly name: string;
-  /** Whether an agent made it. ovn-controller makes ports of its own while a Pod of the node uses the network. */
+  /** Whether an agent made it. ovn-controller makes ports while a Pod uses the network. */
   readonly isOurs: boolean;
 }
 

@@ -65,7 +65,7 @@ class DiffRun {
   readonly #conflicts: Conflict[] = [];
   /** Changes of the column `ports`, by the switch or router. */
   readonly #references = new Map<Target, { table: ContainerTable; inserted: Set<Target>; deleted: Set<string> }>();
-  /** The rows of switches, routers and DHCP options, by key. undefined: there is none, and none is inserted. */
+  /** Rows of switches, routers and DHCP options, by key. undefined: none, and none inserted. */
   readonly #targets = new Map<string, Target | undefined>();
   /** Keys of switches and routers that a later transaction inserts. */
   readonly #postponed = new Set<string>();
@@ -119,7 +119,7 @@ class DiffRun {
     return connection ?? (table === 'Logical_Switch_Port' ? this.#desired.ports.get(name) : undefined);
   }
 
-  /** Counts a change. Returns false if it does not fit any more, or if the server has rejected it. */
+  /** Counts a change. Returns false if it does not fit, or the server has rejected it. */
   #take(key: string): boolean {
     if (this.#options.rejected?.has(key)) return false;
     if (this.#keys.length >= this.#options.limit) {
@@ -134,7 +134,7 @@ class DiffRun {
     this.#conflicts.push({ key, message });
   }
 
-  /** The row of a switch, a router or DHCP options, which is inserted or corrected the first time. */
+  /** The row of a switch, a router or DHCP options, inserted or corrected at first use. */
   #targetOf(desired: DesiredContainer | DesiredOptions): Target | undefined {
     const key = rowKey(desired);
     if (!this.#targets.has(key))
@@ -207,7 +207,7 @@ class DiffRun {
     else this.#insert(desired, key, parent);
   }
 
-  /** The row that shall have a port. undefined: it is missing, or the router on the other side is. */
+  /** The row that shall have a port. undefined: it, or its router, is missing. */
   #parentOf({ table, parent, router }: DesiredPort): Target | undefined {
     if (router !== undefined && this.#container('Logical_Router', router) === undefined) return undefined;
     return this.#container(parentTables[table], parent);

@@ -15,7 +15,7 @@ const keyOf = ({ namespace, uid }: Pick<PortAllocation, 'namespace' | 'uid'>): s
 
 export class PortSecurity {
   readonly #options: PortSecurityOptions;
-  /** By namespace and ledger uid; then by Pod uid, because a virtual machine that migrates has two Pods. */
+  /** By namespace and ledger uid, then by Pod uid: a virtual machine may have two Pods. */
   readonly #requests = new Map<string, Map<string, ReadonlySet<string>>>();
   /** Pods without object whose request still holds. */
   readonly #gone = new Map<string, { readonly pod: Pick<PortAllocation, 'namespace' | 'uid'>; readonly uid: string }>();
@@ -24,7 +24,7 @@ export class PortSecurity {
     this.#options = options;
   }
 
-  /** Whether OVN must drop packets of a NIC with foreign source addresses. One of its Pods that requests it is enough. */
+  /** Whether OVN drops a NIC's packets with foreign addresses: one Pod's request is enough. */
   isSecured(allocation: Pick<PortAllocation, 'namespace' | 'uid' | 'provider'>): boolean {
     const requests = this.#requests.get(keyOf(allocation))?.values() ?? [];
     return [...requests].some((secured) => secured.has(allocation.provider) || secured.has(allProviders));

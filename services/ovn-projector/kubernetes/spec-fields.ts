@@ -1,4 +1,4 @@
-/** Reads the fields of a spec. A field of another type, or over its limit, reads as absent, and is reported as a problem. */
+/** Reads the fields of a spec. An invalid field reads as absent, and is a problem. */
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import { projectorLimits } from '../limits.ts';
 

@@ -1,4 +1,4 @@
-/** The settings of a Subnet object that the ledger does not hold, and those of Vlan and ProviderNetwork for an underlay. */
+/** Settings of Subnet objects that the ledger lacks, of Vlans and of ProviderNetworks. */
 import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../lib/kubernetes/object-meta.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
@@ -10,7 +10,7 @@ const { optionsLength } = projectorLimits;
 
 export type SubnetObject = ObjectMeta & SubnetSettings;
 
-/** Fields of Kube-OVN's Subnet that request what the data path of ipledger does not have (docs/compatibility.md). */
+/** Fields of Kube-OVN's Subnet without effect in ipledger (docs/compatibility.md). */
 const unsupportedFields = [
   'acls',
   'allowSubnets',
@@ -78,7 +78,7 @@ export const vlans: ResourceKind<ObjectMeta & Vlan> = {
   },
 };
 
-/** The nodes bring its interface and its bridge; the projector only needs to know that it exists. */
+/** The nodes use its interface and bridge; the projector needs to know that it exists. */
 export const providerNetworks: ResourceKind<ObjectMeta> = {
   path: '/apis/kubeovn.io/v1/provider-networks',
   mayBeMissing: true,

@@ -1,4 +1,4 @@
-/** The OVN networks of the ledger: their Subnets and allocations, from a snapshot and the events after it. Pure. */
+/** The OVN networks of the ledger: Subnets and allocations, by snapshot and events. Pure. */
 import { addTo, removeFrom } from '../../../lib/maps.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
@@ -145,7 +145,7 @@ function allocationOf(
   return { seq, namespace, pod, uid, provider, ordinal, subnet, addresses: texts, mac, node, bindings };
 }
 
-/** An older binding than the allocation is of the previous Pod, from which the address was transferred. */
+/** A binding older than the allocation is that of the Pod which passed the address on. */
 function listed({ podUid: uid, at, bindings, ...rest }: Allocation): AllocationData {
   const current = bindings.filter((binding) => Date.parse(binding.at) >= Date.parse(at));
   return { ...rest, uid, bindings: new Map(current.map((binding) => [containerOf(binding), binding.node])) };

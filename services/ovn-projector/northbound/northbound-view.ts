@@ -41,7 +41,7 @@ export interface StoredRow {
 
 /** What an update changed, as far as a comparison must look at it again. */
 export interface Touched {
-  /** Whether DHCP options, a switch, a router or a router port changed, or a port of a switch that is no NIC. */
+  /** Whether something other than ports of NICs changed. */
   readonly hasStructure: boolean;
   /** Names of switch ports. */
   readonly ports: ReadonlySet<string>;

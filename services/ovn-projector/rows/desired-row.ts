@@ -12,7 +12,7 @@ export const ownedTables = [
 ] as const;
 export type OwnedTable = (typeof ownedTables)[number];
 
-/** The table whose `ports` refer to the rows of a table. A row without a reference is deleted by the server. */
+/** The table whose `ports` refer to the rows of a table. Rows without reference are deleted. */
 export const parentTables = {
   Logical_Switch_Port: 'Logical_Switch',
   Logical_Router_Port: 'Logical_Router',
@@ -37,7 +37,7 @@ export interface DesiredPort {
   readonly router?: string;
   /** Whether it has the DHCP options of its Subnet. */
   readonly hasDhcp?: boolean;
-  /** All columns that the projector sets, except `name`, `external_ids` and the references to DHCP options. */
+  /** All columns that the projector sets, except the name and references. */
   readonly columns: Row;
   readonly externalIds: ReadonlyMap<string, string>;
 }
@@ -50,7 +50,7 @@ export interface DesiredOptions {
   readonly externalIds: ReadonlyMap<string, string>;
 }
 
-/** The name of DHCP options, which have no column of that name: their entries `ls` and `protocol` of `external_ids`. */
+/** The name of DHCP options: the entries `ls` and `protocol` of `external_ids`. */
 export const optionsName = (subnet: string, family: string): string => `${subnet}/${family}`;
 
 /** The key of a row among the rows of all tables. */

@@ -1,4 +1,4 @@
-/** What a Subnet advertises to guests: the options of DHCP, and those of IPv6 router advertisements. Pure. */
+/** What a Subnet advertises to guests by DHCP and IPv6 router advertisements. Pure. */
 import { isIPv4 } from 'node:net';
 import { createHash } from 'node:crypto';
 import { type DesiredOptions, optionsName, ownerIds } from './desired-row.ts';
@@ -29,7 +29,7 @@ export const noGuestSettings: GuestSettings = {
 
 const raDefaults = { address_mode: 'dhcpv6_stateful', max_interval: '30', min_interval: '5', send_periodic: 'true' };
 
-/** northd copies options into the actions of a logical flow, so a value must not be able to end its place in them. */
+/** northd copies options into a flow's actions: a value must not end its place in them. */
 const item = '[A-Za-z0-9._:/-]+';
 const option = new RegExp(
   `^([a-z][a-z0-9_]{0,31}) *= *(${item}|"[A-Za-z0-9._:/ -]+"|\\{?${item}(?: *; *${item})* *\\}?)$`,
@@ -58,7 +58,7 @@ export interface GuestOptions {
   readonly problems: readonly string[];
 }
 
-/** The options with the defaults of Kube-OVN. The MAC of the server is the same at each computation. */
+/** The options with Kube-OVN's defaults. The server's MAC is the same each time. */
 export function guestOptions(
   { name, cidrs, gateways }: LedgerSubnet,
   settings: GuestSettings,

@@ -1,4 +1,4 @@
-/** Why a part of what Kubernetes objects or the ledger request is not in the northbound database. */
+/** Why a part of a request is not in the northbound database. */
 import type { Logger } from '../../../lib/process/log.ts';
 import { projectorLimits } from '../limits.ts';
 

@@ -1,4 +1,4 @@
-/** The rows of a Subnet: its switch, and its connection to a router or to a physical network. Pure. */
+/** The rows of a Subnet: its switch, and its connection to router or physical network. Pure. */
 import { isIPv4 } from 'node:net';
 import { localnetPortName, routerPortName, switchRouterPortName } from '../../../lib/ovn/names.ts';
 import { type DesiredContainer, type DesiredOptions, type DesiredPort, ownerIds } from './desired-row.ts';
@@ -133,7 +133,7 @@ function localnetPort(
   };
 }
 
-/** The router, its port with the gateway's addresses, and the port of the switch that is connected to it. */
+/** The router, its port with the gateway's addresses, and the switch's port for it. */
 function routerRows(
   { name, cidrs, gateways }: LedgerSubnet,
   { ledger, settings }: SubnetContext,

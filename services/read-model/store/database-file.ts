@@ -1,4 +1,4 @@
-/** The SQLite file of the read model: opens, creates and deletes it. The log contains all of its data. */
+/** Opens, creates and deletes the read model's SQLite file. The log has all of its data. */
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { errorMessage } from '../../../lib/errors.ts';
@@ -37,7 +37,7 @@ function create(file: string): DatabaseSync {
   return database;
 }
 
-/** A commit does not wait for the disk: after a power cut the lost transactions are read from the log again. */
+/** A commit does not wait for the disk: what a power cut loses is read from the log again. */
 function connect(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   try {

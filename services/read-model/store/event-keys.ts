@@ -1,4 +1,4 @@
-/** Resolves the Subnet, Pod, node and owner of an event, also where the event does not contain them: its allocation or binding does. */
+/** Resolves the Subnet, Pod, node and owner of an event, also through its allocation. */
 import type { DatabaseSync } from 'node:sqlite';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type {
@@ -49,7 +49,7 @@ export function createEventKeyResolver(database: DatabaseSync): EventKeyResolver
     return { attachment: grant.attachment, owner, node: grant.node === '' ? null : nodes(grant.node) };
   }
 
-  /** What each event type is about. The entries also insert and delete the rows that later events refer to. */
+  /** What each event type is about. Entries also write rows that later events refer to. */
   const subjects: EventTable<Subject> = {
     addressAllocated: (allocated, event) => {
       for (const { address } of allocated.addresses) addAllocation.run(addresses(event.subnet, address), event.seq);

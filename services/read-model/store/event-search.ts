@@ -80,7 +80,7 @@ async function readEvents(store: EventStore, seqs: readonly number[]): Promise<E
   return events;
 }
 
-/** The first event at or after an instant (milliseconds since 1970); the number after the last event if there is none. */
+/** The first event at or after an instant in milliseconds; else the next number. */
 export function firstSeqSince(store: EventStore, at: number): number {
   let [before, notBefore] = [store.firstSeq - 1, store.position.seq + 1];
   while (notBefore - before > 1) {

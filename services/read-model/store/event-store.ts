@@ -1,4 +1,4 @@
-/** The event store: every event with its Subnet, Pod, node and owner, and the position of the last one. */
+/** The event store: every event with its Subnet, Pod, node and owner. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { decode } from '../../../proto/codec.ts';
 import type { Event, Position } from '../../../proto/generated/ipledger.ts';
@@ -103,7 +103,7 @@ export class EventStore {
     this.#hashBefore = hashBefore;
   }
 
-  /** Appends to the newest page, and to new ones when it is full. Returns the newest, and the hash of the page before it. */
+  /** Appends to the newest page and to new pages. Returns the newest, and the hash before it. */
   #addToPages(events: readonly Event[]): [Page, Uint8Array] {
     let { first, messages } = { ...this.#openPage, messages: [...this.#openPage.messages] };
     let [hashBefore, hash] = [this.#hashBefore, firstPageHash];

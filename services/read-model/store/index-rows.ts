@@ -1,4 +1,4 @@
-/** Reads what events are found by, with names in place of the keys of rows, so that two databases can be compared. */
+/** Reads what events are found by, with names for row keys, to compare two databases. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Event } from '../../../proto/generated/ipledger.ts';
 
