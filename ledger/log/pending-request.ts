@@ -17,7 +17,7 @@ export interface PendingRequest<Answer> {
   readonly answer: (state: State, events: readonly Event[], now: number) => Answer;
   /** The authenticated identity of the caller. */
   readonly actor: string;
-  /** Aborted when the caller has disconnected or its deadline has passed: the request is no longer decided. */
+  /** Aborted when the caller disconnects or its deadline passes: then nothing is decided. */
   readonly signal: Pick<AbortSignal, 'aborted'>;
   /** The deadline of the caller, on the clock of performance.now(). Absent: it has none. */
   readonly expiresAt?: number | undefined;

@@ -45,7 +45,7 @@ const callKinds: ReadonlyMap<string, CallKind> = new Map([
   [IpamService.listAllocations.path, 'list'],
 ]);
 
-/** Starts the server, which stops with the program. Resolves to its port. @throws Error when it cannot listen. */
+/** Starts the server, which stops with the program. Resolves to its port. @throws Error */
 export function startApiServer(options: ApiServerOptions, life: Lifecycle): Promise<number> {
   const { allocator, forwarder, health, tls, tokens, metrics, tracer, log } = options;
   const connections = new ClientConnections(tls !== undefined);

@@ -142,7 +142,7 @@ function countersOf(registry: Registry): Omit<AllocatorMetrics, 'registry'> {
   };
 }
 
-/** Counts a call. Finding the counter of a method and code costs more than counting, so each is found once. */
+/** Counts a call. It finds the counter of a method and code once: that costs more. */
 function countCalls(calls: Counter<'method' | 'code'>): AllocatorMetrics['onAnswered'] {
   const counters = new Map<string, Map<string, { inc(): void }>>();
   return (path, code) => {
@@ -186,7 +186,7 @@ function limitGauges(registry: Registry, { archive, keepEvents, keepHours, segme
   });
 }
 
-/** Whether the last attempt to seal failed: because the archive or the log is damaged, or for another reason. */
+/** Whether the last attempt to seal failed: for damage, or another reason. */
 function sealingGauge(registry: Registry, { archive }: Limits, failure: () => ErrorKind | undefined): void {
   addGauge(registry, {
     name: 'ipledger_sealing_failed',
@@ -350,7 +350,7 @@ const byState: Measure = (subnet, name) =>
     })),
   );
 
-/** One number for both families. For a dual-stack subnet it is that of the family with fewer addresses left. */
+/** One number for both families: that of the family with fewer addresses left. */
 const asKubeOvn =
   (select: (counts: readonly bigint[]) => bigint, count: 'available' | 'inUse'): Measure =>
   (configured, name) => {

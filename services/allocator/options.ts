@@ -25,7 +25,7 @@ export interface AllocatorOptions
   readonly acceptClock?: boolean;
 }
 
-/** Reads the options from the command line and the environment. Prints the error and exits where one is invalid. */
+/** Reads the options. Prints the error and exits where an option is invalid. */
 export function readOptions(): AllocatorOptions {
   return parseOptions('allocator', 'allocates addresses and keeps the ledger of their holders', [
     ...allocatorOptions(),

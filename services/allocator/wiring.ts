@@ -1,4 +1,4 @@
-/** Connects the parts of an allocator: etcd, the replica of the ledger, leadership, the gRPC API and background tasks. */
+/** Connects the parts of an allocator: etcd, replica, leadership, API and tasks. */
 import { hostname } from 'node:os';
 import type { Etcd3 } from 'etcd3';
 import { HealthImplementation } from 'grpc-health-check';
@@ -162,14 +162,14 @@ export async function startAllocator(options: StartOptions, log: Logger, life: L
 const isClockAccepted = ({ acceptClock }: AllocatorOptions): boolean =>
   acceptClock === true || process.env['IPLEDGER_ACCEPT_CLOCK'] === '1';
 
-/** A writer stays ready: its ledger time does not follow a clock that becomes wrong, and its clients need it. */
+/** A writer stays ready with a wrong clock: ledger time does not follow it. */
 function clockFault({ clocks, membership, leadership, options }: JoinedReplica): string | undefined {
   if (leadership.writer) return undefined;
   const isWrong = membership.clockSkewed.aborted || (clocks.wrongByMs !== undefined && !isClockAccepted(options));
   return isWrong ? 'the clock of this replica differs from other clocks, so it will not be the writer' : undefined;
 }
 
-/** Tasks that run until the last call is answered: a stopping replica still forwards calls to the next writer. */
+/** Tasks until the last call is answered: a stopping replica still forwards calls. */
 interface BackgroundTasks {
   start(run: (signal: AbortSignal) => Promise<void>): void;
 }
@@ -220,7 +220,7 @@ async function startHealthEndpoint(
 
 type Metrics = ReturnType<typeof allocatorMetrics>;
 
-/** Loads the state from etcd and compares it with the last checkpoint, before any call is served. */
+/** Loads the state and compares it with the last checkpoint, before any call. */
 async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<LoadedLedger> {
   const { options, log, life, etcd, leadership, tasks } = joined;
   const live = new EtcdLedger(etcd);
@@ -284,7 +284,7 @@ function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger,
   });
 }
 
-/** A rewound ledger is consistent in itself: a replica that starts later does not detect it. So this one freezes it first. */
+/** Freezes a rewound ledger, which is consistent: later replicas could not detect it. */
 async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: EtcdLedger): Promise<void> {
   const { head } = replica;
   const seen = { head, by: identityOf(joined) };
@@ -292,7 +292,7 @@ async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: E
   if (isFrozen) joined.log.error({ head }, 'the ledger was rewound and is frozen now. Run ipledger recover');
 }
 
-/** Keeps memory and etcd bounded: drops idle claims, seals old events if there is an archive, reports the size of etcd. */
+/** Keeps memory and etcd bounded: drops idle claims, seals events, reports the size. */
 function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLedger, metrics: Metrics): void {
   const { options, log, etcd, membership, leadership, threads, tasks } = joined;
   const writing = { replica, writer: () => leadership.writer, log };
@@ -318,7 +318,7 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   tasks.start((signal) => runSealSchedule(sealing, signal));
 }
 
-/** Retries until etcd is available. @throws what Replica.load throws, except for outages; AbortError with the signal. */
+/** Retries until etcd is available. @throws what Replica.load throws; AbortError */
 function loadReplica(ledger: Ledger, log: Logger, signal: AbortSignal): Promise<Replica> {
   return retryUntil({ until: Infinity, signal }, () => Replica.load(ledger, signal, undefined, log), {
     firstBackoffMs: 100,

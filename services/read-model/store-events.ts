@@ -17,7 +17,7 @@ export interface StoreOptions {
 
 /** A transaction of this size takes some milliseconds, in which queries wait. */
 const transactionEvents = 100;
-/** The model rejects queries meanwhile. A larger transaction writes fewer pages twice. */
+/** The model rejects queries while it catches up. A larger transaction writes fewer pages twice. */
 const catchUpTransactionEvents = 2_000;
 
 /** Follows the ledger until the signal is aborted. */

@@ -27,7 +27,7 @@ export const familyOf = (address: string): Family => (address.includes(':') ? 6 
 /** The number of bits of an address. */
 export const addressBits = (family: Family): number => (family === 4 ? 32 : 128);
 
-/** Parses exactly one address; undefined for other text, also with a mask or a zone, and for IPv4-mapped IPv6 addresses. */
+/** Parses one address; undefined for other text, masks, zones, and IPv4-mapped IPv6 addresses. */
 export function parseAddress(text: string): Address | undefined {
   const ipv4 = parseIpv4(text);
   if (ipv4 !== undefined) return { family: 4, value: BigInt(ipv4) };
@@ -39,7 +39,7 @@ export function parseAddress(text: string): Address | undefined {
 
 const [dot, zero, nine] = ['.', '0', '9'].map((character) => character.charCodeAt(0)) as [number, number, number];
 
-/** Four decimal parts of 0 to 255 without leading zeros; undefined for other text. Each event parses its addresses. */
+/** Four decimal parts of 0 to 255 without leading zeros. Fast: each event parses its addresses. */
 function parseIpv4(text: string): number | undefined {
   if (text.length < 7 || text.length > 15) return undefined;
   let [value, part, digits, parts] = [0, 0, 0, 1];
@@ -69,7 +69,7 @@ export function formatAddress({ family, value }: Address): string {
   return new ipaddr.IPv6(parts).toRFC5952String();
 }
 
-/** `formatAddress` for many addresses: fast if successive ones differ in their last 16 bits only. */
+/** `formatAddress` for many: fast if successive addresses differ in the last 16 bits only. */
 export function formatterOf(family: Family): (value: bigint) => string {
   if (family === 4) return (value) => formatAddress({ family, value });
   let known: bigint | undefined;
@@ -116,10 +116,10 @@ export function cidrsOverlap(one: Cidr, other: Cidr): boolean {
   return one.family === other.family && one.base <= lastAddressOf(other) && other.base <= lastAddressOf(one);
 }
 
-/** Six octets as Go's net.ParseMAC takes them: 02:00:00:53:6b:bb, 02-00-00-53-6b-bb or 0200.0053.6bbb, in any letter case. */
+/** Six octets as in Go's net.ParseMAC: 02:00:00:53:6b:bb, 02-00-00-53-6b-bb, 0200.0053.6bbb. */
 const macForms = /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$/i;
 
-/** The lower-case, colon-separated text of a unicast MAC of six octets; undefined for other text. */
+/** The lower-case, colon-separated text of a unicast MAC of six octets; undefined otherwise. */
 export function canonicalMac(text: string): string | undefined {
   if (!macForms.test(text)) return undefined;
   const octets = text.toLowerCase().match(/[0-9a-f]{2}/g) ?? [];

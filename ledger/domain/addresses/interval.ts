@@ -44,7 +44,7 @@ export const intersection = (one: readonly Interval[], other: readonly Interval[
 export const countAddresses = (intervals: readonly Interval[]): bigint =>
   intervals.reduce((sum, { first, last }) => sum + last - first + 1n, 0n);
 
-/** The index of the first interval that ends at or after `value`; the length if none does. `intervals` as `union` returns them. */
+/** The index of the first interval that ends at or after `value`; the length if none does. */
 export function indexAtOrAfter(intervals: readonly Interval[], value: bigint): number {
   let low = 0;
   let high = intervals.length;

@@ -1,4 +1,4 @@
-/** The commands: requests to change the ledger. Each has the time of its decision, because `decide` has no clock. */
+/** The commands: requests to change the ledger. Each has its time: `decide` has no clock. */
 import type { KeyRotation, Restoration, SealedSegment, Seq } from '../values/ledger.ts';
 import type { SourceObject } from '../values/configuration.ts';
 import type { Owner, ReleaseCause, Route, UnbindCause } from '../values/allocation.ts';
@@ -29,10 +29,10 @@ export const noBindingTimeoutMs = 31_536_000_000_000;
 /** Whether the end of a binding timeout never comes: the Subnet has none. */
 export const isNever = (until: number): boolean => until >= noBindingTimeoutMs;
 
-/** The times of a subnet whose configuration sets none, and of a retired subnet, whose own times the state no longer has. */
+/** The default times of a subnet, and of a retired subnet, whose own times the state lacks. */
 export const defaultCooldownTimes = { cooldownMs: 60_000, bindingTimeoutMs: noBindingTimeoutMs } as const;
 
-/** A pool configuration as the user wrote it; `ips` are addresses, ranges "first..last" or CIDRs. */
+/** A pool configuration of the user; `ips` are addresses, ranges "first..last" or CIDRs. */
 export interface RequestedPool {
   readonly subnet: string;
   readonly ips: readonly string[];
@@ -76,9 +76,9 @@ export interface Allocate extends Timed {
   readonly attachments: readonly AttachmentRequest[];
   /** Records addresses that another system allocated: exactly the named ones. */
   readonly import?: boolean;
-  /** The request is refused after this time (milliseconds since 1970), so that a late one leaks no address. */
+  /** The time (milliseconds since 1970) after which the request leaks no address: it is refused. */
   readonly deadline?: number;
-  /** The client made the request when it had seen this event: the Pod takes over from no uid of its name with a later allocation. */
+  /** The newest event that the client had seen: the Pod takes over from no later allocation. */
   readonly seenSeq?: Seq;
 }
 
@@ -200,7 +200,7 @@ export interface SealSegment extends Timed {
   readonly segment: SealedSegment;
 }
 
-/** An operator accepts what a restored backup lacks: the ledger continues without it, in a new epoch. */
+/** An operator accepts what a backup lacks: the ledger continues without it, in a new epoch. */
 export interface RestoreLedger extends Timed {
   readonly type: 'RestoreLedger';
   readonly restored: Restoration;

@@ -1,4 +1,4 @@
-/** Refusals: why a command is rejected, as a value for the caller. Exceptions are for bugs and I/O. */
+/** Refusals: why a command is rejected, as a value. Exceptions are for bugs and I/O. */
 
 import type { Attachment } from '../values/allocation.ts';
 
@@ -8,7 +8,7 @@ interface Meaning {
    * of the ledger, so the ADD fails at once. `passing`: the ADD waits. `none`: no Allocate is refused for this reason.
    */
   readonly allocate: 'final' | 'passing' | 'none';
-  /** Whether the message names Pods, owners, containers or nodes of others, which an agent must not learn. */
+  /** Whether the message names others' Pods, containers or nodes, which agents must not learn. */
   readonly namesOthers: boolean;
 }
 
@@ -48,7 +48,7 @@ const meanings = {
 
 export type RefusalCode = keyof typeof meanings;
 
-/** The meaning of a reason in the log, which a newer program may have written: it passes, and names others. */
+/** The meaning of a reason in the log. A newer program's unknown reason passes. */
 export const meaningOf = (reason: string): Meaning =>
   Object.hasOwn(meanings, reason) ? meanings[reason as RefusalCode] : { allocate: 'passing', namesOthers: true };
 

@@ -110,7 +110,7 @@ export class ByteWriter {
     this.text(value);
   }
 
-  /** A text of pairs of digits, in which the separators are at the places of the kind. Returns false, and writes nothing, for another one. */
+  /** Writes a uid or MAC as packed hex. Returns false, and writes nothing, for other text. */
   #hexText(value: string, kind: 0 | 1 | 2): boolean {
     const start = this.#length;
     this.number(value.length * kindCount + kind);

@@ -12,7 +12,7 @@ const initialSize = 8;
 const mergedSize = 96;
 
 interface Bucket {
-  /** Its numbers are at least this, and less than `from` of the next one. The first one also has all lower numbers. */
+  /** The least number of the bucket, below `from` of the next. The first has all lower ones. */
   from: number;
   /** No number that was added is higher. */
   highest: number;
@@ -31,7 +31,7 @@ export class OrderedSlots {
   readonly #groups = new Map<string, Bucket[]>();
   #sortedNames: readonly string[] | undefined = [];
 
-  /** @param numbersOf the numbers of a slot in a group. They do not change between `add` and `remove`. */
+  /** @param numbersOf a slot's numbers in a group, constant between `add` and `remove` */
   constructor(numbersOf: (slot: number, group: string) => readonly number[]) {
     this.#numbersOf = numbersOf;
   }
@@ -83,7 +83,7 @@ export class OrderedSlots {
     for (; low < names.length; low++) yield names[low] as string;
   }
 
-  /** The numbers higher than this of a group with their slots, in order. The group must not change before the last one is read. */
+  /** A group's numbers above this with their slots, in order. The group must not change then. */
   *after(group: string, number: number): Generator<NumberedSlot> {
     const buckets = this.#groups.get(group) ?? [];
     for (let index = Math.max(0, indexOf(number, buckets)); index < buckets.length; index++)
@@ -132,7 +132,7 @@ export class OrderedSlots {
   }
 }
 
-/** The last bucket that begins at the number or before; the first one for a lower number; -1 for no buckets. */
+/** The last bucket that begins at the number or before; the first for lower numbers; else -1. */
 function indexOf(number: number, buckets: readonly Bucket[]): number {
   let [low, high] = [0, buckets.length];
   while (low < high) {

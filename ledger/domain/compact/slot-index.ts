@@ -9,14 +9,14 @@ import { createTextHash } from '../../../lib/text-hash.ts';
 import { enlarged, grownCapacity } from './slots.ts';
 
 const initialCapacity = 16;
-/** Entries for each chain, when the tables are full. Comparing one hash more is cheaper than memory for twice as many chains. */
+/** Entries for each chain of full tables: to compare a hash is cheaper than more chains. */
 const perChain = 2;
 const none = -1;
 
 const hashOf = createTextHash();
 let last = { text: '', hash: hashOf('') };
 
-/** The hash of a text for all indexes of this process. Keeps the last one: a text is usually looked up before it is added. */
+/** The hash of a text for all indexes. It keeps the last: a text is looked up, then added. */
 export function hashText(text: string): number {
   if (last.text !== text) last = { text, hash: hashOf(text) };
   return last.hash;

@@ -1,4 +1,4 @@
-/** The order of slots in several lists, as doubly linked lists in two arrays. Each slot is in one list at most. */
+/** Orders slots in lists, as doubly linked lists in two arrays. A slot is in one list at most. */
 import { enlarged, grownCapacity } from './slots.ts';
 
 const none = -1;

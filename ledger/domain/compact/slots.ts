@@ -12,7 +12,7 @@ export class Slots {
   }
 }
 
-/** How the arrays of a table grow: by a quarter, which spares memory, and still copies each value a few times only. */
+/** The arrays of a table grow by a quarter: that spares memory, with few copies of each value. */
 const growth = 1.25;
 
 /** The next capacity of a table that is full. */

@@ -77,7 +77,7 @@ interface AttachmentTask {
   readonly attachment: Attachment;
   /** The allocation of an earlier Pod of the same name. */
   readonly held: Allocation | undefined;
-  /** The addresses (`takenKeys`) and MACs ("network/mac") that this command has allocated; added to. */
+  /** The addresses (`takenKeys`) and MACs ("network/mac") that this command has allocated. */
   readonly taken: Set<string>;
   /** Counts what this command allocates; added to. */
   readonly tenant: Tenant;
@@ -187,7 +187,7 @@ function subnetsFor(
   );
 }
 
-/** The addresses of a subnet that are reserved for the attachment, at most one of each family. Prefers those without a holder. */
+/** The addresses that are reserved for the attachment, one of each family, if possible free. */
 function reservedFor(
   state: State,
   subnet: string,

@@ -1,4 +1,4 @@
-/** Creates, changes and deletes pools. Pods keep the addresses that they hold, and released ones keep their place in the order of reuse. */
+/** Creates, changes and deletes pools. Pods keep the addresses that they hold. */
 import type { ApplyPool, RetirePool } from '../commands/command.ts';
 import { isNamespace, isObjectName } from '../commands/names.ts';
 import type { Event } from '../events/event.ts';
@@ -47,7 +47,7 @@ export function retirePool(state: State, { name }: RetirePool): Event[] {
   return pool ? [{ type: 'PoolRetired', subnet: pool.spec.subnet, data: { pool: name } }] : [];
 }
 
-/** A pool is a part of its subnet. Its addresses that a later change of the subnet leaves out are never allocated. */
+/** A pool is a part of its subnet. Addresses that a later subnet leaves out are not allocated. */
 function refuseBeyond(subnet: Subnet, name: string, spec: PoolSpec): void {
   const beyond = ([4, 6] as const).flatMap((family) => {
     const cidr = subnet.families.find((each) => each.family === family)?.cidr;

@@ -112,7 +112,7 @@ function useOf(
   return undefined;
 }
 
-/** An address that is in use on the network, or reserved, cannot become the gateway: two hosts would answer on it. */
+/** No address in use or reserved becomes the gateway: two hosts would answer on it. */
 function refuseTakenGateway(state: State, subnet: Subnet): void {
   for (const { gatewayText } of subnet.families) {
     const claim = effectiveClaim(state, subnet, gatewayText);
@@ -128,7 +128,7 @@ function userOf({ allocation, reservation, bindings }: Claim): string | undefine
   return bindings[0] && `Pod ${podOf(bindings[0].attachment)} may still answer on it`;
 }
 
-/** An allocated or reserved address must stay inside its subnet, which has its CIDR and gateway and counts it. */
+/** Allocated and reserved addresses stay inside their subnet, which counts them. */
 function refuseStranding(state: State, subnet: Subnet): void {
   for (const [text, { allocation, reservation }] of state.claims.get(subnet.name) ?? []) {
     if (!allocation && !reservation) continue;

@@ -34,7 +34,7 @@ export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNod
   throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} does not run on node ${onlyNode}`);
 }
 
-/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_ANSWERING, ADDRESS_IN_USE (16 containers on other nodes use it), INVALID_REQUEST (the container has 16 addresses) */
+/** @throws Refused, also ADDRESS_IN_USE and INVALID_REQUEST at the limits of binding-limit.ts */
 export function bind(state: State, command: Bind): Event[] {
   const allocation = allocationForSandbox(state, command);
   if (!allocation)

@@ -117,7 +117,7 @@ export function isCommandAllowedWhileFrozen(command: Command): boolean {
   }
 }
 
-/** Skips claims that are in use, fenced, or not idle for long enough. @throws Refused INVALID_REQUEST for more addresses than an event may have. */
+/** Skips claims in use, fenced, or not idle for long enough. @throws Refused INVALID_REQUEST */
 export function dropClaims(state: State, { subnet, addresses, now }: DropClaims): Event[] {
   if (addresses.length > maxClaimsPerDrop)
     throw new Refused(
@@ -132,7 +132,7 @@ export function dropClaims(state: State, { subnet, addresses, now }: DropClaims)
   return [{ type: 'ClaimsDropped', subnet, data: { addresses: droppable, previous: state.dropped.get(subnet) ?? [] } }];
 }
 
-/** @throws Refused SEGMENT_SEALED if the segment does not begin after the last sealed event: another replica sealed it. */
+/** @throws Refused SEGMENT_SEALED if another replica has sealed the segment */
 export function sealSegment(state: State, { segment }: SealSegment): Event[] {
   const sealed = lastSealedSeq(state);
   if (segment.from !== sealed + 1 || segment.to < segment.from)

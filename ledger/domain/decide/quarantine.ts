@@ -1,4 +1,4 @@
-/** Begins and ends the quarantine of addresses on which a foreign host answers. A Pod that holds one keeps it. */
+/** Quarantines addresses on which a foreign host answers. A Pod that holds one keeps it. */
 import { parseAddress } from '../addresses/address.ts';
 import type { UnquarantineAddress, QuarantineAddress } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
@@ -8,7 +8,7 @@ import { refuseFenced } from './rules/fence.ts';
 import { refuseNonHost } from './rules/select-address.ts';
 import { subnetUnknown, addressOutOfRange } from './rules/refusal-messages.ts';
 
-/** Does nothing for an address that is quarantined already. @throws Refused SUBNET_UNKNOWN, INVALID_REQUEST, ADDRESS_OUT_OF_RANGE (also the gateway), ADDRESS_FENCED */
+/** Does nothing for a quarantined address. @throws Refused, also for the gateway */
 export function quarantine(state: State, { subnet, address, seenMac, seenAt, reason }: QuarantineAddress): Event[] {
   const configured = state.subnets.get(subnet);
   if (!configured) throw subnetUnknown(subnet);

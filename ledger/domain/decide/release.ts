@@ -1,4 +1,4 @@
-/** Releases the allocations of a Pod uid. A late release never frees the addresses of a newer Pod of the same name. */
+/** Releases the allocations of a Pod uid, never those of a newer Pod of the same name. */
 import type { Release } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { allocationsOfPodName, type State } from '../state/state.ts';

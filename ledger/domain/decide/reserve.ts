@@ -33,7 +33,7 @@ export function reserve(state: State, command: Reserve): Event[] {
   return [{ type: 'AddressReserved', subnet, data: { addresses, reservedFor, reason, mac } }];
 }
 
-/** Ends reservations, each by one event. A Pod that holds the address keeps it. @throws Refused INVALID_REQUEST, ADDRESS_FENCED */
+/** Ends reservations, one event each. Pods keep the addresses. @throws Refused */
 export function unreserve(state: State, { subnet, addresses, reservedFor, reason }: Unreserve): Event[] {
   if (addresses.length === 0 && reservedFor === '')
     throw new Refused(
@@ -92,7 +92,7 @@ function requestedAddresses(
   });
 }
 
-/** @throws Refused if another Pod, another reservation or a quarantine has the address on the subnet's network. */
+/** @throws Refused if a Pod, a reservation or a quarantine has the address on the network */
 function refuseUsed(
   state: State,
   { subnet: { name, network } }: ConfiguredSubnet,
@@ -127,7 +127,7 @@ function conflictWith(
   return undefined;
 }
 
-/** One address of each family without a reservation for the owner: the one that its Pod holds, or the next free one. */
+/** One address of each family for the owner: the address that its Pod holds, or the next free. */
 function freeAddresses(state: State, configured: ConfiguredSubnet, command: Reserve): string[] {
   const { reservedFor, ipFamily, now } = command;
   const { name } = configured.subnet;

@@ -1,4 +1,4 @@
-/** Definitions of the events that give addresses to a Pod, pass them on, take them back, or record a refusal. */
+/** Definitions of events that allocate, transfer or release addresses, or record a refusal. */
 import { changeClaims } from './change-claims.ts';
 import type { Allocation, Binding, Claim, ClaimName } from '../state/claim.ts';
 import { endedPodId } from '../state/ended-pods.ts';
@@ -142,7 +142,7 @@ export function brokenGrant(
   return `allocates MAC ${mac} in subnet ${subnet}, which ${formatAttachment(sameMac)} has`;
 }
 
-/** On the NIC's network, and on the subnet's own, no other subnet's claim at the address has a holder or a quarantine. */
+/** On its networks, no other subnet's claim at the address has a holder or a quarantine. */
 function brokenOnNetworks(
   state: State,
   { subnet, address }: ClaimName,

@@ -40,7 +40,7 @@ export const addressBound: EventDefinition<'AddressBound'> = {
 /** Before version 2 only a CNI DEL, or a failed ADD, ended a binding. */
 const causeBefore2 = 'container-deleted';
 
-/** Before version 5 a node out of service was recorded as deleted: no container runs there in either case. */
+/** Before version 5 a node out of service was recorded as deleted: no container runs there. */
 const outOfServiceBefore5 = 'node-deleted';
 
 export const addressUnbound: EventDefinition<'AddressUnbound'> = {

@@ -1,4 +1,4 @@
-/** Changes the claims at the addresses of an event, with what every such event leaves in a claim: its number, time and networks. */
+/** Changes the claims at the addresses of an event, with the event's number, time and networks. */
 import type { Sequenced } from './event.ts';
 import type { Claim } from '../state/claim.ts';
 import { putClaim } from '../state/indexes.ts';
@@ -31,7 +31,7 @@ export function changeClaims(
   }
 }
 
-/** A new allocation decides on which networks the address is used. Every other event can only add networks. */
+/** A new allocation decides on which networks the address is used. Other events add networks. */
 function networksAfter(state: State, event: Sequenced, before: readonly string[]): readonly string[] {
   const subnet = state.subnets.get(event.subnet)?.subnet;
   const home = subnet?.network;

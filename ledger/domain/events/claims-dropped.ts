@@ -6,13 +6,13 @@ import { claimOf, cooldownTimesOfSubnet, type State } from '../state/state.ts';
 import { maxPreviousDrops } from './event.ts';
 import { type EventDefinition } from './event-definition.ts';
 
-/** This many IPv6 addresses, each with its previous event, make an event of less than 12 KB and a batch of less than 128 operations. */
+/** So many IPv6 addresses make an event of less than 12 KB, and less than 128 operations. */
 export const maxClaimsPerDrop = 100;
 
-/** How long an address is idle at least where nothing sets a binding timeout. Earlier versions verify this time for retired Subnets. */
+/** The least idle time without a binding timeout, as earlier versions verify it. */
 const defaultIdleMs = 3_600_000;
 
-/** Whether a claim may be dropped: the address is idle, and has been for longer than any later decision requires. */
+/** Whether a claim may be dropped: no later decision requires so long an idle time. */
 export function isDroppable(state: State, subnet: string, claim: Claim, now: number): boolean {
   const homes = claim.networks.flatMap((network) => state.homeSubnets.get(network) ?? []);
   const minIdleMs = [subnet, ...homes].flatMap((name) => {

@@ -1,4 +1,4 @@
-/** What the ledger has for each event type: schema versions, addresses, other keys, effect on the state, and verification rule. */
+/** What the ledger has for each event type: versions, keys, effect on the state, and rule. */
 import type { State } from '../state/state.ts';
 import type { UndoLog } from '../state/undo-log.ts';
 import type { EventData, EventOf, EventType, Sequenced } from './event.ts';
@@ -14,7 +14,7 @@ export interface EventDefinition<Type extends EventType> {
   readonly addressesOf: (data: EventData<Type>) => readonly string[];
   /** The key that the event changes besides its own, those of claims and those of ended Pods. */
   readonly otherKeyOf: (event: Sequenced<EventOf<Type>>) => OtherKey | undefined;
-  /** Changes the state in place. Accepts every event that was ever written: rules belong to `decide`. */
+  /** Changes the state in place. Accepts all events in any log: rules belong to `decide`. */
   readonly evolve: (state: State, event: Sequenced<EventOf<Type>>, undoLog: UndoLog) => void;
   /**
    * The rule that the event breaks, given the state before it: a predicate whose subject is the event ("binds …"). Undefined
@@ -30,9 +30,9 @@ export interface DataChange<Data> {
   readonly adds: string;
   /** Adds to older data what the version requires. Absent: older data is valid as it is. */
   readonly upcast?: (data: Partial<Data>) => Data;
-  /** Removes or replaces what older versions do not have. Absent: the data is never written as an older version. */
+  /** Removes or replaces what older versions lack. Absent: there is no older form. */
   readonly downcast?: (data: Data) => Partial<Data>;
-  /** Whether a reader of an older version would act wrongly on this data. Absent: it never would. */
+  /** Whether a reader of an older version would act wrongly on this data. Absent: never. */
   readonly isRequiredBy?: (data: Data) => boolean;
 }
 

@@ -15,7 +15,7 @@ interface EndOfPod {
 export type LedgerCreated = Typed<'LedgerCreated', { readonly ledger: string }>;
 export type SubnetConfigured = Typed<'SubnetConfigured', { readonly spec: SubnetSpec; readonly source?: SourceObject }>;
 export type SubnetRetired = Typed<'SubnetRetired', Record<never, never>>;
-/** `supersedes`: the uid of the earlier Pod of the same name whose addresses the same command released. */
+/** `supersedes`: the uid of the earlier Pod of the name that the same command released. */
 export type AddressAllocated = Typed<'AddressAllocated', Grant & { readonly supersedes?: string }>;
 export type AddressTransferred = Typed<
   'AddressTransferred',
@@ -46,7 +46,7 @@ export type AddressUnbound = Typed<
     readonly containerId: string;
     readonly interface: string;
     readonly cause: UnbindCause;
-    /** Since version 6, for garbage collection: how it is known that the container does not exist. */
+    /** Since version 6, for garbage collection: how it is known that the container ended. */
     readonly evidence?: string;
   }
 >;

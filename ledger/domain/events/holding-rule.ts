@@ -14,7 +14,7 @@ interface NamedAllocation {
   readonly uid: string;
 }
 
-/** How the event breaks the rule; `does` is its verb. Undefined if the attachment holds the allocation. */
+/** How the event breaks the rule; `does` is its verb. Undefined if it is held. */
 export function brokenHolding(
   state: State,
   { attachment, alloc, uid }: NamedAllocation,

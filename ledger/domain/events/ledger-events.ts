@@ -1,4 +1,4 @@
-/** Definitions of the events about the ledger itself: its creation, recovery, checkpoint keys and archive. */
+/** Definitions of events about the ledger: creation, recovery, checkpoint keys, archive. */
 import { lastSealedSeq } from '../state/state.ts';
 import { hasEndState } from '../values/ledger.ts';
 import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';

@@ -44,7 +44,7 @@ export const eventTypes = Object.keys(eventDefinitions) as readonly EventType[];
 /** Whether this program has a type of that name. */
 export const isEventType = (name: string): boolean => Object.hasOwn(eventDefinitions, name);
 
-/** The definition for an event's type. The cast holds because the registry pairs each type with its own definition. */
+/** The definition for an event's type. The registry pairs each type with its definition. */
 export const definitionOf = (type: EventType): EventDefinition<EventType> =>
   eventDefinitions[type] as EventDefinition<EventType>;
 
@@ -54,7 +54,7 @@ export const addressesOf = (event: Event): readonly string[] => definitionOf(eve
 /** The key that an event changes besides its own, those of claims and those of ended Pods. */
 export const otherKeyOf = (event: Sequenced): OtherKey | undefined => definitionOf(event.type).otherKeyOf(event);
 
-/** The rule that an event breaks, given the state before it, as a predicate. Undefined if it breaks none. */
+/** The rule that an event breaks, given the state before it, as a predicate. */
 export const brokenRule = (state: State, event: Sequenced, version: EventVersion): string | undefined =>
   definitionOf(event.type).brokenRule(state, event, version);
 

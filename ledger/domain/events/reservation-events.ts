@@ -1,4 +1,4 @@
-/** Definitions of the events that begin and end a reservation, or the quarantine of an address on which a foreign host answers. */
+/** Definitions of events that begin and end a reservation or a quarantine. */
 import { changeClaims } from './change-claims.ts';
 import { claimOf, type State } from '../state/state.ts';
 import { type EventDefinition, noOtherKey } from './event-definition.ts';

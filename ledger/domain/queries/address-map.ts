@@ -32,7 +32,7 @@ export function* addressMap(state: State, subnet: string, now: number): Generato
   }
 }
 
-/** Canonical addresses in numeric order, IPv4 first; undefined at the end of a step, as `addressMap`. */
+/** Canonical addresses in numeric order, IPv4 first; undefined at the end of a step. */
 export function* inNumericOrder(addresses: readonly string[]): Generator<string | undefined> {
   let runs: string[][] = [];
   for (let first = 0; first < addresses.length; first += runSize) {
@@ -68,7 +68,7 @@ function* merge(one: readonly string[], other: readonly string[]): Generator<und
 
 const orderLength = 1 + 128 / 4;
 
-/** A text whose order is that of the address: its family and its value, each with a fixed length; then the address. */
+/** A text that sorts as the address: family and value with fixed lengths. */
 const orderText = (address: string): string =>
   `${familyOf(address)}${(parseAddress(address)?.value ?? 0n).toString(16).padStart(orderLength - 1, '0')}${address}`;
 

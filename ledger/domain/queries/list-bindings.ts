@@ -11,7 +11,7 @@ export interface BoundSandbox {
   readonly binding: Binding;
 }
 
-/** The place of a binding in the list: its node, its allocation and its container interface (`sandboxKey`). */
+/** A binding's place in the list: its node, allocation and container interface. */
 export interface BindingPlace {
   readonly node: string;
   readonly alloc: Seq;

@@ -24,7 +24,7 @@ export interface AddressRecord {
   readonly address: string;
   readonly state: AddressStateName;
   readonly claim: Claim | undefined;
-  /** When an address in cooldown, or held, can be allocated again. Undefined for a held one of a Subnet without a binding timeout. */
+  /** When a cooling or held address can be allocated. Undefined without a binding timeout. */
   readonly availableAt: number | undefined;
   /** The pool of the address; '' for none. */
   readonly pool: string;
@@ -63,7 +63,7 @@ export function allocationsOfPod(state: State, namespace: string, pod: string, u
     .map((allocation) => withBindings(state, allocation));
 }
 
-/** The record of one address, in any accepted spelling. @throws Refused SUBNET_UNKNOWN, ADDRESS_UNKNOWN, INVALID_REQUEST */
+/** The record of an address in any spelling. @throws Refused, also ADDRESS_UNKNOWN */
 export function addressRecord(state: State, subnet: string, text: string, now: number): AddressRecord {
   const address = canonicalAddress(text);
   if (!address) throw new Refused('INVALID_REQUEST', `failed to parse IP ${text}: write one address without a mask`);
@@ -90,7 +90,7 @@ export function isHost(state: State, subnet: string, address: string): boolean {
   return hosts !== undefined && value >= hosts.first && value <= hosts.last;
 }
 
-/** The pool of an address of a Subnet without an address space: it is not in force, or the state only verifies. */
+/** The pool of an address of a Subnet that is not in force, or is only verified. */
 const poolOf = (state: State, subnet: string, address: string): string =>
   [...state.pools.values()].find(({ name, spec }) => spec.subnet === subnet && isInPool(state, name, address))?.name ??
   '';
@@ -115,7 +115,7 @@ function stateOf(
   return availableAt > now ? { state: 'cooldown', availableAt } : { state: 'idle', availableAt: undefined };
 }
 
-/** The number of addresses of each pool that can be allocated at `now`; addresses of a pool only to the Pods that may use it. */
+/** The free addresses of each pool at `now`. Only its Pods may get them. */
 const countFree = ({ subnet }: ConfiguredSubnet, pools: readonly AddressPool[], now: number): bigint =>
   pools.reduce((sum, pool) => sum + pool.countFree(now, subnet.spec), 0n);
 
@@ -250,7 +250,7 @@ export interface AllocationPage {
   readonly read: number;
 }
 
-/** One page of the allocations in force after `afterSeq`, oldest first. It takes time with the page. */
+/** One page of the allocations in force after `afterSeq`, oldest first. */
 export function listAllocations(
   state: State,
   filter: AllocationFilter,
@@ -267,7 +267,7 @@ export function listAllocations(
   return { allocations, nextAfterSeq: undefined, read };
 }
 
-/** The allocations after `seq`, oldest first: of the Pod name, or of the smallest group that has all that match. */
+/** The allocations after `seq`, oldest first, from the smallest group that has all matches. */
 function candidatesFor(state: State, { namespace, pod, node }: AllocationFilter, after: Seq): Iterable<Allocation> {
   if (namespace !== undefined && pod !== undefined)
     return allocationsOfPodName(state, namespace, pod).filter(({ seq }) => seq > after);

@@ -1,4 +1,4 @@
-/** The claim: the entry of the ledger for one address, as its key in etcd stores it. All decisions about the address need only this. */
+/** The claim: the ledger's entry for one address, stored under one key. Decisions need no more. */
 import type { Seq } from '../values/ledger.ts';
 import type { Attachment, Grant } from '../values/allocation.ts';
 
@@ -159,7 +159,7 @@ export function formerMacKeysOf({ networks, allocation, bindings, released, quar
   return [...macs].flatMap((mac) => networks.map((network) => `${network}/${mac}`));
 }
 
-/** The MAC of the last Pod of an address without a holder, as "network/mac". Many addresses may have had the same one. */
+/** The MAC of the last Pod of an address without a holder, as "network/mac". */
 export const releasedMacKeysOf = ({ networks, allocation, released }: Claim): readonly string[] =>
   allocation || !released?.mac ? [] : networks.map((network) => `${network}/${released.mac}`);
 

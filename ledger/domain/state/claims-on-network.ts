@@ -23,7 +23,7 @@ export function otherClaims(state: State, network: string, address: string, subn
   });
 }
 
-/** The claim that decides whether a Subnet can allocate an address: its own and the others on its network, combined. Undefined: never used. */
+/** The claim that decides about an address: its own and the network's others, combined. */
 export function effectiveClaim(
   state: State,
   { name, network }: Pick<Subnet, 'name' | 'network'>,
@@ -41,7 +41,7 @@ export interface DoubleAllocation {
   readonly holders: readonly [Allocation, Allocation];
 }
 
-/** Every address with two holders. `decide` never allocates one: it comes from an edit in etcd, or from before that rule. */
+/** Every address with two holders, which come from an edit in etcd, or an early version. */
 export function findDoubleAllocations(state: State): DoubleAllocation[] {
   const shared = [...state.networks].filter(([, subnets]) => subnets.size > 1);
   return shared.flatMap(([network, subnets]) => {

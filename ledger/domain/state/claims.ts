@@ -18,7 +18,7 @@ export interface Table<Value> {
 export interface ClaimMap extends Table<Claim>, Iterable<[string, Claim]> {
   keys(): Iterable<string>;
   values(): Iterable<Claim>;
-  /** Adds the claim of an address that has none, and that the next commands are not likely to read. */
+  /** Adds the claim of a new address, which the next commands are not likely to read. */
   restore(address: string, claim: Claim): void;
   /** Faster than the claims. */
   outlines(): Iterable<ClaimOutline>;
@@ -41,7 +41,7 @@ export type AllocationMap = Table<readonly Allocation[]>;
 
 /** Allocations that can be read page by page: all, those of a node, or those of a namespace. */
 export interface AllocationPages {
-  /** The allocations of a group after this event, oldest first. It takes no time for allocations before, and for other groups. */
+  /** The allocations of a group after this event, oldest first, in the time of their number. */
   after(seq: Seq, group?: string): Iterable<Allocation>;
   /** About the number of allocations in a group; for a choice between groups. */
   estimatedSize(group: string): number;
@@ -65,7 +65,7 @@ export const groupsOf = ({ node, attachment }: Allocation): readonly string[] =>
 export interface BindingPages {
   /** The nodes with a binding, by name, from this one on. */
   nodesFrom(node: string): Iterable<string>;
-  /** The claims with a binding on a node of an allocation after this one, by allocation; once for each such allocation. */
+  /** The claims bound on a node whose allocation is after this, each allocation once. */
   after(seq: Seq, node: string): Iterable<BoundClaim>;
 }
 

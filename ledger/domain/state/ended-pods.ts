@@ -10,7 +10,7 @@ import { SlotIndex } from '../compact/slot-index.ts';
 import { stableHash } from '../../../lib/text-hash.ts';
 import type { Undo } from './undo-log.ts';
 
-/** Of a chunk: a transaction ends fewer Pods, so it changes at most two chunks and removes at most one. */
+/** The Pods of a chunk: a transaction changes at most two chunks and removes at most one. */
 export const endedPerChunk = 64;
 export const maxEndedChunks = 4_096;
 const initialCapacity = 64;
@@ -29,7 +29,7 @@ export const endedPodId = (namespace: string, pod: string, uid: string): string 
 
 export class EndedPods {
   readonly #maxChunks: number;
-  /** The ids of the last chunks, each as two numbers. An id that was added as number n is at n % maxSize. */
+  /** The ids of the last chunks, two numbers each. The id with number n is at n % maxSize. */
   #ids = new Int32Array(2 * initialCapacity);
   readonly #byId = new SlotIndex();
   #end = 0;
@@ -49,7 +49,7 @@ export class EndedPods {
     return this.#byId.find(low, (slot) => this.#ids[2 * slot] === high && this.#ids[2 * slot + 1] === low) >= 0;
   }
 
-  /** Adds a Pod. @returns a function that takes it back, as an undo log needs it; undefined if it is recorded already. */
+  /** Adds a Pod. @returns a function that undoes it; undefined for a recorded Pod */
   add(id: string): Undo | undefined {
     if (this.has(id)) return undefined;
     const isNewChunk = this.#end % endedPerChunk === 0;
@@ -79,7 +79,7 @@ export class EndedPods {
     return Array.from({ length: last - first }, (_, at) => this.#idIn((first + at) % this.#maxSize));
   }
 
-  /** The indexes of the chunks that changed, and of those that were forgotten, since `end` had that value. */
+  /** The indexes of the chunks that changed or were forgotten since `end` had that value. */
   changedSince(end: number): number[] {
     if (end === this.#end) return [];
     const [first, last] = [Math.floor(end / endedPerChunk), Math.ceil(this.#end / endedPerChunk)];
@@ -91,7 +91,7 @@ export class EndedPods {
     return [...changed, ...forgotten];
   }
 
-  /** Adds the chunks of a snapshot, which are all that `chunks` returned. Nothing was added before. */
+  /** Adds all chunks of a snapshot to an empty set. */
   restore(chunks: readonly EndedChunk[]): void {
     this.#end = (chunks[0]?.index ?? 0) * endedPerChunk;
     for (const { pods } of chunks)

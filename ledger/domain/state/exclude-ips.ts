@@ -6,7 +6,7 @@ import { type Interval, union } from '../addresses/interval.ts';
 /** An interval of one family. */
 export type FamilyInterval = Interval & { readonly family: Family };
 
-/** Parses excludes, and adds what is wrong with them to `problems`. An exclude outside the CIDR is valid, and has no effect. */
+/** Parses excludes, and adds problems. An exclude outside the CIDR has no effect. */
 export function readExcludes(texts: readonly string[], problems: string[]): FamilyInterval[] {
   const intervals: FamilyInterval[] = [];
   for (const text of texts) {

@@ -13,7 +13,7 @@ import { poolIntervals } from './pool.ts';
 import { type ConfiguredSubnet, isOfAttachment, macKeyOf, podKeyOf, type State } from './state.ts';
 import type { Subnet } from './subnet.ts';
 
-/** Puts a subnet in force. Its spaces are built from the pools and from the claims on its network. */
+/** Puts a subnet in force, with spaces from the pools and the claims on its network. */
 export function indexSubnet(state: State, configured: Omit<ConfiguredSubnet, 'spaces'>, undoLog: UndoLog): void {
   const { subnet } = configured;
   const { name, network } = subnet;
@@ -102,7 +102,7 @@ export function addClaim(state: State, name: ClaimName, claim: Claim): void {
   if (claim.reservation) indexReservation(state, name, { before: undefined, after: claim }, permanent);
 }
 
-/** The subnet of a claim if no other subnet can be affected, as almost always: the network has one subnet, and only its claims. */
+/** The subnet of a claim if its network has no other subnet, which is almost always so. */
 function soleSubnet(
   state: State,
   subnet: string,
@@ -148,7 +148,7 @@ interface Affected {
   readonly known: Claim | undefined;
 }
 
-/** Moves an address after its claim left a subnet's network: other claims, perhaps older ones, decide about it now. */
+/** Moves an address after its claim left a network: other, perhaps older claims decide now. */
 function placeAgain(state: State, address: string, { configured, known }: Affected, undoLog: UndoLog): void {
   const { subnet } = configured;
   const space = spaceOf(configured, address);

@@ -1,4 +1,4 @@
-/** The number of addresses of a subnet that Pods of each namespace hold. Updated with each claim, so reading takes constant time. */
+/** Counts the addresses of a subnet that Pods of each namespace hold, with each claim. */
 import type { Claim, ClaimName } from './claim.ts';
 import type { UndoLog } from './undo-log.ts';
 import type { State } from './state.ts';

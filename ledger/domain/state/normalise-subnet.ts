@@ -108,7 +108,7 @@ function readCidrs(name: string, { cidrBlock, gateway }: RequestedSubnet, proble
   return cidrs.toSorted((a, b) => a.family - b.family);
 }
 
-/** IPv6 has no broadcast address: the last address may be a gateway, although it is never allocated to a Pod. */
+/** The last IPv6 address may be a gateway, and is never allocated: there is no broadcast. */
 function checkGateways({ gateway, cidrBlock }: RequestedSubnet, cidrs: readonly Cidr[], problems: string[]): void {
   if (gateway.trim() === '') return;
   refuseUpperCase(`subnet gateway ${gateway}`, gateway, problems);

@@ -23,7 +23,7 @@ export interface ConfiguredPool {
   readonly source?: SourceObject;
 }
 
-/** Whether a pool has an address (canonical text). The pool '' has every address; an unknown pool has none. */
+/** Whether a pool has an address (canonical text). Pool '' has all, an unknown pool none. */
 export function isInPool(
   { pools }: { readonly pools: ReadonlyMap<string, ConfiguredPool> },
   pool: string,

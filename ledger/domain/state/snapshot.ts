@@ -1,4 +1,4 @@
-/** Restores the state from its snapshot: the claims and configurations in etcd hold all that `decide` needs. */
+/** Restores the state from the claims and configurations in etcd. */
 import type { Claim, ClaimName } from './claim.ts';
 import type { Segment, Seq } from '../values/ledger.ts';
 import type { SourceObject, SubnetSpec } from '../values/configuration.ts';
@@ -31,7 +31,7 @@ export interface Snapshot extends Configuration {
   readonly claims: readonly (ClaimName & { readonly claim: Claim })[];
 }
 
-/** The state. It equals the fold of the log up to the snapshot, and `decide` returns the same for both. */
+/** The state. `decide` returns the same as for the fold of the log. */
 export function restoreState(snapshot: Snapshot): State {
   const restore = new StateRestore(snapshot.subnets);
   for (const { subnet, address, claim } of snapshot.claims) restore.add({ subnet, address }, claim);

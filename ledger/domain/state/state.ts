@@ -1,4 +1,4 @@
-/** The state: the fold of the log, with an index for each kind of lookup. `decide` needs nothing else. */
+/** The state: the fold of the log, with indexes. `decide` needs nothing else. */
 import type { CooldownTimes } from './address-pools/address-pool.ts';
 import type { AddressSpace } from './address-pools/address-space.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName } from './claim.ts';
@@ -44,7 +44,7 @@ export interface State {
   segments: readonly Segment[];
   /** In force, by name. */
   readonly subnets: Map<string, ConfiguredSubnet>;
-  /** In force, by name. A pool of a retired subnet has no effect until the subnet is configured again. */
+  /** Pools by name. A pool of a retired subnet has no effect until the subnet is back. */
   readonly pools: Map<string, ConfiguredPool>;
   /** By subnet, then by canonical address; also of retired subnets, whose cooldowns continue. */
   readonly claims: Map<string, ClaimMap>;
@@ -66,7 +66,7 @@ export interface State {
   readonly bindings: BindingPages;
   /** The allocation that has a MAC, by "network/mac". */
   readonly macs: AllocationMap;
-  /** The claims with a MAC that is not of their holder, and may be in use, by "network/mac": see `formerMacKeysOf`. */
+  /** Claims with a MAC of a former holder, by "network/mac": see `formerMacKeysOf`. */
   readonly formerMacs: Lookup<readonly ClaimName[]>;
   /** The claims without a holder whose last Pod had a MAC, by "network/mac". */
   readonly releasedMacs: Lookup<readonly ClaimName[]>;
@@ -74,9 +74,9 @@ export interface State {
   readonly reservations: Map<string, readonly ClaimName[]>;
   /** The claims whose reservation has a MAC, by "network/mac". The network is the subnet's own. */
   readonly reservedMacs: Map<string, readonly ClaimName[]>;
-  /** The number of addresses that Pods of a namespace hold, by "subnet/namespace": see namespace-counts.ts. */
+  /** The addresses that Pods of a namespace hold, by "subnet/namespace". */
   readonly namespaceCounts: Map<string, number>;
-  /** Claims ("subnet/address") whose etcd key another program changed: `decide` changes none of them. Found by a failed append, not from the log. */
+  /** Claims ("subnet/address") whose etcd key another program changed: they stay unchanged. */
   readonly fenced: Set<string>;
 }
 
@@ -154,7 +154,7 @@ export const macKeyOf = ({ attachment, subnet, mac }: Allocation): string =>
 export const attachmentKey = ({ provider, ordinal }: { provider: string; ordinal: number }): string =>
   `${provider}/${ordinal}`;
 
-/** The claim of an address in a subnet; undefined if it was never used, or its claim was dropped. */
+/** The claim of an address; undefined if it was never used, or was dropped. */
 export const claimOf = (state: State, subnet: string, address: string): Claim | undefined =>
   state.claims.get(subnet)?.get(address);
 
@@ -175,6 +175,6 @@ export const bindingsOf = (state: State, { subnet, addresses }: Allocation): rea
 /** The attachment that has a MAC, by "network/mac". */
 export const holderOfMac = (state: State, key: string): Attachment | undefined => state.macs.get(key)?.[0]?.attachment;
 
-/** The allocations of a Pod name, of any uid, oldest first: the same order in a folded and in a restored state. */
+/** The allocations of a Pod name, oldest first, in a folded and in a restored state. */
 export const allocationsOfPodName = (state: State, namespace: string, pod: string): readonly Allocation[] =>
   (state.pods.get(podKey(namespace, pod)) ?? []).toSorted((a, b) => a.seq - b.seq);

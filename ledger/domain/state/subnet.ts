@@ -65,7 +65,7 @@ export function subnetFromSpec(name: string, spec: SubnetSpec): Subnet {
 export const subnetsOverlap = (one: Subnet, other: Subnet): boolean =>
   one.families.some((a) => other.families.some((b) => cidrsOverlap(a.cidr, b.cidr)));
 
-/** All addresses but the first and the last, in both families, as in Kube-OVN. A /31 and a /127 have two hosts. */
+/** All addresses but the first and the last, as in Kube-OVN. A /31 and a /127 have two hosts. */
 export function hostsOf(cidr: Cidr): Interval {
   const last = lastAddressOf(cidr);
   return last - cidr.base <= 1n ? { first: cidr.base, last } : { first: cidr.base + 1n, last: last - 1n };

@@ -1,4 +1,4 @@
-/** What an allocation is about: NICs, owners and routes, and why it begins and ends. Events store these values as declared here. */
+/** What an allocation is about: NICs, owners and routes. Events store these values as they are. */
 
 /** One NIC of a Pod. `ordinal` counts the NICs of one provider, from 0. */
 export interface Attachment {
@@ -34,7 +34,7 @@ export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'i
 export type ReleaseCause =
   'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected' | 'detached';
 
-/** Why a binding ended: CNI DEL, CNI GC, or a reboot, deletion or out-of-service taint of its node. */
+/** Why a binding ended: CNI DEL, CNI GC, or the end of its node's service. */
 export type UnbindCause =
   'container-deleted' | 'garbage-collected' | 'node-rebooted' | 'node-deleted' | 'node-out-of-service';
 

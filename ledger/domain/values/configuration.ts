@@ -9,7 +9,7 @@ export interface SubnetSpec {
   readonly protocol: 'IPv4' | 'IPv6' | 'Dual';
   readonly cooldownMs: number;
   readonly bindingTimeoutMs: number;
-  /** The maximum of addresses that the Pods of one namespace may hold; absent: no limit. Since version 5. */
+  /** The quota of each namespace's Pods; absent: no limit. Since version 5. */
   readonly maxAddressesPerNamespace?: number;
 }
 
@@ -19,10 +19,10 @@ export interface SourceObject {
   readonly generation: number;
 }
 
-/** A normalised pool configuration: `ips` are "address" or "first..last", merged and sorted, IPv4 first. */
+/** A normalised pool: `ips` are "address" or "first..last", merged and sorted, IPv4 first. */
 export interface PoolSpec {
   readonly subnet: string;
   readonly ips: readonly string[];
-  /** The namespaces whose Pods may use the pool, and use it by default; none: all Pods that name the pool. */
+  /** The namespaces whose Pods use the pool by default; none: Pods that name the pool. */
   readonly namespaces: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Values about the ledger itself: event numbers, sealed segments, restorations and signing keys. */
+/** Values about the ledger: event numbers, sealed segments, restorations and signing keys. */
 
 /** The number of an event: 1, 2, 3 and so on. 0 means "none". */
 export type Seq = number;
@@ -14,7 +14,7 @@ export interface SealedSegment {
   readonly manifest: string;
   /** The archive, as text for people. */
   readonly archive: string;
-  /** Its size in the archive. Absent before schema version 7: it is not recorded, and the segment has an end state. */
+  /** Its size in the archive. Absent before schema version 7. */
   readonly files?: SegmentFiles;
 }
 
@@ -32,7 +32,7 @@ export const hasEndState = ({ files }: Pick<SealedSegment, 'files'>): boolean =>
 /** A sealed range of the log, and the event that records it. */
 export type Segment = SealedSegment & { readonly seq: Seq };
 
-/** etcd was restored from a backup that ends at `seq`: acknowledged events after it, at least up to `lostSeq`, are lost. */
+/** etcd was restored from a backup up to `seq`: acknowledged events up to `lostSeq` are lost. */
 export interface Restoration {
   /** The new epoch. */
   readonly epoch: number;

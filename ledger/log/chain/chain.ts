@@ -24,7 +24,7 @@ export interface Head {
   readonly hash: string;
   /** The time of the last event, milliseconds since 1970. */
   readonly at: number;
-  /** Only while a replay has not ended: how many claims it has written. See docs/decisions/0042-a-replay-writes-claims-last.md. */
+  /** During a replay: how many claims it has written. See docs/decisions/0042. */
   readonly claims?: number;
 }
 
@@ -191,7 +191,7 @@ function parseEnvelope(text: string, hash: string): { readonly envelope: Envelop
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
-/** The head after an event that follows `head`. @throws IpledgerError LEDGER_DAMAGED when it does not follow. */
+/** The head after an event that follows `head`. @throws IpledgerError LEDGER_DAMAGED */
 export function advanceHead(head: Head, stored: StoredEvent): Head {
   const { envelope } = stored;
   if (envelope.seq !== head.seq + 1)

@@ -1,4 +1,4 @@
-/** The times of events as text: RFC 3339 in UTC with milliseconds, as `Date.toISOString` writes them. */
+/** The times of events as text: RFC 3339 in UTC with milliseconds. */
 
 const zero = 48;
 const textLength = '2026-11-17T14:05:00.000Z'.length;
@@ -8,7 +8,7 @@ const dayLength = '2026-11-17'.length;
 let knownDay = '';
 let knownDayAt = Number.NaN;
 
-/** The last parsed text. The events of one batch have the same time, and a verification parses each time twice. */
+/** The last parsed text: events of a batch have the same time. */
 let lastParsed: { readonly text: string; readonly at: number | undefined } = { text: '', at: undefined };
 
 /** Milliseconds since 1970; undefined for every text that `Date.toISOString` does not write. */
@@ -52,7 +52,7 @@ function numberAt(text: string, from: number, end: number): number {
 
 let last = { at: Number.NaN, text: '' };
 
-/** Formats milliseconds since 1970. The keys and the answer of one event have the same time, so the last text is kept. */
+/** Formats milliseconds since 1970. It keeps the last text, which an event needs twice. */
 export function formatTime(at: number): string {
   if (at !== last.at) last = { at, text: new Date(at).toISOString() };
   return last.text;

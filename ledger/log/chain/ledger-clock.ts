@@ -17,9 +17,9 @@ export interface ClockReading {
 export interface TimeSource {
   /** Wall clock, milliseconds since 1970. */
   readonly wall: () => number;
-  /** Never set, never decreases; milliseconds from any origin. Stops while the machine is suspended. */
+  /** Never decreases; milliseconds from any origin. Stops while the machine is suspended. */
   readonly monotonic: () => number;
-  /** As `monotonic`, but continues while the machine is suspended. Absent: the machine is never suspended. */
+  /** Continues while the machine is suspended. Absent: it is never suspended. */
   readonly sinceBoot?: () => number;
 }
 
@@ -29,11 +29,11 @@ const machine: TimeSource = {
   sinceBoot: () => uptime() * 1_000,
 };
 
-/** The machine's clock may be this far ahead of the elapsed time: time servers correct it by as much. */
+/** How far the clock may be ahead of the elapsed time: time servers correct it by as much. */
 const toleranceMs = 5_000;
-/** Beyond the tolerance, ledger time gains a tenth of the elapsed time, so that no time limit ends much too early. */
+/** Ledger time gains a tenth of the elapsed time beyond it, so that no limit ends early. */
 const gain = 0.1;
-/** Of the time between two readings, at most this counts for the gain: a jump during a long pause is still a jump. */
+/** The time between two readings that counts at most: a jump in a pause is a jump. */
 const maxCountedMs = 10_000;
 
 export class LedgerClock {
@@ -57,7 +57,7 @@ export class LedgerClock {
     this.#suspendedMs = this.#measureSuspendedMs(this.#readMonotonic);
   }
 
-  /** How far the machine's clock is ahead of ledger time because it jumped; 0 otherwise. As of the last reading. */
+  /** How far the machine's clock has jumped ahead of ledger time, at the last reading. */
   get aheadMs(): number {
     return this.#aheadMs;
   }
@@ -103,7 +103,7 @@ export class LedgerClock {
     if (isNew) this.onJump?.(aheadMs);
   }
 
-  /** How long the machine was suspended since the last call: `monotonic` does not count that time. */
+  /** How long the machine was suspended since the last call: `monotonic` does not count it. */
   #suspendedSinceLastRead(monotonic: number): number {
     const before = this.#suspendedMs;
     this.#suspendedMs = this.#measureSuspendedMs(monotonic);

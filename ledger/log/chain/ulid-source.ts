@@ -10,7 +10,7 @@ const [timeLength, randomLength] = [10, 16];
 const lowDigits = 7;
 const poolBytes = 4_096;
 
-/** Returns a function that creates ids. Random bytes are read in bulk: byte by byte they would cost more than the rest of the id. */
+/** Returns a function that creates ids. It reads random bytes in bulk, which is cheaper. */
 export function createUlidSource(clock: () => number = Date.now): () => string {
   let pool = randomBytes(poolBytes);
   let used = 0;

@@ -1,4 +1,4 @@
-/** Converts event data between schema versions. The registry of events has the changes of each version. */
+/** Converts event data between schema versions, by the registry of events. */
 import type { Event, EventData, EventType } from '../../domain/events/event.ts';
 import { definitionOf } from '../../domain/events/registry.ts';
 import type { EventVersion } from '../../domain/events/schema-version.ts';
@@ -6,7 +6,7 @@ import type { EventVersion } from '../../domain/events/schema-version.ts';
 /** Event data in the format of one of the versions. */
 export type StoredData = { readonly [Type in EventType]: Partial<EventData<Type>> }[EventType];
 
-/** The first version that has all data of an event: a reader of an earlier version would apply it wrongly. */
+/** The first version that has all data of an event: earlier readers would apply it wrongly. */
 export function firstVersionOfEvent(event: Event): EventVersion {
   const { since, changes } = definitionOf(event.type);
   let version = since;

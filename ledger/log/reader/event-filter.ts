@@ -97,7 +97,7 @@ async function ofOwner(
   });
 }
 
-/** A test on the stored text, false only if the event cannot match: so most lines of a long log are neither parsed nor hashed. */
+/** A test on the stored text, so that most lines are neither parsed nor hashed. */
 export function textPrefilter({ subnet, namespace, pod, node, address }: EventFilter): (line: string) => boolean {
   const field = (name: string, value: string): string[] => (value === '' ? [] : [`"${name}":${JSON.stringify(value)}`]);
   const needles = [...field('subnet', subnet), ...field('namespace', namespace), ...field('pod', pod)];

@@ -1,4 +1,4 @@
-/** Exports the log: the exact lines of etcd and of the archive, after a check of numbers and chain. */
+/** Exports the exact lines of the log, after a check of numbers and chain. */
 import { countFitting } from '../../../lib/net/page-size.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';

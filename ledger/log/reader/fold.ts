@@ -18,7 +18,7 @@ import { parseLine } from '../store/stored-line.ts';
 /** Two folds run at a time, and other callers wait for both in each turn. */
 const msPerTurn = 3;
 
-/** Where to stop: after the command of an event, after all events up to a time, or at the current end of the log. */
+/** Where to stop: after a command, after all events up to a time, or at the log's end. */
 export type FoldEnd = { readonly seq: Seq } | { readonly at: number } | 'end';
 
 /** A state, and the head at which it is true. */

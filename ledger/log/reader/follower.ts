@@ -58,7 +58,7 @@ export class Follower {
     return performance.now() - this.#caughtUpAt;
   }
 
-  /** Answers from the current state of this replica. @throws IpledgerError the refusal of `read`; NOT_WRITER after the end of `run`. */
+  /** Answers from the replica's state. @throws the refusal of `read`; NOT_WRITER after `run` */
   readLocal<Answer>(read: StateRead<Answer>): ProvenAnswer<Answer> {
     if (this.#ended) throw this.#ended;
     try {
@@ -106,7 +106,7 @@ export class Follower {
     });
   }
 
-  /** Follows until the signal is aborted. @throws IpledgerError LEDGER_DAMAGED or POSITION_GONE when the log cannot be followed. */
+  /** Follows until the signal is aborted. @throws LEDGER_DAMAGED, POSITION_GONE */
   async run(signal: AbortSignal): Promise<void> {
     void this.#watchHead(signal);
     const sweeping = setInterval(() => this.#rejectExpired(), sweepMs);
@@ -155,7 +155,7 @@ export class Follower {
     }
   }
 
-  /** Keeps the state current without reads. After a change of the head the log itself is read, even if the head is the same. */
+  /** Keeps the state current without reads. A changed head causes a read of the log. */
   async #watchHead(signal: AbortSignal): Promise<void> {
     const changes = this.#replica.ledger.watchHead(signal)[Symbol.asyncIterator]();
     while (!(await changes.next()).done) this.#requestCatchUp('head-changed');

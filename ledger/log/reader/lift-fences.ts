@@ -14,7 +14,7 @@ import { expectedClaimText, readClaim } from '../store/stored-values.ts';
 import { readableAgain, type Replica } from './replica.ts';
 
 const defaultIntervalMs = 5_000;
-/** Keys that a round reads. Another program can fence any number of addresses, and they take turns. */
+/** Keys that a round reads. Other programs can fence any number; they take turns. */
 const maxKeysPerRound = 1_000;
 
 export interface LiftFencesOptions {
@@ -70,7 +70,7 @@ async function readKey({ ledger }: Replica, key: string, signal: AbortSignal): P
   return undefined;
 }
 
-/** Whether the state has the claim of a key: no decision is made about a fenced address, so both are of the same time. */
+/** Whether the state has the claim of a key: nothing is decided about a fenced address. */
 function isImplied({ state }: Replica, { subnet, address }: ClaimName, found: StoredKey | undefined): boolean {
   const claim = claimOf(state, subnet, address);
   if (!claim || !found) return claim === undefined && found === undefined;

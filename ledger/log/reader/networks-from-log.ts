@@ -1,4 +1,4 @@
-/** The networks of claims of retired Subnets whose keys an early version wrote without them. Only the log has them. */
+/** Networks of retired Subnets' claims that an early version wrote without them. */
 import { type Sequenced } from '../../domain/events/event.ts';
 import { addressesOf, otherKeyOf, evolve } from '../../domain/events/registry.ts';
 import { permanent } from '../../domain/state/undo-log.ts';

@@ -119,7 +119,7 @@ class ReplayWriter {
     return this.#head;
   }
 
-  /** Skips an event that the ledger already has. The hash of the last one shows whether all are equal. */
+  /** Skips an event that the ledger has. The last hash shows whether all are equal. */
   #skipExisting(): void {
     const existing = this.#existingHead;
     this.#endedBefore = this.#state.ended.end;
@@ -168,7 +168,7 @@ class ReplayWriter {
     this.#segments = [];
   }
 
-  /** Writes the claims of the last state, and deletes others that an earlier replay left. The last transaction removes the mark. */
+  /** Writes the last state's claims, and deletes others. The end removes the mark. */
   async #writeClaims(): Promise<void> {
     let claims: Batch['claims'][number][] = [];
     let bytes = 0;
@@ -197,7 +197,7 @@ class ReplayWriter {
       yield { name: claimNameOf(key), text: undefined, knownRevision };
   }
 
-  /** Sends a transaction when the one before it has ended. It is in flight while the caller prepares the next one. */
+  /** Sends a transaction after the previous one, while the caller prepares the next. */
   async #send(after: Head, changes: Partial<typeof noChanges>): Promise<void> {
     await this.#appending;
     this.#options.signal.throwIfAborted();
@@ -220,9 +220,9 @@ interface ExistingLedger {
   readonly claims: Map<string, Revision>;
 }
 
-/** The keys that a transaction compares besides those of claims: the head, the log after it, the writer and the freeze. */
+/** The other keys that a transaction compares: head, next events, writer and freeze. */
 const headOps = 4;
-/** A command ends fewer Pods than a chunk has: it changes two chunks at most, and one is forgotten. */
+/** A command ends fewer Pods than a chunk has: two chunks change, one is forgotten. */
 const maxEndedKeysPerCommand = 3;
 
 function notWritten({ head, events }: Batch, outcome: AppendOutcome): IpledgerError {

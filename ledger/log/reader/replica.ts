@@ -38,7 +38,7 @@ export class Replica {
   onEventRead: EventObserver | undefined;
   #head: Head;
   readonly #revisions: ClaimRevisions;
-  /** Fenced addresses whose keys could not be read at the start, so that the state has no claim of them (`claimKey`). */
+  /** Fenced addresses without a claim in the state: their keys were unreadable (`claimKey`). */
   readonly #unreadable = new Set<string>();
   readonly #listeners = new Set<Listener>();
   readonly #recent: StoredEvent[] = [];
@@ -100,7 +100,7 @@ export class Replica {
     return this.#unreadable.has(claimKey(name));
   }
 
-  /** Ends the fence of an address whose key has the value that the log implies. @param revision of the key; 0n without one */
+  /** Ends a fence whose key has the implied value. @param revision of the key; 0n without */
   serveAgain(name: ClaimName, revision: Revision): void {
     this.state.fenced.delete(claimKey(name));
     if (revision === 0n) this.#revisions.delete(name);
@@ -117,13 +117,13 @@ export class Replica {
     return this.#refusals.size >= maxRefusals && oldestAt > this.clock.read().at - rememberedRefusalMs;
   }
 
-  /** Calls the listener with the events of one or more complete commands, once committed. Returns a function that removes it. */
+  /** Calls the listener with committed events of whole commands. Returns its removal. */
   onCommitted(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The committed events from `from`, if all of them are in memory; undefined if the log has to be read. */
+  /** The committed events from `from`; undefined if the log has to be read. */
   recentFrom(from: Seq): readonly StoredEvent[] | undefined {
     const first = this.#recent[0]?.envelope.seq ?? this.#head.seq + 1;
     return from < first ? undefined : this.#recent.slice(from - first);
@@ -138,7 +138,7 @@ export class Replica {
     await this.#readTo(await this.#readHead(signal), signal);
   }
 
-  /** As `catchUp`, but reads the log only if the head has changed: it does not detect an extra event after an unchanged head. */
+  /** Reads the log as `catchUp`, but only after a change of the head. */
   async refresh(signal: AbortSignal): Promise<void> {
     const found = await this.#readHead(signal);
     if (headText(found) !== headText(this.#head)) await this.#readTo(found, signal);
@@ -150,7 +150,7 @@ export class Replica {
     await waitForCallback(signal, (done) => this.onCommitted(() => this.#head.seq >= seq && done()));
   }
 
-  /** The claims that a replay writes have other revisions than their events, so a replica cannot follow a replay. */
+  /** A replica cannot follow a replay, whose claims have other revisions than their events. */
   async #readHead(signal: AbortSignal): Promise<Head> {
     try {
       return await this.ledger.head(signal);

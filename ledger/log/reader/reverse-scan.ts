@@ -77,7 +77,7 @@ class Tail implements EventReader {
     this.#signal = signal;
   }
 
-  /** The lines of a page, oldest first; page 0 ends with the last event. Of a partly sealed page, the lines that are available. */
+  /** The lines of a page, oldest first; page 0 has the last event. Sealed lines may be missing. */
   async page(number: number): Promise<readonly StoredLine[]> {
     const last = this.#last - number * eventsPerRead;
     const first = Math.max(1, last - eventsPerRead + 1);
@@ -153,7 +153,7 @@ export async function lastSeqBefore(ledger: Ledger, at: number, upTo: Seq, signa
   return lastThat(0, upTo, async (seq) => (await timeOf(ledger, seq, signal)) < at);
 }
 
-/** Binary search: the last number from `first + 1` to `last` for which `holds`. `first` if it holds for none. */
+/** Binary search: the last number up to `last` for which `holds`; else `first`. */
 async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<boolean>): Promise<Seq> {
   let [before, after] = [first, last + 1];
   while (after - before > 1) {
@@ -164,7 +164,7 @@ async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<bool
   return before;
 }
 
-/** The time of an event, milliseconds since 1970; -Infinity for a sealed one that is not available: it is older than all others. */
+/** The time of an event in milliseconds; -Infinity for an unavailable sealed event. */
 async function timeOf(ledger: Ledger, seq: Seq, signal: AbortSignal): Promise<number> {
   try {
     const [line] = await ledger.readEach([seq], signal);

@@ -54,7 +54,7 @@ export async function freezeIfRewound(
   return isRewound;
 }
 
-/** The record of a freeze. @param found the head that the ledger has instead of the known position. */
+/** The record of a freeze. @param found the head in place of the known position */
 export function createFreezeRecord({ epoch, seq, hash }: KnownPosition, by: string, found: Head): FreezeReason {
   const foundHead = { epoch: found.epoch, seq: found.seq, hash: found.hash, at: new Date(found.at).toISOString() };
   return { epoch, seq, hash, by, at: new Date().toISOString(), found: foundHead };

@@ -66,7 +66,7 @@ export class ClusterHealth {
     this.#at(index).sentAt = now;
   }
 
-  /** The probe was answered, in this term of etcd. A member whose earlier probe is late is silent. */
+  /** Records an answered probe. Members with a late earlier probe are silent. */
   onAnswered(index: number, now: number, term: number): void {
     const member = this.#at(index);
     const { sentAt = now } = member;
@@ -98,7 +98,7 @@ export class ClusterHealth {
     lose(member.lost, new GRPCUnavailableError(`${member.endpoint} does not answer: ${reason}`));
   }
 
-  /** All members, in the order in which a call tries them: the fast ones in random order, slow ones, those that do not answer. */
+  /** All members in the order of calls: fast in random order, slow, then silent. */
   order(now: number): readonly number[] {
     const ranked = this.#members.map((member, index) => ({ index, ms: delayMs(member, now), random: Math.random() }));
     const fastMs = slow.factor * Math.min(...ranked.map(({ ms }) => ms)) + slow.plusMs;

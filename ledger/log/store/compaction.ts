@@ -1,4 +1,4 @@
-/** etcd can compact a revision while a client reads it page by page. The client then continues at a newer revision. */
+/** Continues a paged read at a newer revision when etcd has compacted the revision. */
 import { IpledgerError } from '../../../lib/errors.ts';
 
 /** Whether a read failed because etcd has compacted its revision. */

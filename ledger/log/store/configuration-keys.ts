@@ -1,4 +1,4 @@
-/** The keys that events change, besides log and claims: Subnets, pools, dropped claims, ended Pods and segments. */
+/** The keys of Subnets, pools, dropped claims, ended Pods and segments. */
 import type { OtherKey } from '../../domain/events/event-definition.ts';
 import type { Segment } from '../../domain/values/ledger.ts';
 import type { State } from '../../domain/state/state.ts';
@@ -46,7 +46,7 @@ export function configurationEntries(state: State, names: ConfiguredNames): Pick
   return { subnets: entriesOf('subnets'), pools: entriesOf('pools'), dropped: entriesOf('dropped') };
 }
 
-/** The bytes of a key with its value in the given state; 0 for a deleted one. A segment also changes the log start. */
+/** The bytes of a key with its value; 0 if deleted. A segment also changes the log start. */
 export function otherKeyBytes(state: State, key: OtherKey): number {
   if (key.kind === 'segments')
     return Buffer.byteLength(segmentText(key.segment)) + 2 * segmentKey(key.segment.from).length;

@@ -1,4 +1,4 @@
-/** The connections of the etcd client package. Its types do not have these members, and it has no other way to choose a host. */
+/** The connections of the etcd client package, by members that its types do not have. */
 import type { ChannelCredentials, ChannelOptions, Client, Metadata } from '@grpc/grpc-js';
 import { EtcdInvalidAuthTokenError, type Etcd3, type IOptions } from 'etcd3';
 import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
@@ -43,7 +43,7 @@ interface ConnectionPool {
 
 export const poolOf = (client: Etcd3): ConnectionPool => (client as unknown as { readonly pool: ConnectionPool }).pool;
 
-/** Calls a member once, and waits no longer than its health allows. `execute` is the only method that the client package uses. */
+/** Calls a member once, within its health's time, by the client package's `execute`. */
 export class CallOnce implements Pick<FaultPolicy, 'execute'> {
   readonly #health: ClusterHealth | undefined;
   readonly #index: number;
@@ -70,7 +70,7 @@ export class CallOnce implements Pick<FaultPolicy, 'execute'> {
 
 const never = new AbortController().signal;
 
-/** Runs again with a new token if etcd no longer accepts the present one: it has not executed the call. */
+/** Runs again with a new token if etcd rejects the present token, without an effect. */
 export async function withValidToken<Result>(client: Etcd3, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

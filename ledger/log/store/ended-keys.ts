@@ -14,7 +14,7 @@ interface FoundKey {
   readonly text: string;
 }
 
-/** Parses all keys of ended Pods, in their order. @throws IpledgerError LEDGER_DAMAGED also for a missing key */
+/** Parses all keys of ended Pods in order. @throws LEDGER_DAMAGED also for a missing key */
 export function parseEnded(keys: readonly FoundKey[]): EndedChunk[] {
   const chunks = keys.map(parseChunk);
   const end = (chunks.at(-1)?.index ?? -1) + 1;

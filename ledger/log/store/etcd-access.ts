@@ -15,7 +15,7 @@ import { poolOf } from './connection-pool.ts';
 export interface EtcdAccess {
   /** For https:// endpoints: the client certificate, and the authorities of etcd's certificate. */
   readonly certificates?: CertificateReloader;
-  /** For https:// endpoints that request no certificate: a PEM file of the authorities of etcd's certificate. */
+  /** A PEM file of the authorities of https:// endpoints that request no certificate. */
   readonly authorities?: string;
   readonly user?: { readonly name: string; readonly passwordFile: string };
 }
@@ -43,7 +43,7 @@ export function etcdAccessFromEnvironment(env: NodeJS.ProcessEnv, log: Logger): 
 /** Reads a password, without a trailing line break. @throws Error when the file is not readable. */
 const readPassword = (file: string): string => readFileSync(file, 'utf8').replace(/\r?\n$/, '');
 
-/** The access options of the client. @throws Error for https:// without authorities, and for http:// with them. */
+/** The client's access options. @throws Error if scheme and authorities do not fit */
 export function accessOptions(
   endpoints: readonly string[],
   { certificates, authorities, user }: EtcdAccess,

@@ -94,7 +94,7 @@ function readReply(bytes: Buffer, generated: GeneratedMethod<unknown, ITxnRespon
 /** TxnResponse.succeeded. */
 const succeededTag = numberTag(2);
 
-/** The revision of a TxnResponse whose compares passed; undefined otherwise. @throws IpledgerError UNAVAILABLE for other bytes */
+/** The revision of a TxnResponse whose compares passed. @throws UNAVAILABLE for other bytes */
 function revisionIfSucceeded(bytes: Buffer): bigint | undefined {
   const reader = new MessageReader(bytes, 'TxnResponse');
   let [revision, succeeded] = [0, false];

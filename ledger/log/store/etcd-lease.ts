@@ -12,7 +12,7 @@ import { type EtcdHost, poolOf } from './connection-pool.ts';
 /** The wait after a failed renewal. */
 const renewRetryMs = 300;
 const renewTimeoutMs = 1_500;
-/** The holder gives up this long before etcd, so two replicas never hold the lease, if their clocks run at the same speed. */
+/** The holder gives up this long before etcd, so two replicas never hold the lease. */
 const marginMs = 500;
 /** Revoking only saves time: without it the lease expires. */
 const revokeTimeoutMs = 1_000;
@@ -29,7 +29,7 @@ export interface LeaseOptions {
 
 export interface HeldLease {
   readonly id: string;
-  /** Aborted when the lease may have expired, and with the signal of the options, after which the lease expires. */
+  /** Aborted when the lease may have expired, and with the signal of the options. */
   readonly signal: AbortSignal;
   /** Ends the lease immediately, with every key on it. */
   revoke(): Promise<void>;
@@ -84,7 +84,7 @@ async function keepAlive(
   log.error(`${name} may have expired: etcd did not renew it in time`);
 }
 
-/** Renews at two members, so that one of them may be silent. Resolves to whether the lease exists. @throws their error */
+/** Renews at two members, one of which may be silent. Resolves to whether the lease exists. */
 async function renew(client: Etcd3, id: string, deadline: number): Promise<boolean> {
   const pool = poolOf(client);
   const order = pool.shuffledHosts();

@@ -223,7 +223,7 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   }
 }
 
-/** Parses each claim when it is reached: a page of parsed claims takes several times the memory of its texts. */
+/** Parses each claim when it is reached: parsed claims take more memory than texts. */
 function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
   for (const { key, text, modRevision } of page) {
     const { name, claim } = readClaim(key, text);

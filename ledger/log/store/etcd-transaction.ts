@@ -30,7 +30,7 @@ export const etcdLimits: AppendLimits = { ops: 128, bytes: 1 << 20 };
 export const toBytes = (text: string): Buffer => Buffer.from(text, 'utf8');
 export const valueText = ({ value }: IKeyValue): string => value.toString('utf8');
 
-/** The error text of the etcd client, without the status number and grpc-js's text around a connection error. */
+/** The error text of the etcd client, without grpc-js's text around a connection error. */
 export function etcdErrorMessage(error: unknown): string {
   const message = errorMessage(error).replace(
     /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
@@ -40,7 +40,7 @@ export function etcdErrorMessage(error: unknown): string {
   return refusal === undefined ? message : `${message}. ${refusal}`;
 }
 
-/** The alarms during which etcd rejects all writes: name, code in the API, a part of etcd's error, and what to do. */
+/** The alarms that make etcd read-only: name, code, a part of the error, and what to do. */
 export const writeAlarms = [
   // First, because the remedy of the other one disarms both
   {

@@ -10,7 +10,7 @@ import { toBytes } from './etcd-transaction.ts';
 const pollMs = 1_000;
 const reopenMs = 500;
 
-/** Yields immediately, at least once after each change of the key, and every {@link pollMs}. Ends with the signal. */
+/** Yields at once, after each change of the key, and every {@link pollMs}. */
 export async function* watchKey(client: Etcd3, key: string, signal: AbortSignal): AsyncIterable<void> {
   const stopped = new AbortController();
   let wake = new AbortController();
@@ -26,7 +26,7 @@ export async function* watchKey(client: Etcd3, key: string, signal: AbortSignal)
   }
 }
 
-/** Calls `wake` for each response of a watch. When it ends, or its member does not answer, it opens another one. */
+/** Calls `wake` for each response of a watch, which is opened again at its end. */
 async function wakeOnChange(client: Etcd3, key: string, wake: () => void, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {

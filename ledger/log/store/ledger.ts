@@ -43,11 +43,11 @@ export interface Batch {
   readonly ended: readonly { readonly index: number; readonly text: string | undefined }[];
   readonly subnets: readonly ConfigurationEntry[];
   readonly pools: readonly ConfigurationEntry[];
-  /** The segments that the events seal. Their keys must not exist. The log start becomes the event after them. */
+  /** The segments that the events seal, whose keys must not exist. */
   readonly segments: readonly Segment[];
   /** Whether the append fails while the ledger is frozen. */
   readonly requiresUnfrozen: boolean;
-  /** The create revision of this replica's writer key, so that a deposed writer cannot append; 0n: there must be no writer. undefined: not compared. */
+  /** The create revision of the writer key, against deposed writers. 0n: no writer. */
   readonly writer: Revision | undefined;
 }
 
@@ -64,7 +64,7 @@ export const noChanges: Omit<Batch, 'head' | 'requiresUnfrozen' | 'writer'> = {
 
 export type AppendOutcome =
   | { readonly kind: 'appended'; readonly revision: Revision }
-  /** The head has moved, or the log has events after it: read the tail of the log and decide again. */
+  /** The head has moved, or more events exist: read the log's tail and decide again. */
   | { readonly kind: 'moved' }
   /** The head is as known, but another replica is the writer. */
   | { readonly kind: 'deposed' }
@@ -105,7 +105,7 @@ export interface LoadedClaim {
 export interface StoredLine {
   readonly key: string;
   readonly text: string;
-  /** Of the transaction that wrote it, and so of the claims that it touched; 0n in the archive, which does not keep it. */
+  /** The revision of its transaction and claims; 0n in the archive. */
   readonly revision: Revision;
 }
 
@@ -143,7 +143,7 @@ export interface KeyReader {
   keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage>;
 }
 
-/** Every method throws an IpledgerError (UNAVAILABLE, LEDGER_DAMAGED) or, when the signal is aborted, an AbortError. */
+/** Every method throws an IpledgerError, or an AbortError after an abort. */
 export interface Ledger extends KeyReader {
   readonly limits: AppendLimits;
   /**
@@ -165,14 +165,14 @@ export interface Ledger extends KeyReader {
   readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]>;
   /** The current head; linearizable. @throws also UnfinishedReplay */
   head(signal: AbortSignal): Promise<Head>;
-  /** Yields when the head may have changed: at least once after each change, and periodically. Ends with the signal. */
+  /** Yields at least after each change of the head, and periodically, until an abort. */
   watchHead(signal: AbortSignal): AsyncIterable<void>;
 }
 
 /** Reads single events. */
 export type EventReader = Pick<Ledger, 'readEach'>;
 
-/** What sealing needs, and reading across the boundary between archive and etcd. Throws as Ledger does. */
+/** The access of sealing and of reads across archive and etcd. Throws as Ledger does. */
 export interface SealedLog {
   /** The first event that is not sealed. Linearizable; it never decreases. */
   logStart(signal: AbortSignal): Promise<Seq>;
@@ -182,7 +182,7 @@ export interface SealedLog {
   prune(signal: AbortSignal): Promise<boolean>;
 }
 
-/** Stores the freeze of the ledger, for all replicas and across their restarts. Throws as Ledger does. */
+/** Stores the freeze of the ledger for all replicas. Throws as Ledger does. */
 export interface FreezeStore {
   /** Why the ledger is frozen; undefined when it is not. Linearizable. */
   readFreeze(signal: AbortSignal): Promise<FreezeReason | undefined>;

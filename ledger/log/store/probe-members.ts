@@ -10,10 +10,10 @@ import { headKey } from './keys.ts';
 /** Time from the end of a probe to the next one. */
 const intervalMs = 200;
 const timeoutMs = 5_000;
-/** A member that is lost gets a new connection for each probe: the old one may wait long after the network is back. */
+/** A lost member gets a new connection for each probe: an old one may wait for long. */
 const lostTimeoutMs = 1_000;
 
-/** Probes each member until the signal is aborted, and makes calls of the client try the members in the order of their health. */
+/** Probes the members until the signal is aborted, and orders calls by their health. */
 export function probeMembers(client: Etcd3, health: ClusterHealth, signal: AbortSignal): void {
   const pool = poolOf(client);
   pool.shuffledHosts = function* () {
@@ -62,7 +62,7 @@ type RangeMethod = (
   onReply: (error: ServiceError | null, reply?: IRangeResponse) => void,
 ) => ClientUnaryCall;
 
-/** Statuses of a member that is unreachable, has no quorum, or did not answer in time. Any other one is an answer. */
+/** Statuses of a member without reach, quorum or answer. Other statuses are answers. */
 const failures: readonly number[] = [
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,

@@ -69,7 +69,7 @@ function sharedBeginning(one: string, other: string): string {
   return one.slice(0, length);
 }
 
-/** The part of a range of keys that begin with a text, from its first key on. The complete range for a text that is not of the ledger. */
+/** The part of a range of keys that begin with a text; else the complete range. */
 function limitToPrefix(beginning: string, { from, end }: PageRange): PageRange {
   const isOfLedger = beginning.length > keyPrefix.length && /^[ -}]+$/.test(beginning);
   const last = isOfLedger ? prefixEnd(beginning) : end;

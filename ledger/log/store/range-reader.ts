@@ -66,7 +66,7 @@ export class RangeReader {
     }
   }
 
-  /** The bytes of one reply: they are decoded when the caller needs them. If the keys are too large for the client, it requests fewer. */
+  /** The bytes of one reply, decoded on demand. Large keys make the client request fewer. */
   async #page({ from, end }: PageRange, limit: number, revision: number | undefined, signal: AbortSignal) {
     for (let maxKeys = limit; ; maxKeys = Math.ceil(maxKeys / 16))
       try {
@@ -87,7 +87,7 @@ export class RangeReader {
     return await callEtcd('read', reply, signal);
   }
 
-  /** The first event of the log, for a range that contains the beginning of the log. A damaged key counts as 1. */
+  /** The log's first event, if the range contains it. A damaged key counts as 1. */
   async #logStartOf({ from, end }: KeyRange, signal: AbortSignal): Promise<Seq> {
     if (from > logPrefix || end <= logPrefix) return 1;
     const found = await this.get(logStartKey, signal);

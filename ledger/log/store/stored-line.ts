@@ -1,4 +1,4 @@
-/** Parses a line of the log. A line that is not the event of its key is an error that names the key. */
+/** Parses a line of the log. @throws an error with the key for a line of another event */
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { NewerEventError, parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { logKey } from './keys.ts';

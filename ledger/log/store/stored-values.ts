@@ -26,13 +26,13 @@ import {
   subnetPrefix,
 } from './keys.ts';
 
-/** An address key as found. `claim` is undefined when the value is not a claim, or the key names no address. */
+/** An address key. `claim` is undefined if the value or the key is invalid. */
 export interface FoundClaim {
   readonly name: ClaimName;
   readonly claim: Claim | undefined;
 }
 
-/** Reads an address key and its value. @throws IpledgerError LEDGER_DAMAGED for a key that is not an address key. */
+/** Reads an address key and its value. @throws IpledgerError LEDGER_DAMAGED */
 export function readClaim(key: string, text: string): FoundClaim {
   const name = claimNameOf(key);
   try {
@@ -103,7 +103,7 @@ function parseStored(text: string): Partial<StoredClaim> | null {
   }
 }
 
-/** The list that a key should have: the found one if it is a part of `all` that includes `required`, else `all`. */
+/** The list that a key should have: the found part of `all` with `required`, else `all`. */
 function expectedList(
   found: unknown,
   all: readonly string[] | undefined,
@@ -203,7 +203,7 @@ export function parsePool(key: string, text: string): ConfiguredPool {
   });
 }
 
-/** The value of the head's key. An append compares it byte by byte, so a head has exactly one text. */
+/** The value of the head's key. A head has exactly one text, because appends compare it. */
 export const headText = ({ ledger, epoch, seq, hash, at, claims }: Head): string =>
   JSON.stringify({ ledger, epoch, seq, hash, at: formatTime(at), claims });
 
@@ -223,7 +223,7 @@ export function parseHead(text: string): Head {
   return head;
 }
 
-/** Parses the head of a ledger of which a replay may have written only a part. @throws IpledgerError LEDGER_DAMAGED */
+/** Parses the head, perhaps of an incomplete replay. @throws IpledgerError LEDGER_DAMAGED */
 export function parseAnyHead(text: string): Head {
   return parseOrReject(headKey, text, 'head', () => {
     const { at, ...stored } = JSON.parse(text) as Omit<Head, 'at'> & { readonly at: string };
@@ -282,7 +282,7 @@ export interface FreezeReason {
   readonly epoch: number;
   readonly seq: Seq;
   readonly hash: string;
-  /** The identity of the client that has read this position, and when the allocator found that it is missing. */
+  /** The identity of the client that read this position, and when it was found missing. */
   readonly by: string;
   readonly at: string;
   /** The head at that time: later events are new. Absent in records of early versions. */
@@ -292,7 +292,7 @@ export interface FreezeReason {
 export const freezeText = ({ epoch, seq, hash, by, at, found }: FreezeReason): string =>
   JSON.stringify({ epoch, seq, hash, by, at, found });
 
-/** Parses the reason of a freeze. @throws IpledgerError LEDGER_DAMAGED for a value without a position: the next epoch follows from it. */
+/** Parses a freeze. @throws LEDGER_DAMAGED without a position: the next epoch needs it */
 export function parseFreeze(text: string): FreezeReason {
   return parseOrReject(freezeKey, text, 'freeze reason', () => {
     const reason = JSON.parse(text) as FreezeReason;

@@ -5,7 +5,7 @@
  * The buffer is written from its end to its beginning: the length of a message precedes it, and is known when it is written.
  */
 
-/** A condition on a key, or on each key from `key` to `rangeEnd` (not included). Other than `value`: revisions, 0 for no key. */
+/** A condition on a key, or each key from `key` to `rangeEnd` (exclusive). Revision 0: no key. */
 export interface Compare {
   readonly key: string;
   readonly rangeEnd?: string;
@@ -72,7 +72,7 @@ function writeRead(writer: BackwardWriter, { key, rangeEnd, limit }: Read): void
 }
 
 const minCapacity = 16 << 10;
-/** What the last transaction needed: under load the next one is as large, and a buffer that grows is copied and garbage. */
+/** The size of the last transaction: the next is as large, and growth copies the buffer. */
 let expectedBytes = 0;
 
 /** Writes the fields of a protobuf message, the last one first. */

@@ -1,4 +1,4 @@
-/** The spans of one append: each traced request of the batch gets its own, as a child of its call. */
+/** The spans of one append: one for each traced request, as a child of its call. */
 import type { Span } from '../../../lib/tracing/span.ts';
 import type { AppendOutcome } from '../store/ledger.ts';
 import type { BatchBuilder } from './batch.ts';

@@ -61,7 +61,7 @@ export class BatchBuilder {
   #bytes = 0;
   #requiresUnfrozen = false;
 
-  /** @param inFlight the batch before this one, whose events are in the state and not committed yet. */
+  /** @param inFlight the previous batch, whose events are in the state and not committed */
   constructor(replica: Replica, inFlight?: BatchBuilder) {
     this.#replica = replica;
     this.#head = inFlight?.head ?? replica.head;
@@ -78,7 +78,7 @@ export class BatchBuilder {
     return this.#events;
   }
 
-  /** Whether an event that is not committed yet matches: of this batch, or of the one in flight before it. */
+  /** Whether an event of this batch, or of the batch in flight, matches. */
   hasUncommitted(matches: (event: StoredEvent) => boolean): boolean {
     return this.#events.some(matches) || this.#eventsInFlight.some(matches);
   }
@@ -121,7 +121,7 @@ export class BatchBuilder {
     this.#undoLog.rollBack();
   }
 
-  /** The transaction. The batch before this one must be committed: the revisions of its claims are known then. */
+  /** The transaction. The previous batch must be committed: its claims need revisions. */
   build(writer: Revision | undefined): Batch {
     const { state } = this.#replica;
     const claims = this.#undoLog.touched.map((name) => {

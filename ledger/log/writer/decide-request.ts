@@ -1,4 +1,4 @@
-/** Step 2 of a request in the writer: decides it against the state with the batch in it, and adds its events to the batch. */
+/** Step 2 of a request in the writer: decides it with the batch, and adds its events. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { decide, isCommandAllowedWhileFrozen } from '../../domain/decide/decide.ts';
@@ -20,7 +20,7 @@ export interface DecisionContext {
   readonly log: Logger;
 }
 
-/** Decides a request; 'full' when it belongs in the next batch. If a command throws, only its own request fails. */
+/** Decides a request; 'full' if it belongs in the next batch. A throw fails only this request. */
 export function decideRequest(
   builder: BatchBuilder,
   queued: QueuedRequest,
@@ -75,7 +75,7 @@ export function decideRequest(
   }
 }
 
-/** The log records a refusal once per Pod uid and reason, as far as the replica's list of recorded refusals goes back. */
+/** The log records a refusal once per Pod uid and reason, as far as the list goes back. */
 function unrecorded(
   record: AllocationRefused | undefined,
   builder: BatchBuilder,

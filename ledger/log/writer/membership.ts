@@ -20,7 +20,7 @@ const defaultRefreshMs = 2_000;
 const initial = { refreshes: 4, refreshMs: 250 };
 /** Clocks are compared only if the last refresh is at most this old. */
 const maxRefreshAgeMs = 10_000;
-/** After this number of refreshes, `untilClockAgrees` no longer waits for a replica whose key has not changed. */
+/** The refreshes after which `untilClockAgrees` ignores a replica without changes. */
 const refreshesToCompare = 3;
 
 /** A live replica, as in the value of its member key. */
@@ -29,7 +29,7 @@ export interface Member extends Candidate {
   readonly reads: readonly number[];
 }
 
-/** The newest version that all members read. Without a common version the oldest one: a replica that cannot read it stops. */
+/** The newest version that all members read; without a common version the oldest. */
 export function versionToWrite(members: readonly Pick<Member, 'reads'>[]): EventVersion {
   const common = eventVersions.filter((version) => members.every(({ reads }) => reads.includes(version)));
   return common.at(-1) ?? (eventVersions[0] as EventVersion);
@@ -68,7 +68,7 @@ export class Membership {
     this.#options = options;
   }
 
-  /** The newest version that every live replica reads; before the first refresh the oldest version. */
+  /** The newest version of all live replicas; before the first refresh the oldest. */
   get eventVersion(): EventVersion {
     return this.#members ? versionToWrite(this.#members) : (eventVersions[0] as EventVersion);
   }
@@ -82,7 +82,7 @@ export class Membership {
     );
   }
 
-  /** Aborted while this replica's clock differs from those of most replicas: it would write wrong times. */
+  /** Aborted while this clock differs from most replicas': it would write wrong times. */
   get clockSkewed(): AbortSignal {
     return this.#clockSkewed.signal;
   }
@@ -93,7 +93,7 @@ export class Membership {
       await pause(this.#refreshMs / 4, signal);
   }
 
-  /** Keeps the key of this replica, and reads the others, until the signal is aborted. Then it deletes the key. */
+  /** Keeps this replica's key and reads the others. Deletes the key after an abort. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -128,7 +128,7 @@ export class Membership {
     await this.#putMember(kvs.find(isOwn), signal);
   }
 
-  /** A key that changed since the last refresh is younger than it. So its time shows how far the clocks differ. */
+  /** A key that changed since the last refresh is younger: its time shows the clocks' gap. */
   #compareClocks(others: readonly IKeyValue[]): void {
     const { log, wall = Date.now } = this.#options;
     const [now, monotonic] = [wall(), performance.now()];
@@ -188,7 +188,7 @@ export class Membership {
   }
 }
 
-/** Parses a member key, with the time of its last write; an empty array for a value that is not a member. */
+/** Parses a member key with its last write; [] for a value that is no member. */
 function parseMember(value: Buffer): (Member & { readonly at?: string })[] {
   try {
     const member = JSON.parse(value.toString('utf8')) as Member & { readonly at?: string };

@@ -9,9 +9,9 @@ import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
 import type { RequestQueue } from './request-queue.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 
-/** At most what a transaction can hold, so that few decisions are undone because the transaction is full. */
+/** The most that a transaction can hold, so that few decisions are undone. */
 const maxRequestsPerBatch = 128;
-/** Decisions that waited longer for the append before them are made again, so that their times are those of their append. */
+/** Decisions that waited longer are made again, for the time of their append. */
 const maxAgeMs = 100;
 
 export class OpenBatch {

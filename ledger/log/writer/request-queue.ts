@@ -9,7 +9,7 @@ import type { QueuedRequest } from '../pending-request.ts';
 
 export class RequestQueue {
   #returned: QueuedRequest[] = [];
-  /** Requests by kind and identity, each in the order of their turns; those of an identity in the order of arrival. */
+  /** Requests by kind and identity, in the order of turns, then of arrival. */
   #waiting = new Map<string, Map<string, QueuedRequest[]>>();
   #length = 0;
   /** Called when a request arrives. */

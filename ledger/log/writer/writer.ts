@@ -25,11 +25,11 @@ import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import { UnknownOutcomes } from './unknown-outcomes.ts';
 
 const maxQueued = 20_000;
-/** After this number of consecutive unknown outcomes the writer resigns: another replica may have a better connection. */
+/** The unknown outcomes in a row after which the writer resigns to a better connection. */
 const maxUnknownOutcomes = 100;
 /** The backoff after an append of unknown outcome. */
 const defaultRetry = { firstMs: 50, maxMs: 1_000 };
-/** An attempt that fails, and the reply that reports it, take less than this unless etcd is slow. */
+/** A failed attempt and its reply take less than this unless etcd is slow. */
 const attemptMs = 500;
 
 /** One append, for metrics. */
@@ -58,7 +58,7 @@ export class Writer {
   #answering: NodeJS.Immediate | undefined;
   #ended: IpledgerError | undefined;
   readonly #unknownOutcomes = new UnknownOutcomes();
-  /** The number of requests at the head of the queue that get a batch each, because their common batch was rejected. */
+  /** The requests that get a batch each, because their common batch was rejected. */
   #singleRequestBatches = 0;
   #attemptedBatches = 0;
   #lastFailure = 'it does not reply';
@@ -157,7 +157,7 @@ export class Writer {
     return new OpenBatch(this.#options, isSingle, inFlight);
   }
 
-  /** Decides what arrives in a turn of the event loop at its end, while a batch is in flight. Returns a function that ends this. */
+  /** Decides the arrivals of a turn at its end. Returns a function that ends this. */
   #decideDuring(inFlight: BatchBuilder): () => void {
     let turn: NodeJS.Immediate | undefined;
     const decide = (): void => {
@@ -185,7 +185,7 @@ export class Writer {
     if (next.isSingle) this.#singleRequestBatches++;
   }
 
-  /** Answers the proven requests. Each turn of the event loop has a part of them, because their callers encode the answers in it. */
+  /** Answers proven requests, a part in each turn: their callers encode the answers in it. */
   #answerProven(): void {
     const turn = new TurnBudget();
     while (this.#proven.length > 0 && !turn.isSpent) {
@@ -301,7 +301,7 @@ export class Writer {
     return this.#catchUp(signal);
   }
 
-  /** Reads the new events of the log, and answers the requests whose append they show, and the queries that waited before it. */
+  /** Reads new events, and answers the requests and queries that waited for them. */
   async #catchUp(signal: AbortSignal): Promise<'done' | 'retry'> {
     const { replica, log } = this.#options;
     const queries = this.#queue.takeQueries();
@@ -324,7 +324,7 @@ export class Writer {
     }
   }
 
-  /** Answers queries from the state, which has no uncommitted events here. Each turn of the event loop has a part of them. */
+  /** Answers queries from the state without uncommitted events, a part in each turn. */
   async #answerQueries(queries: readonly QueuedRequest[]): Promise<void> {
     const builder = new BatchBuilder(this.#options.replica);
     const turn = new TurnBudget();
@@ -339,7 +339,7 @@ export class Writer {
     }
   }
 
-  /** Rejects requests whose caller leaves before the next attempt, so that the caller learns the cause. */
+  /** Rejects requests whose caller leaves too early, with the cause. */
   #rejectExpired(pauseMs: number): void {
     const refused = this.#refusal === undefined ? undefined : new IpledgerError('LEDGER_NOT_WRITABLE', this.#refusal);
     const failed = new IpledgerError('UNAVAILABLE', `etcd accepts no writes: ${this.#lastFailure}`);

@@ -1,4 +1,4 @@
-/** Watches the size of etcd's database, its growth and its compaction. At its quota etcd rejects writes, and no address can be allocated. */
+/** Watches etcd's size, growth and compaction. At its quota etcd rejects writes. */
 import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
@@ -15,7 +15,7 @@ export interface EtcdSize {
   readonly bytes: number;
   /** Bytes in use: the size after a defragmentation. */
   readonly inUse: number;
-  /** Days until the quota is in use, at the growth of the last day; undefined while that is not known, or there is no growth. */
+  /** Days until the quota is used, at the growth of the last day; undefined without growth. */
   readonly daysLeft?: number | undefined;
 }
 
@@ -83,7 +83,7 @@ const dayMs = 24 * hourMs;
 /** Beyond this the growth means nothing. */
 const maxDays = 3_650;
 
-/** The least size of one hour. Between two compactions the size rises, so only the least one shows growth. */
+/** The least size of one hour: the size rises between two compactions. */
 interface HourlyMinimum {
   readonly hour: number;
   inUse: number;
@@ -102,7 +102,7 @@ export class EtcdGrowth {
     while ((this.#hours[0]?.hour ?? hour) < hour - windowHours - 1) this.#hours.shift();
   }
 
-  /** Days until `quotaBytes` are in use. Undefined in the first two hours, and while the size does not grow. */
+  /** Days until `quotaBytes` are in use; undefined for two hours, and without growth. */
   daysLeft(quotaBytes: number): number | undefined {
     const [first, last] = [this.#hours[0], this.#hours.at(-2)];
     if (!first || !last || last.hour <= first.hour) return undefined;

@@ -28,7 +28,7 @@ export class LastWriter {
     return performance.now() - this.#at;
   }
 
-  /** Whether the replica has seen a writer since its start, or waited for one longer than a takeover takes. */
+  /** Whether the replica has seen a writer, or waited longer than a takeover takes. */
   get isKnown(): boolean {
     return this.#isSeen || this.agoMs >= maxWithoutWriterMs;
   }

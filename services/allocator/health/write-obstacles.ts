@@ -10,14 +10,14 @@ import { type LastWriter, maxWithoutWriterMs } from './health.ts';
 
 export interface WriteObstacle {
   readonly reason: (typeof writeAlarms)[number]['reason'] | 'no-writer' | 'frozen';
-  /** What is wrong, and what to do. A CNI error holds up to 140 bytes of it for a Pod with the longest names. */
+  /** What is wrong, and what to do. A CNI error may hold just 140 bytes of it. */
   readonly message: string;
   /** RFC 3339. */
   readonly since: string;
 }
 
 export interface WriteObstacleOptions {
-  /** The errors in the status of a member of etcd. An alarm of any member is one: "memberID:1 alarm:NOSPACE". */
+  /** The errors in an etcd member's status, for example "memberID:1 alarm:NOSPACE". */
   readonly readAlarms: () => Promise<readonly string[]>;
   readonly freezeStore: Pick<FreezeStore, 'readFreeze'>;
   readonly lastWriter: Pick<LastWriter, 'agoMs'>;
@@ -39,7 +39,7 @@ export class WriteObstacles {
     this.#options = options;
   }
 
-  /** Resolves to undefined if the ledger can be written, or the reason is not known. Does not reject. */
+  /** Resolves to undefined if the ledger can be written, or the reason is unknown. */
   find(): Promise<WriteObstacle | undefined> {
     const now = performance.now();
     if (now - this.#lookedAt >= (this.#options.maxAgeMs ?? defaultMaxAgeMs)) {
@@ -49,7 +49,7 @@ export class WriteObstacles {
     return this.#latest;
   }
 
-  /** The first cause first: an etcd with an alarm elects no writer, and without a writer no ledger is recovered. */
+  /** The first cause first: with an alarm no writer is elected, and nothing is recovered. */
   async #look(): Promise<WriteObstacle | undefined> {
     const { freezeStore, readAlarms, lastWriter } = this.#options;
     const signal = timeoutSignal(readTimeoutMs);

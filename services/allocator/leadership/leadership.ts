@@ -37,7 +37,7 @@ export interface LeadershipOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs until the signal is aborted. @throws IpledgerError LEDGER_DAMAGED: an operator must repair the ledger. */
+/** Runs until the signal is aborted. @throws LEDGER_DAMAGED: an operator must repair it. */
 export async function runLeadership(options: LeadershipOptions): Promise<void> {
   while (!options.signal.aborted) {
     const term = await standBy(options);

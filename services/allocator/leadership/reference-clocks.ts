@@ -82,7 +82,7 @@ export class ReferenceClocks {
     return references.toSorted((a, b) => Math.abs(b) - Math.abs(a))[0];
   }
 
-  /** Resolves when the references were read and this clock is not wrong or is accepted; or with the signal. */
+  /** Resolves when this clock agrees with the references, or is accepted; or at an abort. */
   async untilAgrees(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#isRead.promise, pause(timeoutMs * 2, signal)]);
     while (!signal.aborted && !this.#options.isAccepted && this.wrongByMs !== undefined) await pause(100, signal);

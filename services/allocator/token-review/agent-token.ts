@@ -8,7 +8,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 import { type Identity, parseIdentity } from '../../../lib/tls/identity.ts';
 
-/** The audience of the agents' tokens. The Kubernetes API does not accept a token with this audience alone. */
+/** The audience of the agents' tokens, which the Kubernetes API does not accept. */
 export const tokenAudience = 'ipledger';
 
 /** The Kubernetes user of a ServiceAccount. @param account "namespace/name" */

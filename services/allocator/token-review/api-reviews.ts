@@ -1,4 +1,4 @@
-/** The reviews of tokens and permissions by the Kubernetes API. Neither their errors nor their log lines contain a token. */
+/** Reviews of tokens and permissions by the Kubernetes API. No error contains a token. */
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { apiGroup } from '../../../lib/grpc/server/kubernetes-permissions.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -80,7 +80,7 @@ interface ReviewKind {
   readonly error: string;
 }
 
-/** @throws IpledgerError UNAVAILABLE, from the returned function; the log has the reason once a minute */
+/** @throws IpledgerError UNAVAILABLE from the returned function; logs the reason */
 function reviewSender(
   { api, log, signal }: ReviewParts,
   { path, warning, error: message }: ReviewKind,

@@ -20,11 +20,11 @@ const rejectedTtlMs = 10_000;
 const unavailableTtlMs = 1_000;
 /** Twice the nodes of a large cluster, for accepted and for rejected tokens. */
 const defaultMaxEntries = 10_000;
-/** Reviews that one connection can cause. An agent causes one per minute, and one when its token is renewed. */
+/** Reviews that a connection can cause: an agent causes one per minute and renewal. */
 const connectionLimit = { perSecond: 1, burst: 10 };
-/** Reviews of tokens that were never accepted. All agents of a large cluster may connect after a restart. */
+/** Reviews of unknown tokens: all agents may connect after a restart. */
 const unknownLimit = { perSecond: 100, burst: 1_000, inProgress: 32 };
-/** Calls that wait for a review. Each holds up to 64 KiB of its request, within the budget of its address. */
+/** Calls that wait for a review, each with up to 64 KiB in its address's budget. */
 const maxWaiting = { total: 1_024, perConnection: 128 };
 
 export const reviewOutcomes = ['accepted', 'rejected', 'unavailable', 'limited'] as const;

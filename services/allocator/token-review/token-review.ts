@@ -1,4 +1,4 @@
-/** The flags of token review, and what they start: the authentication of agents and of people by tokens. */
+/** The flags of token review, and the authentication that they start. */
 import { InvalidArgumentError, Option } from 'commander';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { connectDefaultApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -22,7 +22,7 @@ export interface TokenReviewSettings {
   readonly agentServiceAccount?: string;
 }
 
-/** The flags. `isOn` reads the variables of the switches, because commander takes any value of them as true. */
+/** The flags. `isOn` reads the variables: commander takes any value as true. */
 export const tokenReviewOptions = (): Option[] => [
   new Option(
     '--token-review',
@@ -89,7 +89,7 @@ interface AcceptedClients {
   readonly onReviewed: (outcome: ReviewOutcome) => void;
 }
 
-/** Agents and users have caches and limits of their own: the many users of a cluster can neither evict nor delay agents. */
+/** Agents and users have separate caches and limits: users cannot delay agents. */
 export function createTokenAccess(parts: ReviewParts, accepted: AcceptedClients): TokenAccess {
   const { acceptsAgents, acceptsUsers, onReviewed } = accepted;
   const agents = new TokenAuthenticator({ review: createReview(parts), onReviewed });

@@ -75,7 +75,7 @@ export class CheckpointSchedule {
     options.log.info({ verifier: this.#signer.verifier.text }, 'checkpoints are signed');
   }
 
-  /** Returns undefined without a key. @throws Error for an invalid key file, or a checkpoint file without a key. */
+  /** Returns undefined without a key. @throws Error for an invalid or missing key file */
   static create(settings: CheckpointSettings, options: CheckpointScheduleOptions): CheckpointSchedule | undefined {
     if (settings.checkpointKey !== '') return new CheckpointSchedule(settings, options);
     if (settings.checkpointFile === '') return undefined;
@@ -89,7 +89,7 @@ export class CheckpointSchedule {
     return this.#signer.signer;
   }
 
-  /** Compares the ledger with the last checkpoint in the file, and freezes a rewound ledger. Throws as `checkLastCheckpoint`. */
+  /** Compares the ledger with the file's last checkpoint. Freezes a rewound ledger. */
   async checkRollback(live: Ledger & FreezeStore, by: string, signal: AbortSignal): Promise<void> {
     const { replica, log } = this.#options;
     const { checkpointFile: file } = this.#settings;

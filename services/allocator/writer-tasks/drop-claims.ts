@@ -31,7 +31,7 @@ export interface DropClaimsOptions {
   readonly intervalMs?: number;
 }
 
-/** Runs until the signal is aborted. A pass that fails is logged and retried at the next interval. */
+/** Runs until the signal is aborted. A failed pass is logged and retried. */
 export async function dropIdleClaims(options: DropClaimsOptions, signal: AbortSignal): Promise<void> {
   const { replica, writer, log } = options;
   while (!signal.aborted) {
@@ -67,7 +67,7 @@ async function dropClaimsOf(
   if (addresses.length > 0) log.info({ subnet, claims: addresses.length }, 'idle claims were dropped');
 }
 
-/** The addresses of all idle claims but the newest `keep` of each family; the address that is idle longest comes first. */
+/** The idle claims but the newest `keep` of each family, longest idle first. */
 async function findExcess(
   keep: number,
   claims: ClaimMap,

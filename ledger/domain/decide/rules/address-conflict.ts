@@ -1,4 +1,4 @@
-/** Why a requested address cannot be allocated: the claims at it, in the subnet and on the networks. */
+/** Why a requested address is not free: claims in the subnet and on the networks. */
 import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
 import type { Allocation, Claim } from '../../state/claim.ts';
 import { otherClaims } from '../../state/claims-on-network.ts';
@@ -18,7 +18,7 @@ export interface ClaimSearch {
   readonly now: number;
 }
 
-/** The conflict of an address with a claim on the subnet's network or on the NIC's; undefined if it can be allocated. */
+/** The claim that conflicts with an address on the subnet's network or the NIC's. */
 export function findConflict(
   state: State,
   { subnet }: ConfiguredSubnet,

@@ -8,9 +8,9 @@ import type { Event } from '../../events/event.ts';
 import { Refused } from '../../commands/refusal.ts';
 import { claimOf, type State } from '../../state/state.ts';
 
-/** A Pod needs one binding, and two while its sandbox is replaced or its virtual machine migrates. */
+/** A Pod needs one binding, and two while its sandbox is replaced or it migrates. */
 export const maxBindings = 16;
-/** The number of bindings that one Bind ends. A claim of an older version, which had no limit, shrinks in steps that fit a transaction. */
+/** The bindings that one Bind ends: claims of older versions, without a limit, shrink in steps. */
 const maxEndedBindings = 16;
 
 /**
@@ -42,7 +42,7 @@ export function makeRoomForBinding(state: State, allocation: Allocation, bind: B
   });
 }
 
-/** A container interface has one or two addresses, and those of an earlier allocation until its DEL. */
+/** A container interface has two addresses, and earlier ones until its DEL. */
 const maxAddresses = 16;
 
 /**

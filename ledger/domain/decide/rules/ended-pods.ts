@@ -5,7 +5,7 @@ import type { ReleaseCause } from '../../values/allocation.ts';
 import { endedPodId } from '../../state/ended-pods.ts';
 import { allocationsOfPodName, type State } from '../../state/state.ts';
 
-/** Not among them: a living Pod whose attachment ended, or whose addresses an operator released, requests addresses again. */
+/** A living Pod whose attachment ended requests addresses again, so it is not among them. */
 const endingCauses: ReadonlySet<ReleaseCause> = new Set([
   'pod-deleted',
   'pod-completed',
@@ -14,7 +14,7 @@ const endingCauses: ReadonlySet<ReleaseCause> = new Set([
   'garbage-collected',
 ]);
 
-/** The uid of a static Pod is the hash of its manifest. It returns with the manifest, so it never ends. */
+/** The uid of a static Pod, the hash of its manifest, returns with it, so it never ends. */
 const manifestHash = /^[0-9a-f]{32}$/;
 
 /** What an event records about a Pod that loses addresses for this cause. */

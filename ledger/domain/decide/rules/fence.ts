@@ -1,4 +1,4 @@
-/** Fenced claims: another program changed their key in etcd, so `decide` makes no decision about them. */
+/** Fenced claims: another program changed their keys, so `decide` makes no decision about them. */
 import { claimKey } from '../../state/claim.ts';
 import { Refused } from '../../commands/refusal.ts';
 import type { State } from '../../state/state.ts';

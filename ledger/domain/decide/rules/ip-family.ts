@@ -4,7 +4,7 @@ import type { IpFamily } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import type { ConfiguredSubnet } from '../../state/state.ts';
 
-/** The spaces of a subnet for the requested families. @throws Refused IP_FAMILY_INVALID if there are none */
+/** The spaces of a subnet for the requested families. @throws Refused IP_FAMILY_INVALID */
 export function spacesFor({ subnet, spaces }: ConfiguredSubnet, ipFamily: IpFamily): readonly AddressSpace[] {
   const requested = spaces.filter(({ subnetFamily }) => matchesIpFamily(subnetFamily.family, ipFamily));
   if (requested.length === 0)

@@ -1,4 +1,4 @@
-/** Selects the MAC of an attachment: the requested one, the one reserved with its address, or a new one if the NIC needs one. */
+/** Selects the MAC of an attachment: the requested, the reserved with its address, or a new MAC. */
 import { canonicalMac } from '../../addresses/address.ts';
 import type { AttachmentRequest } from '../../commands/command.ts';
 import type { Allocation, Binding } from '../../state/claim.ts';
@@ -56,12 +56,12 @@ export function parseMac(text: string): string {
 const reservedMac = (state: State, subnet: string, addresses: readonly AssignedAddress[]): string =>
   addresses.map(({ address }) => claimOf(state, subnet, address)?.reservation?.mac).find((mac) => mac) ?? '';
 
-/** The MAC of the earlier Pod of the name, unless its container may still use it elsewhere; else a new one. */
+/** The MAC of the name's earlier Pod, unless its container may use it elsewhere; else a new MAC. */
 function madeMac(state: State, own: string, seed: number, search: MacSelection): string {
   return own !== '' && reasonHeld(state, own, search) === undefined ? own : newMac(state, seed, search);
 }
 
-/** The first MAC from the seed on that is neither in use nor reserved nor cooling down on the network. */
+/** The first MAC from the seed on that is not in use, reserved or cooling down on the network. */
 function newMac(state: State, seed: number, search: MacSelection): string {
   for (let next = seed; ; next += 1) {
     const mac = localMac(next);

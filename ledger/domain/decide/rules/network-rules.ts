@@ -1,4 +1,4 @@
-/** The rules of a network for an address that a subnet allocates: claims of other subnets, and other subnets of the NIC's network. */
+/** The rules of a network for a subnet's address: claims of other subnets, and the subnets. */
 import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
 import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
@@ -9,7 +9,7 @@ import { claimOf, type ConfiguredSubnet, cooldownTimesOfSubnet, type State } fro
 import type { Subnet } from '../../state/subnet.ts';
 import { refuseAddressOfForeignPool, type Tenant } from './tenancy.ts';
 
-/** Rejects the gateways of the subnets of the NIC's network, and their pools of other namespaces. @throws Refused */
+/** Rejects gateways on the NIC's network, and pools of other namespaces. @throws Refused */
 export function refuseByHomeSubnets(
   state: State,
   { subnet }: ConfiguredSubnet,
@@ -49,7 +49,7 @@ export function refuseGateway(
     );
 }
 
-/** Whether no claim blocks an address on the networks: not the subnet's own, and not another subnet's. */
+/** Whether no claim blocks an address on the networks. */
 export function isFreeOnNetworks(
   state: State,
   networks: readonly string[],
@@ -69,7 +69,7 @@ export function isFreeOnNetworks(
   });
 }
 
-/** Whether the subnets of the NIC's network can allocate the address dynamically: it is no gateway, not excluded, and in no pool. */
+/** Whether the network's subnets permit an address: no gateway, not excluded, in no pool. */
 export function isFreeInHomeSubnets(
   state: State,
   subnet: Subnet,
@@ -83,7 +83,7 @@ export function isFreeInHomeSubnets(
   });
 }
 
-/** How long an address cools down: the longest time of the allocating subnet, of the subnet of the claim, and of the subnets of its networks that contain it. */
+/** How long an address cools down: the longest time of its claim's and networks' subnets. */
 export function cooldownTimesOf(
   state: State,
   allocating: Subnet,

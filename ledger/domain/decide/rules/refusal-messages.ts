@@ -1,4 +1,4 @@
-/** Messages of refusals about addresses. Each begins with Kube-OVN's name of the problem, if it has one. */
+/** Messages of refusals about addresses. Each begins with Kube-OVN's name of the problem. */
 import { formatAddress } from '../../addresses/address.ts';
 import type { AddressPool, CooldownTimes } from '../../state/address-pools/address-pool.ts';
 import type { AddressSpace } from '../../state/address-pools/address-space.ts';
@@ -25,7 +25,7 @@ export const freeAfterContainer = (until: number): string =>
     ? "it is free after that container's CNI DEL, or when that Node is deleted or out of service"
     : `it is free after that container's CNI DEL, when that Node is deleted, or at ${formatInstant(until)}`;
 
-/** What ends the wait for a container, after its CNI DEL. @param node of the container, as the reader may know it */
+/** What ends the wait for a container, after its CNI DEL. @param node as the reader knows it */
 export const rebootOrTimeout = (node: string, until: number): string =>
   isNever(until) ? `or a reboot of ${node}` : `a reboot of ${node}, or ${formatInstant(until)}`;
 

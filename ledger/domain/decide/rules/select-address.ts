@@ -1,4 +1,4 @@
-/** Selects the addresses of an attachment: the requested ones if they can be allocated, or the next free ones. */
+/** Selects the addresses of an attachment: the requested, or the next free ones. */
 import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import { formatAddress, parseAddress, familyOf } from '../../addresses/address.ts';
 import { claimKey } from '../../state/claim.ts';
@@ -22,7 +22,7 @@ const maxReasons = 3;
 export interface AddressSearch extends ClaimSearch {
   /** In order of preference; at least one. */
   readonly subnets: readonly ConfiguredSubnet[];
-  /** The only pool to allocate from; '' for addresses outside all pools, and for named addresses of any pool. */
+  /** The pool to allocate from; '' for addresses outside all pools and for named addresses. */
   readonly pool: string;
   readonly ipFamily: IpFamily;
   /** What this command allocates to other attachments: keys as `takenKeys` returns them. */
@@ -180,7 +180,7 @@ function ownAddress(
   return mayKeepAddress(state, configured, address, keeper) ? address : undefined;
 }
 
-/** The number of free addresses of a subnet that are checked on the NIC's network, if that is not the subnet's own. */
+/** The free addresses of a subnet to compare with the NIC's network, if it is another network. */
 const maxCandidates = 1_024;
 
 /**

@@ -5,7 +5,7 @@ import { countHeldByNamespace } from '../../state/namespace-counts.ts';
 import { Refused } from '../../commands/refusal.ts';
 import type { ConfiguredSubnet, State } from '../../state/state.ts';
 
-/** The namespace that a command allocates for, with the addresses that the command allocates and releases itself. */
+/** A namespace, with the addresses that the command allocates and releases for it. */
 export class Tenant {
   readonly namespace: string;
   /** No limit applies to an import, which records addresses in use. */
@@ -17,18 +17,18 @@ export class Tenant {
     this.unlimited = unlimited;
   }
 
-  /** Counts addresses of a subnet that the command allocates; a negative number for those that it releases. */
+  /** Counts addresses of a subnet that the command allocates, or releases if negative. */
   add(subnet: string, addresses: number): void {
     this.#changes.set(subnet, this.added(subnet) + addresses);
   }
 
-  /** The addresses of a subnet that the command has allocated so far, minus those that it releases. */
+  /** The addresses of a subnet that the command allocated minus those that it released. */
   added(subnet: string): number {
     return this.#changes.get(subnet) ?? 0;
   }
 }
 
-/** @throws Refused NAMESPACE_QUOTA_EXCEEDED if the namespace would hold more addresses of the subnet than its spec allows. */
+/** @throws Refused NAMESPACE_QUOTA_EXCEEDED if the namespace would exceed the subnet's quota */
 export function refuseOverQuota(state: State, { subnet }: ConfiguredSubnet, tenant: Tenant, requested: number): void {
   const limit = subnet.spec.maxAddressesPerNamespace;
   if (limit === undefined || tenant.unlimited) return;
@@ -52,7 +52,7 @@ export function refuseForeignPool(state: State, pool: string, { namespace, unlim
   );
 }
 
-/** Whether a pool is for the Pods of a namespace: it lists that namespace, or none. The pool '' is for all. */
+/** Whether a pool is for a namespace: it lists that namespace, or none. Pool '' is for all. */
 export function isPoolOpenTo(state: State, pool: string, namespace: string): boolean {
   const namespaces = state.pools.get(pool)?.spec.namespaces ?? [];
   return namespaces.length === 0 || namespaces.includes(namespace);

@@ -12,10 +12,10 @@ import { AddressSet } from './address-set.ts';
 import { type Interval, countAddresses } from '../../addresses/interval.ts';
 import type { UndoLog, Undo } from '../undo-log.ts';
 
-/** With this many released addresses, they are reused before fresh ones. This bounds the keys of an IPv6 /64. */
+/** Released addresses before they are reused before fresh ones: bounds the keys of a /64. */
 const maxIdleBeforeFresh = 65_536;
 
-/** How long a released address is not allocated again: without bindings, and with a binding that has not ended. */
+/** How long a released address is not allocated: without and with a binding. */
 export interface CooldownTimes {
   readonly cooldownMs: number;
   readonly bindingTimeoutMs: number;
@@ -89,7 +89,7 @@ export class AddressPool {
     return this.#quarantined.ranges();
   }
 
-  /** The usable addresses that are released and not allocated again. `held`: a container may still use them. */
+  /** Released addresses that are not allocated. `held`: a container may still use them. */
   get released(): { readonly idle: Iterable<bigint>; readonly held: Iterable<bigint>; readonly count: number } {
     return { idle: this.#idle, held: this.#held, count: this.#idle.size + this.#held.size };
   }
@@ -109,7 +109,7 @@ export class AddressPool {
     return found;
   }
 
-  /** Moves a usable address between the lists and sets, after its claim changed. `from` is undefined if it was never used. */
+  /** Moves an address after its claim changed. `from` is undefined for a new claim. */
   move(value: bigint, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
     undoLog.record(from ? this.#removeFrom(value, standingOf(from)) : this.#fresh.take(value));
     undoLog.record(this.#addTo(value, placementOf(to)));
@@ -126,7 +126,7 @@ export class AddressPool {
     if (standing === 'taken') this.#excluded.add(value);
   }
 
-  /** As move, for a claim whose last event may be older than those of released addresses: it gets the place of that event. */
+  /** Moves an address to the place of its last event, which may be older than others. */
   moveInOrder(value: bigint, { from, to, claimOf }: ClaimChange, undoLog: UndoLog): void {
     const placement = placementOf(to);
     const { standing, lastAt } = placement;
@@ -146,13 +146,13 @@ export class AddressPool {
     undoLog.record(this.#fresh.give(value));
   }
 
-  /** As move, for an address of the pool that the subnet excludes: it is in no list, and is counted while a Pod holds it. */
+  /** Moves an address that the subnet excludes: it is counted while a Pod holds it. */
   moveExcluded(value: bigint, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
     if (from && standingOf(from) === 'taken') undoLog.record(this.#excluded.remove(value));
     if (standingOf(to) === 'taken') undoLog.record(this.#excluded.add(value));
   }
 
-  /** The addresses that can be allocated at `now`, in order. Lazy, because the first one is almost always accepted. */
+  /** The free addresses at `now`, in order. Lazy: the first is almost always accepted. */
   *candidates(now: number, { cooldownMs, bindingTimeoutMs }: CooldownTimes): Generator<string> {
     if (this.#idle.size >= maxIdleBeforeFresh)
       for (const value of this.#idle.until(now - cooldownMs)) yield this.#text(value);
@@ -162,7 +162,7 @@ export class AddressPool {
     for (const value of this.#held.until(now - bindingTimeoutMs)) yield this.#text(value);
   }
 
-  /** The number of addresses that can be allocated at `now`: fresh ones, and released ones past their cooldown. */
+  /** The number of free addresses at `now`: fresh, or released and past the cooldown. */
   countFree(now: number, { cooldownMs, bindingTimeoutMs }: CooldownTimes): bigint {
     const taken = this.#taken.size + this.#reserved.size + this.#quarantined.size;
     const fresh = this.total - BigInt(taken + this.#idle.size + this.#held.size);

@@ -30,7 +30,7 @@ export class AddressSpace {
   /** The rest of the subnet first, then the named pools. */
   readonly pools: readonly AddressPool[];
   readonly #rest: AddressPool;
-  /** The ranges of the pools, also where the subnet excludes them, in the order of the addresses. */
+  /** The ranges of the pools, in the order of the addresses, also excluded ones. */
   readonly #pooled: readonly (Interval & { readonly addresses: AddressPool })[];
 
   constructor(subnetFamily: SubnetFamily, pools: readonly PoolRanges[] = []) {
@@ -62,12 +62,12 @@ export class AddressSpace {
     return contains(this.subnetFamily.usable, value) ? (this.#namedPoolAt(value) ?? this.#rest) : undefined;
   }
 
-  /** The name of the pool that an address belongs to, also if the subnet excludes it; '' for none. */
+  /** The name of the pool of an address, also of an excluded one; '' for none. */
   poolNameAt(value: bigint): string {
     return this.#namedPoolAt(value)?.pool ?? '';
   }
 
-  /** Moves an address within its pool after its claim changed. `from` is undefined if it was never used. */
+  /** Moves an address in its pool after its claim changed. `from`: undefined for a new claim. */
   move(address: string, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
     const { value } = parseAddress(address) as { value: bigint };
     const pool = this.poolAt(value);
@@ -89,7 +89,7 @@ export class AddressSpace {
     return pooled && pooled.first <= value ? pooled.addresses : undefined;
   }
 
-  /** Moves an address as `move`, for a claim whose last event may be older than those of released addresses. */
+  /** Moves an address as `move`, to the place of its last event. */
   moveInOrder(address: string, change: ClaimChange, undoLog: UndoLog): void {
     const { value } = parseAddress(address) as { value: bigint };
     const pool = this.poolAt(value);

@@ -64,7 +64,7 @@ export class IdleList implements Iterable<bigint> {
       yield this.#slots.value(slot);
   }
 
-  /** Their number. Walks the list from both ends: few recent releases in a long list, or few old ones, take few steps. */
+  /** Their number. It walks the list from the nearer end. */
   countUntil(limit: number): number {
     let [oldest, newest] = [this.#list.first, this.#list.last];
     for (let steps = 0; steps < this.size; steps++) {

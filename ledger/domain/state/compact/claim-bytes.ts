@@ -48,13 +48,13 @@ export class ClaimBytes {
   readonly allocations: AllocationBytes;
   readonly #fields: Fields;
 
-  /** @param maxShared values that claims share, of each kind. @param maxKept allocations that stay decoded. */
+  /** @param maxShared values that claims share, per kind. @param maxKept decoded allocations */
   constructor(maxShared = 32_768, maxKept = 1_024) {
     this.#fields = new Fields(maxShared);
     this.allocations = new AllocationBytes(this.#fields, maxKept);
   }
 
-  /** The bytes of a claim's name. The bytes of the claim begin with them, and no other claim's do. */
+  /** The bytes of a claim's name, with which only the bytes of that claim begin. */
   encodeName({ subnet, address }: ClaimName): string {
     this.#fields.writeShared(subnet);
     this.#fields.writer.address(address);

@@ -1,4 +1,4 @@
-/** The fields that claims and allocations have in common, as bytes. Values that many records have are numbers of a pool. */
+/** The common fields of claims and allocations, as bytes. Shared values are numbers of a pool. */
 import type { Attachment } from '../../values/allocation.ts';
 import { ByteReader, ByteWriter } from '../../compact/bytes.ts';
 
@@ -15,7 +15,7 @@ export class Fields {
   readonly reader = new ByteReader();
   readonly #texts: ValuePool<string>;
   readonly #lists: ValuePool<readonly string[]>;
-  /** The text of the last list if it had exactly one, and its number: successive records usually have the same. */
+  /** The text and the number of the last list of one text: successive records often share it. */
   #lastSingleText: string | undefined;
   #lastNumber: number | undefined;
 
@@ -25,7 +25,7 @@ export class Fields {
     this.#lists = new ValuePool(maxShared);
   }
 
-  /** A text that many records have: its number + 1, or 0 and the text. @throws TypeError for a value that is not a text */
+  /** A shared text: its number + 1, or 0 and the text. @throws TypeError for another value */
   writeShared(text: string): void {
     const isShared = typeof text === 'string' && text.length <= maxSharedLength;
     const number = isShared ? this.#texts.numberOf(text, text) : undefined;
@@ -88,7 +88,7 @@ export class Fields {
   }
 }
 
-/** @throws TypeError for an object with another key, or another order of the keys. A missing one fails when it is written. */
+/** @throws TypeError for an object with other keys, or another order of the keys */
 export function requireShape(value: object, keys: readonly string[], apart: readonly string[] = []): void {
   let next = 0;
   for (const key in value) {
@@ -111,7 +111,7 @@ export class ValuePool<Value> {
     this.#maxValues = maxValues;
   }
 
-  /** The number of a value; undefined if the pool has no room for it. @param key equal for equal values only */
+  /** The number of a value; undefined if the pool is full. @param key equal for equal values */
   numberOf(key: string, value: Value): number | undefined {
     const known = this.#numbers.get(key);
     if (known !== undefined || this.#values.length === this.#maxValues) return known;
