@@ -1,4 +1,4 @@
-/** Applies what an operator accepted as a mass deletion (mass-deletion-acceptance.ts) to the controllers, once. */
+/** Applies an accepted mass deletion (mass-deletion-acceptance.ts) to the controllers, once. */
 import {
   acceptanceAnnotation,
   type MassDeletionAcceptance,

@@ -1,4 +1,4 @@
-/** The active watcher: starts the controllers when their inputs are known, and reports its state. */
+/** The active watcher: starts the controllers once their inputs are known. */
 import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { GetStatusReply } from '../../proto/generated/ipledger.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
@@ -20,9 +20,9 @@ export interface ActiveWatcherOptions extends WiringOptions {
 }
 
 export interface ActiveWatcher {
-  /** True while all inputs are current, the controllers run and there is no alarm; else the reason why not. */
+  /** True while inputs are current, controllers run and no alarm is on; else the reason. */
   readonly ready: true | string;
-  /** Reads the annotations of the Lease: an operator may have accepted a mass deletion. Call it after each renewal. */
+  /** Reads the Lease's annotations, with an accepted mass deletion, after each renewal. */
   onLeaseAnnotations(annotations: UntypedJson): void;
   /** Raises an alarm while nothing can be written to the ledger. */
   onLedgerStatus(status: Pick<GetStatusReply, 'cannotWrite'>): void;
@@ -178,7 +178,7 @@ function ledgerStatus(repliedAt: number): InputStatus {
   return { name: 'the allocator', isKnown, silentMs: performance.now() - repliedAt, maxSilentMs: watchSilenceMs };
 }
 
-/** Returns a function that calls `start` once: at its first call at which all informers have synced. */
+/** Returns a function that calls `start` once, when all informers have synced. */
 function onceSynced(informers: readonly { readonly hasSynced: boolean }[], start: () => void): () => void {
   let isStarted = false;
   return () => {

@@ -20,7 +20,7 @@ export interface HandoverState {
   readonly usedAcceptance: string;
   /** For how long terminating Pods were seen: no clock of another machine shows it. */
   readonly terminating: TerminatingPods;
-  /** Nodes with the out-of-service taint, and the ledger time of their last binding when the taint was seen. */
+  /** Nodes with the out-of-service taint, and the time of their last binding then. */
   readonly outOfService: Readonly<Record<string, number>>;
   /** The last position in the ledger. A ledger without it was rewound. */
   readonly ledger: Position | undefined;
@@ -86,7 +86,7 @@ function positionOf({ epoch, seq, hash }: UntypedJson): Position | undefined {
 /** Changes are usually processed within this time. */
 const defaultSettleMs = 30_000;
 
-/** Delays the version of a kind until its changes are processed, so that the next watcher misses no change after a crash. */
+/** Delays a kind's version until its changes are processed, against a crash. */
 class SettlingVersion {
   readonly #settleMs: number;
   #settled: string;
@@ -97,7 +97,7 @@ class SettlingVersion {
     this.#settleMs = settleMs;
   }
 
-  /** Records the current version; "" while unknown. Returns the settled one, or the first one before any has settled. */
+  /** Records the current version. Returns the settled version, or the first. */
   next(version: string): string {
     const now = performance.now();
     if (version !== '') this.#pending.push({ version, at: now });

@@ -163,7 +163,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   });
 }
 
-/** Waits until it is certain that Kube-OVN's controller does not run on this cluster. @throws Error when it runs */
+/** Waits until Kube-OVN's controller certainly does not run. @throws Error when it runs */
 async function refuseKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
   const check = kubeOvnControllerCheck(api);
   for (let checks = 0; !signal.aborted; checks++) {
@@ -180,7 +180,7 @@ async function refuseKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Returns a function that ends the program when Kube-OVN was deployed after the start. Call it at intervals. */
+/** Returns a function that ends the program when Kube-OVN runs. Call it at intervals. */
 function kubeOvnAlarm(api: Api, { signal, fail }: Lifecycle): () => void {
   const check = kubeOvnControllerCheck(api);
   return () => {

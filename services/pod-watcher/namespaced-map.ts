@@ -1,4 +1,4 @@
-/** Values by namespace and name. A key "namespace/name" for each of them would take as much memory as many of the values. */
+/** Values by namespace and name: a joined key would take as much memory as a value. */
 import { keyOf } from '../../lib/kubernetes/client/informer.ts';
 
 /** The name of a value; the namespace is "" for what is in none. */

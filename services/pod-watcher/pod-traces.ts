@@ -38,7 +38,7 @@ export class PodTraces {
     return trace.root.child('request addresses', { kind: 'client' });
   }
 
-  /** Starts the span of a write that shows allocations; undefined if the Pod is not traced or requested no address. */
+  /** Starts the span of a write for a traced Pod with addresses; else undefined. */
   startWrite(pod: Pod | undefined, name: string, allocations: readonly HeldAllocation[]): Span | undefined {
     const root = pod && this.#byUid.get(pod.uid)?.root;
     return root?.child(name, { kind: 'client', attributes: allocationAttributes(allocations) });
@@ -73,7 +73,7 @@ export class PodTraces {
   }
 }
 
-/** The uid that the container runtime knows: also of a launcher its own, and of a static Pod the hash of its manifest. */
+/** The container runtime's uid: a launcher's own, and a static Pod's hash. */
 const containerUid = (pod: Pod): string => (isLauncher(pod) ? pod.uid : pod.ledgerUid);
 
 const awaitsAddresses = (pod: Pod): boolean =>

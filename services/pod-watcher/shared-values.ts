@@ -34,7 +34,7 @@ const recentTexts = new SharedValues<string>(65_536);
 /** Returns an equal text. Use it for texts that many objects have, as the name of a Subnet. */
 export const sharedText = (text: string): string => (text.length > maxLength ? text : texts.share(text, text));
 
-/** The same as sharedText, for a text of a few objects that arrive at about the same time: a Pod and its allocation, also at a start. */
+/** Shares a text of objects that arrive together: a Pod and its allocation. */
 export const recentText = (text: string): string => (text.length > maxLength ? text : recentTexts.share(text, text));
 
 /** Call it when a program becomes idle. */

@@ -1,4 +1,4 @@
-/** The state of the cluster that a plan reads: networks, Subnets, IPPools, Vips, IPAMClaims, namespaces and StatefulSets. */
+/** The state of the cluster that a plan reads: networks, Subnets, IPPools and others. */
 import type { Owner } from '../../../proto/generated/ipledger.ts';
 import type { NamespaceObject } from '../kubernetes/objects/namespace.ts';
 import type { NamespaceRestriction } from '../kubernetes/objects/subnet.ts';
@@ -8,7 +8,7 @@ import type { ClassifiedNetwork } from './network-definitions/classify-network.t
 export interface IpamClaimState {
   /** Absent if there is no such IPAMClaim. */
   readonly object?: { readonly network: string; readonly deleting: boolean };
-  /** Its addresses, IPv4 first; absent before the first Pod named it. `owner` is the owner of the reservation. */
+  /** Its addresses, IPv4 first; absent before a Pod named it. `owner` is the reservation's. */
   readonly reserved?: { readonly subnet: string; readonly addresses: readonly string[]; readonly owner: string };
   /** Why it has no address; "" if that is not known. */
   readonly problem: string;
@@ -29,7 +29,7 @@ export interface ClusterView {
     serves(name: string): boolean;
     /** Whether there is such a Subnet, in force or not. */
     exists(name: string): boolean;
-    /** The namespaces that may use a Subnet; undefined for a Subnet without an object, which all may use. */
+    /** The namespaces that may use a Subnet; undefined: all, because it has no object. */
     restrictionOf(name: string): NamespaceRestriction | undefined;
     /** The provider of a Subnet that is in force; "" for others. */
     providerOf(name: string): string;
@@ -60,6 +60,6 @@ export interface ClusterView {
   namespaceOf(name: string): Pick<NamespaceObject, 'subnets' | 'pools' | 'labels' | 'problems'> | undefined;
   /** Whether a Pod of the namespace that is no static Pod runs on the node. */
   hasOtherPod(node: string, namespace: string): boolean;
-  /** The first ordinal of a StatefulSet's members; undefined before the StatefulSet was observed. */
+  /** The first ordinal of a StatefulSet's members; undefined before it was observed. */
   ordinalStart(owner: Owner, namespace: string): number | undefined;
 }

@@ -113,7 +113,7 @@ export class EventRecorder {
     return 'done';
   }
 
-  /** Creates the first Event of a series. If it exists, for example from before a restart, increases its count. */
+  /** Creates the first Event of a series, or increases the count of a present Event. */
   async #createOrCount(key: string, { regarding, event, unwritten, writtenAt }: Series): Promise<void> {
     const namespace = regarding.namespace || 'default';
     const collection = `/api/v1/namespaces/${namespace}/events`;

@@ -28,7 +28,7 @@ export interface LauncherVerifierOptions {
 
 const concurrency = 16;
 const firstBackoffMs = 500;
-/** Rejected assertions are verified again at long intervals, because any number of Pods may make one. */
+/** Rejected assertions are verified rarely: any number of Pods may make one. */
 const maxBackoffMs = 300_000;
 
 /** Whether the Pod is verified as a launcher. */
@@ -50,7 +50,7 @@ export type VerifiedPods = Pick<ObjectStore<Pod>, 'get' | 'has' | 'keys' | 'keys
 export class LauncherVerifier {
   readonly objects: VerifiedPods;
   readonly #options: LauncherVerifierOptions;
-  /** The Pods whose identity or assertion differs from that of their object. All others are in the informer only. */
+  /** The Pods whose identity or assertion differs from their object's. */
   readonly #changed = new Map<string, Pod>();
   readonly #queue: WorkQueue;
   readonly #listeners: ((change: ObjectChange<Pod>) => void)[] = [];
@@ -137,7 +137,7 @@ export class LauncherVerifier {
   }
 }
 
-/** A changed Pod, with the identity or the rejection that was decided before: the Pod itself, if it has them. */
+/** A changed Pod, with the identity or the rejection that was decided before. */
 function withIdentityOf(known: Pod, pod: Pod): Pod {
   const { assertedMachine, ledgerName, ledgerUid, launcherRefusal } = known;
   const isSameAssertion =

@@ -93,7 +93,7 @@ export class LedgerPods {
     return own ? [own, ...launchers].sort(runningThenNewest) : launchers;
   }
 
-  /** Whether there is a Pod of this name that is no launcher. The Pod itself is read only if its name allows a launcher. */
+  /** Whether a Pod of this name is no launcher. Reads it only if the name allows one. */
   #hasPlain(key: string): boolean {
     if (!key.includes(`/${launcherPrefix}`)) return this.#pods.objects.has(key);
     return this.#plain(key) !== undefined;

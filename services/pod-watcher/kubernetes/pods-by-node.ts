@@ -1,4 +1,4 @@
-/** Counts the Pods of each namespace on each node that were scheduled there, so without mirrors of static Pods. */
+/** Counts the Pods of each namespace on each node, without mirrors of static Pods. */
 import type { Informer } from '../../../lib/kubernetes/client/informer.ts';
 import { isStaticIdentity } from '../../../lib/kubernetes/pod-identity.ts';
 import { isTerminated, type Pod } from './objects/pod.ts';

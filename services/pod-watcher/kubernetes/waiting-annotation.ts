@@ -52,7 +52,7 @@ export class WaitingAnnotation {
     this.#queue.start();
   }
 
-  /** An Event about a Pod was recorded. A reason without addresses is preferred to other Warnings; addresses end it. */
+  /** Handles an Event about a Pod. A reason without addresses precedes other Warnings. */
   record(pod: Pod, { type, reason, message }: PodEvent): void {
     if (reason === 'PodNetworkAllocated') return this.end(pod);
     const shown = this.#shownOf(pod);
@@ -100,5 +100,5 @@ export class WaitingAnnotation {
   }
 }
 
-/** Warnings without a stage are about networks that ipledger does not serve. They do not prevent an allocation. */
+/** Warnings without a stage are about networks of others: allocation continues. */
 const isWaitReason = (message: string): boolean => message.startsWith('stage=');

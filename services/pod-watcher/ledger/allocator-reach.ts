@@ -33,7 +33,7 @@ export interface ReachOptions {
   readonly everyMs?: number;
 }
 
-/** Waits until the allocator answers, or the signal is aborted. @param onSilent called once, if it does not answer at once */
+/** Waits until the allocator answers, or an abort. @param onSilent called once */
 export async function waitUntilReachable(
   probe: ReachProbe,
   { log, signal, everyMs = probeEveryMs }: ReachOptions,

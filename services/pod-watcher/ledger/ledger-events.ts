@@ -65,7 +65,7 @@ export type LedgerEvent =
       readonly interface: string;
       readonly node: string;
     }
-  /** A container of this Pod has ended. Addresses that were released before may be available now. */
+  /** A container of this Pod has ended: released addresses may be available now. */
   | {
       readonly kind: 'unbound';
       readonly subnet: string;

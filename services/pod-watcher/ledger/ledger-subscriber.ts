@@ -1,4 +1,4 @@
-/** What the parts of the pod-watcher receive of the ledger: a snapshot, then the events of each command. */
+/** What pod-watcher receives of the ledger: a snapshot, then each command's events. */
 import type { EventReply } from '../../../lib/ledger-client/event-subscription.ts';
 import type { SnapshotSummary } from '../../../lib/ledger-client/follow-ledger.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
@@ -24,7 +24,7 @@ export interface LedgerSnapshot {
   readonly reservations: readonly ReservedAddress[];
 }
 
-/** Receives the state of the ledger. Its methods are called in order and synchronously; they must be fast and must not throw. */
+/** Receives the ledger's state, in order and synchronously; must be fast, not throw. */
 export interface LedgerSubscriber {
   /** Replaces all earlier state: at the start, and after events were missed. */
   onSnapshot(snapshot: LedgerSnapshot): void;

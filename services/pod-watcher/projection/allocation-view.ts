@@ -1,4 +1,4 @@
-/** The present allocations of the ledger, by Pod and by name of the IP object. It reports which objects an event affects. */
+/** The present allocations, by Pod and by name of the IP object. */
 import {
   attachmentOf,
   type AttachmentName,
@@ -39,11 +39,11 @@ export interface AffectedObjects {
 export class AllocationView implements LedgerSubscriber {
   readonly #onAffected: (affected: AffectedObjects) => void;
   readonly #byPod = new AllocationIndex(podNameOf);
-  /** The few allocations whose IP object has a shortened name. The Pod of all others follows from the name. */
+  /** The few allocations whose IP object has a shortened name. */
   readonly #byShortName = new AllocationIndex((each) => ({ namespace: '', name: ipObjectName(each) }));
   /** The few allocations whose distinct name does not begin with their full name. */
   readonly #byDistinctName = new AllocationIndex((each) => ({ namespace: '', name: distinctIpObjectName(each) }));
-  /** The attachments that IP objects of users reserve an address for, by the names of these objects. */
+  /** The attachments with an address reserved by users' IP objects, by object name. */
   readonly #reserved = new Map<string, AttachmentName>();
   readonly #subnets = new Map<string, AppliedSubnet>();
   readonly #pools = new Map<string, AppliedPool>();
@@ -73,13 +73,13 @@ export class AllocationView implements LedgerSubscriber {
     return this.#hasName(name, allocation) ? name : distinctIpObjectName(allocation);
   }
 
-  /** The allocation that the IP object of this name shows: the older one of two with the same attachment. */
+  /** The allocation of this IP object: the older of two with the same attachment. */
   allocationOfIp(name: string): HeldAllocation | undefined {
     const found = [...this.#sharing(name), ...this.#withDistinctName(name)];
     return found.filter((each) => this.ipNameOf(each) === name).sort((a, b) => a.seq - b.seq)[0];
   }
 
-  /** Whether an allocation has the name that it may share: it is the first in order, unless an object reserves an address for another. */
+  /** Whether an allocation has a shared name: the first in order, except for reservations. */
   #hasName(name: string, allocation: HeldAllocation): boolean {
     const reserved = this.#reserved.get(name);
     if (reserved) return compareInNameOrder(reserved, allocation) === 0;
@@ -180,7 +180,7 @@ export class AllocationView implements LedgerSubscriber {
     addTo(this.#poolsOfSubnet, pool.spec.subnet, name);
   }
 
-  /** The IP objects that a change at a name may affect: the one of that name, and the distinct ones of all that share it. */
+  /** The IP objects that a change at a name may affect: it, and all that share it. */
   #namesAround(name: string | undefined, changed?: HeldAllocation): string[] {
     if (name === undefined) return [];
     const others = this.#sharing(name).filter((each) => !changed || compareInNameOrder(each, changed) !== 0);

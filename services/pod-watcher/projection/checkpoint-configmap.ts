@@ -29,7 +29,7 @@ export interface CheckpointStoreOptions {
   readonly signal: AbortSignal;
 }
 
-/** Stores a checkpoint at each interval until the signal is aborted. After a failure it continues with the next one. */
+/** Stores a checkpoint at each interval until an abort, also after a failure. */
 export async function storeCheckpoints(options: CheckpointStoreOptions): Promise<void> {
   const { allocator, log, signal, intervalMs } = options;
   let loggedReason = '';

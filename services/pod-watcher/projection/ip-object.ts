@@ -86,7 +86,7 @@ interface RequiredFields {
   readonly spec: UntypedJson;
 }
 
-/** The fields that the watcher writes to an object that reserves its address. The others are set by its creator. */
+/** The watcher's fields of an object that reserves its address. */
 function reservedIpPatch({ metadata, spec }: IpManifest): RequiredFields {
   const key = 'ovn.kubernetes.io/node-name';
   const node = metadata.labels[key];
@@ -124,7 +124,7 @@ export interface IpAssignment {
   readonly node: string;
 }
 
-/** @param assignment undefined without an allocation. Returns whether it wrote an allocation. @throws ApiError */
+/** @param assignment undefined without an allocation. Returns whether it wrote one. @throws ApiError */
 export async function syncIpObject(
   name: string,
   assignment: IpAssignment | undefined,
@@ -156,7 +156,7 @@ export async function syncIpObject(
   return true;
 }
 
-/** An IP object that reserves an address belongs to its creator. It shows the allocation, and stays after the release. */
+/** An IP object that reserves an address belongs to its creator, and stays after a release. */
 async function projectOnReservation(
   object: IpObject,
   manifest: IpManifest | undefined,
@@ -175,7 +175,7 @@ async function projectOnReservation(
   return false;
 }
 
-/** Lets the deletion of an object finish. If it still has an allocation, it is created again afterwards. */
+/** Lets an object's deletion finish. If it has an allocation, it is created again. */
 async function removeFinalizers(object: IpObject, path: string, { api, signal }: IpSyncOptions): Promise<void> {
   const metadata = removeFinalizersPatch(object);
   if (metadata)

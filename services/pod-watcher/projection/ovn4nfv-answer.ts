@@ -1,4 +1,4 @@
-/** The answer to a Pod's OVN4NFV request, as annotations in the form of the request. Pure. docs/ovn4nfv.md describes them. */
+/** The answer to an OVN4NFV request, as annotations (docs/ovn4nfv.md). Pure. */
 import { ovn4nfvProvider } from '../../../lib/kubernetes/served-network.ts';
 import { ovnAnnotation, ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../lib/ovn4nfv/annotations.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';

@@ -19,7 +19,7 @@ import { describeKeys, truncate } from '../limits.ts';
 /** Values of annotations; null removes one. */
 export type Annotations = Record<string, string | null>;
 
-/** A merge patch of a Pod. With the uid, the API server rejects it when another Pod has the name. */
+/** A merge patch of a Pod. By the uid, no other Pod of the name is patched. */
 export interface PodPatch {
   readonly metadata: { readonly uid: string; readonly annotations: Annotations };
 }
@@ -142,7 +142,7 @@ function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undef
 
 type KeyOf = (suffix: WrittenSuffix) => string;
 
-/** The ledger has MACs in lower case. An annotation with the same MAC in upper case stays as it is. */
+/** The ledger has MACs in lower case. The same MAC in upper case stays. */
 function macOf({ mac }: HeldAllocation, present: string | undefined): string | null {
   if (mac === '') return null;
   return present?.toLowerCase() === mac.toLowerCase() ? present : mac;
@@ -152,7 +152,7 @@ function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(',');
 }
 
-/** The suffixes that the projection writes for an attachment, but for those that may select a network. */
+/** The suffixes that the projection writes, except those that select a network. */
 const removedSuffixes = ['ip_address', 'mac_address', ...resultSuffixes];
 
 /**

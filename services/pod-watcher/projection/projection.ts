@@ -63,12 +63,12 @@ export interface ProjectionOptions {
 const concurrency = 16;
 const firstBackoffMs = 200;
 const maxBackoffMs = 30_000;
-/** A rejected write usually needs an operator. After some attempts it is retried at long intervals, or when something changes. */
+/** A rejected write needs an operator: after some attempts it is retried rarely. */
 const maxRejectedTries = 4;
 const rejectedRetryMs = 300_000;
-/** Each Pod changes the counts of a Subnet. Its status is written once, this time after the first change. */
+/** Pods change the counts of a Subnet: its status is written once after this time. */
 const statusDelayMs = 1_000;
-/** A Pod gets its addresses before its Node, and its IP object shows the Node. A short delay avoids a second write. */
+/** An IP object shows the Pod's Node: a short delay avoids a second write. */
 const defaultSchedulingWaitMs = 500;
 
 export class Projection {
@@ -109,7 +109,7 @@ export class Projection {
     options.vips.subscribe((change) => this.#onObject('vip', change));
   }
 
-  /** Projects all objects, then all changes. The informers and the ledger's snapshot must be complete. */
+  /** Projects all objects, then changes. Informers and snapshot must be complete. */
   start(): void {
     const { ips, subnets, pools, vips } = this.#options;
     this.#onAffected(this.view.all());
@@ -228,7 +228,7 @@ export class Projection {
     }
   }
 
-  /** If the API rejects the patch, the annotations of each network are written alone: one of them does not cost the others. */
+  /** Writes each network's annotations alone if the API rejects the patch. */
   async #patchPod(pod: Pod, patch: PodPatch): Promise<void> {
     const { api, signal } = this.#options;
     const path = podPath(pod.namespace, pod.name);

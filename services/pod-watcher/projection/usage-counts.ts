@@ -62,7 +62,7 @@ function shorten(range: string): string {
   return `${range.slice(0, range.lastIndexOf(',', rangeMaxLength))},...`;
 }
 
-/** Whether the status has these values. Parsing rounds numbers beyond 2^53, so both sides are rounded. */
+/** Whether the status has these values, with numbers beyond 2^53 rounded. */
 export function hasCounts(status: UntypedJson, counts: Counts): boolean {
   return Object.entries(counts).every(
     ([key, value]) => status[key] === (typeof value === 'bigint' ? Number(value) : value),

@@ -37,7 +37,7 @@ export class VipUsers implements LedgerSubscriber {
     this.#view = view;
   }
 
-  /** The value of a Vip's label: the name of an IP object, "true" if that name is too long for a label, "" without a user. */
+  /** A Vip's label: the name of an IP object, "true" if it is too long, "" without. */
   userOf(vip: string): string {
     for (const place of this.#placesOf.get(vip) ?? []) {
       const allocation = this.#users.get(place);

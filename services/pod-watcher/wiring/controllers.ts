@@ -1,4 +1,4 @@
-/** Connects the controllers and the projection to each other, to the Kubernetes API and to the ledger. Nothing is started here. */
+/** Connects the controllers and the projection to each other. Starts nothing. */
 import { mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
@@ -223,7 +223,7 @@ function createPodController(
   });
 }
 
-/** Reconciles Pods again when their namespace gets another primary network, or a Vip another namespace. */
+/** Reconciles Pods when a primary network, or a Vip's namespace, changes. */
 function wakeOnChange(informers: VerifiedInformers, podController: PodController): void {
   informers.namespaces.subscribe((change) => {
     if (change.kind === 'present' && primaryNetworkChanged(change)) podController.enqueueNamespace(change.object.name);
@@ -363,7 +363,7 @@ function createNodeController(
   });
 }
 
-/** An address that was transferred to a new Pod of the same name has another allocation. allocationSeq 0: unknown. */
+/** A transferred address has another allocation. allocationSeq 0: unknown. */
 const isBindingOf = ({ subnet, addresses, allocationSeq }: SandboxBinding, allocation: HeldAllocation): boolean =>
   allocation.subnet === subnet &&
   (allocationSeq === 0 || allocationSeq === allocation.seq) &&

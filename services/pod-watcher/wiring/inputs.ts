@@ -71,7 +71,7 @@ export function createInformers({ api, kubeOvnApi, log }: Pick<WiringOptions, 'a
   };
 }
 
-/** The kinds that Kube-OVN uses, too: beside Kube-OVN, the pod-watcher reads nothing of them that is meant for Kube-OVN. */
+/** The kinds that Kube-OVN uses: beside it, its own objects are left out. */
 const kindsInPlaceOfKubeOvn = { pods, namespaces, networkDefinitions };
 
 const kindsBesideKubeOvn: typeof kindsInPlaceOfKubeOvn = {

@@ -80,7 +80,7 @@ export function ipamClaimAccess(api: Api, events: EventRecorder) {
   };
 }
 
-/** Access to the Networks of OVN4NFV, which are namespaced, and to the Subnets that are made for them. */
+/** Access to the namespaced Networks of OVN4NFV, and their Subnets. */
 export function networkAccess(api: Api, events: EventRecorder) {
   const { apiVersion, kind, plural } = ovn4nfvNetworkApi;
   const pathOf = ({ namespace, name }: Ovn4nfvNetwork): string =>

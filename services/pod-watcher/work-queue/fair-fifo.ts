@@ -11,7 +11,7 @@ export class FairFifo {
   readonly #turns = new UniqueFifo();
   #size = 0;
 
-  /** @param namespaceOf the namespace of a key; "" for cluster-scoped objects, which take turns like one namespace */
+  /** @param namespaceOf a key's namespace; "", one turn, for cluster-scoped objects */
   constructor(namespaceOf: (key: string) => string) {
     this.#namespaceOf = namespaceOf;
   }
@@ -24,7 +24,7 @@ export class FairFifo {
     return this.#keys.get(this.#namespaceOf(key))?.has(key) === true;
   }
 
-  /** Appends a key; a key in the queue keeps its place. @param namespace whose turn it has: its own, if not given */
+  /** Appends a key, unless it is queued. @param namespace whose turn it has */
   add(key: string, namespace = this.#namespaceOf(key)): void {
     const keys = this.#keys.get(namespace) ?? new UniqueFifo();
     if (keys.has(key)) return;
@@ -59,7 +59,7 @@ export class FairFifo {
  */
 export class UniqueFifo {
   readonly #keys = new Set<string>();
-  /** All keys before it have been taken. At the end of the Set it would be exhausted, so `take` never moves it there. */
+  /** All keys before it have been taken. `take` never moves it to the Set's end. */
   readonly #remaining = this.#keys.values();
 
   get size(): number {

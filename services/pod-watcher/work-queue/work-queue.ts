@@ -13,7 +13,7 @@ import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { workQueueLimits } from '../limits.ts';
 import { FairFifo } from './fair-fifo.ts';
 
-/** 'again' processes the key again after a backoff, which grows until 'done'. An error counts as 'again' and is logged. */
+/** 'again' repeats the key after a growing backoff, like an error, which is logged. */
 export type Outcome = 'done' | 'again';
 
 export interface WorkQueueOptions {
@@ -21,7 +21,7 @@ export interface WorkQueueOptions {
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
   readonly work: (key: string) => Promise<Outcome>;
-  /** The namespace of a key; "" for a cluster-scoped object. Default: what precedes the first slash. */
+  /** The namespace of a key; "" for none. Default: what precedes the first slash. */
   readonly namespaceOf?: (key: string) => string;
   /** Which keys have low priority: they wait until no other key is ready. Default: none. */
   readonly canWait?: (key: string) => boolean;
@@ -72,7 +72,7 @@ export class WorkQueue {
     this.#pump();
   }
 
-  /** Processes `first` before `key`, in turns of the namespace of `key`: it does not wait for the others of its own. */
+  /** Processes `first` before `key`, in turns of the namespace of `key`. */
   addBefore(key: string, first: readonly string[]): void {
     if (this.#options.signal.aborted) return;
     const { namespaceOf = namespaceOfKey } = this.#options;
@@ -126,7 +126,7 @@ export class WorkQueue {
     }
   }
 
-  /** Work that only computes must not block the process. After a time slice, the next iteration of the event loop continues. */
+  /** Work that only computes continues in the next turn after a time slice. */
   #isSliceOver(): boolean {
     const now = (this.#options.now ?? (() => performance.now()))();
     if (this.#sliceStart === undefined) {

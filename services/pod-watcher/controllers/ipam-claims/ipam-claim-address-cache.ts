@@ -47,7 +47,7 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
     return known && { subnet: known.subnet, addresses: ipv4First(known.addresses) };
   }
 
-  /** The Pod "namespace/name" that holds addresses of an IPAMClaim in the ledger; undefined for none. */
+  /** The Pod "namespace/name" that holds an IPAMClaim's addresses; undefined for none. */
   holderOf(claim: string): string | undefined {
     const known = this.#claims.get(claim);
     return [...(known?.addresses ?? [])]

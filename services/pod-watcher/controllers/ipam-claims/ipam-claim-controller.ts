@@ -104,7 +104,7 @@ export class IpamClaimController implements LedgerSubscriber {
     };
   };
 
-  /** What a waiting Pod requests for its IPAMClaims. A missing one is created. @param pod its name in the ledger */
+  /** Creates the missing IPAMClaims of a waiting Pod. @param pod its name in the ledger */
   request(pod: string, demands: readonly IpamClaimDemand[]): void {
     for (const { claim } of this.#demands.replace(pod, demands)) this.#controller.enqueue(claim);
     for (const demand of demands) this.#creator.request(pod, demand);
@@ -182,7 +182,7 @@ export class IpamClaimController implements LedgerSubscriber {
     await reservation;
   }
 
-  /** Reserves in the first Subnet that has the addresses. @throws IpledgerError of the first Subnet, if none has them */
+  /** Reserves in the first Subnet with the addresses. @throws the first Subnet's IpledgerError */
   async #reserve(object: IpamClaimObject): Promise<void> {
     const claim = keyOf(object);
     const demand = this.#demands.get(claim);
@@ -235,7 +235,7 @@ export class IpamClaimController implements LedgerSubscriber {
     return records;
   }
 
-  /** A reserved address may be in the IPPool of another namespace, so a tenant must not reserve it. */
+  /** An address may be in the IPPool of another namespace: a tenant must not reserve it. */
   async #refuseForeignPool(subnet: string, address: string, namespace: string): Promise<void> {
     const { allocator, namespacesOfPool, signal } = this.#options;
     const { record } = await allocator.call(IpamService.getAddress, { subnet, address }, signal);
@@ -276,7 +276,7 @@ export class IpamClaimController implements LedgerSubscriber {
   }
 }
 
-/** The Subnet of an event after which an IPAMClaim may get its addresses, or be retired; undefined for other events. */
+/** The Subnet of an event after which an IPAMClaim may get addresses, or be retired. */
 function subnetWithRoom(event: LedgerEvent): string | undefined {
   if (event.kind === 'subnet-configured') return event.subnet.name;
   return event.kind === 'released' || event.kind === 'unreserved' || event.kind === 'unquarantined'
@@ -292,7 +292,7 @@ export interface QuotaView {
   readonly claims: Pick<IpamClaimAddressCache, 'idleAddresses'>;
 }
 
-/** Why a namespace gets no further addresses of a Subnet for its IPAMClaims, as a sentence; undefined if it does. */
+/** Why a namespace's IPAMClaims get no more addresses of a Subnet, as a sentence. */
 function quotaRefusal(
   { subnets, allocations, claims }: QuotaView,
   { namespace, subnet, requested }: { readonly namespace: string; readonly subnet: string; readonly requested: number },

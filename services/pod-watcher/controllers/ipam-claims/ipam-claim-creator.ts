@@ -15,7 +15,7 @@ import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 
-/** An entry of `metadata.ownerReferences`. Kubernetes deletes the IPAMClaim when its owner is deleted. */
+/** An entry of `metadata.ownerReferences`: the IPAMClaim ends with its owner. */
 export interface IpamClaimOwner {
   readonly apiVersion: string;
   readonly kind: string;
@@ -25,7 +25,7 @@ export interface IpamClaimOwner {
 
 export interface IpamClaimCreatorOptions {
   readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe'>;
-  /** The owner of the IPAMClaims of a Pod "namespace/name" in the ledger; undefined if there is no such Pod. */
+  /** The owner of the IPAMClaims of a Pod "namespace/name" in the ledger. */
   readonly ipamClaimOwnerOf: (pod: string) => IpamClaimOwner | 'machine' | undefined;
   /** Creates the object of an IPAMClaim; ApiError 'changed' if it exists. */
   readonly create: (demand: IpamClaimDemand, owner: IpamClaimOwner, signal: AbortSignal) => Promise<void>;
@@ -68,7 +68,7 @@ export class IpamClaimCreator {
     else removeFrom(this.#produced, namespace, name);
   }
 
-  /** A Pod names an IPAMClaim. Does nothing for one that exists. The Pod requests it again while it waits. */
+  /** Creates an IPAMClaim that a Pod names. The Pod requests it again while it waits. */
   request(pod: string, demand: IpamClaimDemand): void {
     if (this.#options.objects.objects.has(demand.claim)) return;
     this.#requested.set(demand.claim, { pod, demand });

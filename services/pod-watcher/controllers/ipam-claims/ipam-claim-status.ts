@@ -23,7 +23,7 @@ export const ipamClaimReasons: ConditionReasons = {
   inUse: 'IPAMClaimInUse',
 };
 
-/** The addresses with the prefix length of their Subnet. @param cidrBlock one CIDR of each family, joined by a comma */
+/** The addresses with prefix lengths. @param cidrBlock a CIDR of each family, with a comma */
 export function prefixedAddresses({ addresses }: IpamClaimAddresses, cidrBlock: string): string[] {
   const cidrs = cidrBlock.split(',').map((each) => each.trim());
   return addresses.map((address) => {
@@ -36,7 +36,7 @@ export function prefixedAddresses({ addresses }: IpamClaimAddresses, cidrBlock: 
 /** @param ownerPod the name of the Pod; "" for none */
 export const ipamClaimStatus = (ips: readonly string[], ownerPod: string): UntypedJson => ({ ips, ownerPod });
 
-/** The changes after which an IPAMClaim shows its status. What another client wrote there is replaced. */
+/** The changes after which an IPAMClaim shows its status, which replace other clients' texts. */
 export function ipamClaimDifferences({ status }: Pick<IpamClaimObject, 'status'>, desired: UntypedJson): Differences {
   const { ips, ownerPod } = desired;
   if (JSON.stringify(status['ips']) === JSON.stringify(ips) && ownerPodOf(status) === ownerPod) return {};

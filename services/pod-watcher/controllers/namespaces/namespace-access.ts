@@ -13,7 +13,7 @@ export function allowsNamespace(
   return namespaces.includes(name) || selectors.some((selector) => matchesLabels(selector, labels));
 }
 
-/** Why the Pods of a namespace may not be served from a Subnet, as a sentence; undefined if they may. */
+/** Why a namespace's Pods may not be served from a Subnet, as a sentence. */
 export function subnetAccessRefusal(
   subnet: string,
   namespace: string,

@@ -51,7 +51,7 @@ export function namespacePatch(
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/** The names that a user wrote, followed by the bound ones; undefined if the watcher adds and has added none. */
+/** A user's names and the bound ones; undefined if the watcher adds and has added none. */
 function mergeNames(
   listed: readonly string[],
   recorded: string,

@@ -116,7 +116,7 @@ const nameAnchor = (name: string): string => `name ${name}`;
 const keyAnchor = (key: string): string => `key ${key}`;
 const labelAnchor = (key: string, value: string): string => `label ${key}=${value}`;
 
-/** Each namespace that a selector matches has at least one of its anchors: those of one requirement. */
+/** Each namespace that a selector matches has an anchor: those of one requirement. */
 function anchorsOf({ matchLabels, matchExpressions }: LabelSelector): string[] {
   for (const [key, value] of Object.entries(matchLabels)) return [labelAnchor(key, value)];
   const oneOf = matchExpressions.find(({ operator }) => operator === 'In');

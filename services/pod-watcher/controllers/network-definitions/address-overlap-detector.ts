@@ -30,7 +30,7 @@ export class AddressOverlapDetector implements LedgerSubscriber {
   /** Broadcast domains to check again. */
   readonly #changed = new Set<string>();
 
-  /** @param onChange is called with the name of each Subnet whose overlap is found, changes or ends. */
+  /** @param onChange called with each Subnet whose overlap is found, changes or ends */
   constructor(networks: Pick<Informer<NetworkDefinition>, 'subscribe'>, onChange: (subnet: string) => void) {
     this.#onChange = onChange;
     networks.subscribe((change) => {

@@ -1,4 +1,4 @@
-/** Classifies a NetworkAttachmentDefinition by its CNI configuration: served here, served by another plugin, or broken. */
+/** Classifies a NetworkAttachmentDefinition: served here, by another plugin, or broken. */
 import * as z from 'zod';
 import { errorMessage } from '../../../../lib/errors.ts';
 import {
@@ -17,12 +17,12 @@ import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer
 export interface ServedNetwork {
   /** `ipam`: another plugin makes the NIC. `ovn`: the NIC is of Kube-OVN's own type. */
   readonly kind: 'ipam' | 'ovn';
-  /** "<name>.<namespace>", for kind `ovn` followed by ".ovn". Derived from the object's name, not from its configuration. */
+  /** "<name>.<namespace>[.ovn]" from the object's name, whatever its configuration says. */
   readonly provider: string;
   /** The provider that the plugin will request on the node; "" if the configuration has none. */
   readonly configuredProvider: string;
   readonly macSupport: MacSupport;
-  /** The `name` of its configuration. Absent: Multus uses the name of the NetworkAttachmentDefinition. */
+  /** The `name` of its configuration. Absent: Multus uses the object's name. */
   readonly configuredName?: string;
 }
 
@@ -144,7 +144,7 @@ function pluginsIn(raw: unknown): readonly unknown[] {
   return Array.isArray(plugins) ? plugins : [];
 }
 
-/** The parsed NetworkAttachmentDefinitions. Each is parsed once, not for every Pod that selects it. */
+/** The parsed NetworkAttachmentDefinitions: each is parsed once, not for every Pod. */
 export class NetworkDefinitionCache {
   readonly #networks = new Map<string, ClassifiedNetwork>();
 

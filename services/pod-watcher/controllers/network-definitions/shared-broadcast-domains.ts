@@ -1,4 +1,4 @@
-/** Finds Subnets of different networks that give the same addresses in one broadcast domain. Pure. */
+/** Finds Subnets of different networks with the same addresses in a broadcast domain. Pure. */
 import ipaddr from 'ipaddr.js';
 import { isCidr } from '../../../../lib/net/ip.ts';
 
@@ -85,7 +85,7 @@ function record(found: Map<string, SharedBroadcastDomain>, one: Range, other: Ra
 
 type Part = Pick<Range, 'first' | 'last'> & { readonly family: 4 | 6 };
 
-/** The host addresses of a Subnet without the excluded ones; none for text that cannot be parsed. */
+/** The host addresses of a Subnet without the excluded ones; none for invalid text. */
 function rangesOf({ cidrBlock, excludeIps }: DomainSubnet): Part[] {
   const holes = excludeIps.flatMap((text) => intervalOf(text) ?? []);
   holes.sort((a, b) => (a.first < b.first ? -1 : 1));

@@ -29,7 +29,7 @@ export interface NodeControllerOptions {
   readonly isAddressHeld: (sandbox: SandboxBinding) => boolean;
   /** Looks up whether the Node exists. */
   readonly nodeExists: (name: string, signal: AbortSignal) => Promise<boolean>;
-  /** The Nodes that were deleted while no watcher ran, as far as the API server's event history reaches. */
+  /** The Nodes deleted while no watcher ran, in the history of the API server. */
   readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<ObjectMeta>;
   readonly missingBefore?: number;
   /** The Nodes out of service that an earlier watcher has seen, as `outOfService`. */
@@ -53,7 +53,7 @@ const gatherMs = 200;
 const massDeletionWindowMs = 60_000;
 const minNodes = 10;
 
-/** Why the bindings of a Node end, for their events. Bindings made after `until`, a time of the ledger, stay. */
+/** Why a Node's bindings end. Bindings after `until`, a time of the ledger, stay. */
 interface NodeEnd {
   readonly cause: UnbindCause;
   readonly evidence: string;
@@ -115,7 +115,7 @@ export class NodeController implements LedgerSubscriber {
     return Object.fromEntries(known.slice(0, handoverLimits.nodes));
   }
 
-  /** Starts; Nodes and the ledger's snapshot must be loaded. Resolves when the earlier deletions are listed. */
+  /** Starts with loaded Nodes and ledger. Resolves when earlier deletions are listed. */
   async start(): Promise<void> {
     const { listDeleted, nodes, log, signal } = this.#options;
     this.#queue.start();
@@ -223,7 +223,7 @@ export class NodeController implements LedgerSubscriber {
     return { remaining, lastAt };
   }
 
-  /** @returns how many bindings ended: 0 if an address is fenced, or another client unbound it before. */
+  /** @returns how many bindings ended: 0 for a fenced address, or an earlier unbind */
   async #unbindOne({ attachment, binding }: SandboxBinding, { cause, evidence }: NodeEnd): Promise<number> {
     const { allocator, signal } = this.#options;
     const { namespace = '', pod = '', provider = '' } = attachment ?? {};

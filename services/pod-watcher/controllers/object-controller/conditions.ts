@@ -1,4 +1,4 @@
-/** The conditions of Subnet, IPPool, Vip and IPAMClaim objects, with the types and reasons of their APIs. Pure. */
+/** The conditions of Subnets, IPPools, Vips and IPAMClaims, in the form of their APIs. Pure. */
 import type { ErrorCode } from '../../../../lib/errors.ts';
 import { escapeUnprintable } from '../../../../lib/unprintable.ts';
 import { type UntypedJson, asText, asRecords } from '../../../../lib/kubernetes/untyped-json.ts';
@@ -56,10 +56,10 @@ export interface Condition {
 
 type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** A condition of its own beside the verdict. An object for which it was never raised does not have it. */
+/** A condition beside the verdict, absent from objects for which it was never raised. */
 export interface Warning {
   readonly type: string;
-  /** `spec`: the spec requests what it does not get; an Event reports it, too. `cluster`: another object conflicts. */
+  /** `spec`: a part of the spec has no effect, by an Event, too. `cluster`: a conflict. */
   readonly about: 'spec' | 'cluster';
   readonly raised: Pick<Condition, 'status' | 'reason'>;
   /** The condition after the warning was cleared; absent: it is removed. */

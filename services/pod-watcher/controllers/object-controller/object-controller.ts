@@ -34,11 +34,11 @@ export interface ObjectControllerOptions<T extends CustomResource> {
    * @throws IpledgerError if the spec is rejected. Kinds 'transient' and 'bug' are retried.
    */
   readonly apply: (object: T, signal: AbortSignal) => Promise<UntypedJson | undefined>;
-  /** Whether the ledger still has what it accepted. Names are "namespace/name" for a namespaced kind. */
+  /** Whether the ledger still has an accepted object, by name or "namespace/name". */
   readonly isApplied: (name: string) => boolean;
   /** The changes after which an object shows the `desired` fields. */
   readonly differences: (object: T, desired: UntypedJson) => Differences;
-  /** Retires what the ledger has of this name. Idempotent. @throws IpledgerError of kind 'conflict' while it is in use. */
+  /** Retires a name's record. Idempotent. @throws IpledgerError 'conflict' while it is in use */
   readonly retire: (name: string, signal: AbortSignal) => Promise<void>;
   /** The names of objects that the ledger has applied. */
   readonly appliedNames: () => readonly string[];
@@ -245,7 +245,7 @@ export class ObjectController<T extends CustomResource> {
     return 'done';
   }
 
-  /** If a user removed the finalizer, the object is deleted, and only an Event can report the use. */
+  /** Without the finalizer the object is deleted, and only an Event can report the use. */
   async #reportInUse(name: string, object: T | undefined, message: string): Promise<void> {
     const { recordEvent, reasons, log } = this.#options;
     log.info({ name, reason: message }, 'objects: a deleted object is still in use');

@@ -67,7 +67,7 @@ export class NetworkController {
     return subnet?.network === key ? subnet : undefined;
   }
 
-  /** @throws IpledgerError while the Subnet of that name is of another origin, is not in force, or was rejected. */
+  /** @throws IpledgerError while the Subnet has another origin, or is not in force */
   async #apply(network: Ovn4nfvNetwork): Promise<UntypedJson> {
     const { subnetObjects, subnets, createSubnet, patchSubnet, signal } = this.#options;
     const { name } = network;
@@ -142,7 +142,7 @@ export interface SubnetManifest {
   };
 }
 
-/** Identifies a spec of a Network. The Subnet is written once for each: its controller normalises what is written. */
+/** Identifies a Network's spec. The Subnet is written once for each spec. */
 const networkVersionOf = ({ uid, generation }: Pick<Ovn4nfvNetwork, 'uid' | 'generation'>): string =>
   `${uid}/${generation}`;
 

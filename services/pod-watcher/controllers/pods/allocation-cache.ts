@@ -11,7 +11,7 @@ import { AllocationIndex } from '../../ledger/allocation-index.ts';
 import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
-/** What is known of a uid beside its allocations. Nearly all uids have none, or only an owner for a moment. */
+/** What is known of a uid beside its allocations: for nearly all uids nothing. */
 interface UidState {
   readonly uid: string;
   /** Whether a request was sent whose outcome is unknown. */
@@ -25,13 +25,13 @@ interface UidState {
 const initialState: Omit<UidState, 'uid'> = { isUncertain: false, releasedAt: 0, lastOwner: undefined };
 
 export class AllocationCache implements LedgerSubscriber {
-  /** By the Pod's "namespace/name": those of several uids while a new Pod of the same name replaces an earlier one. */
+  /** By the Pod's "namespace/name": several uids while a new Pod replaces an earlier one. */
   readonly #held = new AllocationIndex(podNameOf);
   /** By the same key. A uid that is not uncertain and has no allocations has none. */
   readonly #states = new Map<string, readonly UidState[]>();
-  /** Names of Pods that a StatefulSet controlled at their allocation: "web-0" under "namespace/web". */
+  /** Names of Pods that a StatefulSet controlled: "web-0" under "namespace/web". */
   readonly #members = new Map<string, Set<string>>();
-  /** The numbers of addresses that the Pods of a namespace have of a Subnet, by "namespace/subnet". */
+  /** The addresses that a namespace's Pods have of a Subnet, by "namespace/subnet". */
   readonly #addressCounts = new Map<string, number>();
   readonly #listeners: ((ended: HeldAllocation) => void)[] = [];
   #seq = 0;
@@ -96,13 +96,13 @@ export class AllocationCache implements LedgerSubscriber {
     if (this.#isKnown(pod, uid)) this.#change(pod, uid, { lastOwner: { owner } });
   }
 
-  /** The owner of this uid when it was deleted; if that was not observed, when it requested its addresses. */
+  /** The uid's owner when it was deleted, or when it requested its addresses. */
   lastOwner(pod: string, uid: string): Owner | undefined {
     const last = this.#stateOf(pod, uid)?.lastOwner;
     return last ? last.owner : this.allocationsOf(pod, uid)[0]?.owner;
   }
 
-  /** The latest event that is known about Pods of this name: the position of the cache, or that of a reply. */
+  /** The latest known event about Pods of this name. */
   seenSeq(pod: string): number {
     return this.#held.of(pod).reduce((latest, { seq }) => Math.max(latest, seq), this.#seq);
   }

@@ -48,7 +48,7 @@ export class EventBudget {
     return undefined;
   }
 
-  /** Takes what was granted. A request that was refused, repeated, or has no answer writes nothing, or is counted when it is repeated. */
+  /** Takes what was granted. Requests without an answer count when they are repeated. */
   spend(namespace: string, uid: string | undefined, count: number): void {
     for (const budget of this.#budgetsOf(namespace, uid)) budget?.spend(count);
   }

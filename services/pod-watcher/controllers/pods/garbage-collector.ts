@@ -43,7 +43,7 @@ export class GarbageCollector {
     this.#suspicions.delete(key);
   }
 
-  /** The second pass: looks up a missing uid. 'unknown' until it is due, and if the API has that uid. */
+  /** The second pass: looks up a missing uid; 'unknown' until it is due, or if it exists. */
   async confirm(key: string, uid: string): Promise<ReleaseReason | 'unknown'> {
     const { lookUpPod, confirmDelayMs = defaultConfirmDelayMs, signal } = this.#options;
     this.suspect(key);

@@ -11,7 +11,7 @@ import { hasCompleted } from '../../../../lib/kubernetes/pod-lifecycle.ts';
 import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 import { handoverLimits } from '../../limits.ts';
 
-/** By the uid of a terminating Pod: its grace period in seconds, and for how many milliseconds watchers have seen it terminate. */
+/** By a terminating Pod's uid: its grace period, and the milliseconds that watchers saw it. */
 export type TerminatingPods = Readonly<Record<string, readonly [graceSeconds: number, seenForMs: number]>>;
 
 /** After this time, a Pod of the previous watcher that was not seen is gone. */
@@ -33,7 +33,7 @@ export class LifecycleTracker {
   readonly #now: () => number;
   readonly #startedAt: number;
 
-  /** Starts with what the previous watcher has seen. @param now a clock that never goes back, in milliseconds */
+  /** Starts with what the previous watcher saw. @param now a monotonic clock in ms */
   constructor(earlier: TerminatingPods = {}, now = () => performance.now()) {
     this.#now = now;
     this.#startedAt = now();
@@ -93,7 +93,7 @@ type PodLifecycle =
   | { readonly state: 'alive'; readonly endsInMs: number | undefined }
   /** Its containers have ended and are not restarted. */
   | { readonly state: 'completed' }
-  /** Its kubelet has deleted it; or its deletion is overdue by a second grace period, and its node is lost. */
+  /** Its kubelet deleted it; or it is overdue by a grace period, and its node is lost. */
   | { readonly state: 'overdue' };
 
 /**

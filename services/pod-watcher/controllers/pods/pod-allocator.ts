@@ -1,4 +1,4 @@
-/** Serves one living Pod: plans its attachments, requests their addresses, and reports in Events why the Pod waits. */
+/** Serves a living Pod: plans, requests its addresses, and reports why it waits. */
 import { type ErrorCode, IpledgerError } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
@@ -49,7 +49,7 @@ export interface PodAllocatorOptions {
   /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
   readonly findNameConflict: (key: string, pod: Pod) => Pod | undefined;
   readonly recordEvent: (pod: Pod, podEvent: PodEvent) => void;
-  /** Removes annotations of this version of a Pod. Returns whether it did: not if the Pod has changed since. */
+  /** Removes annotations of this version of a Pod. Returns false if the Pod has changed. */
   readonly removeAnnotations: (pod: Pod, keys: readonly string[]) => Promise<boolean>;
   /** Absent: no spans. */
   readonly traces?: Pick<PodTraces, 'startRequest'> | undefined;
@@ -57,7 +57,7 @@ export interface PodAllocatorOptions {
   readonly signal: AbortSignal;
 }
 
-/** The outcome for the living Pod of a name, and which allocations of an earlier Pod it may still receive. */
+/** The outcome for a name's living Pod, and which allocations it may still receive. */
 export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
   readonly outcome: Outcome;
 }
@@ -77,7 +77,7 @@ const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'NAMESPACE_QUOTA_EXCEEDED',
 ]);
 
-/** Whether the ledger looked at the request and refused it. A frozen one has lost events, and annotations are evidence then. */
+/** Whether the ledger refused the request. A frozen ledger needs the annotations. */
 const isRefusal = ({ kind, code }: IpledgerError): boolean =>
   ['invalid', 'conflict', 'exhausted'].includes(kind) && code !== 'UNAUTHENTICATED' && code !== 'PERMISSION_DENIED';
 
@@ -89,7 +89,7 @@ export class PodAllocator {
   readonly #warnedPods = new Set<string>();
   /** The uid of each Pod whose unserved networks and MAC warnings were reported. */
   readonly #reportedPlans = new Map<string, string>();
-  /** The uid of each Pod whose foreign results were removed. It happens once, also if another client adds them again. */
+  /** The uid of each Pod whose foreign results were removed, which happens once. */
   readonly #cleanedPods = new Map<string, string>();
   readonly #unserved = new UnservedNetworks();
 
@@ -162,13 +162,13 @@ export class PodAllocator {
     return { outcome: 'again', canReceive: 'undecided' };
   }
 
-  /** The identity of a static Pod that holds allocations under the name of another Pod, or the other way round. */
+  /** The identity of a static Pod with another Pod's allocations, or the reverse. */
   #holderOfOtherKind(key: string, { ledgerUid }: Pod): string | undefined {
     const isStatic = isStaticIdentity(ledgerUid);
     return this.#options.allocations.uids(key).find((uid) => isStaticIdentity(uid) !== isStatic);
   }
 
-  /** Reports unserved networks and MAC warnings, once for each Pod uid, while the Pod is Pending. */
+  /** Reports unserved networks and MAC warnings once for each Pending Pod's uid. */
   #reportPlan(key: string, pod: Pod, plan: PodPlan): void {
     if (pod.phase !== 'Pending' || this.#reportedPlans.get(key) === pod.uid) return;
     if (plan.unserved.length === 0 && plan.warnings.length === 0) return;

@@ -127,7 +127,7 @@ export class PodController implements LedgerSubscriber {
     return all ?? Object.values(namespaces).reduce((sum, missing) => sum + missing, 0);
   }
 
-  /** The scopes whose missing Pods an operator accepted as deleted, and that have not recovered yet. */
+  /** The scopes with an accepted mass deletion that have not recovered yet. */
   get accepted(): readonly string[] {
     return this.#termination.accepted;
   }
@@ -171,7 +171,7 @@ export class PodController implements LedgerSubscriber {
     this.#allocation.wakeUnserved(topic);
   }
 
-  /** Tries all Pods of a namespace again, whose Subnets or IPPools have changed: a plan without them has no topic for them. */
+  /** Tries a namespace's Pods again after a change of its Subnets or IPPools. */
   enqueueNamespace(namespace: string): void {
     if (!this.#started) return;
     for (const key of this.#pods.ofNamespace(namespace)) this.#queue.add(key);
@@ -284,7 +284,7 @@ export class PodController implements LedgerSubscriber {
     }
   }
 
-  /** Serves the living Pod of a name first, then releases: what an earlier Pod of the name holds may transfer to the new one. */
+  /** Serves a name's living Pod, then releases: addresses may transfer to it. */
   async #reconcileName(key: string): Promise<Outcome> {
     const pod = this.#pods.get(key);
     const lifecycle = pod && this.#lifecycles.lifecycleOf(pod);
@@ -314,7 +314,7 @@ export class PodController implements LedgerSubscriber {
     return { outcome: 'done', canReceive: 'undecided' };
   }
 
-  /** A living Pod that holds allocations under the same ledger name: a Pod and a virtual machine may have the same name. */
+  /** A living Pod with allocations under the same ledger name: a Pod and a machine. */
   #findNameConflict(key: string, { ledgerUid }: Pod): Pod | undefined {
     const holders = this.#options.allocations.uids(key).filter((uid) => uid !== ledgerUid);
     return this.#pods

@@ -1,4 +1,4 @@
-/** The messages of Kubernetes Events about a Pod. Reasons and the form `stage=… error=…` are Kube-OVN's, for users' alerts. */
+/** The messages of Events about a Pod, with Kube-OVN's reasons and `stage=… error=…`. */
 import { cutMiddle } from '../../../../lib/cut-middle.ts';
 import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { IpledgerError } from '../../../../lib/errors.ts';
@@ -26,7 +26,7 @@ export function nameConflictProblem({ ledgerName }: Pod, conflict: Pod): Pick<Po
   return { problems: [{ about: 'cluster', text }] };
 }
 
-/** A static Pod and another Pod do not pass addresses on to each other: a kubelet can give its mirror any free name. */
+/** Static Pods pass no addresses on: a kubelet can give its mirror any free name. */
 export function otherKindProblem({ ledgerName, ledgerUid }: Pod, holder: string): Pick<PodPlan, 'problems'> {
   const [earlier, later] = isStaticIdentity(ledgerUid) ? ['Pod', 'static Pod'] : ['static Pod', 'Pod'];
   const text = `the name ${ledgerName} has addresses of a ${earlier} (uid ${holder}), which are not passed on to a ${later}: wait for their release, or use another name`;

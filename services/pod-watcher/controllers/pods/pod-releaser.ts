@@ -38,7 +38,7 @@ export class PodReleaser {
     this.#options = options;
   }
 
-  /** Releases the allocations of a name that have ended. 'again' while a Pod's end is in doubt, or allocations remain. */
+  /** Releases a name's ended allocations. 'again' while an end is in doubt. */
   async releaseEnded(key: string, target?: TransferTarget): Promise<Outcome> {
     const { allocations, termination } = this.#options;
     let outcome: Outcome = 'done';
@@ -61,7 +61,7 @@ export class PodReleaser {
     return outcome;
   }
 
-  /** Releases attachments that a living Pod no longer requests. One to which a container is bound stays until it is unbound. */
+  /** Releases attachments that are no longer requested, once no container is bound. */
   async releaseDetached(pod: Pod, attachments: readonly HeldAllocation[]): Promise<Outcome> {
     const key = ledgerKeyOf(pod);
     this.stillBound.delete(key);
@@ -76,7 +76,7 @@ export class PodReleaser {
     return this.stillBound.has(key) ? 'again' : 'done';
   }
 
-  /** @returns whether the uid holds nothing any more, as far as the ledger has reported it; fenced addresses remain. */
+  /** @returns whether the ledger reports that the uid holds nothing any more */
   async #releaseAll(key: string, uid: string, reason: ReleaseReason): Promise<boolean> {
     const { allocator, allocations, signal } = this.#options;
     const [namespace = '', pod = ''] = key.split('/');

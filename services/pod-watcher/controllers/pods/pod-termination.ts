@@ -30,9 +30,9 @@ export interface PodTerminationOptions
   readonly pods: LedgerPods;
   readonly allocations: AllocationCache;
   readonly lifecycles: LifecycleTracker;
-  /** The Pods that were deleted before the last list, and after what was seen before, as far as the API server's history reaches. */
+  /** The Pods deleted before the last list, in the API server's history. */
   readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<Pod>;
-  /** How long the next mirror of a static Pod is waited for, since its mirror was deleted or its last container was unbound. */
+  /** How long a static Pod's next mirror is waited for, since the end of the last. */
   readonly mirrorGraceMs?: number;
   /** How long a Pod that disappeared without a deletion is waited for: others may follow. */
   readonly missingGraceMs?: number;
@@ -51,7 +51,7 @@ export class PodTermination {
   readonly #retention: Retention;
   /** The uids that the API deleted while they held allocations, by Pod. */
   readonly #deleted = new Map<string, Set<string>>();
-  /** By Pod: until when (of performance.now()) it counts as present although the API does not have it. */
+  /** By Pod: until when (performance.now()) it counts as present without an object. */
   readonly #presentUntil = new Map<string, number>();
   /** Why an operator accepted a mass deletion, by its scope. */
   readonly #acceptedReasons = new Map<string, string>();
@@ -72,7 +72,7 @@ export class PodTermination {
     return this.#missing.halted;
   }
 
-  /** The scopes whose missing Pods an operator accepted as deleted, and that have not recovered yet. */
+  /** The scopes with an accepted mass deletion that have not recovered yet. */
   get accepted(): readonly string[] {
     return this.#missing.accepted;
   }
@@ -105,7 +105,7 @@ export class PodTermination {
     return isAwaited ? this.#postpone(key, mirrorGraceMs) : undefined;
   }
 
-  /** If most Pods are missing at the start, requests from the API server what it deleted. Await this before the first reconciliation. */
+  /** If most Pods are missing, reads the API server's deletions. Await it before work. */
   prepare(): Promise<void> {
     return this.#missing.prepare();
   }
@@ -257,7 +257,7 @@ export class PodTermination {
       .some((uid) => this.#retention.isExpectedBack(key, this.#options.allocations.lastOwner(key, uid)));
   }
 
-  /** Whether the Pod belongs to a stopped virtual machine. Machines are not watched, so this looks them up. */
+  /** Whether the Pod belongs to a stopped virtual machine, by a look-up. */
   async #isStopped(key: string): Promise<boolean> {
     const { allocations } = this.#options;
     for (const uid of allocations.uids(key)) {
@@ -275,7 +275,7 @@ export class PodTermination {
     return !allocations.uids(key).every(isExplained) && !this.#isExpectedBack(key);
   }
 
-  /** Records which of the missing Pods the API server deleted, as far as its history reaches, and which machines are stopped. */
+  /** Records which missing Pods were deleted, and which machines are stopped. */
   async #explain(names: ReadonlySet<string>): Promise<void> {
     const { listDeleted, log, signal } = this.#options;
     const missing = new Set(names);

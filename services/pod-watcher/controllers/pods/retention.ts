@@ -22,7 +22,7 @@ export interface VirtualMachines {
  */
 type LookUpVirtualMachines = (key: string, signal: AbortSignal) => Promise<VirtualMachines>;
 
-/** Why a machine will not run again; undefined while it may. Without a VirtualMachine the instance is the machine. */
+/** Why a machine will not run again; undefined while it may. */
 export function virtualMachineReleaseReason(
   { VirtualMachine: machine, VirtualMachineInstance: instance }: VirtualMachines,
   owner: Owner,
@@ -37,7 +37,7 @@ export function virtualMachineReleaseReason(
 
 export interface RetentionOptions {
   readonly statefulSets: Pick<Informer<StatefulSet>, 'objects'>;
-  /** The StatefulSet "namespace/name" that the API has at this moment; undefined if there is none. */
+  /** The StatefulSet "namespace/name" in the API at this moment. */
   readonly lookUpStatefulSet: (key: string, signal: AbortSignal) => Promise<StatefulSet | undefined>;
   readonly lookUpMachines: LookUpVirtualMachines;
   readonly signal: AbortSignal;
@@ -68,7 +68,7 @@ export class Retention {
     return this.#stopped;
   }
 
-  /** Whether the absence of a Pod is expected: its owner creates it again. Judged without a look-up. */
+  /** Whether a Pod's owner will create it again, without a look-up. */
   isExpectedBack(key: string, owner: Owner | undefined): boolean {
     if (this.#stopped.has(key)) return true;
     const member = statefulSetOrdinal(nameOf(key), owner);

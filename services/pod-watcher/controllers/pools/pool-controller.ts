@@ -47,7 +47,7 @@ export class PoolController implements LedgerSubscriber {
     this.#controller.enqueueAll();
   }
 
-  /** A rejected pool may be accepted when a subnet is configured, or another pool is changed or retired. */
+  /** Retries rejected pools after a change of a subnet or another pool. */
   onEvents(events: readonly LedgerEvent[]): void {
     for (const event of events) {
       if (event.kind === 'pool-configured') this.#controller.enqueueIfOrphaned(event.pool.name);

@@ -20,7 +20,7 @@ const podTypes = ['', 'VirtualMachine', 'StatefulSet'];
 const labelMaxLength = 63;
 const reservedLabel = 'ovn.kubernetes.io/ip_reserved';
 
-/** Whether a user created the object. The watcher's own objects have an allocation, Kube-OVN's objects a finalizer. */
+/** Whether a user created the object: it has no allocation and no Kube-OVN finalizer. */
 export function isIpReservation({ finalizers, allocation }: IpObject): boolean {
   return finalizers.includes(finalizer) || (allocation === '' && finalizers.length === 0);
 }

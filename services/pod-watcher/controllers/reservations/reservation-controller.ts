@@ -1,4 +1,4 @@
-/** Applies objects that reserve an address without a Pod (Vip, IP) to the ledger. One controller for each kind. */
+/** Applies objects that reserve an address without a Pod (Vip, IP) to the ledger. */
 import { isIP } from 'node:net';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { ipv4First } from '../../../../lib/net/ip.ts';
@@ -19,7 +19,7 @@ export interface DesiredReservation {
   readonly subnet: string;
   /** Empty: any address of each family. */
   readonly addresses: readonly string[];
-  /** Whether the Subnet's other family is reserved, too, if `addresses` names one: the Pod gets an address of each. */
+  /** Whether the Subnet's other family is reserved, too: the Pod gets one of each. */
   readonly isCompleted?: boolean;
   readonly reservedFor: string;
   readonly mac: string;
@@ -30,13 +30,13 @@ export interface DesiredReservation {
 export interface ReservationControllerOptions<T extends CustomResource>
   extends ObjectAccess<T>, Pick<ObjectControllerOptions<T>, 'isRelevant' | 'differences' | 'reasons' | 'warnings'> {
   readonly allocator: Pick<LedgerClient, 'call'>;
-  /** The reason of a reservation in the ledger is this prefix and the name of the object. It identifies the object. */
+  /** The prefix of a reservation's reason. The object's name follows. */
   readonly reasonPrefix: string;
   /** undefined if the object requests nothing. @throws IpledgerError if its spec is invalid. */
   readonly desired: (object: T) => DesiredReservation | undefined;
   /** Why a Subnet gives no new address for now, as a sentence. */
   readonly suspensionOf?: (subnet: string) => string | undefined;
-  /** Why a namespace may not use a Subnet, as a sentence; undefined if it may. Present reservations stay. */
+  /** Why a namespace may not use a Subnet, as a sentence. Present reservations stay. */
   readonly subnetAccessRefusal: (subnet: string, namespace: string) => string | undefined;
   /** The fields that an object must show. @param addresses IPv4 first. */
   readonly appliedFields: (object: T, addresses: readonly string[]) => UntypedJson;
@@ -82,7 +82,7 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
     }
   }
 
-  /** Retries objects of the subnet that name one of these addresses, no address, or a MAC: that may be free now, too. */
+  /** Retries objects that name one of these addresses, none, or a MAC. */
   #retryFreed(subnet: string, addresses: readonly string[]): void {
     this.#controller.retryAll((object) => {
       const desired = this.#desiredOf(object);

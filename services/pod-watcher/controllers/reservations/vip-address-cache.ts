@@ -13,7 +13,7 @@ export class VipAddressCache implements LedgerSubscriber {
 
   readonly #objects: ReadonlyMap<string, VipObject>;
 
-  /** @param objects by name. A Vip that was reserved by the CLI has no object, and all namespaces may use it. */
+  /** @param objects by name. Vips by the CLI have none, and all namespaces may use them. */
   constructor(objects: ReadonlyMap<string, VipObject>) {
     this.#objects = objects;
   }

@@ -1,4 +1,4 @@
-/** Compares the Subnets of ipledger with those of Kube-OVN beside it, and reports which to compare again after a change. */
+/** Compares ipledger's Subnets with those of Kube-OVN beside it. */
 import { cidrsOverlap, parseCidr, lastAddressOf, parseAddress } from '../../../../ledger/domain/addresses/address.ts';
 import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
@@ -24,7 +24,7 @@ export class KubeOvnSubnets {
     this.#networks = networks;
   }
 
-  /** Why a Subnet of ipledger must give no address, as a sentence with the remedy; undefined if it may. */
+  /** Why a Subnet must give no address, as a sentence with the remedy. */
   conflictOf(subnet: Plan): string | undefined {
     return kubeOvnConflict(subnet, {
       subnets: this.#subnets.objects.values(),
@@ -39,7 +39,7 @@ export class KubeOvnSubnets {
     });
   }
 
-  /** Calls the listener after each change that may alter a conflict, with the test whether it may alter that of a Subnet. */
+  /** Calls the listener after changes, with a test whether a Subnet may be concerned. */
   subscribe(listener: (mayAlter: (subnet: Plan) => boolean) => void): void {
     this.#subnets.subscribe((change) => {
       if (change.kind === 'listed') return;
@@ -149,7 +149,7 @@ export function parseRanges(texts: readonly string[]): FamilyInterval[] {
   });
 }
 
-/** The first of the ranges that is not inside of the covers together, as `first..last` or one address; undefined if all are. */
+/** The first range outside the covers, as `first..last` or one address. */
 export function firstUncovered(
   ranges: readonly FamilyInterval[],
   covers: readonly FamilyInterval[],

@@ -40,7 +40,7 @@ export class SubnetCache implements LedgerSubscriber {
     return this.#objects.has(name) || this.#inForce.has(name);
   }
 
-  /** The namespaces that may use a Subnet; undefined for a Subnet without an object, which all may use. */
+  /** The namespaces that may use a Subnet; undefined: all, because it has no object. */
   restrictionOf(name: string): NamespaceRestriction | undefined {
     return this.#objects.get(name)?.namespaceRestriction;
   }
@@ -92,7 +92,7 @@ export class SubnetCache implements LedgerSubscriber {
     this.#refusals.set(name, why);
   }
 
-  /** Another IPAM may give its addresses: while there is a reason, it is in force and serves no new request. */
+  /** Another IPAM may give its addresses: then it serves no new request. */
   suspend(name: string, why: string | undefined): void {
     if (why === undefined) this.#suspensions.delete(name);
     else this.#suspensions.set(name, why);

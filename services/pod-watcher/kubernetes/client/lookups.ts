@@ -1,4 +1,4 @@
-/** Live reads of single objects, for decisions that an informer's copy is not current enough for. */
+/** Live reads of single objects, where an informer's copy is too old. */
 import { timeoutSignal } from '../../../../lib/process/abortable.ts';
 import { ifPresent } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -10,7 +10,7 @@ import { toVirtualMachine, type VirtualMachineObject, virtualMachinePaths } from
 
 const timeoutMs = 10_000;
 
-/** All take "namespace/name" as key, return undefined for an object that does not exist, and throw ApiError. */
+/** All take "namespace/name", return undefined without object, and throw ApiError. */
 export interface Lookups {
   lookUpPod(key: string, signal: AbortSignal): Promise<Pod | undefined>;
   lookUpStatefulSet(key: string, signal: AbortSignal): Promise<StatefulSet | undefined>;

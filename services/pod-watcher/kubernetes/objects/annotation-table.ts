@@ -28,24 +28,24 @@ interface AnnotationRow {
   readonly parse?: (value: string, key: string, purpose: Purpose) => Result<unknown>;
   /** The field of `RequestedValues` that gets the value. Absent: the value is validated only. */
   readonly field?: string;
-  /** The same for the key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>". Each such value is of one NIC of one Pod. */
+  /** The key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>" of one NIC. */
   readonly interfaceField?: string;
   /**
    * The keys with a value for a NIC. `nic`: that of its interface, else that of the provider unless the Pod selects the network
    * more than once. `constraint`: that of its interface, else that of the provider. `provider`: only that of the provider.
    */
   readonly keys?: 'nic' | 'constraint' | 'provider';
-  /** Whether the value is validated under the key of each interface, whether that key applies or not. */
+  /** Whether the value is validated under each interface's key. */
   readonly isAlwaysValidated?: true;
   /** Whether a blank value is an error, and not the same as none. */
   readonly rejectsBlank?: true;
   /** Characters, if not `podLimits.annotationLength`. */
   readonly maxLength?: number;
-  /** Whether the pod-watcher writes it. A `result` requests nothing beside `allocated`, and is removed from a copied Pod. */
+  /** Whether the pod-watcher writes it. A copied Pod loses a `result`. */
   readonly written?: 'result' | 'request';
 }
 
-/** Malformed values are reported in the order of the rows. Constraints come before what they constrain. */
+/** The order of rows is that of reports. Constraints precede what they constrain. */
 const annotationTable = [
   { suffix: 'logical_switch', written: 'request', field: 'subnet', keys: 'nic', parse: (value) => ok(value) },
   { suffix: 'allocated', written: 'result' },
@@ -110,7 +110,7 @@ export interface Requested<T> {
 
 type ValueOf<R> = R extends { parse: (...parameters: never[]) => Result<infer T> } ? T : never;
 
-/** The values that apply to one attachment; absent without annotation, or if it is blank or malformed. */
+/** The values for one attachment; absent if there is no valid annotation. */
 export type RequestedValues = {
   readonly [R in Extract<Row, { field: string }> as R['field']]?: Requested<ValueOf<R>> | undefined;
 } & { readonly [R in Extract<Row, { interfaceField: string }> as R['interfaceField']]?: Requested<ValueOf<R>> };
@@ -137,7 +137,7 @@ const pattern = new RegExp(
   `\\.kubernetes\\.io/(?:(?:${suffixesWithInterface.join('|')})\\..+|${attachmentSuffixes.join('|')})$`,
 );
 
-/** Whether a key is one of an attachment's annotations. The plain search rejects most keys before the regular expression runs. */
+/** Whether a key is an attachment's annotation. A plain search rejects most keys. */
 export const isAttachmentKey = (key: string): boolean => key.includes('.kubernetes.io/') && pattern.test(key);
 
 const uniqueKeyParts = suffixesWithInterface.map((suffix) => `/${suffix}`);

@@ -1,4 +1,4 @@
-/** Parses the values of annotations about addresses: addresses, CIDRs, families, IP pools, MACs, bandwidths and routes. */
+/** Parses annotations about addresses: addresses, CIDRs, families, pools, MACs, routes. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
@@ -65,7 +65,7 @@ export function parseAddresses(
   return oneOfEachFamily(addresses, `${source.label} "${texts.join(',')}"`, source.key);
 }
 
-/** Why an address violates the constraints; "" if it does not. @param text the address as in the annotation. */
+/** Why an address violates the constraints; "" if not. @param text as in the annotation */
 function constraintViolation({ cidrs, family, familyKey }: AddressConstraints, address: string, text: string): string {
   if (cidrs.text !== '' && !contains(cidrs, address)) return `${text} not in cidr ${cidrs.text}`;
   if (family !== '' && `ipv${isIP(address)}` !== family) return `${text} does not match ${familyKey} ${family}`;
@@ -134,7 +134,7 @@ function parsePoolEntry(element: string, key: string, constraints: AddressConstr
 
 export const noConstraints: AddressConstraints = { cidrs: { text: '', ranges: [] }, family: '', familyKey: '' };
 
-/** Whether the value of `ip_pool` is the name of an IPPool: one word that does not resemble an address. */
+/** Whether `ip_pool` is the name of an IPPool: a word that resembles no address. */
 const isPoolName = (word: string): boolean => !/[,;:/]|^[0-9.]+$/.test(word) && proposeForm(word, 'range') === '';
 
 function poolElements(value: string): string[] {
@@ -169,7 +169,7 @@ export function parseFamily(value: string, key: string): Result<AddressConstrain
     : problem(`${truncate(value)} is not a valid ${key}: must be ipv4 or ipv6`);
 }
 
-/** Parses the MAC of a NIC: six octets, in the forms that Go takes. The result is its canonical text. */
+/** Parses a NIC's MAC of six octets, in Go's forms, to canonical text. */
 export function parseMac(value: string, key: string): Result<string> {
   const mac = canonicalMac(value.trim());
   const form = 'write six octets of a unicast MAC, 02:00:00:53:6b:bb';
@@ -191,7 +191,7 @@ export const parseBoolean = (value: string, key: string): Result<boolean> =>
 const route = z.object({ dst: z.string().optional(), gw: z.string().optional() });
 const routesShape = z.array(z.preprocess(goFields(Object.keys(route.shape)), route));
 
-/** Parses the annotation `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`. A route without `dst` is the default route. */
+/** Parses `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`; default without dst. */
 export function parseRoutes(value: string): Result<Route[]> {
   let raw: unknown;
   try {

@@ -9,7 +9,7 @@ export interface CustomResource extends ObjectMeta {
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
   readonly status: UntypedJson;
-  /** Fields of the spec that are unreadable or over their limit. A spec with problems must not be applied. */
+  /** Unreadable fields, and fields over a limit: with them the spec must not be applied. */
   readonly problems: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Patches that add and remove finalizers. A finalizer keeps a deleted object until the ledger has retired or released it. Pure. */
+/** Patches of finalizers, which keep an object until the ledger has retired it. Pure. */
 import { finalizer, kubeOvnFinalizers } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 
@@ -22,7 +22,7 @@ export function removeFinalizersPatch({ finalizers }: Finalized): UntypedJson | 
   return others.length === finalizers.length ? undefined : { finalizers: others };
 }
 
-/** Metadata with which the API server rejects a patch of another object of this name, or of another version. */
+/** Metadata that make the API server reject a patch of another object or version. */
 export function versionPrecondition({ uid, resourceVersion }: Finalized): UntypedJson {
   return { uid, resourceVersion };
 }

@@ -74,7 +74,7 @@ function covers(present: UntypedJson, required: UntypedJson): boolean {
   );
 }
 
-/** The allocation whose labels and spec these are; undefined unless each required field has exactly the value that follows from it. */
+/** The allocation with these labels and spec; undefined if a required field differs. */
 export function shownAllocationOf(content: IpContent): ShownAllocation | undefined {
   const text = (key: string): string => asText(content.spec[key]);
   const shown = {

@@ -9,7 +9,7 @@ import { SpecReader } from './spec-reader.ts';
 import type { RecordFormat } from '../compact-objects.ts';
 
 export interface IpObject extends CustomResource {
-  /** The number of the event that made the allocation; "" if pod-watcher did not write this object. */
+  /** The allocation's event number; "" if pod-watcher did not write this object. */
   readonly allocation: string;
   /** Labels and spec; undefined for a `ShownIp`, which has a digest of them. */
   readonly content: IpContent | undefined;
@@ -51,7 +51,7 @@ export class ShownIp implements IpObject {
   /** The Node that they show. */
   readonly node: string;
 
-  /** Returns undefined for any other object: a reservation, one that is being deleted, and one that was edited. */
+  /** Returns undefined for a reservation, and a deleted or edited object. */
   static from(object: IpObject): ShownIp | undefined {
     const { namespace, allocation, content, deleting, finalizers, problems } = object;
     const isOwn = allocation !== '' && finalizers.length === 0 && !deleting && namespace === '';

@@ -9,14 +9,14 @@ import { SpecReader } from './spec-reader.ts';
 
 /** The spec follows k8snetworkplumbingwg/ipamclaims. The status is written, and never read. */
 export interface IpamClaimObject extends CustomResource {
-  /** Whether another program creates and deletes it, which a controller or a finalizer of that program shows. */
+  /** Whether another program manages it, by its controller or finalizer. */
   readonly isProduced: boolean;
   readonly spec: {
     /** The name of the network in its CNI configuration. */
     readonly network: string;
     /** The name of the interface; "" if Multus numbers it. */
     readonly interface: string;
-    /** The requested addresses, with prefix lengths: at most one of each family. Empty: any address. */
+    /** The requested addresses with prefix lengths, one of each family. Empty: any. */
     readonly ipRequests: readonly string[];
   };
 }

@@ -14,7 +14,7 @@ interface Requirement {
 
 export const toSelectors = (raw: unknown): LabelSelector[] => (Array.isArray(raw) ? raw.map(toSelector) : []);
 
-/** Whether a value is a valid label selector. A field of another type would be left out, and the selector would match more. */
+/** Whether a value is a valid label selector: without a field it would match more. */
 export function isLabelSelector(raw: unknown): boolean {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return false;
   const { matchLabels = {}, matchExpressions = [], ...rest } = raw as UntypedJson;

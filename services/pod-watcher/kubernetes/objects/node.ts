@@ -11,7 +11,7 @@ export interface NodeObject extends ObjectMeta {
   readonly isOutOfService: boolean;
 }
 
-/** Kubernetes' declaration of an operator that the machine is down (non-graceful node shutdown). Its kubelet cannot set it. */
+/** The taint by which an operator declares that the machine is down. */
 export const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
 export const nodes: ResourceKind<NodeObject> = {

@@ -1,4 +1,4 @@
-/** Network of OVN4NFV (`k8s.plugin.opnfv.org/v1alpha1`): a virtual network, for which the watcher makes a Subnet. */
+/** Network of OVN4NFV (`k8s.plugin.opnfv.org/v1alpha1`), for which there is a Subnet. */
 import { isAddress, isCidr } from '../../../../lib/net/ip.ts';
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { subnetLimits, textLimits, tooLong, tooMany, truncate } from '../../limits.ts';

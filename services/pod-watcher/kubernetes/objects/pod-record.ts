@@ -1,9 +1,9 @@
-/** A Pod as a record: what many Pods have in common is one object, and the record has what differs. */
+/** A Pod as a record of what differs, with a shared object of what Pods have in common. */
 import { SharedValues } from '../../shared-values.ts';
 import type { RecordFormat } from '../compact-objects.ts';
 import { isUniquePerPod, type Pod } from './pod.ts';
 
-/** A version is a number if it is one in decimal digits. Last come the values of the annotations that are unique for each Pod. */
+/** A decimal version is a number. Last come the values of unique annotations. */
 type PodRecord = readonly [
   common: Pod,
   uid: string,
@@ -14,7 +14,7 @@ type PodRecord = readonly [
   ...annotations: string[],
 ];
 
-/** Tenants choose annotations: the pool begins again when it is full, and a Pod with long annotations is stored as it is. */
+/** Tenants choose annotations: the pool begins again when it is full. */
 const commons = new SharedValues<Pod>(2_048);
 const maxKeyLength = 2_048;
 

@@ -1,4 +1,4 @@
-/** Pod: the few fields that pod-watcher uses. The rest is dropped on arrival, so that a large cluster fits in memory. */
+/** Pod: the few fields that pod-watcher uses, so that a large cluster fits in memory. */
 import {
   assertedMachineOf,
   type Controller,
@@ -17,13 +17,13 @@ import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 import { ovn4nfvAnnotations } from '../../../../lib/ovn4nfv/annotations.ts';
 
 export interface Pod extends ObjectMeta {
-  /** Its name in the ledger: its own name; for a virtual machine's launcher the name of the machine. */
+  /** The name in the ledger: its own; for a launcher that of the machine. */
   readonly ledgerName: string;
-  /** Its uid in the ledger: its own uid; for a static Pod the hash of its manifest; for a launcher the uid of its machine. */
+  /** The uid in the ledger: its own; a static Pod's hash; for a launcher the machine's. */
   readonly ledgerUid: string;
   /** The virtual machine whose launcher it asserts to be; undefined for other Pods. */
   readonly assertedMachine: Controller | undefined;
-  /** Why that assertion is rejected; "" while it is accepted or not verified yet (launcher-verifier.ts). */
+  /** Why that assertion is rejected; "" while it is accepted or not verified. */
   readonly launcherRefusal: string;
   /** RFC 3339. */
   readonly createdAt: string;
@@ -41,7 +41,7 @@ export interface Pod extends ObjectMeta {
   readonly annotations: Readonly<Record<string, string>>;
   /** Whether the annotation `ipledger.io/waiting` is present. */
   readonly showsWaitReason: boolean;
-  /** Fields that are over their limit, and were left out. A Pod with problems gets no allocation. */
+  /** Fields over their limit. A Pod with problems gets no allocation. */
   readonly problems: readonly string[];
 }
 
@@ -155,7 +155,7 @@ function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 
   return { annotations, problems };
 }
 
-/** Limits of all annotations together. Each may be within its own limit while their total is too large for planning. */
+/** Limits of all annotations together: each may be small while the total is too large. */
 function totalExcess(entries: readonly [key: string, value: unknown][]): string | undefined {
   const texts = entries.map(([key, value]) => [key, asText(value)] as const);
   const fitting = texts.filter(([key, { length }]) => length <= maxLengthOf(key));

@@ -4,7 +4,7 @@ import { defaultNetworkAnnotation, networksAnnotationOf, type Pod } from './pod.
 
 const allocatedKey = /^(.+)\.kubernetes\.io\/allocated$/;
 
-/** The providers that the annotations show an allocation of; with an interface for several NICs of one Kube-OVN-type network. */
+/** The providers under which annotations show an allocation. */
 export function shownProviders({ annotations }: Pick<Pod, 'annotations'>): string[] {
   return Object.entries(annotations).flatMap(([key, value]) =>
     value === 'true' ? (allocatedKey.exec(key)?.[1] ?? []) : [],

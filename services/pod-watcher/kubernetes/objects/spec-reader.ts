@@ -1,4 +1,4 @@
-/** Reads the spec of an object field by field. A field over its limit reads as absent, and is reported as a problem. */
+/** Reads an object's spec. A field over its limit reads as absent, and is a problem. */
 import { type UntypedJson, asText, asTexts } from '../../../../lib/kubernetes/untyped-json.ts';
 import { truncate, textLimits, tooLong, tooMany } from '../../limits.ts';
 
@@ -33,14 +33,14 @@ export class SpecReader {
     return this.text(key, maxLength);
   }
 
-  /** As `strictText`, but a problem reads as `unreadable`: an absent value would grant more access than any text. */
+  /** Reads a text whose problem reads as `unreadable`: an absent value grants more. */
   closedText(key: string, maxLength: number): string {
     const problemsBefore = this.problems.length;
     const value = this.strictText(key, maxLength);
     return this.problems.length > problemsBefore ? unreadable : value;
   }
 
-  /** Reads a list of names. An empty name is a problem: without it, the list could read as no restriction. */
+  /** Reads a list of names. An empty name is a problem, or it would restrict nothing. */
   names(key: string, most: number): string[] {
     const all = this.strictList(key, { most, unit: 'names' });
     if (all.includes('')) this.problems.push(`spec.${key} has an empty entry: remove it, or name a namespace`);

@@ -18,7 +18,7 @@ export interface SubnetObjectSpec {
   readonly protocol: string;
   /** How long a released address is not allocated again; absent: the allocator's default. */
   readonly cooldownMs?: number;
-  /** How long a released address that is still bound is not allocated again; absent: the allocator's default. */
+  /** How long a bound released address is kept; absent: the allocator's default. */
   readonly bindingTimeoutMs?: number;
   /** How many addresses the Pods of one namespace may hold; absent: no limit. */
   readonly maxAddressesPerNamespace?: number;
@@ -32,7 +32,7 @@ const numberLimits = {
   maxAddressesPerNamespace: [1, 2_147_483_647],
 } as const;
 
-/** Fields that only Kube-OVN's data path uses. They help to report a Subnet that ipledger cannot serve. */
+/** Fields of Kube-OVN's data path, to report a Subnet that ipledger cannot serve. */
 export interface SubnetOverlay {
   readonly vpc: string;
   readonly vlan: string;
@@ -115,7 +115,7 @@ function namespaceRestrictionOf(reader: SpecReader): NamespaceRestriction {
   return { namespaces, selectors: toSelectors(selectors) };
 }
 
-/** The numbers of the spec, with seconds as milliseconds. A field that is absent in the spec is absent here. */
+/** The numbers of the spec, with seconds as milliseconds; absent if absent there. */
 function numbersOf(
   reader: SpecReader,
 ): Pick<SubnetObjectSpec, 'cooldownMs' | 'bindingTimeoutMs' | 'maxAddressesPerNamespace'> {

@@ -38,7 +38,7 @@ export interface AttachmentAnnotations {
 interface Entry {
   readonly key: string;
   readonly text: string;
-  /** All attachments that read the key have the same constraints, so that the first one parses it for all. */
+  /** Attachments that read a key have the same constraints: the first parses it for all. */
   result?: Result<unknown>;
 }
 
@@ -53,7 +53,7 @@ export class PodAnnotations {
     this.#pod = pod;
   }
 
-  /** Groups them when an attachment first needs it: most plans are of Pods that have all of theirs. */
+  /** Groups annotations at the first use: most plans need none. */
   get #groups(): ReadonlyMap<string, Group> {
     return (this.#grouped ??= groupByPrefix(this.#pod.annotations));
   }
@@ -91,7 +91,7 @@ export class PodAnnotations {
     return { values, problem: firstProblem };
   }
 
-  /** "<network>.<namespace>.ovn.<interface>": only keys of Kube-OVN's own type of network contain an interface. */
+  /** "<network>.<namespace>.ovn.<interface>": only Kube-OVN's type has interfaces in keys. */
   #groupsOfInterfaces(provider: string): Group[] {
     if (!provider.includes('.') || !isOvnProvider(provider)) return [];
     const isInterface = (prefix: string): boolean => prefix.slice(0, prefix.lastIndexOf('.')) === provider;

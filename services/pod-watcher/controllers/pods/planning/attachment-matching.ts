@@ -20,7 +20,7 @@ export interface MatchedSelection<H extends HeldAttachment> {
 export interface AttachmentMatching<H extends HeldAttachment> {
   /** One for each selection, in the same order. */
   readonly matches: readonly MatchedSelection<H>[];
-  /** Held attachments that the annotation no longer selects. The primary network is never among them: annotations do not select it. */
+  /** Held attachments that the annotation no longer selects, without the primary network. */
   readonly unselected: readonly H[];
 }
 
@@ -70,7 +70,7 @@ function lowestUnused(used: ReadonlySet<number>): number {
   return ordinal;
 }
 
-/** Whether an attachment is to this network, of either kind: the network's kind may have changed since. */
+/** Whether an attachment is to this network, whose kind may have changed since. */
 function isOfNetwork({ name, namespace }: NetworkSelection, { provider }: HeldAttachment): boolean {
   return provider === `${name}.${namespace}` || provider === `${name}.${namespace}.ovn`;
 }

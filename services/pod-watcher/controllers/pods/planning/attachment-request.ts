@@ -56,7 +56,7 @@ function parseIps(selection: NetworkSelection, constraints: AddressConstraints):
   return parseAddresses(selection.addresses, source, constraints);
 }
 
-/** The addresses that `ip_pool` lists; for a member of a StatefulSet the entry at its place. Empty if it names an IPPool. */
+/** The addresses in `ip_pool`; a StatefulSet's member gets the entry at its place. */
 function selectCandidates(
   pool: RequestedValues['pool'],
   member: RequestedAttachment['member'],

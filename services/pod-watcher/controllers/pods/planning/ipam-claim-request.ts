@@ -1,4 +1,4 @@
-/** The field `ipam-claim-reference` of a network selection: an attachment that uses the addresses of an IPAMClaim. Pure. */
+/** `ipam-claim-reference` of a network selection: an attachment with an IPAMClaim. Pure. */
 import { isIPv4 } from 'node:net';
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
@@ -11,7 +11,7 @@ type Request = MessageInput<AttachmentRequest>;
 export interface NamedIpamClaim {
   /** "namespace/name", always in the namespace of the Pod. */
   readonly key: string;
-  /** The name of the network in its CNI configuration, and that of its NetworkAttachmentDefinition. */
+  /** The network's name in its CNI configuration, and that of the object. */
   readonly networkNames: readonly string[];
   readonly state: IpamClaimState;
 }

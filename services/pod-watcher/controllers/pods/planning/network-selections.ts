@@ -27,7 +27,7 @@ export interface NetworkSelection {
   /** The `ips` beside the network's name, as in the annotation: possibly with a prefix length. */
   readonly addresses: readonly string[];
   readonly mac: string;
-  /** The gateways of the Pod's default route on this NIC. Multus sets the route once the NIC is attached. */
+  /** The gateways of the Pod's default route on this NIC, which Multus sets. */
   readonly defaultRoute?: readonly string[];
   /** The IPAMClaim in the Pod's namespace whose addresses the NIC uses. */
   readonly ipamClaim?: string;
@@ -75,7 +75,7 @@ function tooManyNetworks(has: number): Result<never> {
   return problem(limitExceeded(`annotation ${networksAnnotation}`, { has, most: podLimits.attachments, unit, remedy }));
 }
 
-/** Two NICs of a Pod cannot have the same name: Multus would make the first and fail at the second. */
+/** Two NICs with one name are rejected: Multus would fail at the second. */
 function rejectDuplicateInterfaces(all: NetworkSelection[]): Result<NetworkSelection[]> {
   const names = new Set<string>();
   const isDuplicate = ({ interface: name }: NetworkSelection): boolean =>

@@ -1,4 +1,4 @@
-/** Stage 1 of planning: a Pod's annotations become network selections, matched with the attachments that it holds. Pure. */
+/** Stage 1 of planning: annotations become selections, matched with held attachments. Pure. */
 import type { Controller } from '../../../../../lib/kubernetes/pod-identity.ts';
 import { ovn4nfvProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';
@@ -26,7 +26,7 @@ export interface SelectedAttachment {
   readonly isRepeated: boolean;
 }
 
-/** A Pod without its raw annotations: the later stages of planning read them through `ParsedPod.annotations`. */
+/** A Pod without raw annotations: later stages read `ParsedPod.annotations`. */
 export type PlannedPod = Omit<Pod, 'annotations'>;
 
 export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {
@@ -40,11 +40,11 @@ export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {
   /** The Vip that it names; "" for none. */
   readonly vip: string;
   readonly attachments: readonly SelectedAttachment[];
-  /** Whether the Pod may need an address of its primary network: it starts, holds none of it and replaces that network by no other. */
+  /** Whether a starting Pod may need an address of its primary network. */
   readonly mayNeedPrimary: boolean;
   /** Attachments that the Pod holds and no longer selects. */
   readonly unselected: readonly H[];
-  /** The NICs that the Pod requests by OVN4NFV; "held" once it has them: a request is served once, and as a whole. */
+  /** The NICs that the Pod requests by OVN4NFV; "held" once the request is served. */
   readonly ovn4nfv: Ovn4nfvRequest | 'held' | undefined;
 }
 

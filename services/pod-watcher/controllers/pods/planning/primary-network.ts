@@ -19,7 +19,7 @@ export interface PrimaryNetwork {
 
 export interface PrimaryResolution {
   readonly topics: readonly string[];
-  /** undefined where the network is not served here; a problem where a named Subnet or IPPool cannot be used. */
+  /** undefined: the network is not served here. A problem: a named object cannot be used. */
   readonly network: Result<PrimaryNetwork> | undefined;
 }
 
@@ -33,7 +33,7 @@ export const primarySelection: NetworkSelection = {
   isMain: true,
 };
 
-/** In Kube-OVN's order: the Subnet that the Pod names, the Subnet of its IPPool, the Subnets of its namespace. */
+/** Kube-OVN's order: the Pod's Subnet, its IPPool's Subnet, its namespace's Subnets. */
 export function resolvePrimaryNetwork(
   parsed: ParsedPod,
   { subnet, pool }: RequestedValues,
@@ -121,7 +121,7 @@ function findPool(
   );
 }
 
-/** Why a Subnet cannot serve the primary network of a namespace's Pods, as a sentence; undefined if it can. */
+/** Why a Subnet cannot serve a namespace's primary network, as a sentence. */
 function whyNotServingPrimary(name: string, namespace: string, clusterView: ClusterView): string | undefined {
   const { subnets } = clusterView;
   if (!subnets.serves(name)) return subnets.whyNotServing(name);

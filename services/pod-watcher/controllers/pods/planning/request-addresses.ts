@@ -1,4 +1,4 @@
-/** Stage 3 of planning: resolved attachments become the requests for the allocator, or the reasons why there are none. Pure. */
+/** Stage 3 of planning: attachments become the allocator's requests, or problems. Pure. */
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
@@ -17,10 +17,10 @@ type Request = MessageInput<AttachmentRequest>;
 export interface PodPlan<H extends HeldAttachment = HeldAttachment> {
   /** The requests for attachments that the Pod does not hold yet; empty if there is a problem. */
   readonly attachments: readonly Request[];
-  /** The attachments that the Pod holds and no longer selects; empty if its annotation cannot be read. */
+  /** Held attachments that are no longer selected; empty if the annotation is invalid. */
   readonly detached: readonly H[];
   readonly problems: readonly PlanProblem[];
-  /** The providers of all attachments that the Pod does not hold yet, also with a problem; and each with its interface. */
+  /** The providers of attachments that the Pod lacks, and each with its interface. */
   readonly requestedProviders: ReadonlySet<string>;
   /** The IPAMClaims that must get addresses first. */
   readonly ipamClaims: readonly IpamClaimDemand[];

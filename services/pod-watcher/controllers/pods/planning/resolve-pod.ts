@@ -1,4 +1,4 @@
-/** Stage 2 of planning: a Pod's selections become attachments with provider, Subnets, IPPool and StatefulSet member. Pure. */
+/** Stage 2 of planning: selections become attachments with Subnets and IPPool. Pure. */
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import { truncate } from '../../../limits.ts';
@@ -28,9 +28,9 @@ export interface ResolvedAttachment extends ServedAttachment {
   readonly annotations: AttachmentAnnotations;
   /** The Subnets that may serve it, best first; at least one. */
   readonly subnets: readonly string[];
-  /** The IPPool that serves it if the Pod requests no address by name, and the Subnet of that IPPool. */
+  /** The IPPool for a Pod that names no address, and the IPPool's Subnet. */
   readonly pool?: { readonly name: string; readonly subnets: Result<readonly string[]> } | undefined;
-  /** The Pod's place in its StatefulSet; set if the `ip_pool` annotation lists addresses, which are given by place. */
+  /** The Pod's place in its StatefulSet, if `ip_pool` lists addresses by place. */
   readonly member?: { readonly ordinal: number; readonly firstOrdinal: number } | undefined;
   /** Absent for the primary network. */
   readonly macSupport?: MacSupport;
@@ -80,7 +80,7 @@ export function resolvePod<H extends HeldAttachment>(parsed: ParsedPod<H>, clust
   };
 }
 
-/** Whether a held attachment is to a network that is served here. If not, another plugin may use it, and it is not released. */
+/** Whether a held attachment's network is served here. Others are not released. */
 function isServed({ provider }: HeldAttachment, clusterView: ClusterView): boolean {
   return networkKeysOf(provider).some((key) => {
     const network = clusterView.network(key);
@@ -88,7 +88,7 @@ function isServed({ provider }: HeldAttachment, clusterView: ClusterView): boole
   });
 }
 
-/** The networks "namespace/name" that a provider may be of: "net.ovn" may be `net` in namespace `ovn`; "net.default.ovn" is rather `net` in `default`. */
+/** The networks "namespace/name" of a provider: "net.ovn" is `net` in `ovn`. */
 function networkKeysOf(provider: string): string[] {
   const stems = [provider, ...(provider.endsWith('.ovn') ? [provider.slice(0, -'.ovn'.length)] : [])];
   return stems.map(
@@ -185,7 +185,7 @@ function resolveIpamClaim(
   };
 }
 
-/** Completes an attachment by the IPPool or the StatefulSet member that the annotation `ip_pool` refers to. */
+/** Completes an attachment by the IPPool or the member in `ip_pool`. */
 function resolveAddressSource(
   pod: PlannedPod,
   attachment: ParsedAttachment & { readonly subnets: readonly string[] },
@@ -213,7 +213,7 @@ const missingNetwork = (key: string): PlanProblem =>
 const brokenNetwork = (key: string, reason: string): PlanProblem =>
   clusterProblem(`NetworkAttachmentDefinition ${key}: ${reason}: correct it`);
 
-/** On the node the plugin requests the provider of its configuration; if that is another one, every CNI ADD fails. */
+/** CNI ADDs fail if the plugin's configuration has another provider than requested here. */
 function providerMismatch(
   { selection }: ServedAttachment,
   { provider, configuredProvider }: ServedNetwork,

@@ -1,4 +1,4 @@
-/** Selects the Subnets that may serve an attachment: by its provider, its annotations and the Pod's namespace. Pure. */
+/** Selects Subnets by an attachment's provider and annotations, and the namespace. Pure. */
 import { ovn4nfvProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import type { Requested } from '../../../kubernetes/objects/annotation-table.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
@@ -9,7 +9,7 @@ import type { ServedAttachment } from './attachment-annotations.ts';
 import type { ClusterView } from '../../cluster-view.ts';
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
-/** The Subnet that an annotation names instead of those of the provider. It must serve the attachment's provider or the primary one. */
+/** The Subnet of an annotation. It must serve the attachment's or the primary provider. */
 export function resolveNamedSubnet(
   { key, value: name }: Requested<string>,
   pod: Pick<Pod, 'namespace'>,
@@ -54,7 +54,7 @@ export function resolveProviderSubnets(
   return problem(`provider ${provider} is not bound to any subnet: ${reason}`);
 }
 
-/** The Subnet of an IPPool. It must be one that serves the attachment, and the namespace must be allowed to use the IPPool. */
+/** The Subnet of an IPPool. It must serve the attachment, and permit the namespace. */
 export function resolvePoolSubnets(
   { key, value: name }: Requested<string>,
   pod: Pick<Pod, 'namespace'>,
@@ -77,7 +77,7 @@ export function resolvePoolSubnets(
   return refusal === undefined ? ok([subnet]) : problem(`annotation ${key}: ${refusal}`);
 }
 
-/** The Subnet that an OVN4NFV request names as its virtual network. It must serve such requests, or the primary network. */
+/** The Subnet of an OVN4NFV request. It must serve such requests, or the primary network. */
 export function resolveVirtualNetwork(name: string, namespace: string, clusterView: ClusterView): Result<string[]> {
   const { subnets } = clusterView;
   if (!subnets.serves(name)) return problem(`${subnets.whyNotServing(name)}: create or correct it`);

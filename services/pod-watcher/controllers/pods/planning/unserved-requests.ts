@@ -1,4 +1,4 @@
-/** Why a Pod gets no addresses, and the parts of its request that are not served here; the rest of it is served. Pure. */
+/** Why a Pod gets no addresses, and which parts of its request are not served here. Pure. */
 import type { PodEvent } from '../../../kubernetes/event-recorder.ts';
 import { networksAnnotation } from '../../../kubernetes/objects/pod.ts';
 
@@ -28,7 +28,7 @@ export const macWithoutAddress = (where: string): UnservedRequest => ({
 
 /** Why nothing can be requested for a Pod. */
 export interface PlanProblem {
-  /** `request`: the Pod's own annotations are wrong. `cluster`: another object is missing or wrong. */
+  /** `request`: the Pod's annotations are wrong. `cluster`: another object is. */
   readonly about: 'request' | 'cluster';
   readonly text: string;
 }

@@ -1,4 +1,4 @@
-/** The wait queues of a Pod that could not be served: for any address of a subnet, for addresses or a MAC that it names, or for its namespace's quota. */
+/** The queues of a waiting Pod: for any address, a named address or MAC, or the quota. */
 import type { Allocation } from '../../../../../proto/generated/ipledger.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import type { PodPlan } from '../planning/request-addresses.ts';
@@ -6,7 +6,7 @@ import type { PodPlan } from '../planning/request-addresses.ts';
 /** The queue for any address of a subnet. */
 export const anyAddressQueue = (subnet: string): string => `any:${subnet}`;
 
-/** The queue for one address that is requested by name; it may be allocated also during its cooldown. */
+/** The queue for an address by name, which may be allocated during its cooldown. */
 export const namedAddressQueue = (address: string): string => `named:${address}`;
 
 /** The queue for a MAC that is requested in a subnet. */
@@ -26,12 +26,12 @@ export function anyAddressQueuesOf({ attachments }: Attachments): string[] {
   return [...new Set(unnamed.flatMap(({ subnets = [] }) => subnets.map(anyAddressQueue)))];
 }
 
-/** The queues after a refusal because of the quota. They exclude those for any address: the Pod must not be ahead of Pods of other namespaces. */
+/** The queues after a refusal by quota, without those for any address. */
 export const quotaQueuesOf = ({ attachments }: Attachments, namespace: string): string[] => [
   ...new Set(attachments.flatMap(({ subnets = [] }) => subnets.map((subnet) => quotaQueue(subnet, namespace)))),
 ];
 
-/** All queues of a plan. @param isFull whether no address was free: a Pod that names one address of a dual-stack subnet waits for any of the other family. */
+/** All queues of a plan. @param isFull whether no address was free in the Subnet */
 export function allQueuesOf(plan: Attachments, isFull: boolean): Set<string> {
   const queues = new Set(anyAddressQueuesOf(plan));
   for (const { subnets = [], candidates = [], mac = '' } of plan.attachments) {

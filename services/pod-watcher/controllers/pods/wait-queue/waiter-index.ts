@@ -66,7 +66,7 @@ export class WaiterIndex {
     return this.#waiters.has(pod);
   }
 
-  /** The first Pods of a topic behind a position, which need not be in the queue any more; all of them by default. */
+  /** The first Pods of a topic behind a position; all of them by default. */
   waitersOf(
     topic: string,
     { behind, max }: { readonly behind?: QueuePosition | undefined; readonly max?: number } = {},
@@ -74,7 +74,7 @@ export class WaiterIndex {
     return this.#queues.get(topic)?.waiters.after(behind as Waiter | undefined, max) ?? [];
   }
 
-  /** Of the first `max` Pods of a topic those that are older and were last requested before `requestedBefore` (of performance.now()). */
+  /** Those of a topic's first Pods that are older, and were requested before a time. */
   waitersAhead(
     topic: string,
     creationOrder: string,

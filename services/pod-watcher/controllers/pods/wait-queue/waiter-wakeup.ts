@@ -7,7 +7,7 @@
  */
 import type { QueuePosition, WaiterIndex } from './waiter-index.ts';
 
-/** Changes that arrive within this time (a Subnet and its Pods, many releases) are handled together. */
+/** Changes within this time (many releases) are handled together. */
 const defaultGatherMs = 50;
 /** The number of Pods that a probe wakes: the first of them may wait for something else, too. */
 const probedPods = 4;
@@ -58,7 +58,7 @@ export class WaiterWakeup {
     else setTimeout(() => this.offerOne(topic), Math.min(ms, maxTimerMs)).unref();
   }
 
-  /** Wakes the oldest Pods of a topic, which may have free addresses; continues while Pods take some. */
+  /** Wakes the oldest Pods of a topic; continues while Pods take addresses. */
   probe(topic: string): void {
     if (this.#probedTopics.has(topic)) return;
     this.#probedTopics.add(topic);
@@ -80,7 +80,7 @@ export class WaiterWakeup {
     }
   }
 
-  /** An attempt to serve a Pod has ended: the offers that it did not take pass on to the next Pods. */
+  /** Passes the offers that a Pod did not take on to the next Pods. */
   onAttemptEnded(pod: string): void {
     const offers = this.#offers.get(pod);
     if (!offers) return;
@@ -108,7 +108,7 @@ export class WaiterWakeup {
     this.#offer(topic, freed);
   }
 
-  /** Offers up to `count` of the untaken addresses to the first Pods behind a position, one to each. */
+  /** Offers up to `count` untaken addresses to the Pods behind a position. */
   #offer(topic: string, count: number, behind?: QueuePosition): void {
     const max = Math.min(count, this.#untaken.get(topic) ?? 0);
     if (max === 0) return;

@@ -36,7 +36,7 @@ const recentMs = 100;
 const clockLagMs = 20;
 /** How often the oldest Pods are tried while the cooldowns of earlier releases may end. */
 const probeIntervalMs = 500;
-/** The released MACs whose containers are waited for; a Pod that waits for another one is tried after its backoff. */
+/** The released MACs whose containers are waited for; others have a backoff. */
 const maxReleasedMacs = 10_000;
 
 export class Waiters {
@@ -142,14 +142,14 @@ export class Waiters {
     return ahead;
   }
 
-  /** A Pod that names a freed address may have it immediately; Pods that request any address wait until the cooldown ends. */
+  /** Offers a freed address by name at once, to others after the cooldown. */
   #offerFreed(subnet: string, addresses: readonly string[], cooldownMs = this.#cooldownMs(subnet)): void {
     if (addresses.length === 0) return;
     for (const address of addresses) this.#wakeup.offerOne(namedAddressQueue(address));
     this.#wakeup.offerAfter(anyAddressQueue(subnet), cooldownMs === 0 ? 0 : cooldownMs + clockLagMs);
   }
 
-  /** Addresses that were released before the start cool down, too. The end of their cooldown is unknown. */
+  /** Addresses released before the start cool down, too, for an unknown time. */
   #probeCooldowns(sinceStartMs: number): void {
     for (const name of this.#options.subnets.names())
       if (sinceStartMs <= this.#cooldownMs(name) + probeIntervalMs) this.#wakeup.probe(anyAddressQueue(name));

@@ -1,4 +1,4 @@
-/** Resolves an OVN4NFV request: one attachment request for each of its interfaces, or the reasons why there are none. Pure. */
+/** Resolves an OVN4NFV request: an attachment for each interface, or the problems. Pure. */
 import { defaultOvn4nfvNetwork, ovn4nfvProvider } from '../../../../../../lib/kubernetes/served-network.ts';
 import type { MessageInput } from '../../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../../proto/generated/ipledger.ts';
@@ -52,7 +52,7 @@ export function resolveOvn4nfv(
 const severalSelections = (networksKey: string): string =>
   `annotation ${networksKey} selects several networks of an OVN4NFV type, and the Pod names no interfaces: select one of them, or name the interfaces in annotation ovnNetwork`;
 
-/** The form `ovn` names no interface: the NIC has the name under which Multus attaches the network. */
+/** The form `ovn` names no interface: the NIC has the name that Multus uses. */
 const nameInterface = (request: Ovn4nfvRequest, selection: NetworkSelection | undefined): Ovn4nfvRequest =>
   selection
     ? { ...request, interfaces: request.interfaces.map((nic) => ({ ...nic, interface: selection.interface })) }
