@@ -124,7 +124,7 @@ export interface IpAssignment {
   readonly node: string;
 }
 
-/** @param assignment undefined without an allocation. Returns whether it wrote one. @throws ApiError */
+/** @param assignment undefined for none. Returns whether it wrote one. @throws ApiError */
 export async function syncIpObject(
   name: string,
   assignment: IpAssignment | undefined,

@@ -17,7 +17,7 @@ import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer
 export interface ServedNetwork {
   /** `ipam`: another plugin makes the NIC. `ovn`: the NIC is of Kube-OVN's own type. */
   readonly kind: 'ipam' | 'ovn';
-  /** "<name>.<namespace>[.ovn]" from the object's name, whatever its configuration says. */
+  /** "<name>.<namespace>[.ovn]" from the name of the object, not from its configuration. */
   readonly provider: string;
   /** The provider that the plugin will request on the node; "" if the configuration has none. */
   readonly configuredProvider: string;

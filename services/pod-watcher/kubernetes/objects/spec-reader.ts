@@ -40,7 +40,7 @@ export class SpecReader {
     return this.problems.length > problemsBefore ? unreadable : value;
   }
 
-  /** Reads a list of names. An empty name is a problem, or it would restrict nothing. */
+  /** Reads a list of names. An empty name is a problem: no name could mean no restriction. */
   names(key: string, most: number): string[] {
     const all = this.strictList(key, { most, unit: 'names' });
     if (all.includes('')) this.problems.push(`spec.${key} has an empty entry: remove it, or name a namespace`);
