@@ -1,5 +1,6 @@
 /** A Kubernetes API in memory that lists objects, and streams the changes that a spec makes. */
 import { EventEmitter, on } from 'node:events';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 
 interface StoredObject {
@@ -18,7 +19,9 @@ export class MemoryApi implements Api {
   }
 
   async *stream(path: string, { signal }: Parameters<Api['stream']>[1]): AsyncGenerator<unknown> {
-    for await (const [event] of on(this.#changes, new URL(path, this.server).pathname, { signal })) yield event;
+    const { pathname, searchParams } = new URL(path, this.server);
+    if (searchParams.has('sendInitialEvents')) throw new ApiError(422, 'this server streams no lists');
+    for await (const [event] of on(this.#changes, pathname, { signal })) yield event;
   }
 
   /** Creates or changes an object of a collection, as "/api/v1/pods". */
