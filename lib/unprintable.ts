@@ -8,7 +8,7 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 /** Replaces each by its code: "\u001b". A text without them is returned as it is. */
 export const escapeUnprintable = (text: string): string => text.replaceAll(unprintable, codeOf);
 
-/** As `escapeUnprintable`, but leaves line feeds and tabs, which lay out a message. */
+/** Escapes like `escapeUnprintable`, but keeps line feeds and tabs of a message. */
 export const escapeUnprintableInLines = (text: string): string =>
   text.replaceAll(unprintable, (character) =>
     character === '\n' || character === '\t' ? character : codeOf(character),
@@ -20,7 +20,7 @@ export const escapeUnprintableJson = (line: string): string =>
 
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0;
 
-/** As JSON writes a character: one code for each 16 bits. */
+/** The character as JSON writes it: one code for each 16 bits. */
 const codeUnitsOf = (character: string): string =>
   Array.from({ length: character.length }, (_, index) => codeOf(character.charAt(index))).join('');
 

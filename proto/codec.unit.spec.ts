@@ -43,7 +43,7 @@ function withOneOf(plain: fc.Arbitrary<object>, oneof: protobuf.OneOf): fc.Arbit
 }
 
 const types = messages.nestedArray.filter((item) => item instanceof protobuf.Type);
-/** As protobufjs hands out what it has read: numbers, names of enums, and nothing for what is absent. */
+/** The values that protobufjs reads: numbers, names of enums, and nothing for absent ones. */
 const asPlain = { longs: Number, enums: String, defaults: true, arrays: true };
 
 function withoutNulls(value: unknown): unknown {

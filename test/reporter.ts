@@ -13,7 +13,7 @@ const lingerMs = 30_000;
 export default class Reporter extends Mocha.reporters.Spec {
   override epilogue(): void {
     super.epilogue();
-    // At the exit of the process: servers that stop may print until then
+    // Printed at the exit of the process: servers that stop may print until then
     process.once('exit', () => {
       const { passes, failures, pending } = this.stats;
       for (const failed of this.failures) console.log(formatFailure(failed));

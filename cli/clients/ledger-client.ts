@@ -110,7 +110,7 @@ function explain(thrown: unknown, server: ServerKind, endpoint: string, failure:
   return new CliError('unreachable', `cannot reach ${nameOf(server)}${what}`, { cause: thrown });
 }
 
-/** As the chart and docs/install.md name it. */
+/** The namespace that the chart and docs/install.md name. */
 export const chartNamespace = 'ipledger-system';
 
 /** The namespace of the endpoint "kubernetes[/NAMESPACE]"; undefined for another endpoint. */

@@ -37,7 +37,7 @@ interface PackedPage {
   readonly revision: Revision;
   readonly keys: readonly string[];
   readonly texts: readonly string[];
-  /** Of the lines of the log; empty for other keys. */
+  /** The hashes of lines of the log; empty for other keys. */
   readonly hashes: readonly string[];
   readonly endState: KeyPage['endState'];
 }

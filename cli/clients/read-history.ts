@@ -14,7 +14,7 @@ const maxPageSize = 1_000;
 
 export interface HistoryPage {
   readonly position: Position | undefined;
-  /** Of an address, on the first page: the subnets that have a record of it. */
+  /** The subnets that have a record of an address, on its first page. */
   readonly subnets: readonly string[];
   /** The oldest event that this page's search has reached. */
   readonly searchedDownToSeq: number;

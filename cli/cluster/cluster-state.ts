@@ -58,7 +58,7 @@ export interface ClusterState {
   readonly nodes: ReadonlySet<string>;
   /** "is NotReady since …" of each Node that is not ready. */
   readonly nodeFailures: ReadonlyMap<string, string>;
-  /** By "namespace/name". */
+  /** Keyed by "namespace/name". */
   readonly statefulSets: ReadonlyMap<string, StatefulSetMembers>;
   /** KubeVirt's VirtualMachines that are not terminating, by "namespace/name". */
   readonly machines: ReadonlySet<string>;

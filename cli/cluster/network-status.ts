@@ -13,7 +13,7 @@ export interface NicStatus {
   /** "namespace/name" of the NetworkAttachmentDefinition. Default: the Pod's namespace. */
   readonly network: string;
   readonly interface: string;
-  /** In canonical form. */
+  /** Addresses in canonical form. */
   readonly addresses: readonly string[];
   /** "" if unknown. */
   readonly mac: string;

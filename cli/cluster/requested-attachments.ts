@@ -26,7 +26,7 @@ export function findRequestedProviders(pod: Pod, cluster: Networks): string[] {
   return [...providers, ...(ovn4nfv.ok && ovn4nfv.value ? [ovn4nfvProvider] : [])];
 }
 
-/** In the order of the annotations. */
+/** Sorted as in the annotations. */
 export function findRequestedAttachments(pod: Pod, { networks, besideKubeOvn }: Networks): RequestedAttachment[] {
   return findSelections(pod).flatMap(({ network, interface: name }) => {
     const provider = servedProviderOf(network, networks.get(network) ?? '', besideKubeOvn);

@@ -34,7 +34,7 @@ interface Context {
   readonly snapshot: ClusterSnapshot;
   readonly recovers: boolean;
   readonly ips: ReadonlyMap<string, KubeOvnIp>;
-  /** By "namespace/name" of the Pod. */
+  /** Keyed by "namespace/name" of the Pod. */
   readonly ipsOfPod: ReadonlyMap<string, readonly KubeOvnIp[]>;
   readonly vips: ReadonlyMap<string, KubeOvnVip>;
   readonly subnets: ReadonlyMap<string, KubeOvnSubnet>;

@@ -16,7 +16,7 @@ export interface Nic {
   readonly provider: string;
   /** Counts the NICs of one network. */
   readonly ordinal: number;
-  /** As the annotation names it; "" if it does not. */
+  /** The name in the annotation; "" without it. */
   readonly interface: string;
   readonly actualInterface: string;
   /** What Multus shows of it. */

@@ -19,7 +19,7 @@ export interface ObservedAttachment {
   readonly provider: string;
   readonly ordinal: number;
   readonly interface: string;
-  /** In canonical form. */
+  /** The addresses in canonical form. */
   readonly addresses: readonly string[];
   /** "" if unknown. */
   readonly subnet: string;

@@ -7,7 +7,7 @@ export interface SourceAddress {
   readonly where: string;
   /** The source's network for `--map` and `--network`: the name of the IPPool or the folder. */
   readonly network: string;
-  /** In canonical form. */
+  /** The address in canonical form. */
   readonly address: string;
   /** The interface in the container; "" if unknown. */
   readonly interface: string;

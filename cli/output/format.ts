@@ -34,7 +34,7 @@ export function formatSubnet({ cidrBlock, provider, excludeIps }: SubnetSpec): s
   return joinNonEmpty(', ', cidrBlock, `provider ${provider}`, excluded);
 }
 
-/** For an address without a record in this subnet, or in any. */
+/** Describes an address without a record in this subnet, or in any. */
 export const formatNeverUsed = (subnet: string | undefined): string =>
   `was never used in ${subnet ? `subnet ${subnet}` : 'any subnet'}`;
 

@@ -33,7 +33,7 @@ export function createTableWriter(columns: readonly Column[], zone: TimeZone, wi
       const cell = row[index] ?? '';
       return escapeControlCharacters(time ? formatTime(cell, zone, width === 'wide') : cell) || '-';
     });
-  // Of all lines so far: columns only grow
+  // The widths of all lines so far: columns only grow
   let widths: number[] | undefined;
   return (rows) => {
     const lines = rows.map(cells);

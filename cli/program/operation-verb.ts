@@ -33,7 +33,7 @@ export const addDestructiveOptions = (verb: Command): Command =>
 /** The operator's terminal. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Not stdout, which holds the answer only. */
+  /** The stream of the question: stdout holds the answer only. */
   readonly output: NodeJS.WritableStream;
 }
 

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.ts';
 /** The zone of the times that the operator types and reads. */
 export type TimeZone = 'local' | 'utc';
 
-/** For --help. */
+/** The accepted formats, for --help. */
 export const timeFormats = "RFC 3339, '2026-11-17 14:05[:30]', '14:05' (today), '2h ago' or now";
 
 /** The range of years with four digits. */

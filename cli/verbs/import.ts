@@ -26,7 +26,7 @@ import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.t
 
 /** Options that can be repeated. */
 const maxRepetitions = 10_000;
-/** In an error message. */
+/** The most networks that an error message names. */
 const maxShownNetworks = 20;
 
 interface ImportOptions extends VerbOptions {

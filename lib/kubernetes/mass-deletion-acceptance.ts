@@ -14,7 +14,7 @@ export interface MassDeletionAcceptance {
   readonly pods: Readonly<Record<string, number>>;
   /** The same of Nodes. */
   readonly nodes: number;
-  /** For the record. */
+  /** The reason, for the record. */
   readonly reason: string;
 }
 

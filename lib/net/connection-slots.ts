@@ -9,7 +9,7 @@ import { networkAddressOf } from './ip.ts';
  */
 export class ConnectionSlots {
   readonly #max: number;
-  /** In the order of their arrival, by client. */
+  /** The connections by client, sorted by arrival. */
   readonly #clients = new Map<string, Set<Socket>>();
   /** The clients by number of connections, to find the client with most of them. */
   readonly #bySize = new Map<number, Set<string>>();

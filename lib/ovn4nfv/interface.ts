@@ -25,9 +25,9 @@ export interface Ovn4nfvInterface {
   readonly network: string;
   /** The name in the Pod; "" if the CNI ADD names it. */
   readonly interface: string;
-  /** As in the annotation, possibly with prefix lengths; empty for any address. */
+  /** The addresses in the annotation, perhaps with prefix lengths; empty for any address. */
   readonly addresses: readonly string[];
-  /** As in the annotation; "" for any MAC. */
+  /** The MAC in the annotation; "" for any MAC. */
   readonly mac: string;
   /** Whether it requests the default route of the Pod. */
   readonly isDefaultGateway: boolean;

@@ -32,7 +32,7 @@ export interface Ovn4nfvRequest {
   readonly form: Ovn4nfvForm;
   /** The annotation's key. */
   readonly key: string;
-  /** At least one. The ordinal of its attachment is its place. */
+  /** One interface or more. The ordinal of its attachment is its place. */
   readonly interfaces: readonly Ovn4nfvInterface[];
   readonly routes: readonly Ovn4nfvRoute[];
 }

@@ -14,7 +14,7 @@ export type OvsdbErrorCode =
 
 /** The `<error>` object of RFC 7047, section 3.1. */
 export interface ServerError {
-  /** For example "constraint violation". */
+  /** The server's error, for example "constraint violation". */
   readonly error: string;
   readonly details: string;
   /** Index of the failed operation. undefined: the whole request, or the commit. */

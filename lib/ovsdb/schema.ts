@@ -28,7 +28,7 @@ export type TableSchema = ReadonlyMap<string, ColumnType>;
 
 export interface DatabaseSchema {
   readonly name: string;
-  /** For example "7.0.0". */
+  /** The version of the schema, for example "7.0.0". */
   readonly version: string;
   /** Each table has its columns, and `_uuid` and `_version`. */
   readonly tables: ReadonlyMap<string, TableSchema>;

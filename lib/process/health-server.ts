@@ -13,7 +13,7 @@ import type { Logger } from './log.ts';
 import type { Registry } from './metrics.ts';
 
 const closeDeadlineMs = 1_000;
-/** At each address. */
+/** The number of connections at each address. */
 const maxConnections = 256;
 const headersTimeoutMs = 3_000;
 /** Also of a client that does not read its answer. */

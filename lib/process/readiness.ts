@@ -2,7 +2,7 @@
 
 /** The state of one input: an informer, or the ledger. */
 export interface InputStatus {
-  /** For messages. */
+  /** The name in messages. */
   readonly name: string;
   /** Whether the initial state is complete. */
   readonly isKnown: boolean;

@@ -20,7 +20,7 @@ import { StableFiles } from './stable-files.ts';
 type AuthorityListener = experimental.CaCertificateUpdateListener;
 type IdentityListener = experimental.IdentityCertificateUpdateListener;
 
-/** In the last tenth of a certificate's validity its renewal is overdue. */
+/** The last part of a certificate's validity, in which its renewal is overdue. */
 const overdueFraction = 0.1;
 const reminderIntervalMs = 3_600_000;
 

@@ -18,7 +18,7 @@ export type Tls = CertificateReloader | undefined;
 
 /** TLS of a client without a certificate. It identifies by a token. */
 export interface TokenTls {
-  /** Of the server's certificate. */
+  /** The authorities of the server's certificate. */
   readonly authorities: AuthorityReloader;
   readonly token: TokenSource;
 }

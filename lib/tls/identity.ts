@@ -21,7 +21,7 @@ export interface Identity {
   readonly kind: IdentityKind;
   /** The agent's node, the allocator's replica id, or the name of the user; '' for other kinds. */
   readonly name: string;
-  /** As in the certificate or of the token, and as the actor of events. */
+  /** The name in the certificate or the token, which is also the actor of events. */
   readonly uri: string;
 }
 

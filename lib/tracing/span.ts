@@ -6,7 +6,7 @@ export type AttributeValue = string | number | boolean;
 /** Undefined values are left out. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** As in OpenTelemetry: `server` handles a call, `client` sends one. */
+/** The kinds of OpenTelemetry: `server` handles a call, `client` sends one. */
 export type SpanKind = 'internal' | 'server' | 'client';
 
 export interface SpanOptions {

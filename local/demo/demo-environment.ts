@@ -8,7 +8,7 @@ import { demoTools } from '../up/client-access.ts';
 import { listPrograms } from '../up/start.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-/** Not the folder of `make up`: the demo does not change the ledger of an operator. */
+/** A folder beside that of `make up`: the demo does not change an operator's ledger. */
 export const demoFolder = join(cacheFolder, 'demo');
 
 export interface DemoEnvironment {

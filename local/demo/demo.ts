@@ -71,7 +71,7 @@ async function runDemo(environment: DemoEnvironment): Promise<void> {
 
 const interrupted = new AbortController();
 
-/** From now on, Ctrl-C stops the servers first. A second Ctrl-C ends the demo immediately. */
+/** Stops the servers at Ctrl-C. A second Ctrl-C ends the demo immediately. */
 function handleSignals(): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.once(name, () => interrupted.abort(new Error(`interrupted by ${name}`)));

@@ -52,7 +52,7 @@ export interface ServerRow extends Background {
 
 /** The servers and their endpoints. */
 export interface StartResult {
-  /** In the order of their dependencies. */
+  /** Sorted by their dependencies. */
   readonly rows: readonly ServerRow[];
   /** The contents of the env file. */
   readonly exports: EnvFileContents;

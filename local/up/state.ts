@@ -14,7 +14,7 @@ export interface UserCluster {
 }
 
 export interface UpState {
-  /** By server name. They stay the same for running servers and the env file. */
+  /** Keyed by server name. They stay the same for running servers and the env file. */
   readonly ports: Record<string, number>;
   /** Number of agents. */
   nodes: number;

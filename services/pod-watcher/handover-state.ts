@@ -18,7 +18,7 @@ export interface HandoverState {
   readonly haltedNamespaces: Readonly<Record<string, number>>;
   /** The id of the last acceptance of a mass deletion that is over; "" for none. */
   readonly usedAcceptance: string;
-  /** For how long terminating Pods were seen: no clock of another machine shows it. */
+  /** How long terminating Pods were seen: no other machine's clock shows it. */
   readonly terminating: TerminatingPods;
   /** Nodes with the out-of-service taint, and the time of their last binding then. */
   readonly outOfService: Readonly<Record<string, number>>;

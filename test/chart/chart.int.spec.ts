@@ -154,7 +154,7 @@ const withoutFlag =
 
 describe('The Helm chart', function () {
   this.timeout(300_000);
-  /** By value file. */
+  /** Keyed by value file. */
   const rendered = new Map<string, readonly Manifest[]>();
   before(async () => {
     for (const file of valueFiles) rendered.set(file, parseManifests(await renderChart([file])));

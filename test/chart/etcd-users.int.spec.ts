@@ -44,7 +44,7 @@ describe('The job for the users of etcd', function () {
     runCommand(await findProgram('etcdctl'), args, { env: environment(as) });
 
   it('creates them one time by any member that answers, and completes an interrupted run', async () => {
-    // As after an interrupted run
+    // An interrupted run leaves this role
     expect((await etcdctl(files.etcd.root, 'role', 'add', 'ipledger')).code).to.equal(0);
     expect(await createUsers()).to.contain('authentication is on');
     expect(await createUsers()).to.contain('already on');

@@ -15,7 +15,7 @@ export const namespace = 'ipledger-system';
 /** The folders with rendered manifests, below deploy/. */
 export const renderedFolders = ['single', 'ha'] as const;
 
-/** For kubectl, which runs no hooks: it applies the CustomResourceDefinitions of deploy/crds. */
+/** Applies the CustomResourceDefinitions of deploy/crds, because kubectl runs no hooks. */
 export const withoutHooks = ['--no-hooks'] as const;
 
 /** A Kubernetes object, as far as the checks read it. */

@@ -21,7 +21,7 @@ export interface Comparison {
 }
 
 export interface Difference {
-  /** For instance "results[1].v4"; '' for the root. */
+  /** The place of the difference, for example "results[1].v4"; '' for the root. */
   readonly path: string;
   readonly expected: Json | undefined;
   readonly got: Json | undefined;

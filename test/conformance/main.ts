@@ -18,7 +18,7 @@ try {
   for (const line of formatTable(results)) console.log(line);
   console.log('');
   process.exitCode = results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
-  // At exit, so that it is the last line: programs that stop may print before.
+  // Printed at exit, as the last line: programs that stop may print before.
   process.once('exit', () => console.log(formatSummary(results)));
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -7,7 +7,7 @@ export interface DocumentedExample {
   readonly file: string;
   /** The nearest heading before it. */
   readonly section: string;
-  /** Of the marker `<!-- run: NAME -->` before it. */
+  /** The name of the marker `<!-- run: NAME -->` before it. */
   readonly name: string | undefined;
   readonly language: string;
   readonly text: string;

@@ -18,7 +18,7 @@ import {
   waitForAddress,
 } from './support/test-environment.ts';
 
-/** As docs/tracing.md describes it. */
+/** The hash of a uid that docs/tracing.md describes. */
 const hashOf = (uid: string): string => createHash('sha256').update(uid).digest('hex');
 const traceIdOf = (uid: string): string => hashOf(uid).slice(0, 32);
 

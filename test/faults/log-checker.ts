@@ -42,7 +42,7 @@ export interface LogReport {
   readonly events: number;
   /** Impossible events; empty for a correct log. */
   readonly violations: readonly string[];
-  /** In the order of their start. */
+  /** Sorted by their start. */
   readonly allocationPeriods: readonly AllocationPeriod[];
   /** "container/interface" of each binding that has not ended. */
   readonly openBindings: readonly string[];
@@ -92,7 +92,7 @@ export function checkLogLines(lines: readonly string[]): LogReport {
 interface LogState {
   readonly addresses: Map<string, Address>;
   readonly periods: Map<number, AllocationPeriod>;
-  /** By subnet. */
+  /** Keyed by subnet. */
   readonly cooldowns: Map<string, number>;
   readonly wrong: (what: string) => void;
 }

@@ -19,7 +19,7 @@ export interface ChurnedPod {
   readonly uid: string;
   /** The networks of its attachments. */
   readonly networks: readonly string[];
-  /** By network: all addresses from its annotations and from the plugin. */
+  /** All addresses from annotations and plugin, by network. */
   readonly reportedAddresses: Map<string, Set<string>>;
   readonly sandboxes: Sandbox[];
   fate: 'lives' | 'completed' | 'deleted';

@@ -15,7 +15,7 @@ export interface Sandbox {
   readonly uid: string;
   readonly network: string;
   readonly containerId: string;
-  /** From the plugin's result, with prefix lengths. */
+  /** The addresses in the plugin's result, with prefix lengths. */
   readonly addresses: readonly string[];
 }
 

@@ -84,7 +84,7 @@ export interface CnitoolCall {
   readonly netns: string;
   readonly ifName: string;
   readonly args?: Readonly<Record<string, string>>;
-  /** As in CniCall. */
+  /** The folder of pending DELs, as in CniCall. */
   readonly pendingDels?: string;
 }
 

@@ -39,7 +39,7 @@ export interface StackOptions {
   readonly ownCluster?: boolean;
   /** Base URL of the collector of traces (default: none). */
   readonly traceEndpoint?: string;
-  /** Of all agents. */
+  /** The program of all agents. */
   readonly agentProgram?: AgentProgram;
 }
 

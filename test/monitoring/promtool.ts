@@ -85,7 +85,7 @@ function ruleTest(alertCase: AlertCase): object {
   };
 }
 
-/** In promtool's notation `1x19` is the value 1 and 19 repetitions. */
+/** The notation `1x19` of promtool is the value 1 and 19 repetitions. */
 function valuesOf({ before, after }: AlertSeries): string {
   return `${before}x${samplesBefore - 1} ${typeof after === 'string' ? after : `${after}x${samplesAfter}`}`;
 }

@@ -82,7 +82,7 @@ export interface AddressHolder {
 /** An address without a Pod and without bindings. */
 export const noHolder: AddressHolder = { pod: '', uid: '', containers: [] };
 
-/** By "subnet/address": each address that has a holder or a binding after these events. */
+/** Each address with a holder or a binding after these events, by "subnet/address". */
 export function holdersAfter(lines: readonly LogLine[]): Map<string, AddressHolder> {
   const holders = new Map<string, AddressHolder>();
   for (const line of lines)

@@ -90,7 +90,7 @@ for (const { count, networks, rounds } of testSize.podBursts)
     }
 
     interface Creation extends Cost {
-      /** From the first request to the last annotation. */
+      /** The time from the first request to the last annotation. */
       readonly annotatedSeconds: number;
     }
 

@@ -9,7 +9,7 @@ import type { PodBatch } from './pod-batch.ts';
 export interface PodObserver {
   /** Resolves when the annotations of each Pod of the batch show its addresses. */
   waitUntilAnnotated(batch: PodBatch): Promise<void>;
-  /** As `waitUntilAnnotated`. In addition, each address has its IP object. */
+  /** Waits like `waitUntilAnnotated`, and until each address has its IP object. */
   waitUntilServed(batch: PodBatch): Promise<void>;
   /** Resolves when no Pod and no IP object exists. */
   waitUntilGone(): Promise<void>;

@@ -52,7 +52,7 @@ export interface CheckInput {
 /** A connection, and the endpoints of all replicas. */
 export interface LedgerEndpoints {
   readonly allocator: LedgerClient;
-  /** Of each replica. */
+  /** The endpoint of each replica. */
   readonly endpoints: readonly LedgerTarget[];
   readonly signal: AbortSignal;
 }

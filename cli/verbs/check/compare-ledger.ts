@@ -79,7 +79,7 @@ export function compareCounts({ ledger: { allocations, subnets, pools } }: Check
         addressesIn(name).filter((address) => !isExcluded(address)),
       );
     }),
-    // In a pool they do, because a pool has the addresses that it names
+    // A pool counts them, because it has the addresses that it names
     ...pools.flatMap(({ name, spec, usage }) =>
       compareUsage(`ippool ${name}`, usage, addressesIn(spec?.subnet).filter(createRangeMatcher(spec?.ips))),
     ),

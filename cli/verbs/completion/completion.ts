@@ -14,7 +14,7 @@ import {
   quote,
 } from './completion-words.ts';
 
-/** Not a shell: kubectl runs kubectl_complete-ipledger for each completion. */
+/** kubectl, which runs kubectl_complete-ipledger for each completion, is no shell. */
 const kubectl = 'kubectl';
 
 /** Needs the options of all verbs in the parent command. */

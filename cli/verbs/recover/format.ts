@@ -19,7 +19,7 @@ import type { RecoveryPlan } from './recovery-plan.ts';
 export interface RecoveryOutcome {
   /** Before the recovery. */
   readonly status: GetStatusReply;
-  /** From an export; undefined without one. */
+  /** The lost events, from an export; undefined without an export. */
   readonly missingEvents: MissingEvents | undefined;
   readonly applied: boolean;
   readonly rejected: readonly RejectedObject[];

@@ -151,7 +151,7 @@ export interface RetirePool extends Timed {
 export interface Reserve extends Timed {
   readonly type: 'Reserve';
   readonly subnet: string;
-  /** At most one of each family; none: any free address of each family. */
+  /** One address of each family at most; none: any free address of each family. */
   readonly addresses: readonly string[];
   readonly reservedFor: string;
   readonly reason: string;

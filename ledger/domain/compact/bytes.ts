@@ -16,7 +16,7 @@ const dot = '.'.charCodeAt(0);
 const zero = '0'.charCodeAt(0);
 const initialSize = 1_024;
 const ipv4Parts = 4;
-/** Of a number up to 2^53. */
+/** The bytes of a number up to 2^53. */
 const maxNumberBytes = 8;
 
 /** The value of each lower-case hexadecimal digit; 255 for other characters. */
@@ -158,7 +158,7 @@ export class ByteReader {
     this.#next = 0;
   }
 
-  /** As open, of bytes of which only the first numbers are read. */
+  /** Opens bytes of which only the first numbers are read. */
   openFirst(bytes: string): void {
     this.open(bytes.slice(0, 2 * maxNumberBytes));
   }

@@ -113,7 +113,7 @@ function grant(state: State, event: Sequenced<AddressAllocated | AddressTransfer
   changeClaims(state, event, { addresses: grantedAddresses(event.data), change }, undoLog);
 }
 
-/** In earlier versions a quarantine, and a MAC, applied to one Subnet only, not to its network. */
+/** The version since which a quarantine, and a MAC, applies to a network, not to one Subnet. */
 const networksSince: EventVersion = 5;
 
 /** How the event breaks the rule; undefined if it does not. */

@@ -41,14 +41,14 @@ export type OtherKey =
   | { readonly kind: 'subnets' | 'pools' | 'dropped'; readonly name: string }
   | { readonly kind: 'segments'; readonly segment: Segment };
 
-/** For types that change no claim. */
+/** No addresses: the event changes no claim. */
 export const noAddresses = (): readonly string[] => [];
 
 /** The function of types that change only claims, ended Pods, or no key but their own. */
 export const noOtherKey = (): undefined => undefined;
 
-/** For types that are in the log for the record only. */
+/** No effect: the event is for the record only. */
 export const noEffect = (): void => undefined;
 
-/** For types that no rule restricts. */
+/** No rule restricts the event. */
 export const noRule = (): undefined => undefined;

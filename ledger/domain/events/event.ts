@@ -6,7 +6,7 @@ import type { Attachment, Grant, ReleaseCause, UnbindCause } from '../values/all
 import type { PoolSpec, SourceObject, SubnetSpec } from '../values/configuration.ts';
 import type { KeyRotation, Restoration, SealedSegment, Seq } from '../values/ledger.ts';
 
-/** Of an event that takes addresses from a Pod. */
+/** A part of the events that take addresses from a Pod. */
 interface EndOfPod {
   /** The Pod has ended: its uid gets no address again. Since version 6. */
   readonly ended?: true;
@@ -67,7 +67,7 @@ export type PoolConfigured = Typed<
   { readonly pool: string; readonly spec: PoolSpec; readonly source?: SourceObject }
 >;
 export type PoolRetired = Typed<'PoolRetired', { readonly pool: string }>;
-/** At most one address of each family, so that the order of reuse is unique. */
+/** One address of each family at most, so that the order of reuse is unique. */
 export type AddressReserved = Typed<
   'AddressReserved',
   {

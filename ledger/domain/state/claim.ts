@@ -86,10 +86,10 @@ export interface Claim {
   readonly networks: readonly string[];
   /** Absent after release. Both addresses of a dual-stack allocation have the same one. */
   readonly allocation?: Allocation;
-  /** Not ended by a release: a container may still answer on the address. */
+  /** The bindings, which outlive a release: a container may still answer on the address. */
   readonly bindings: readonly Binding[];
   readonly released?: LastRelease;
-  /** Not ended by a release. */
+  /** The reservation, which outlives a release. */
   readonly reservation?: Reservation;
   readonly quarantine?: Quarantine;
 }
@@ -123,7 +123,7 @@ export const compareReuse = (
   b: { readonly address: string; readonly last: Seq },
 ): number => a.last - b.last || (a.address < b.address ? -1 : 1);
 
-/** From weak to strong. */
+/** The states, from weak to strong. */
 const strength: readonly Standing[] = ['idle', 'held', 'reserved', 'quarantined', 'taken'];
 
 /**

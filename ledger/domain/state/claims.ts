@@ -76,7 +76,7 @@ export interface BoundClaim {
   readonly claim: Claim;
 }
 
-/** For each node with a binding in a claim, the allocations of its bindings, each once. */
+/** The allocations bound on each node in a claim, each once. */
 export function boundAllocations({ bindings }: Pick<Claim, 'bindings'>): ReadonlyMap<string, readonly Seq[]> {
   const byNode = new Map<string, Seq[]>();
   for (const { node, alloc } of bindings) {

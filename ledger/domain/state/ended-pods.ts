@@ -19,7 +19,7 @@ const initialCapacity = 64;
 export interface EndedChunk {
   /** Counts the chunks of the ledger, from 0. */
   readonly index: number;
-  /** As `endedPodId` returns them: 1 to `endedPerChunk`, and fewer in the last chunk only. */
+  /** The ids that `endedPodId` returns: `endedPerChunk`, fewer in the last chunk only. */
   readonly pods: readonly string[];
 }
 

@@ -92,7 +92,7 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, undoLog: U
     indexReservation(state, name, { before, after: claim }, undoLog);
 }
 
-/** As putClaim, for an address without a claim, before any subnet is in force. Cannot be undone. */
+/** Puts a claim before any subnet is in force. Cannot be undone. */
 export function addClaim(state: State, name: ClaimName, claim: Claim): void {
   let claims = state.claims.get(name.subnet);
   if (!claims) state.claims.set(name.subnet, (claims = state.newClaims(name.subnet)));

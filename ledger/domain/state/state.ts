@@ -42,11 +42,11 @@ export interface State {
   ledger: string;
   /** The sealed segments, oldest first: without gaps, from event 1 on. */
   segments: readonly Segment[];
-  /** In force, by name. */
+  /** The subnets in force, by name. */
   readonly subnets: Map<string, ConfiguredSubnet>;
   /** Pools by name. A pool of a retired subnet has no effect until the subnet is back. */
   readonly pools: Map<string, ConfiguredPool>;
-  /** By subnet, then by canonical address; also of retired subnets, whose cooldowns continue. */
+  /** Keyed by subnet, then by canonical address; retired subnets have cooldowns, too. */
   readonly claims: Map<string, ClaimMap>;
   /** Makes the map of a Subnet's first claim. */
   readonly newClaims: (subnet: string) => ClaimMap;

@@ -26,7 +26,7 @@ interface ChangeableMap<Key, Value> {
 
 export class UndoLog {
   readonly #undos: Undo[] = [];
-  /** In the order of the first change, so that a savepoint is a length. */
+  /** The changes in order, so that a savepoint is a length. */
   readonly #touched = new Map<string, ClaimName>();
 
   /** Records how to take a change back; undefined if nothing changed. */
@@ -77,7 +77,7 @@ export class UndoLog {
   }
 }
 
-/** For changes that are never taken back, as a fold of the log: records nothing. */
+/** Records nothing, for changes that are never taken back, as a fold of the log. */
 class PermanentChanges extends UndoLog {
   override record(): void {}
 

@@ -20,7 +20,7 @@ export interface SealedSegment {
 
 /** The files of a segment in the archive. */
 export interface SegmentFiles {
-  /** Of all its files. */
+  /** The bytes of all its files. */
   readonly bytes: number;
   /** Whether the state at its end is one of them: a fold can start there. */
   readonly hasEndState: boolean;

@@ -51,7 +51,7 @@ export interface Envelope {
   /** The time of the machine's clock, if it differs from ledger time. */
   readonly clock?: string;
   readonly actor: string;
-  /** In the format of version `v`. */
+  /** The event's data in the format of version `v`. */
   readonly data: StoredData;
   /** The previous event of each address that this event changes; 0 for none. */
   readonly before: Readonly<Record<string, Seq>>;
@@ -145,7 +145,7 @@ export function parseEvent(text: string): StoredEvent {
   return parseHashedEvent(text, sha256(text));
 }
 
-/** As `parseEvent`, with the known SHA-256 of the line. */
+/** Parses an event with the known SHA-256 of its line. */
 export function parseHashedEvent(text: string, hash: string): StoredEvent {
   const { envelope, at } = parseEnvelope(text, hash);
   return { envelope, text, hash, sequenced: sequencedOf(envelope, at) };

@@ -20,7 +20,7 @@ const maxKeysPerRound = 1_000;
 export interface LiftFencesOptions {
   readonly replica: Replica;
   readonly log: Logger;
-  /** For specs. */
+  /** Set by specs only. */
   readonly intervalMs?: number;
 }
 

@@ -25,7 +25,7 @@ import { addressKey, claimNameOf } from '../store/keys.ts';
 import { claimText, headText } from '../store/stored-values.ts';
 import { type AppendOutcome, type Batch, type Ledger, noChanges, type Revision } from '../store/ledger.ts';
 
-/** Of the events, or of the claims; the other keys rarely take more than twice as much. */
+/** The bytes of events, or of claims; other keys rarely take more than twice as much. */
 const maxValueBytes = 128 << 10;
 
 export interface ReplayOptions {

@@ -5,7 +5,7 @@ import { parseCanonicalInstant } from '../chain/instant.ts';
 
 export interface StoredHolder extends Omit<Allocation, 'seq' | 'subnet' | 'at'> {
   readonly at: string;
-  /** Of versions before the keys of ended Pods. Nothing needs it any more. */
+  /** A field of versions before the keys of ended Pods. Nothing needs it any more. */
   readonly superseded?: readonly string[];
 }
 

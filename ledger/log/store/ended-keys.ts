@@ -6,7 +6,7 @@ import { endedKey, endedPrefix } from './keys.ts';
 /** The value of a chunk's key. */
 export const endedText = (pods: readonly string[]): string => JSON.stringify({ pods });
 
-/** At most this many bytes have a key and its value. */
+/** A key and its value have at most this many bytes. */
 export const maxEndedBytes = endedKey(0).length + endedText(Array<string>(endedPerChunk).fill('0'.repeat(16))).length;
 
 interface FoundKey {

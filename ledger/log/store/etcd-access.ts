@@ -13,7 +13,7 @@ import { filesFromEnvironment } from '../../../lib/tls/client-tls.ts';
 import { poolOf } from './connection-pool.ts';
 
 export interface EtcdAccess {
-  /** For https:// endpoints: the client certificate, and the authorities of etcd's certificate. */
+  /** The client certificate and the authorities of etcd's certificate, for https://. */
   readonly certificates?: CertificateReloader;
   /** A PEM file of the authorities of https:// endpoints that request no certificate. */
   readonly authorities?: string;

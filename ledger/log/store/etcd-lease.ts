@@ -21,7 +21,7 @@ export interface LeaseOptions {
   readonly ttlSeconds: number;
   /** Time between renewals. */
   readonly renewMs: number;
-  /** For log lines: "the writer lease". */
+  /** The name in log lines: "the writer lease". */
   readonly name: string;
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -169,7 +169,7 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     const text = await this.#logStartText(signal);
     if (text === undefined) return false;
     const [begin, end] = [toBytes(logPrefix), toBytes(logKey(parseLogStart(text)))];
-    // Of the client package: a key that another program wrote may not be UTF-8.
+    // The client package decodes texts: a key of another program may not be UTF-8.
     const sealed = { key: begin, range_end: end, limit: pruneBatchSize, keys_only: true };
     signal.throwIfAborted();
     const { kvs, more } = await callEtcd('read', this.#client.kv.range(sealed), signal);

@@ -13,9 +13,9 @@ export type Revision = bigint;
 
 /** The limits of one transaction. */
 export interface AppendLimits {
-  /** Of keys written, and of keys compared. */
+  /** The number of written and of compared keys. */
   readonly ops: number;
-  /** Of all keys and values together. */
+  /** The bytes of all keys and values together. */
   readonly bytes: number;
 }
 
@@ -37,7 +37,7 @@ export interface Batch {
     readonly text: string | undefined;
     readonly knownRevision: Revision;
   }[];
-  /** By Subnet, the last events that dropped claims of it. */
+  /** The last events that dropped claims, by Subnet. */
   readonly dropped: readonly ConfigurationEntry[];
   /** The chunks of ended Pods that changed, or were forgotten (undefined). */
   readonly ended: readonly { readonly index: number; readonly text: string | undefined }[];
@@ -126,7 +126,7 @@ export interface KeyRange {
 }
 
 export interface KeyPage {
-  /** Of the store when the page was read. */
+  /** The revision of the store when the page was read. */
   readonly revision: Revision;
   readonly keys: readonly StoredKey[];
   /** The keys are of the end state of a segment, and follow its last event. They are its next part, or also its last. */

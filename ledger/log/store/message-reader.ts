@@ -12,7 +12,7 @@ export const numberTag = (field: number): number => (field << 3) | varint;
 /** The tag of a field that is a text or a message. */
 export const bytesTag = (field: number): number => (field << 3) | delimited;
 
-/** Of each reply: RangeResponse.header, TxnResponse.header. */
+/** The header field of each reply: RangeResponse.header, TxnResponse.header. */
 export const headerTag = bytesTag(1);
 /** ResponseHeader.revision. */
 const revisionTag = numberTag(3);
@@ -26,7 +26,7 @@ export class MessageReader {
   readonly #bytes: Buffer;
   readonly #name: string;
   at = 0;
-  /** Of all texts so far. */
+  /** The bytes of all texts so far. */
   textBytes = 0;
 
   /** @param name of the message, for errors. */

@@ -14,7 +14,7 @@ export interface EtcdKey {
 }
 
 export interface RangeReply {
-  /** Of the store. */
+  /** The revision of the store. */
   readonly revision: number;
   readonly keys: readonly EtcdKey[];
   /** The bytes of the keys and values. */

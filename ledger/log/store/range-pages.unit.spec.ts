@@ -38,7 +38,7 @@ describe('Reading a range in pages', () => {
     for (let pageRange: PageRange | undefined = firstPageRange({ from: logKey(1), end: all }, paging); pageRange;) {
       const { from, end }: PageRange = pageRange;
       const inRange = keys.filter((key) => key >= from && key < end);
-      // As if the keys were too large to fill the range.
+      // Keys that are too large fill no range.
       const page = inRange.slice(0, Math.max(1, paging.pageSize - 1));
       received.push(...page);
       const next = { ...paging, pageSize: sizes[received.length % sizes.length] ?? 1 };

@@ -14,7 +14,7 @@ import { parseLogStart } from './stored-values.ts';
 
 export interface EtcdPage {
   readonly keys: readonly EtcdKey[];
-  /** Of all pages. */
+  /** The revision of all pages. */
   readonly revision: number;
 }
 

@@ -49,7 +49,7 @@ export interface CommandStamp {
 export class BatchBuilder {
   readonly #replica: Replica;
   readonly #undoLog = new UndoLog();
-  /** Of the batch in flight before this one. */
+  /** The events of the batch in flight before this batch. */
   readonly #eventsInFlight: readonly StoredEvent[];
   readonly #events: StoredEvent[] = [];
   readonly #texts = new Map<Claim, string>();

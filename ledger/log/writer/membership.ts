@@ -47,7 +47,7 @@ export interface MembershipOptions {
 
 /** The clock of another replica. */
 interface ObservedClock {
-  /** Of the key with its time. */
+  /** The mod_revision of the replica's member key. */
   readonly revision: string;
   /** How far this replica's clock is ahead; undefined until the key has changed once. */
   readonly aheadMs: number | undefined;

@@ -45,7 +45,7 @@ export interface Arrived {
   readonly context: CallContext;
   /** @throws IpledgerError when it cannot be decoded, or the caller may not send it */
   request(): object;
-  /** As they arrived. */
+  /** Returns the bytes as they arrived. */
   bytes(): Buffer;
   /** Counts the reply's bytes. @throws IpledgerError OVERLOADED if the client reads no replies */
   holdReply(bytes: number): void;

@@ -8,7 +8,7 @@ import { maxRequestBytesOf } from './request-limits.ts';
 
 /** The memory of grpc-js and Node for a waiting call: 11 KiB of heap, 26 KiB resident. */
 const callBytes = 16_384;
-/** Of each chunk in a buffer. */
+/** The overhead of each chunk in a buffer. */
 const chunkBytes = 256;
 /** A token has up to 16 KiB. */
 const maxHeaderBytes = 24_576;
@@ -255,7 +255,7 @@ export class ArrivingCall {
 
 const empty = Buffer.alloc(0);
 
-/** As HTTP/2 counts it (RFC 9113, section 6.5.2). */
+/** The size of headers by HTTP/2's count (RFC 9113, section 6.5.2). */
 function sizeOf(headers: IncomingHttpHeaders): number {
   let bytes = 0;
   for (const name in headers) {

@@ -9,7 +9,7 @@ describe('A refused call', () => {
   it('whose client has left counts for nothing, also when many were refused before it', async () => {
     const budgets = new ClientBudgets();
     const client = budgets.of('10.0.0.1', 'others');
-    // At a later time, so that the bucket stays empty however long the test takes.
+    // A later time keeps the bucket empty, however long the test takes.
     while (client.refusals.take(performance.now() + 1e9));
     const session = { closed: true } as ServerHttp2Session;
     const connection = {

@@ -38,7 +38,7 @@ export class ArrivedContext implements CallContext {
   readonly caller: Ending;
   readonly span: Span | undefined;
   readonly #call: Call;
-  /** Of the monotonic clock, as the deadline. */
+  /** The time of arrival, of the monotonic clock of the deadline. */
   readonly #arrivedAt: number;
   readonly #deadline: number;
 

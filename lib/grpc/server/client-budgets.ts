@@ -10,9 +10,9 @@ const MiB = 1 << 20;
 /** A group of clients. */
 interface Group {
   readonly maxBytes: number;
-  /** Of it, what larger clients leave to small ones, so that a few do not keep all others out. */
+  /** The part that larger clients leave to small ones, so that few do not keep others out. */
   readonly smallClientsBytes: number;
-  /** Of one client. */
+  /** The limit of one client. */
   readonly maxClientBytes: number;
   /** Streams of events at a time. */
   readonly maxStreams: number;

@@ -26,11 +26,11 @@ const identityMs = 30_000;
 const receiveMs = 30_000;
 const sweepMs = 1_000;
 const maxConnectionsOfClient = 64;
-/** Of headers in a call with a usual token. */
+/** The headers of a call with a usual token. */
 const usualHeaderBytes = 4_096;
 /** The limit of headers before an identity, per connection: ten calls with the largest tokens. */
 const maxUnusualHeaderBytes = 131_072;
-/** As HTTP/2 counts them; `ArrivingCall` has a lower limit. */
+/** The bytes by HTTP/2's count; `ArrivingCall` has a lower limit. */
 const maxHeaderListSize = 32_768;
 /** Until the client is identified; clients assume as many before they know. */
 const maxUnidentifiedCalls = 100;
@@ -64,7 +64,7 @@ export class ClientConnections {
   readonly #accepted = new Map<string, Accepted>();
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #connections = new WeakMap<ServerHttp2Session, Connection>();
-  /** In the order of their arrival. */
+  /** Sorted by arrival. */
   readonly #receiving = new Set<ArrivingCall>();
 
   constructor(isTls: boolean) {

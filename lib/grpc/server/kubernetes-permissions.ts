@@ -6,7 +6,7 @@ import { IpamService, LedgerService, SubnetsService } from '../../../proto/gener
 
 export const apiGroup = 'ipledger.io';
 
-/** As in a rule of a ClusterRole. */
+/** A rule in the form of a ClusterRole. */
 export interface KubernetesPermission {
   readonly resource: string;
   readonly verb: string;

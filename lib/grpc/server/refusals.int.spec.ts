@@ -70,7 +70,7 @@ describe('Refused calls', function () {
 
   it('beyond the bytes of a client and 64 more end its connection', async () => {
     const closed = once(session, 'close');
-    // As if other calls held all that the client may hold.
+    // Other calls hold all that the client may hold.
     const { budgets } = server.connections;
     budgets.add(budgets.of('ipledger://agent/node-1', 'others'), clientGroups.others.maxClientBytes);
     for (let count = 0; count < 65; count++) open();

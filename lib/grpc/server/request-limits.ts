@@ -9,9 +9,9 @@ import { type AllocateRequest, IpamService, LedgerService, SubnetsService } from
 
 /** No request has more bytes. Most have a lower limit, `maxRequestBytesOf`. */
 export const maxRequestBytes = 1 << 20;
-/** Of an agent. */
+/** The bytes of an agent's request. */
 const maxAgentRequestBytes = 4_096;
-/** Of health and reflection, all requests of a stream. */
+/** The bytes of all requests of a stream of health or reflection. */
 const maxOtherRequestBytes = 65_536;
 
 /** The limit of a text in bytes; of a list: its length and entries; of a message: its fields. */
@@ -170,7 +170,7 @@ const requestBytes: ReadonlyMap<string, number> = new Map(
   [...requestLimits].map(([path, limit]) => [path, Math.min(maxRequestBytes, 1_024 + encodedBytes(limit))]),
 );
 
-/** Of a field at its limit with its tag and its length, and for a message of its numbers. */
+/** The bytes of a field at its limit with tag and length; for a message, of its fields. */
 function encodedBytes(limit: FieldLimit): number {
   if (typeof limit === 'number') return limit + 6;
   if (isList(limit)) return limit[0] * encodedBytes(limit[1]);

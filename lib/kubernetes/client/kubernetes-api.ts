@@ -172,7 +172,7 @@ function responseError(status: number, request: string, body: Buffer): ApiError 
   try {
     statusObject = asRecord(parse(body));
   } catch {
-    // Not from the API server but from a proxy, for example. The text itself becomes the message.
+    // A proxy may have sent it instead of the API server. The text becomes the message.
   }
   const message = asText(statusObject['message']) || body.toString('utf8', 0, 200).trim();
   const { causes } = asRecord(statusObject['details']);

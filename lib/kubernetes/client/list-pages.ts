@@ -13,7 +13,7 @@ export interface ListPage {
 export interface ListOptions {
   /** Objects in a page. */
   readonly pageSize: number;
-  /** For each page. */
+  /** The time limit of each page. */
   readonly timeoutMs: number;
   /** The same as in ApiRequest. */
   readonly accept?: string;

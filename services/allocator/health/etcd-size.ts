@@ -26,7 +26,7 @@ export interface EtcdSizeOptions {
   readonly log: Logger;
   /** Called after each read. */
   readonly onSize: (size: EtcdSize) => void;
-  /** For specs. Defaults: one minute, a million revisions. */
+  /** Set by specs. Defaults: one minute, a million revisions. */
   readonly pace?: { readonly pollIntervalMs: number; readonly maxRevisions: number };
 }
 

@@ -17,7 +17,7 @@ const logIntervalMs = 60_000;
 
 export interface ReviewParts {
   readonly api: Api;
-  /** Of the agents. */
+  /** The ServiceAccount of the agents. */
   readonly account: string | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -75,7 +75,7 @@ export function createAccessReview(parts: ReviewParts): ReviewAccess {
 
 interface ReviewKind {
   readonly path: string;
-  /** For the log, and for the caller. */
+  /** The message for the log and for the caller. */
   readonly warning: string;
   readonly error: string;
 }

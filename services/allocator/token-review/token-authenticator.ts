@@ -61,7 +61,7 @@ export class TokenAuthenticator<Client extends Identity = Identity> {
   readonly #maxEntries: number;
   readonly #onReviewed: (outcome: ReviewOutcome) => void;
   readonly #now: () => number;
-  /** By hash. An entry stays after its time, because the token is then known. */
+  /** Keyed by hash. An expired entry stays, because the token is then known. */
   readonly #accepted = new Map<string, Entry<Client>>();
   readonly #failed = new Map<string, Entry<Client>>();
   readonly #inProgress = new Map<string, Promise<Client | IpledgerError>>();

@@ -26,7 +26,7 @@ export interface DropClaimsOptions {
   /** undefined while another replica is the writer. */
   readonly writer: () => Writer | undefined;
   readonly log: Logger;
-  /** For specs. Defaults: `idleClaimsKept`, one minute. */
+  /** Set by specs. Defaults: `idleClaimsKept`, one minute. */
   readonly keep?: number;
   readonly intervalMs?: number;
 }

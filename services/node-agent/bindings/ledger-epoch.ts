@@ -22,7 +22,7 @@ export class LedgerEpoch {
     this.#random = random;
   }
 
-  /** As the last reply states it; undefined before the first one. */
+  /** The epoch of the last reply; undefined before the first reply. */
   get current(): number | undefined {
     return this.#current;
   }

@@ -22,7 +22,7 @@ const shortLivedMs = 60_000;
 /** Longer than a runtime waits between two sandboxes of a Pod. */
 const lingerMs = 120_000;
 const freeFailures = 3;
-/** Of each map. The entry that was used longest ago is dropped. */
+/** The size of each map. The entry that was used longest ago is dropped. */
 const maxEntries = 20_000;
 const everyMs = 15_000;
 const callMs = 3_000;
@@ -52,7 +52,7 @@ export class LingeringBindings {
   readonly #failures = new Map<string, number>();
   /** When each container was added, since the agent started. */
   readonly #addedAt = new Map<string, number>();
-  /** By attachment: the file of the binding that waits for the next sandbox. */
+  /** The file of the binding that waits for the next sandbox, by attachment. */
   readonly #waiting = new Map<string, { readonly file: SavedBinding; readonly until: number }>();
   /** The containers of these files, whose bindings must not be ended. */
   readonly #held = new Set<string>();

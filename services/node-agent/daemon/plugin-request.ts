@@ -75,7 +75,7 @@ const requestSchema = z
     containerId: wire.container_id,
     /** Path of the sandbox's network namespace; '' when the namespace is deleted. */
     netns: wire.net_ns,
-    /** As in Kube-OVN, a missing name means eth0. */
+    /** A missing name means eth0, as in Kube-OVN. */
     interface: wire.if_name === '' ? 'eth0' : wire.if_name,
     provider: sharedProvider(wire.provider, wire.if_name),
     routes: wire.routes ?? [],

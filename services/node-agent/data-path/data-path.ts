@@ -132,7 +132,7 @@ export class DataPath {
     return requireNode(ovs, { node, bridge });
   }
 
-  /** For requests that a later attempt can do. */
+  /** Rejects with an error that requests a retry while there is no connection. */
   async #requireConnection(signal: AbortSignal): Promise<void> {
     await this.#deps.ovs.ready(timeoutSignal(connectMs, signal)).catch((error: unknown) => {
       throw new IpledgerError('UNAVAILABLE', IpledgerError.from(error).message, { cause: error });

@@ -1,4 +1,4 @@
-/** For plugin.spec.ts: a stub allocator, a stub Kubernetes API, the agent as a process, and the plugin's binary. */
+/** A stub allocator, a stub Kubernetes API, the agent as a process, and the plugin. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';

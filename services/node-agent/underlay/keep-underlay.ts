@@ -11,7 +11,7 @@ import { presentUnderlay, planUnderlay, type UnderlayPlan } from './underlay-pla
 import { parseProviderNetwork, type ProviderNetwork } from './provider-network.ts';
 import { underlayOperations } from './underlay-operations.ts';
 
-/** From the watch cache of the API server: no read of its etcd. */
+/** Reads from the watch cache of the API server, not from its etcd. */
 const listPath = '/apis/kubeovn.io/v1/provider-networks?resourceVersion=0';
 const readTimeoutMs = 10_000;
 const connectTimeoutMs = 10_000;

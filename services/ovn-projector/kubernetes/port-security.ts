@@ -15,7 +15,7 @@ const keyOf = ({ namespace, uid }: Pick<PortAllocation, 'namespace' | 'uid'>): s
 
 export class PortSecurity {
   readonly #options: PortSecurityOptions;
-  /** By namespace and ledger uid, then by Pod uid: a virtual machine may have two Pods. */
+  /** Keyed by namespace and ledger uid, then by Pod uid: a machine may have two Pods. */
   readonly #requests = new Map<string, Map<string, ReadonlySet<string>>>();
   /** Pods without object whose request still holds. */
   readonly #gone = new Map<string, { readonly pod: Pick<PortAllocation, 'namespace' | 'uid'>; readonly uid: string }>();

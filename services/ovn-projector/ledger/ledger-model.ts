@@ -29,7 +29,7 @@ const portsChanged = (...ports: readonly (string | undefined)[]): ModelChange =>
 
 export class LedgerModel {
   readonly subnets = new Map<string, LedgerSubnet>();
-  /** By port name. */
+  /** Keyed by port name. */
   readonly allocations = new Map<string, PortAllocation>();
   readonly #portBySeq = new Map<number, string>();
   readonly #portsOfPod = new Map<string, Set<string>>();

@@ -10,7 +10,7 @@ export interface AllocateOptions {
   /** Default `lan`. */
   readonly subnet?: string;
   readonly node?: string;
-  /** Of the Pod; by default it follows from the name. */
+  /** The uid of the Pod; by default it follows from the name. */
   readonly uid?: string;
 }
 

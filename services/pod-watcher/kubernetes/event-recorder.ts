@@ -27,7 +27,7 @@ export interface Regarding {
 
 export interface PodEvent {
   readonly type: 'Normal' | 'Warning';
-  /** In CamelCase, for programs. */
+  /** The reason in CamelCase, for programs. */
   readonly reason: string;
   readonly message: string;
 }

@@ -76,12 +76,12 @@ export class LauncherVerifier {
     });
   }
 
-  /** As Informer.versionBeforeList. */
+  /** Returns Informer.versionBeforeList. */
   get versionBeforeList(): string | undefined {
     return this.#options.pods.versionBeforeList;
   }
 
-  /** As Informer.subscribe. */
+  /** Subscribes like Informer.subscribe. */
   subscribe(listener: (change: ObjectChange<Pod>) => void): void {
     this.#listeners.push(listener);
   }

@@ -25,7 +25,7 @@ interface Launchers {
 
 export class LedgerPods {
   readonly #pods: { readonly objects: VerifiedPods };
-  /** By the name of their machine. */
+  /** Keyed by the name of their machine. */
   readonly #launchers = new Map<string, Launchers>();
   /** Unverified launchers, by the asserted machine and their own name. */
   readonly #unverified = new Map<string, Map<string, Pod>>();

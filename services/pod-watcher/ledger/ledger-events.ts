@@ -248,7 +248,7 @@ export interface HeldAllocation {
   /** IPv4 first. */
   readonly addresses: readonly AssignedAddress[];
   readonly mac: string;
-  /** As requested, or as bound; "" while unknown. */
+  /** The name as requested, or as bound; "" while unknown. */
   readonly interface: string;
   /** The Node of the binding, else the Node of the Pod at allocation; "" while unknown. */
   readonly node: string;

@@ -220,7 +220,7 @@ export class AllocationView implements LedgerSubscriber {
     return allocation;
   }
 
-  /** Of the names of nearly all allocations, their Pods follow. */
+  /** The names of nearly all allocations contain their Pods. */
   #indexesOfName(allocation: HeldAllocation): readonly AllocationIndex[] {
     const fullName = fullIpObjectName(allocation);
     if (hasSpaceForHash(fullName)) return [];

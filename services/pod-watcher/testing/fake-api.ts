@@ -7,7 +7,7 @@ type Stored = Record<string, unknown> & { metadata: Record<string, unknown> };
 
 export class FakeApi implements Api {
   readonly server = 'http://fake';
-  /** By path: "/api/v1/namespaces/default/pods/a". */
+  /** Keyed by path: "/api/v1/namespaces/default/pods/a". */
   readonly objects = new Map<string, Stored>();
   /** "METHOD /path" of every write, in order. */
   readonly writes: string[] = [];
@@ -17,7 +17,7 @@ export class FakeApi implements Api {
   onWrite: ((path: string, object: UntypedJson | undefined) => void) | undefined;
   #version = 0;
 
-  // As in a real server, no reply precedes the caller's await.
+  // No reply precedes the caller's await, as in a real server.
   async request(request: ApiRequest): Promise<unknown> {
     await Promise.resolve();
     const error = this.failRequest?.(request);

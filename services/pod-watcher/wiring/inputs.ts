@@ -36,7 +36,7 @@ export interface WiringOptions {
   readonly namespaceLimit?: BucketLimit;
   /** The Lease that this watcher holds. Alarms become Events of this Lease. */
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** From the previous active watcher. */
+  /** The state that the previous active watcher left. */
   readonly handoverState: HandoverState;
   /** Absent: no spans. */
   readonly tracer?: Tracer | undefined;
@@ -49,7 +49,7 @@ export type Informers = ReturnType<typeof createInformers>;
 /** Informers whose Pods have the identity of their virtual machine, once it is verified. */
 export type VerifiedInformers = Omit<Informers, 'pods'> & { readonly pods: LauncherVerifier };
 
-/** Not started. */
+/** Creates the informers, and starts none. */
 export function createInformers({ api, kubeOvnApi, log }: Pick<WiringOptions, 'api' | 'kubeOvnApi' | 'log'>) {
   const { pods, networkDefinitions, namespaces } = kubeOvnApi ? kindsBesideKubeOvn : kindsInPlaceOfKubeOvn;
   return {

@@ -66,7 +66,7 @@ function readStep(store: EventStore, keys: readonly SearchKey[], { first, last }
   return { rows: keys.length > 1 ? rows.toSorted((one, other) => other.seq - one.seq) : rows, floor };
 }
 
-/** As many events as fit on a page, at least one. */
+/** Reads as many events as fit on a page, at least one. */
 async function readEvents(store: EventStore, seqs: readonly number[]): Promise<Event[]> {
   const events: Event[] = [];
   let bytes = 0;

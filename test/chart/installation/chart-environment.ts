@@ -44,7 +44,7 @@ export interface ChartEnvironment {
 }
 
 export interface ChartSettings {
-  /** From 1 to 3. */
+  /** The number of nodes, from 1 to 3. */
   readonly nodes: number;
   readonly helm: HelmProgram;
 }

@@ -9,7 +9,7 @@ export interface ReleasePod {
   readonly name: string;
   readonly node: string;
   readonly address: string;
-  /** Of its first container. */
+  /** The image of its first container. */
   readonly image: string;
   /** Id of its first container in the runtime. */
   readonly containerId: string;

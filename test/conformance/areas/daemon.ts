@@ -73,7 +73,7 @@ function setupFor(annotations: Readonly<Record<string, string>>): CaseSetup {
   );
 }
 
-/** In a Subnet of both families, a Pod with one address requested one family. */
+/** A Pod with one address in a Subnet of both families requested one family. */
 function requestsFor(
   { prefix, provider, name, namespace, interface: ifName }: AnnotatedAttachment,
   annotations: Readonly<Record<string, string>>,

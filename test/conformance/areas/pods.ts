@@ -26,7 +26,7 @@ import { runScenario } from './pod-scenarios.ts';
 export interface PodCase {
   readonly environment: CaseEnvironment;
   readonly setup: CaseSetup;
-  /** In the order of their creation. */
+  /** Sorted by creation. */
   readonly pods: readonly KubeObject[];
 }
 

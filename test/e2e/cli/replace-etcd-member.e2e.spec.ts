@@ -64,7 +64,7 @@ describe('ipledger replace-etcd-member', function () {
       name,
       program: await findProgram('etcd'),
       args,
-      // As the chart sets it
+      // The chart sets it so
       env: { ETCD_INITIAL_CLUSTER_STATE: state },
       ready: (signal) => probeHttp(`${client}/readyz`, signal),
       readyWithinMs: 60_000,

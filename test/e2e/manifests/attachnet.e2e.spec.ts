@@ -35,7 +35,7 @@ async function readAgentReply(
   pod: string,
 ): Promise<{ ips: { address: string }[]; routes?: object[] }> {
   const config = { ...macvlanConfig(scene, provider), name: 'attachnet' };
-  // For a requested default route, the agent replaces those in the sandbox.
+  // A requested default route replaces those in the sandbox.
   const { path: netns } = await createSandbox(scene.run, `${pod}-reply`);
   const { code, result, stdout, stderr } = await callKubeOvnPlugin(scene, { pod, network: 'attachnet', config, netns });
   expect(code, `${stdout}${stderr}`).to.equal(0);

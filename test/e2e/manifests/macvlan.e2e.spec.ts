@@ -116,7 +116,7 @@ function describeMultipleInterfaces(sceneOf: () => TestEnvironment, folder: Mani
     const { ip_address: address } = await waitForAnnotations(scene, 'samplepod-route', provider);
     const sandbox = await attachPod(scene, { pod: 'samplepod-route', network: 'macvlan' });
     expect((await readLink(sandbox)).addresses).to.deep.equal([`${address}/16`]);
-    // As Multus does for `default-route` when it attaches the NIC.
+    // Multus does this for `default-route` when it attaches the NIC.
     await ip(sandbox, ['route', 'add', 'default', 'via', gateway, 'dev', 'net1']);
     expect(await readRoutes(sandbox)).to.deep.equal([`default via ${gateway} dev net1`]);
   });

@@ -175,7 +175,7 @@ describe('an IPAMClaim', function () {
     await scene.kubernetes.remove('VirtualMachineInstance', 'vm');
     await waitForStatus('vm.lan', [`${address}/24`], '');
     await scene.kubernetes.remove('VirtualMachine', 'vm');
-    // As the garbage collector, which finds a new kind within 30 s
+    // The garbage collector finds a new kind within 30 s
     await scene.kubernetes.remove('IPAMClaim', 'vm.lan');
     await waitForEvent(scene, 'vm.lan', 'Released', /the claim was deleted/);
     await makePod(scene, 'next', 'lan', { 'lan.default.kubernetes.io/ip_address': address });

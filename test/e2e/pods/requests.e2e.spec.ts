@@ -133,7 +133,7 @@ describe('requests of a Pod', function () {
         await makePod(scene, `only-${family}`, 'dual', { [dual('ip_family')]: family });
         const shown = await waitForAnnotations(scene, `only-${family}`, 'dual.default');
         expect(shown['ip_address']).to.match(address);
-        // As in Kube-OVN, these are of the Subnet
+        // Kube-OVN has these in the Subnet, too
         expect(shown['cidr']).to.equal('10.32.0.0/24,fd00:32::/64');
       });
 

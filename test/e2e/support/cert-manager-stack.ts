@@ -25,7 +25,7 @@ export interface CertManagerStack extends Stack {
   readonly standby: AllocatorServer;
   /** The pod-watcher reaches the allocator through it. */
   readonly watcherProxy: TcpProxy;
-  /** As the agents. */
+  /** The proxy between the agents and the allocators. */
   readonly agentProxy: TcpProxy;
   readonly secrets: MountedSecrets;
   /** The names of the chart's Certificates, which their Secrets have, too: authorities, and those that they signed. */

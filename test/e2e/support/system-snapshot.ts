@@ -22,7 +22,7 @@ export interface ClaimKey {
 }
 
 export interface SystemSnapshot {
-  /** From the allocator, by gRPC. */
+  /** The allocations that the allocator returns by gRPC. */
   readonly allocations: readonly Allocation[];
   readonly subnets: readonly Subnet[];
   /** The claims in etcd, by "subnet/address". */

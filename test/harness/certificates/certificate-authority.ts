@@ -80,7 +80,7 @@ async function sign(authority: Authority, subject: Subject, pair: KeyPair): Prom
 /** Creates a key that signs ServiceAccount tokens. */
 export async function createSigningKey(folder: string, name: string): Promise<string> {
   const file = join(folder, `${name}.key`);
-  // Not `genpkey`: kube-apiserver reads the public key only from this older format.
+  // Uses the older format: kube-apiserver reads the public key only from it.
   if (!existsSync(file))
     await mustRun('openssl', ['ecparam', '-genkey', '-noout', '-name', 'prime256v1', '-out', file]);
   return file;
@@ -100,7 +100,7 @@ interface Request {
 }
 
 async function request(pair: KeyPair, { subject, extensions, authority, days }: Request): Promise<void> {
-  // Not the configuration of the system, which adds conflicting extensions.
+  // Leaves out the system's configuration, which adds conflicting extensions.
   const [config, signingRequest] = [`${pair.cert}.cnf`, `${pair.cert}.csr`];
   writeFileSync(config, `[req]\ndistinguished_name=dn\n[dn]\n[extensions]\n${extensions.join('\n')}\n`);
   const signer = authority ? ['-CA', authority.cert, '-CAkey', authority.key] : ['-signkey', pair.key];

@@ -13,7 +13,7 @@ import {
   type Subject,
 } from './certificate-authority.ts';
 
-/** For clients that check the host name of a server. The clients of ipledger check its URI. */
+/** The host names of a server, for clients that check them. ipledger's check its URI. */
 const thisMachine = ['DNS:localhost', 'IP:127.0.0.1', 'IP:::1'];
 const days = 365;
 /** Certificates that expire within this time are renewed. */
@@ -52,7 +52,7 @@ export interface CertificateFolder {
   readonly viewer: TlsFiles;
   readonly etcd: {
     readonly server: TlsFiles;
-    /** As etcd's users "root", "ipledger" and "ipledger-auditor". */
+    /** Certificates of etcd's users "root", "ipledger" and "ipledger-auditor". */
     readonly root: TlsFiles;
     readonly allocator: TlsFiles;
     readonly auditor: TlsFiles;

@@ -29,7 +29,7 @@ const idle = new Map<boolean, Shared>();
 export interface BorrowOptions {
   /** Node objects. node-1 always exists. */
   readonly nodes?: readonly string[];
-  /** As for `startCluster`. */
+  /** Whether controllers run, as for `startCluster`. */
   readonly controllers?: boolean;
 }
 

@@ -22,7 +22,7 @@ export function createCgroup(run: Run, name: string): void {
   for (const hierarchy of found) {
     const group = join(hierarchy, name);
     mkdirSync(group, { recursive: true });
-    // In version 1, a new cpuset has no CPU and no memory node, and accepts no process.
+    // A new cpuset of version 1 has no CPU and no memory node, and accepts no process.
     if (hierarchy === mountPoint) continue;
     for (const file of ['cpuset.cpus', 'cpuset.mems'])
       if (existsSync(join(group, file))) writeFileSync(join(group, file), readFileSync(join(hierarchy, file)));

@@ -16,7 +16,7 @@ import { forwardPort } from './port-forward.ts';
 
 export interface NodeSettings {
   readonly name: string;
-  /** From 1 to 200, unique in the run. */
+  /** The number of the node, from 1 to 200, unique in the run. */
   readonly number: number;
   readonly cluster: Cluster;
   readonly allocator: Pick<AllocatorServer, 'endpoint'>;
@@ -127,7 +127,7 @@ async function start(plan: Plan): Promise<Running> {
     startServer(run, await containerdLaunch(machineState, machine)),
     startServer(run, agentIn(machine, plan, ovn)),
   ]);
-  // At each boot. This is fast if the disk has the image.
+  // Runs at each boot. This is fast if the disk has the image.
   await importImage(machine, image, run.signal);
   const kubelet = await startServer(run, await kubeletLaunch(machineState, machine, { kubeconfig, address }));
   return { machine, ports, containerd, kubelet, agent, ovn };

@@ -16,7 +16,7 @@ export async function buildPodImage(folder: string): Promise<string> {
   const [layout, root] = [join(folder, 'layout'), join(folder, 'root')];
   mkdirSync(join(root, 'bin'), { recursive: true });
   cpSync(packagedProgram('busybox'), join(root, 'bin', 'busybox'));
-  // For Pods with a command of their own.
+  // Programs of Pods with a command of their own.
   for (const name of ['sh', 'ash', 'sleep', 'top']) symlinkSync('busybox', join(root, 'bin', name));
   const layer = await archive(root, join(folder, 'layer.tar'));
 

@@ -22,7 +22,7 @@ export const workerAddress = (number: number): string => `192.0.2.${10 + number}
 
 export interface WorkerSettings {
   readonly name: string;
-  /** From 1 to `workers`. */
+  /** The number of the worker, from 1 to `workers`. */
   readonly number: number;
   /** How many workers there are. Each one has a route to the Pods of the others. */
   readonly workers: number;
@@ -41,7 +41,7 @@ export interface Worker {
   readonly machine: Machine;
   readonly kubelet: Server;
   readonly multus: Multus;
-  /** Of a thick Multus. */
+  /** The server of a thick Multus. */
   readonly multusDaemon?: Server;
 }
 

@@ -32,7 +32,7 @@ export interface OvnNode {
 }
 
 export interface OvnNodeSettings {
-  /** From 1 to 254. It becomes the address 10.99.0.<number>. */
+  /** The number of the node, from 1 to 254, for the address 10.99.0.<number>. */
   readonly number: number;
   readonly central: OvnCentral;
   /** Its hostname (default: `node-<number>`). */

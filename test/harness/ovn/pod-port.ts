@@ -6,7 +6,7 @@ import { type OvnNode, overlayMtu } from './ovn-node.ts';
 import { ovnProgram } from './ovn-programs.ts';
 
 export interface PodPort {
-  /** Of the logical port, at most 13 characters. */
+  /** The name of the logical port, at most 13 characters. */
   readonly name: string;
   readonly mac: string;
   readonly address: string;

@@ -146,7 +146,7 @@ function reasonHeld(state: State, mac: string, search: MacSelection): Refused | 
     const { quarantine, released, allocation, lastAt } = claim;
     const { bindingTimeoutMs } = cooldownTimesOf(state, allocating, name, claim);
     const where = `${name.address} of subnet ${name.subnet}`;
-    // As for the address: since its release, which may be a part of this command, or since a newer Pod took it over.
+    // Counts from the release of the address, or from when a newer Pod took it over.
     const isGivenUp = allocation !== undefined && allocation.seq === held?.seq;
     const endOf = ({ at }: Binding): number =>
       bindingTimeoutMs + (isGivenUp ? now : allocation ? Math.max(at, allocation.at) : lastAt);

@@ -20,7 +20,7 @@ const maxReasons = 3;
 
 /** What to search for, and where. */
 export interface AddressSearch extends ClaimSearch {
-  /** In order of preference; at least one. */
+  /** The subnets in order of preference; at least one. */
   readonly subnets: readonly ConfiguredSubnet[];
   /** The pool to allocate from; '' for addresses outside all pools and for named addresses. */
   readonly pool: string;

@@ -65,7 +65,7 @@ export function poolOfAddress(spaces: readonly AddressSpace[], address: string):
   return space && parsed ? space.poolNameAt(parsed.value) : '';
 }
 
-/** As refuseForeignPool, for an address that is requested without its pool. */
+/** Refuses an address in a foreign pool, if it is requested without its pool. */
 export function refuseAddressOfForeignPool(state: State, space: AddressSpace, value: bigint, tenant: Tenant): void {
   const pool = space.poolNameAt(value);
   if (pool === '') return;

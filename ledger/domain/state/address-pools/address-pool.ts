@@ -121,7 +121,7 @@ export class AddressPool {
     this.#addTo(value, placement);
   }
 
-  /** As place, for an address of the pool that the subnet excludes. */
+  /** Places an address of the pool that the subnet excludes. */
   placeExcluded(value: bigint, { standing }: Placement): void {
     if (standing === 'taken') this.#excluded.add(value);
   }

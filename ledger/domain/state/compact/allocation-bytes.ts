@@ -64,7 +64,7 @@ export class AllocationBytes {
     return allocation;
   }
 
-  /** As decode, for a pass over many: does not keep it decoded. */
+  /** Decodes an allocation without keeping it, for a pass over many. */
   decodeOnce(bytes: string): Allocation {
     return this.#read(bytes);
   }

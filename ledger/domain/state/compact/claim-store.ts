@@ -90,7 +90,7 @@ export class ClaimStore implements BindingPages {
     return slot;
   }
 
-  /** As add, for one of many: does not keep it decoded. */
+  /** Adds one of many claims, without keeping it decoded. */
   restore(name: string, claim: Claim): number {
     const slot = this.#slots.take();
     this.#byName.add(hashText(name), slot);

@@ -12,7 +12,7 @@ import { ClientConnections } from '../client-connections.ts';
 import { createServer } from '../create-server.ts';
 import { addGrpcService } from '../serve.ts';
 
-/** Of each reply of Export. */
+/** The size of each reply of Export. */
 export const replyBytes = 3 << 20;
 
 export interface LimitedServer extends Disposable {

@@ -6,7 +6,7 @@ import { LedgerService } from '../../../../proto/generated/ipledger.ts';
 import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import { eventMessage } from '../messages.ts';
 
-/** As many as a reply may have. A stream that is further behind encodes its events itself. */
+/** The most events of a reply. A stream that is further behind encodes its events itself. */
 const maxKept = 512;
 
 interface Encoded {

@@ -30,7 +30,7 @@ export function subnetAccessRefusal(
   return `Subnet ${subnet} is for ${allowed.filter((text) => text !== '').join(' and ')}, not for namespace ${namespace}: name another Subnet, or add ${namespace} to spec.namespaces of Subnet ${subnet}`;
 }
 
-/** As subnetAccessRefusal, for an IPPool. */
+/** Why a namespace may not use an IPPool, as a sentence. */
 export function poolAccessRefusal(
   pool: string,
   namespace: string,

@@ -18,14 +18,14 @@ import { broadcastDomainOf } from './broadcast-domain.ts';
 
 export class AddressOverlapDetector implements LedgerSubscriber {
   readonly #onChange: (subnet: string) => void;
-  /** By "namespace/name": networks with a known broadcast domain. */
+  /** Networks with a known broadcast domain, by "namespace/name". */
   readonly #networks = new Map<string, DomainNetwork>();
   /** The keys of these networks by broadcast domain. */
   readonly #networksByDomain = new Map<string, Set<string>>();
   readonly #domainOfProvider = new Map<string, string>();
   readonly #subnets = new Map<string, AppliedSubnet>();
   readonly #byProvider = new Map<string, Set<string>>();
-  /** By broadcast domain, then by Subnet. */
+  /** Keyed by broadcast domain, then by Subnet. */
   readonly #overlaps = new Map<string, ReadonlyMap<string, SharedBroadcastDomain>>();
   /** Broadcast domains to check again. */
   readonly #changed = new Set<string>();

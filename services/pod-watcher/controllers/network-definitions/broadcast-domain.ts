@@ -28,7 +28,7 @@ type Plugin = z.infer<typeof plugin>;
 /** The meaning of an empty `master`: the interface of the host's default route. */
 const ofDefaultRoute = 'interface of the default route';
 
-/** By plugin: the host interface of the NIC ('': unknown), and its VLAN (0: none). */
+/** The NIC's host interface ('': unknown) and VLAN (0: none), by plugin. */
 const domains: Readonly<Record<string, (plugin: Plugin, resource: string) => readonly [name: string, vlan: number]>> = {
   macvlan: ({ master }) => [master || ofDefaultRoute, 0],
   ipvlan: ({ master }) => [master || ofDefaultRoute, 0],
@@ -73,7 +73,7 @@ function mainPlugin(config: string): Plugin | undefined {
   return undefined;
 }
 
-/** By Linux convention "eth1.100" is VLAN 100 of eth1. */
+/** Linux names VLAN 100 of eth1 "eth1.100", by convention. */
 function splitVlans(name: string): { readonly base: string; readonly vlans: readonly number[] } {
   const [, base = name, digits = ''] = /^([^.\s]+)((?:\.[1-9]\d{0,3})+)$/.exec(name) ?? [];
   const vlans = digits.split('.').slice(1).map(Number);

@@ -59,7 +59,7 @@ export function findSharedBroadcastDomains(
   return found;
 }
 
-/** For each overlapping range at least one pair: with the earlier range that ends last. */
+/** One pair or more for each overlapping range: with the earlier range that ends last. */
 function* overlaps(ranges: Range[]): Generator<readonly [Range, Range]> {
   ranges.sort((a, b) => (a.first === b.first ? 0 : a.first < b.first ? -1 : 1));
   let endsLast: Range | undefined;

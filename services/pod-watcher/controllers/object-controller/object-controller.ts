@@ -121,7 +121,7 @@ export class ObjectController<T extends CustomResource> {
     if (this.#queue.tries(name) > 0) this.#queue.add(name);
   }
 
-  /** As retry, for all objects that a change may help; by default all. */
+  /** Retries all objects that a change may help; by default all. */
   retryAll(mayHelp: (object: T) => boolean = () => true): void {
     for (const name of this.#queue.retryingKeys()) {
       const object = this.#options.objects.objects.get(name);

@@ -25,9 +25,9 @@ interface UidState {
 const initialState: Omit<UidState, 'uid'> = { isUncertain: false, releasedAt: 0, lastOwner: undefined };
 
 export class AllocationCache implements LedgerSubscriber {
-  /** By the Pod's "namespace/name": several uids while a new Pod replaces an earlier one. */
+  /** Keyed by "namespace/name": a new Pod of the name has another uid. */
   readonly #held = new AllocationIndex(podNameOf);
-  /** By the same key. A uid that is not uncertain and has no allocations has none. */
+  /** Keyed by the same. A certain uid without allocations has no entry. */
   readonly #states = new Map<string, readonly UidState[]>();
   /** Names of Pods that a StatefulSet controlled: "web-0" under "namespace/web". */
   readonly #members = new Map<string, Set<string>>();
@@ -60,7 +60,7 @@ export class AllocationCache implements LedgerSubscriber {
     return this.#count;
   }
 
-  /** As uidCount, of one namespace. */
+  /** The number of uids in a namespace. */
   uidCountOf(namespace: string): number {
     return this.#counts.get(namespace) ?? 0;
   }

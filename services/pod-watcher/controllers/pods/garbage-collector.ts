@@ -19,13 +19,13 @@ const defaultConfirmDelayMs = 2_000;
 interface Suspicion {
   /** The wall clock, for the evidence. */
   readonly since: string;
-  /** Of performance.now(). */
+  /** The time of performance.now(). */
   readonly at: number;
 }
 
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
-  /** By the Pod's "namespace/name". */
+  /** Keyed by the Pod's "namespace/name". */
   readonly #suspicions = new Map<string, Suspicion>();
 
   constructor(options: GarbageCollectorOptions) {

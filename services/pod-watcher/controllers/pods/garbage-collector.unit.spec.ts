@@ -33,7 +33,7 @@ describe('the garbage collector', () => {
   it('scans periodically, without an event', async () => {
     const { allocator, controller, allocations } = world({ garbageIntervalMs: 20 });
     controller.start();
-    // As if the event had been overlooked: the controller does not get it.
+    // The controller does not get the event.
     allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('leaked', { seq: 60 }) }], 60);
     await until(() => allocator.released.length === 1);
     expect(allocator.released[0]).to.include({ pod: 'leaked', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });

@@ -11,7 +11,7 @@ import { hasCompleted } from '../../../../lib/kubernetes/pod-lifecycle.ts';
 import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 import { handoverLimits } from '../../limits.ts';
 
-/** By a terminating Pod's uid: its grace period, and the milliseconds that watchers saw it. */
+/** The grace period of a terminating uid, and the milliseconds that watchers saw it. */
 export type TerminatingPods = Readonly<Record<string, readonly [graceSeconds: number, seenForMs: number]>>;
 
 /** After this time, a Pod of the previous watcher that was not seen is gone. */
@@ -26,9 +26,9 @@ interface Deletion {
 }
 
 export class LifecycleTracker {
-  /** By the uid of the Pod's object: a static Pod that is started again gets a new one. */
+  /** Keyed by the uid of the Pod's object: a restarted static Pod gets a new uid. */
   readonly #ended = new Map<string, PodLifecycle>();
-  /** By the same uid, the earliest first. */
+  /** Keyed by the same uid, the earliest first. */
   readonly #terminating = new Map<string, Deletion>();
   readonly #now: () => number;
   readonly #startedAt: number;
@@ -58,7 +58,7 @@ export class LifecycleTracker {
     this.#terminating.delete(uid);
   }
 
-  /** For the next watcher: a bounded number of Pods, those that terminate for the longest time. */
+  /** Hands a bounded number of Pods to the next watcher: those that terminate longest. */
   terminating(): TerminatingPods {
     const now = this.#now();
     const mayHaveUnseen = now - this.#startedAt < unseenMs;

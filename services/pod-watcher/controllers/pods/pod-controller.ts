@@ -116,7 +116,7 @@ export class PodController implements LedgerSubscriber {
     };
   }
 
-  /** By halted scope of the mass-deletion guard: how many Pods are missing. */
+  /** The number of missing Pods, by halted scope of the mass-deletion guard. */
   get halted(): Readonly<Record<string, number>> {
     return this.#termination.halted;
   }

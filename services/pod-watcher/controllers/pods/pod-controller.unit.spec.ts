@@ -331,7 +331,7 @@ describe('the Pod controller', () => {
     const held = manyAllocations(5_000);
     const { pods, allocator, controller, allocations, lookedUp, sendEvents, rewind } = world({ allocations: held });
     for (const { pod } of held) pods.put(podWithNetwork(pod, completed));
-    // As many others were created and completed in the same time: they never held an allocation.
+    // Other Pods, as many, were created and completed: they never held an allocation.
     for (const { pod } of held) pods.put(podWithNetwork(`late-${pod}`, completed));
     controller.start();
     await until(() => allocator.released.length >= held.length);

@@ -41,7 +41,7 @@ export function memberReleaseReason(
 
 export interface ReleaseReason {
   readonly cause: ReleaseCause;
-  /** For people: what was observed. */
+  /** The observation, for people. */
   readonly evidence: string;
 }
 

@@ -51,7 +51,7 @@ export class PodTermination {
   readonly #retention: Retention;
   /** The uids that the API deleted while they held allocations, by Pod. */
   readonly #deleted = new Map<string, Set<string>>();
-  /** By Pod: until when (performance.now()) it counts as present without an object. */
+  /** Until when (performance.now()) a Pod counts as present without an object. */
   readonly #presentUntil = new Map<string, number>();
   /** Why an operator accepted a mass deletion, by its scope. */
   readonly #acceptedReasons = new Map<string, string>();
@@ -67,7 +67,7 @@ export class PodTermination {
     });
   }
 
-  /** By halted scope of the mass-deletion guard: how many Pods are missing. */
+  /** The number of missing Pods, by halted scope of the mass-deletion guard. */
   get halted(): Readonly<Record<string, number>> {
     return this.#missing.halted;
   }

@@ -8,7 +8,7 @@ import type { ClusterView } from '../cluster-view.ts';
 const prefix = 'vip/';
 
 export class VipAddressCache implements LedgerSubscriber {
-  /** By "vip/<name>", then by "subnet/address". */
+  /** Keyed by "vip/<name>", then by "subnet/address". */
   readonly #reserved = new Map<string, Map<string, ReservedAddress>>();
 
   readonly #objects: ReadonlyMap<string, VipObject>;

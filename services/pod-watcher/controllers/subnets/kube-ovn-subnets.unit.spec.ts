@@ -11,7 +11,7 @@ import { SubnetController } from './subnet-controller.ts';
 const lan = { cidrBlock: '172.17.0.0/24', gateway: '172.17.0.1', protocol: 'IPv4' };
 const inForce = { ...lan, excludeIps: ['172.17.0.1'], provider: 'lan.default' };
 
-/** Of ipledger, in force. */
+/** The Subnets of ipledger in force. */
 const own = (spec: object = {}, generation = 1) =>
   toSubnet({
     metadata: { name: 'lan', uid: 'own', generation, finalizers: ['ipledger.io/ledger'] },

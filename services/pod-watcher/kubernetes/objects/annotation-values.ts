@@ -13,7 +13,7 @@ import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from
 
 /** The constraints that every requested address of an attachment must meet. */
 export interface AddressConstraints {
-  /** From the annotation `cidr`: at most one CIDR of each family. */
+  /** The CIDRs of the annotation `cidr`: at most one of each family. */
   readonly cidrs: CidrConstraint;
   /** "" for both. */
   readonly family: '' | 'ipv4' | 'ipv6';
@@ -23,7 +23,7 @@ export interface AddressConstraints {
 
 /** CIDRs, parsed once for all addresses. */
 export interface CidrConstraint {
-  /** As in the annotation; "" for none. */
+  /** The text in the annotation; "" for none. */
   readonly text: string;
   readonly ranges: readonly (readonly [network: ipaddr.IPv4 | ipaddr.IPv6, length: number])[];
 }
@@ -116,7 +116,7 @@ export function parsePool(
   return ok({ kind: 'list', sets });
 }
 
-/** Of three addresses two are of one family, which is an error: parsing stops there. */
+/** Three addresses are an error, because two have one family: parsing stops there. */
 const maxParsedAddresses = 3;
 
 function parsePoolEntry(element: string, key: string, constraints: AddressConstraints): Result<AddressSet> {

@@ -46,7 +46,7 @@ export class ShownIp implements IpObject {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly allocation: string;
-  /** Of the allocation that labels and spec show (`shownDigest`). */
+  /** The digest (`shownDigest`) of the allocation that labels and spec show. */
   readonly digest: string;
   /** The Node that they show. */
   readonly node: string;
@@ -73,7 +73,7 @@ export class ShownIp implements IpObject {
     return '';
   }
 
-  /** Not kept: only reservations use it. */
+  /** Always 0: only reservations use it. */
   get generation(): number {
     return 0;
   }

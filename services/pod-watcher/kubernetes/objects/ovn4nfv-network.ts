@@ -34,7 +34,7 @@ export const ovn4nfvNetworks: ResourceKind<Ovn4nfvNetwork> = {
 
 /** Entries of `ipv4Subnets` and of `ipv6Subnets`, of which the first is read. */
 const maxRanges = 16;
-/** Of `excludeIps`, in characters. */
+/** The length of `excludeIps`, in characters. */
 const excludesLength = 16_384;
 
 /** @throws Error for an object without name or uid */

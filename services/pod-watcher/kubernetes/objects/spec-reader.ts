@@ -26,7 +26,7 @@ export class SpecReader {
     return this.#isWithin(tooLong(`spec.${key}`, value, maxLength)) ? value : '';
   }
 
-  /** As `text`, but a value of another type is a problem. */
+  /** Reads a text. A value of another type is a problem. */
   strictText(key: string, maxLength: number): string {
     const value = this.#spec[key] ?? '';
     if (typeof value !== 'string') this.problems.push(`spec.${key} must be a text, and is ${quoted(value)}`);

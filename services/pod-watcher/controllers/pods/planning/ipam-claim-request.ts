@@ -24,7 +24,7 @@ export interface IpamClaimDemand {
   readonly interface: string;
   /** The Subnets that may serve it, best first. */
   readonly subnets: readonly string[];
-  /** At most one of each family; empty: any address. */
+  /** One address of each family at most; empty: any address. */
   readonly addresses: readonly string[];
   /** "" for all families of the Subnet. */
   readonly ipFamily: string;

@@ -37,7 +37,7 @@ export interface NetworkSelection {
 
 /** The container runtime always gives the main NIC this name. */
 const mainInterface = 'eth0';
-/** Of one element of the list: namespace, name and interface. */
+/** The parts of a list's element: namespace, name and interface. */
 const elementMaxLength = textLimits.namespaceLength + textLimits.nameLength + 64;
 const part = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 

@@ -88,7 +88,7 @@ export interface PodControllerWorldOptions extends Partial<
   readonly allocations?: readonly HeldAllocation[];
   /** Names of Subnets that are in force. */
   readonly subnets?: readonly string[];
-  /** Of all Subnets. */
+  /** The cooldown of all Subnets. */
   readonly cooldownMs?: number;
   /** Whether refused Pods wait for an hour, or for an event. */
   readonly longBackoff?: boolean;

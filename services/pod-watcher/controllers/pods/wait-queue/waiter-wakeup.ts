@@ -30,7 +30,7 @@ export class WaiterWakeup {
   readonly #freed = new Map<string, number>();
   /** Offered addresses by topic that no Pod has taken yet. */
   readonly #untaken = new Map<string, number>();
-  /** By Pod, then by topic. */
+  /** Keyed by Pod, then by topic. */
   readonly #offers = new Map<string, Map<string, Offer>>();
 
   constructor(index: WaiterIndex, wake: (pod: string) => void, gatherMs = defaultGatherMs) {
@@ -113,7 +113,7 @@ export class WaiterWakeup {
     const max = Math.min(count, this.#untaken.get(topic) ?? 0);
     if (max === 0) return;
     const positions = this.#index.waitersOf(topic, { behind, max });
-    // At the end of the queue no Pod is left that could take them.
+    // The queue has ended: no Pod is left that could take them.
     this.#reduceUntaken(topic, max - positions.length);
     for (const position of positions) {
       const offers = this.#offers.get(position.pod) ?? new Map<string, Offer>();

@@ -85,7 +85,7 @@ interface RequestedInterface {
   readonly request: Ovn4nfvRequest;
   readonly nic: Ovn4nfvInterface;
   readonly ordinal: number;
-  /** Of several NICs that request the default route, the first has it. */
+  /** Whether it is the first NIC that requests the default route. */
   readonly hasDefaultRoute: boolean;
 }
 
