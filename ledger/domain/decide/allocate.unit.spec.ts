@@ -329,6 +329,15 @@ describe('Allocate for a Pod name with a fenced address', () => {
   });
 });
 
+describe('Allocate in a Subnet with a fenced address', () => {
+  it('passes over it, although it is free', () => {
+    const state = foldEvents([subnetConfigured()]);
+    state.fenced.add('macvlan/172.17.0.11');
+    const decision = decide(state, { ...allocate('one'), now: startTime });
+    expect(decision).to.have.deep.nested.property('events[0].data.addresses[0].address', '172.17.0.12');
+  });
+});
+
 describe('Allocate for a new Pod of the same name', () => {
   const recreated = { uid: 'uid-new' };
 

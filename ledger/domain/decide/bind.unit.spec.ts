@@ -43,6 +43,19 @@ describe('Bind', () => {
       .thenNothingHappens();
   });
 
+  it('records the same container again after its allocation was transferred', () => {
+    const again = transferred(one, 2, 'uid-again');
+    given([subnetConfigured(), one, bound(one, 2), again])
+      .when(bind({ uid: 'uid-again' }))
+      .then([bound(again, 4)]);
+  });
+
+  it('records the same container again after a reboot of its node', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(bind({ bootId: 'boot-2' }))
+      .then([bound(one, 2, { bootId: 'boot-2' })]);
+  });
+
   it('is refused for another Pod uid, which needs its own allocation', () => {
     given([subnetConfigured(), one])
       .when(bind({ uid: 'uid-new' }))
@@ -133,6 +146,13 @@ describe('Bind on another node', () => {
     given(history)
       .when(elsewhere({ node: 'node-1', bootId: 'boot-1' }))
       .then([bound(again, 4, { containerId: 'container-2' })]);
+  });
+
+  it('succeeds for another Pod that got the address after the timeout of the first one’s binding', () => {
+    const two = allocated('two', '172.17.0.11');
+    given([subnetConfigured(), one, bound(one, 2), released(one, 2), two])
+      .when(elsewhere({ pod: 'two', uid: 'uid-two' }))
+      .then([bound(two, 5, { containerId: 'container-2', node: 'node-2', bootId: 'boot-2' })]);
   });
 
   it('is refused for a virtual machine that was started again, and succeeds for one that migrates', () => {

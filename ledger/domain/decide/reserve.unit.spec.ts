@@ -3,6 +3,7 @@ import type { Reserve, Unreserve } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import {
   allocate,
+  allocateAll,
   allocated,
   bound,
   poolConfigured,
@@ -157,6 +158,13 @@ describe('A reserved address', () => {
     const events = [smallSubnet(), reserved(podA, ['10.0.0.4'], small)];
     expect(grantOf(events, allocate('a', inSmall))).to.deep.include({ addresses: ['10.0.0.4'], cause: 'reservation' });
     expect(grantOf(events, allocate('b', inSmall))).to.deep.include({ addresses: ['10.0.0.2'], cause: 'dynamic' });
+  });
+
+  it('is allocated to one attachment of its Pod, and another one gets a free address', () => {
+    const first = allocated('a', '10.0.0.4', { ...small, cause: 'reservation' });
+    const events = [smallSubnet(), reserved(podA, ['10.0.0.4'], small), first];
+    const both = allocateAll('a', [inSmall, { ...inSmall, ordinal: 1 }]);
+    expect(grantOf(events, both)).to.deep.include({ addresses: ['10.0.0.2'], cause: 'dynamic' });
   });
 
   it('can be requested by address for its owner', () => {

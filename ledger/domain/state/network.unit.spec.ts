@@ -1,5 +1,19 @@
 import { expect } from 'chai';
+import { allocated, released, subnetConfigured } from '../testing/event-fixtures.ts';
+import { foldEvents } from '../testing/given-when-then.ts';
 import { networkOf } from './network.ts';
+import { claimOf } from './state.ts';
+
+describe('The networks of an address', () => {
+  it('are those of its Subnet and of its holder, and not those of an earlier holder', () => {
+    const elsewhere = allocated('one', '172.17.0.11', { provider: 'other.default' });
+    const history = [subnetConfigured(), elsewhere, released(elsewhere, 2)];
+    const networksAfter = (events: Parameters<typeof foldEvents>[0]) =>
+      claimOf(foldEvents(events), 'macvlan', '172.17.0.11')?.networks;
+    expect(networksAfter(history)).to.deep.equal(['macvlan.default', 'other.default']);
+    expect(networksAfter([...history, allocated('two', '172.17.0.11')])).to.deep.equal(['macvlan.default']);
+  });
+});
 
 describe('networkOf', () => {
   for (const [provider, subnet, network] of [

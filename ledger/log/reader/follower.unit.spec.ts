@@ -180,6 +180,29 @@ describe('Follower', () => {
     expect(() => follower.readLocal(held('a'))).to.throw('is no longer a standby');
   });
 
+  it('reads the log after a change of the head, also for a linearizable read that arrives after the change', async () => {
+    stopping.abort();
+    await ended;
+    const changed = createLatch();
+    ledger.watchHead = async function* () {
+      await changed.opened;
+      yield;
+    };
+    begin();
+    const reading = createLatch();
+    ledger.readable = reading.opened;
+    const first = follower.readLinearizable(held('a'), withoutDeadline);
+    await waitForRetries();
+    memory.put(logKey(3), '{"forged":true}');
+    changed.open();
+    await waitForRetries();
+    const later = failureOf(follower.readLinearizable(held('a'), withoutDeadline));
+    reading.open();
+    expect((await first).answer).to.equal(0);
+    expect(await later).to.have.property('code', 'NOT_WRITER');
+    expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+
   it('stops when the ledger was rewound, and answers no read from the old state', async () => {
     const before = memory.get(headKey) as string;
     await submitAll(writing.writer, allocate('a'));

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import type { StoredEvent } from '../chain/chain.ts';
@@ -115,6 +116,32 @@ describe('Replica', () => {
     await writing.stop();
     await following.catchUp(never);
     expect(received).to.deep.equal([[1], [2], [3], [4, 5]]);
+  });
+
+  it('reads a command again whose read failed between two of its events', async () => {
+    const paged = new MemoryLedger(memory.limits, 2);
+    const writing = await startWriter(paged);
+    await submitAll(writing.writer, createLedger(), macvlan);
+    const following = await Replica.load(paged, never);
+    await submitAll(writing.writer, allocateAll('b', [{}, { ordinal: 1 }, { ordinal: 2 }]));
+    await writing.stop();
+    const read = paged.read.bind(paged);
+    paged.read = async function* (from, signal) {
+      paged.read = read;
+      for await (const page of read(from, signal)) {
+        yield page;
+        throw new IpledgerError('UNAVAILABLE', 'connection lost');
+      }
+    };
+    expect(await failureOf(following.catchUp(never))).to.have.property('code', 'UNAVAILABLE');
+    await following.catchUp(never);
+    expect(describeState(following.state)).to.deep.equal(describeFold(await logOf(paged)));
+  });
+
+  it('reads no time before that of the last event, when the clock of its machine is behind', () => {
+    const at = standby.head.at + 60_000;
+    standby.commit([], { ...standby.head, at }, 0n);
+    expect(standby.clock.read().at).to.be.at.least(at);
   });
 
   it('is unchanged when the log is not readable, and continues later', async () => {

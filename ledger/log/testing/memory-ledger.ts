@@ -71,6 +71,8 @@ const byKey = (one: { readonly key: string }, other: { readonly key: string }): 
 
 const pollMs = 20;
 const maxPastRevisions = 8;
+/** In a row: a writer that does not learn from a failed append repeats it for ever. */
+const maxFailedAppends = 300;
 
 export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
   readonly limits: AppendLimits;
@@ -78,6 +80,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
   /** The last key of the log; '' before the first event. */
   #lastEvent = '';
   #revision: Revision = 0n;
+  #failedAppends = 0;
   readonly #past = new Map<Revision, ReadonlyMap<string, StoredValue>>();
   readonly #headWatchers = new Set<() => void>();
 
@@ -137,6 +140,13 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
   }
 
   async append(batch: Batch): Promise<AppendOutcome> {
+    const outcome = await this.#appendOnce(batch);
+    this.#failedAppends = outcome.kind === 'appended' ? 0 : this.#failedAppends + 1;
+    if (this.#failedAppends > maxFailedAppends) throw new Error(`${maxFailedAppends} appends in a row failed`);
+    return outcome;
+  }
+
+  async #appendOnce(batch: Batch): Promise<AppendOutcome> {
     await sleep(0);
     const { head, events, claims, dropped, ended, subnets, pools, segments, requiresUnfrozen, writer } = batch;
     const reason = this.#limitExceeded(batch);

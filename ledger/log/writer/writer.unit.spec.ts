@@ -5,6 +5,7 @@ import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
 import type { PendingRequest } from '../pending-request.ts';
 import { LedgerClock } from '../chain/ledger-clock.ts';
+import { headKey } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from '../reader/replica.ts';
 import {
@@ -158,6 +159,14 @@ describe('The writer', () => {
     await other.stop();
     const { answer } = await working.writer.submit({ answer: (state) => state.pods.size, actor: '', signal: never });
     expect(answer).to.equal(1);
+  });
+
+  it('answers no query when the head is another event of the same number', async () => {
+    const { hash } = working.replica.head;
+    memory.put(headKey, (memory.get(headKey) as string).replace(hash, hash.replaceAll(/./g, 'f')));
+    const answer = working.writer.submit({ answer: (state) => state.pods.size, actor: '', signal: never });
+    expect(await failureOf(answer)).to.have.property('code', 'NOT_WRITER');
+    expect(await working.stop()).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
   it('allocates no address twice in two consecutive transactions', async () => {

@@ -229,6 +229,18 @@ describe('Projection', () => {
     expect(api.objects.get(ipAt('a.default.macvlan.default'))?.['spec']).to.include({ nodeName: 'node-1' });
   });
 
+  it('writes the Node of a launcher to the IP object of its machine once the launcher is verified', async () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+    const { api, pods, projection } = world([heldAllocation('vm1', { owner })], { schedulingWaitMs: 1 });
+    const verified = launcher('a', { spec: { nodeName: 'node-1' } });
+    pods.put({ ...verified, ledgerName: verified.name });
+    projection.start();
+    const ip = ipAt('vm1.default.macvlan.default');
+    await until(() => api.objects.has(ip));
+    pods.put(verified);
+    await until(() => (api.objects.get(ip)?.['spec'] as { nodeName?: string } | undefined)?.nodeName === 'node-1');
+  });
+
   it('does not patch another Pod of the same name', async () => {
     const { api, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));

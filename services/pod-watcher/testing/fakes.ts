@@ -1,7 +1,13 @@
 /** Fakes of informers and of the allocator, and test data. */
 import { pino } from 'pino';
 import { pause } from '../../../lib/process/abortable.ts';
-import type { AllocateRequest, Allocation, ReleaseRequest, SandboxBinding } from '../../../proto/generated/ipledger.ts';
+import type {
+  AllocateRequest,
+  Allocation,
+  ListBindingsRequest,
+  ReleaseRequest,
+  SandboxBinding,
+} from '../../../proto/generated/ipledger.ts';
 import type { MessageInput } from '../../../proto/codec.ts';
 import { type ObjectChange, keyOf, type ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
 import { type SubnetObject, toSubnet } from '../kubernetes/objects/subnet.ts';
@@ -11,10 +17,16 @@ import type { HeldAllocation, AppliedSubnet, LedgerEvent } from '../ledger/ledge
 
 export const silentLogger = pino({ level: 'silent' });
 
-/** Resolves once `condition` is true. The timeout of the test runner limits the wait. */
+const untilLimitMs = 15_000;
+
+/** Resolves once `condition` is true. @throws Error with the condition, if it is not true for 15 s */
 export async function until(condition: () => boolean): Promise<void> {
   const never = new AbortController().signal;
-  while (!condition()) await pause(2, never);
+  const lastAt = Date.now() + untilLimitMs;
+  while (!condition()) {
+    if (Date.now() > lastAt) throw new Error(`not so for 15 s: ${String(condition)}`);
+    await pause(2, never);
+  }
 }
 
 /** An informer whose objects the spec adds and removes. */
@@ -154,8 +166,11 @@ export class FakeAllocator {
       : Promise.resolve({ position: { epoch: 1, seq: this.#seq, hash: '' }, released: 1 });
   }
 
-  listBindings() {
-    return Promise.resolve({ bindings: this.bindings, nextPageToken: '' });
+  /** The first page has none: a reader has to request the next one. */
+  listBindings({ pageToken = '' }: MessageInput<ListBindingsRequest> = {}) {
+    return Promise.resolve(
+      pageToken === '' ? { bindings: [], nextPageToken: 'next' } : { bindings: this.bindings, nextPageToken: '' },
+    );
   }
 
   #allocate({ pod }: MessageInput<AllocateRequest>, provider: string): Allocation {

@@ -149,6 +149,14 @@ describe('the allocation cache', () => {
     expect(allocations.uids(pod)).to.deep.equal([uid]);
   });
 
+  it('does not have a uid with a new request as releasing after the ledger was rewound', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markReleased(pod, uid, 12);
+    allocations.markRequested(pod, uid);
+    allocations.onSnapshot({ seq: 8, allocations: [], subnets: [], pools: [], reservations: [] });
+    expect([allocations.isUncertain(pod, uid), allocations.isReleasing(pod, uid)]).to.deep.equal([true, false]);
+  });
+
   it('drops a uid without allocations after its release', () => {
     const allocations = cacheAfter(10);
     allocations.markRequested(pod, uid);

@@ -33,6 +33,23 @@ describe('the termination of a Pod', () => {
     );
   });
 
+  it('waits for a Pod that disappeared without a mark, and not for the next Pod of its name', async () => {
+    const { pods, allocator, controller, sendEvents } = world({
+      allocations: [heldAllocation('a')],
+      missingGraceMs: 3_600_000,
+    });
+    pods.put(podWithNetwork('a'));
+    controller.start();
+    pods.drop(podWithNetwork('a'));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+    sendEvents(51, allocationEnded(heldAllocation('a')));
+    await waitForIdle();
+    sendEvents(52, { kind: 'allocated', allocation: heldAllocation('a', { seq: 52, uid: 'next' }) });
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'next', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
+  });
+
   it('releases nothing if most Pods are missing, unless an operator accepts as many as deleted', async () => {
     const many = manyAllocations(20);
     const held = world({ allocations: many });

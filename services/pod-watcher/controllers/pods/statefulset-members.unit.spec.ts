@@ -63,6 +63,22 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.allocated[0]?.pod).to.deep.include({ name: 'web-2', uid: 'new', owner });
   });
 
+  it('keeps its address for the next Pod when a new one is deleted before it has an address', async () => {
+    const { pods, allocator } = createThreeMembers();
+    pods.drop(beingDeleted(member(2, 'u2')));
+    pods.put(beingDeleted(member(2, 'new')));
+    await waitForIdle();
+    expect([allocator.allocated, allocator.released]).to.deep.equal([[], []]);
+  });
+
+  it('loses its address when its new Pod uses the network of its node', async () => {
+    const { pods, allocator } = createThreeMembers();
+    pods.drop(beingDeleted(member(2, 'u2')));
+    pods.put(member(2, 'new', { spec: { hostNetwork: true } }));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'u2' });
+  });
+
   it('keeps its address if it is evicted, overdue on a lost node, or was deleted while no watcher ran', async () => {
     const { pods, allocator, controller } = createThreeMembers();
     pods.put(member(0, 'u0', { status: { phase: 'Failed', reason: 'Evicted' } }));
@@ -309,8 +325,13 @@ describe('a detached attachment of a living Pod', () => {
   });
 
   it('is not released while most Pods are missing', async () => {
-    const { allocator, controller } = world({ allocations: manyAllocations(40) });
+    const missing = manyAllocations(40).map((each) => ({ ...each, seq: each.seq + 100 }));
+    const { allocator, controller, pods } = world({ allocations: missing });
+    await waitForIdle();
     allocator.bindings = [];
+    pods.put(podWithNetwork('a', { spec: { nodeName: 'node-1' } }));
+    pods.put(podWithNetwork('later'));
+    await until(() => allocator.allocated.length === 1);
     await waitForIdle();
     expect([controller.missingPods, allocator.released.length]).to.deep.equal([40, 0]);
   });
@@ -320,7 +341,10 @@ describe('a detached attachment of a living Pod', () => {
     await waitForIdle();
     let listed = 0;
     const { listBindings } = allocator;
-    allocator.listBindings = () => ((listed += 1), listBindings.call(allocator));
+    allocator.listBindings = (request) => {
+      if (request?.pageToken === '') listed += 1;
+      return listBindings.call(allocator, request);
+    };
     sendEvents(51, bindingEnded(heldAllocation('b')));
     await waitForIdle();
     expect(listed).to.equal(0);

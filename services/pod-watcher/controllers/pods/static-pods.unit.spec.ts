@@ -93,7 +93,7 @@ describe('a static Pod', () => {
     allocator.bindings = [bindingTo(held)];
     let lists = 0;
     const { listBindings } = allocator;
-    allocator.listBindings = () => ((lists += 1), listBindings.call(allocator));
+    allocator.listBindings = (request) => ((lists += 1), listBindings.call(allocator, request));
     pods.put(mirror);
     controller.start();
     pods.drop(deletedAtOnce);

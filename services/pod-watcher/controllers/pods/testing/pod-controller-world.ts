@@ -143,7 +143,7 @@ export function createPodControllerWorld(
     allocator: fakeLedgerClient({
       allocate: (request) => allocator.allocate(request),
       release: (request) => allocator.release(request),
-      listBindings: () => allocator.listBindings(),
+      listBindings: (request) => allocator.listBindings(request),
     }),
     pods: verified,
     ledgerPods: new LedgerPods(verified),

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import type { Etcd3 } from 'etcd3';
+import { eventVersions } from '../../domain/events/schema-version.ts';
+import { memberKey } from '../store/keys.ts';
+import { silentLog } from '../testing/running-writer.ts';
+import { Membership } from './membership.ts';
+
+const now = performance.now.bind(performance);
+
+describe('The clocks of other members', () => {
+  let stopping: AbortController;
+  beforeEach(() => void (stopping = new AbortController()));
+  afterEach(() => {
+    stopping.abort();
+    performance.now = now;
+  });
+
+  /** Reads two members at times of the monotonic clock, whose keys change each time. Resolves after the last read. */
+  async function readAt(times: readonly number[]): Promise<Membership> {
+    const done = Promise.withResolvers<void>();
+    let [reads, time] = [0, 0];
+    performance.now = () => time;
+    const range = (): Promise<object> => {
+      if (reads === times.length) {
+        done.resolve();
+        return new Promise(() => undefined);
+      }
+      time = times[reads++] ?? 0;
+      const value = Buffer.from(JSON.stringify({ reads: eventVersions, at: new Date(0).toISOString() }));
+      const kvs = ['b', 'c'].map((name) => ({ key: Buffer.from(memberKey(name)), value, mod_revision: `${reads}` }));
+      return Promise.resolve({ kvs });
+    };
+    const client = {
+      kv: { range, put: () => Promise.resolve() },
+      leaseClient: { leaseGrant: () => Promise.resolve({ ID: '7' }), leaseRevoke: () => Promise.resolve() },
+    };
+    const membership = new Membership({
+      client: client as unknown as Etcd3,
+      self: { replica: 'a', address: 'a:7411', reads: eventVersions },
+      log: silentLog,
+      refreshMs: 1,
+      wall: () => 3_600_000,
+    });
+    void membership.run(stopping.signal);
+    await done.promise;
+    return membership;
+  }
+
+  it('are compared when a key has changed since the last refresh', async () => {
+    const membership = await readAt([0, 2_000]);
+    expect([...membership.aheadMs]).to.deep.equal([
+      ['b', 3_600_000],
+      ['c', 3_600_000],
+    ]);
+    expect(membership.clockSkewed.aborted).to.equal(true);
+  });
+
+  it('are not compared after a late refresh, because the change may be as old as the refresh before', async () => {
+    const membership = await readAt([0, 60_000]);
+    expect([...membership.aheadMs]).to.deep.equal([]);
+    expect(membership.clockSkewed.aborted).to.equal(false);
+  });
+});
