@@ -127,6 +127,10 @@ e2e-chart: images ## install, upgrade, roll back and remove the chart on nodes w
 	@node test/harness/prepare.ts e2e-chart
 	@SPEC='test/chart/installation/*.check.spec.ts' JOBS=1 $(specs)
 
+.PHONY: mutants
+mutants: node_modules programs ## plant known mistakes one by one, and see that the specs of their tier find them (BUG=text: only these, JOBS=n: so many at a time)
+	@node test/mutants/main.ts
+
 .PHONY: bench
 bench: cni programs ## speed and memory of each path, beside its floor or peer (ROW=a,b, ROUNDS=n, LONG=1, CHECK=1: fail far below a goal)
 	@node test/bench/main.ts

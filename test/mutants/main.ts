@@ -1,0 +1,81 @@
+/**
+ * `make mutants`: plants each known mistake in a copy of the project, and runs the specs of its tier, which must fail. It prints how
+ * each mistake was found, and exits with 1 if one was not. BUG=text selects mistakes by name or file; JOBS is how many run at a time.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { PlantedBug } from './planted-bug.ts';
+import { plantedBugs } from './planted-bugs.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+/** A spec that only fails by this time found nothing: it does not name what is wrong. */
+const testTimeoutMs = 20_000;
+const runTimeoutMs = 180_000;
+
+type Outcome = 'found' | 'found by a timeout only' | 'not found';
+
+const { BUG: selection = '', JOBS: jobs = String(availableParallelism()) } = process.env;
+const selected = plantedBugs.filter(({ name, file }) => `${file} ${name}`.includes(selection));
+const waiting = [...selected];
+const outcomes = new Map<PlantedBug, Outcome>();
+await Promise.all(Array.from({ length: Number(jobs) }, work));
+const missed = selected.filter((bug) => outcomes.get(bug) !== 'found');
+for (const { name, file, specs } of missed) console.log(`not found: ${file}: ${name}\n  by ${specs.join(' ')}`);
+console.log(`${selected.length - missed.length} of ${selected.length} planted mistakes were found`);
+process.exitCode = missed.length === 0 && selected.length > 0 ? 0 : 1;
+
+async function work(): Promise<void> {
+  const copy = copyProject();
+  try {
+    for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
+      const outcome = await tryOne(copy, bug);
+      outcomes.set(bug, outcome);
+      console.log(`${outcome.padEnd(24)} ${bug.file}: ${bug.name}`);
+    }
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+/** The files of the working tree, also those that are not committed. */
+function copyProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'ipledger-mutants-'));
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  for (const file of files.split('\n').filter(Boolean)) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    cpSync(join(root, file), join(copy, file));
+  }
+  for (const folder of ['node_modules', '.cache']) symlinkSync(join(root, folder), join(copy, folder));
+  return copy;
+}
+
+async function tryOne(copy: string, { file, from, to, specs }: PlantedBug): Promise<Outcome> {
+  const path = join(copy, file);
+  const right = readFileSync(path, 'utf8');
+  writeFileSync(
+    path,
+    right.replace(from, () => to),
+  );
+  try {
+    return await runSpecs(copy, specs);
+  } finally {
+    writeFileSync(path, right);
+  }
+}
+
+function runSpecs(copy: string, specs: readonly string[]): Promise<Outcome> {
+  const mocha = [join(root, 'node_modules/mocha/bin/mocha.js'), '--bail', `--timeout=${testTimeoutMs}`, ...specs];
+  const options = { cwd: copy, timeout: runTimeoutMs, maxBuffer: 64 << 20 };
+  return new Promise((resolve) => {
+    execFile(process.execPath, mocha, options, (error, stdout) => {
+      if (!error) return resolve('not found');
+      const isSlow = error.killed === true || /Timeout of \d+ms exceeded/.test(stdout);
+      resolve(isSlow ? 'found by a timeout only' : 'found');
+    });
+  });
+}

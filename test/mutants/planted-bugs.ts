@@ -1,0 +1,8 @@
+/** All planted bugs, part by part. */
+import { agentBugs } from './bugs/agent.ts';
+import { domainBugs } from './bugs/domain.ts';
+import { logBugs } from './bugs/log.ts';
+import { watcherBugs } from './bugs/watcher.ts';
+import type { PlantedBug } from './planted-bug.ts';
+
+export const plantedBugs: readonly PlantedBug[] = [...domainBugs, ...logBugs, ...watcherBugs, ...agentBugs];
