@@ -63,6 +63,18 @@ describe('A projector', function () {
     expect(outcomes).to.deep.equal(['committed', 'committed', 'committed', 'committed']);
   });
 
+  it('looks at each port a few times, also if they need many transactions', async () => {
+    const { view } = connected;
+    const named = view.named.bind(view);
+    let looks = 0;
+    view.named = (table, name) => (looks++, named(table, name));
+    const count = 5_000;
+    runProjector(connected, { desired: new DesiredRows(inputsOf(count)), signal: stop.signal });
+    await connected.until(() => countPorts(connected) === count + 1);
+    await connected.settle();
+    expect(looks).to.be.below(6 * count);
+  });
+
   it('names ledger, position and itself in the fence', async () => {
     const desired = new DesiredRows(inputsOf(1));
     runProjector(connected, { desired, seq: () => 42, signal: stop.signal });

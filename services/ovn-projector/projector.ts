@@ -112,17 +112,21 @@ export class Projector {
     }
   }
 
-  /** Returns false if a transaction failed and must be repeated. @throws Deposed */
+  /**
+   * Returns false if a transaction failed and must be repeated. The ports that do not fit in the first transaction are compared and
+   * written in parts, each of them once. Another comparison of the scope ends it. @throws Deposed
+   */
   async #compare(scope: 'all' | ReadonlySet<string>): Promise<boolean> {
     const { desired, view } = this.#options;
-    for (;;) {
+    let left: string[] = [];
+    for (let part = scope; ;) {
       if (this.#isDeposed()) throw new Deposed(`${readFence(view.global)?.writer ?? ''} has written since`);
       const fence = this.#nextFence();
       if (!fence) return true;
       const mustClaim = !this.#hasClaimed || !view.global;
       const limit = mustClaim ? 0 : this.#limit;
-      const diff = diffRows(desired, view, { scope, limit, rejected: this.#rejected });
-      this.conflicts.replace(scope, diff.conflicts);
+      const diff = diffRows(desired, view, { scope: part, limit, rejected: this.#rejected });
+      this.conflicts.replace(part, diff.conflicts);
       if (mustClaim || diff.operations.length > 0) {
         const result = await this.#write(fence, diff);
         if (result === 'narrowed') continue;
@@ -132,7 +136,11 @@ export class Projector {
         }
       }
       if (this.#options.signal.aborted) return true;
-      if (diff.isComplete && !mustClaim) break;
+      if (mustClaim) continue;
+      if (diff.isComplete && part === scope) break;
+      if (part === scope) left = [...diff.left];
+      else if (!diff.isComplete) continue;
+      part = left.length > 0 ? new Set(left.splice(0, this.#limit)) : scope;
     }
     if (scope === 'all') this.#hasCompared = true;
     return true;

@@ -45,9 +45,12 @@ export interface Diff {
   readonly conflicts: readonly Conflict[];
   /** Whether the database has the desired rows of the scope after these operations. */
   readonly isComplete: boolean;
+  /** Names of switch ports that a later transaction must change, because of the limit. */
+  readonly left: readonly string[];
 }
 
 type Target = string | NamedUuid;
+const switchPortPrefix = rowKey({ table: 'Logical_Switch_Port', name: '' });
 type DesiredView = Pick<DesiredRows, 'containers' | 'connections' | 'ports' | 'dhcpOptions'>;
 
 /** Compares the desired rows with the present ones. */
@@ -69,6 +72,7 @@ class DiffRun {
   readonly #targets = new Map<string, Target | undefined>();
   /** Keys of switches and routers that a later transaction inserts. */
   readonly #postponed = new Set<string>();
+  readonly #left: string[] = [];
   #isComplete = true;
 
   constructor(desired: DesiredView, view: NorthboundView, options: DiffOptions) {
@@ -111,6 +115,7 @@ class DiffRun {
       keys: this.#keys,
       conflicts: this.#conflicts,
       isComplete: this.#isComplete,
+      left: this.#left,
     };
   }
 
@@ -124,6 +129,7 @@ class DiffRun {
     if (this.#options.rejected?.has(key)) return false;
     if (this.#keys.length >= this.#options.limit) {
       this.#isComplete = false;
+      if (key.startsWith(switchPortPrefix)) this.#left.push(key.slice(switchPortPrefix.length));
       return false;
     }
     this.#keys.push(key);
