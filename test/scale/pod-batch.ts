@@ -18,6 +18,8 @@ export interface PodBatch {
   readonly names: readonly string[];
   /** Names of the networks that each Pod is attached to, all in namespace `default`. */
   readonly networks: readonly string[];
+  /** Of each Pod. Default: none. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Each Pod is created without a Node, then bound to one, as by a scheduler. Otherwise it is created with its Node. */
   readonly scheduled?: boolean;
 }
@@ -30,14 +32,14 @@ export function definePodBatch(namespace: string, count: number, networks: reado
 
 /** Creates all Pods. Returns them as the API server stored them. */
 export async function createPods(api: Api, batch: PodBatch, signal: AbortSignal): Promise<Pod[]> {
-  const { namespace, names, networks, scheduled = false } = batch;
+  const { namespace, names, networks, labels = {}, scheduled = false } = batch;
   const created: Pod[] = [];
   const annotations = { [networksAnnotation]: networks.map((network) => `default/${network}`).join(',') };
   const containers = [{ name: 'box', image: 'box' }];
   const spec = { restartPolicy: 'Never', containers, ...(!scheduled && { nodeName }) };
   const post = (path: string, body: object) => api.request({ method: 'POST', path, body, timeoutMs, signal });
   await forEachConcurrent(names, maxPodRequests, async (name) => {
-    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, annotations }, spec };
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels, annotations }, spec };
     created.push(toPod(await post(podsPath(namespace), body)));
     if (!scheduled) return;
     const target = { apiVersion: 'v1', kind: 'Node', name: nodeName };

@@ -47,7 +47,8 @@ export async function followPodTimes(api: Api, namespace: string, signal: AbortS
   return { annotatedAt, ipNames: objects.objects, until };
 }
 
-function hasAllAddresses({ annotations }: Pod): boolean {
+/** Whether a Pod shows an address of each network that it requests. */
+export function hasAllAddresses({ annotations }: Pod): boolean {
   const requested = annotations[networksAnnotation]?.split(',').length ?? 0;
   const shown = Object.entries(annotations).filter(([key, value]) => key.endsWith('/allocated') && value === 'true');
   return shown.length === requested;

@@ -8,7 +8,8 @@ import { printProgress } from '../../../harness/progress.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { createMeasurement, quantile } from '../../measurement.ts';
 import { type ChurnPlan, type ChurnResult, runChurn } from './churn.ts';
-import { namespace, networkNames, openPodEnvironment, type PodEnvironment } from './pod-environment.ts';
+import { measureManyPods } from './many-pods.ts';
+import { namespace, networkNames, observe, openPodStack, type PodEnvironment } from './pod-environment.ts';
 import { followPodTimes, type PodTimes } from './pod-times.ts';
 import { measureWatcherStart } from './watcher-start.ts';
 
@@ -45,63 +46,78 @@ const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
 };
 
 export const podPopulationRows: BenchGroup = {
-  rows: ['memory-watcher', 'watcher-start', 'churn', 'rss-allocator', 'rss-watcher'],
-  async measure({ run, rounds, rows, size, record }) {
-    const plan = plans[size];
+  rows: ['memory-watcher', 'watcher-start', 'churn', 'rss-allocator', 'rss-watcher', 'watcher-100k'],
+  async measure(options) {
+    const { run, rows } = options;
     const heaps = rows.has('memory-watcher') ? enableHeapProbes() : undefined;
     run.onEnd(() => heaps?.end());
-    const environment = await openPodEnvironment(run, 3);
-    const times = await followPodTimes(environment.api, namespace, run.signal);
-    const { stack } = environment;
-    const [few, many] = plan.pods;
-    const hasMemoryRow = rows.has('rss-allocator') || rows.has('rss-watcher');
-    if (rows.has('memory-watcher') || rows.has('watcher-start') || hasMemoryRow) {
-      await populate(environment, times, { prefix: 'few', pods: few, networks: 1 });
-      if (heaps) await pause(plan.restMs, run.signal);
-      const before = heaps ? await settledHeap(heaps, stack.watcher) : 0;
-      await populate(environment, times, { prefix: 'many', pods: many - few, networks: 1 });
-      if (heaps) {
-        await pause(plan.restMs, run.signal);
-        const grown = (await settledHeap(heaps, stack.watcher)) - before;
-        // A heap with few objects may shrink.
-        const slope = Math.max(1, grown) / (many - few);
-        const what = 'bytes of live heap for an allocation, with its Pod and its IP object';
-        record(createMeasurement({ name: 'memory-watcher', what, ours: [slope], goal: { atMost: 900 } }));
-        // The collections have returned memory, and the probe takes some: the other rows measure programs without both.
-        heaps.end();
-        await stack.allocator.restart();
-        await stack.watcher.restart();
-      }
-    }
-    if (rows.has('watcher-start')) {
-      const what = `ms from exec until ${many} Pods with nothing to change are compared`;
-      const values = await measureWatcherStart(environment, times, { pods: many, rounds });
-      record(createMeasurement({ name: 'watcher-start', what, ...values, goal: { atMost: 1.5 } }));
-    }
-    if (hasMemoryRow) {
-      const pods = Math.ceil((plan.allocations - times.ipNames.size) / 3);
-      await populate(environment, times, { prefix: 'wide', pods, networks: 3 });
-    }
-    if (!rows.has('churn') && !hasMemoryRow) return;
-    const result = await runChurn(environment, times, plan.churn);
-    if (rows.has('churn')) recordChurn(result, record);
-    const recordMemory = (when: string, suffix = ''): void => {
-      for (const [name, server] of [
-        ['rss-allocator', stack.allocator],
-        ['rss-watcher', stack.watcher],
-      ] as const) {
-        const what = `resident MiB with ${times.ipNames.size} allocations, ${when} a churn with ${result.allocations}`;
-        const ours = [residentMiB(server.pid)];
-        if (rows.has(name)) record(createMeasurement({ name: `${name}${suffix}`, what, ours, goal: { atMost: 200 } }));
-      }
-    };
-    recordMemory('at the end of');
-    await waitForAgreement(stack, run.signal);
-    if (!hasMemoryRow) return;
-    await pause(plan.restMs, run.signal);
-    recordMemory('at rest after', ' at rest');
+    const opened = await openPodStack(run, 3);
+    const observing = new AbortController();
+    if ([...rows].some((name) => name !== 'watcher-100k'))
+      await measurePopulation(await observe(opened, observing.signal), { ...options, heaps }, observing.signal);
+    // The lists and watches of the observers would take a part of the API server.
+    observing.abort();
+    if (rows.has('watcher-100k')) await measureManyPods(opened, options);
   },
 };
+
+/** @param signal ends what observes the Pods */
+async function measurePopulation(
+  environment: PodEnvironment,
+  { run, rounds, rows, size, record, heaps }: BenchOptions & { readonly heaps: HeapProbes | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const plan = plans[size];
+  const times = await followPodTimes(environment.api, namespace, signal);
+  const { stack } = environment;
+  const [few, many] = plan.pods;
+  const hasMemoryRow = rows.has('rss-allocator') || rows.has('rss-watcher');
+  if (rows.has('memory-watcher') || rows.has('watcher-start') || hasMemoryRow) {
+    await populate(environment, times, { prefix: 'few', pods: few, networks: 1 });
+    if (heaps) await pause(plan.restMs, run.signal);
+    const before = heaps ? await settledHeap(heaps, stack.watcher) : 0;
+    await populate(environment, times, { prefix: 'many', pods: many - few, networks: 1 });
+    if (heaps) {
+      await pause(plan.restMs, run.signal);
+      const grown = (await settledHeap(heaps, stack.watcher)) - before;
+      // A heap with few objects may shrink.
+      const slope = Math.max(1, grown) / (many - few);
+      const what = 'bytes of live heap for an allocation, with its Pod and its IP object';
+      record(createMeasurement({ name: 'memory-watcher', what, ours: [slope], goal: { atMost: 900 } }));
+      // The collections have returned memory, and the probe takes some: the other rows measure programs without both.
+      heaps.end();
+      await stack.allocator.restart();
+      await stack.watcher.restart();
+    }
+  }
+  if (rows.has('watcher-start')) {
+    const what = `ms from exec until ${many} Pods with nothing to change are compared`;
+    const values = await measureWatcherStart(environment, times, { pods: many, rounds });
+    record(createMeasurement({ name: 'watcher-start', what, ...values, goal: { atMost: 1.5 } }));
+  }
+  if (hasMemoryRow) {
+    const pods = Math.ceil((plan.allocations - times.ipNames.size) / 3);
+    await populate(environment, times, { prefix: 'wide', pods, networks: 3 });
+  }
+  if (!rows.has('churn') && !hasMemoryRow) return;
+  const result = await runChurn(environment, times, plan.churn);
+  if (rows.has('churn')) recordChurn(result, record);
+  const recordMemory = (when: string, suffix = ''): void => {
+    for (const [name, server] of [
+      ['rss-allocator', stack.allocator],
+      ['rss-watcher', stack.watcher],
+    ] as const) {
+      const what = `resident MiB with ${times.ipNames.size} allocations, ${when} a churn with ${result.allocations}`;
+      const ours = [residentMiB(server.pid)];
+      if (rows.has(name)) record(createMeasurement({ name: `${name}${suffix}`, what, ours, goal: { atMost: 200 } }));
+    }
+  };
+  recordMemory('at the end of');
+  await waitForAgreement(stack, run.signal);
+  if (!hasMemoryRow) return;
+  await pause(plan.restMs, run.signal);
+  recordMemory('at rest after', ' at rest');
+}
 
 /** The smallest of several readings: what the last requests still use is no part of the state. */
 async function settledHeap(heaps: HeapProbes, program: { readonly pid: number }): Promise<number> {

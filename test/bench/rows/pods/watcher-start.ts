@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Stack } from '../../../harness/stack.ts';
 import { createPods } from '../../../scale/pod-batch.ts';
 import { countSince, readRequestCounts } from '../../../scale/api-requests.ts';
 import { type Alternated, alternate, measureTime } from '../../measurement.ts';
@@ -36,13 +37,17 @@ export async function measureWatcherStart(
   };
   const floor = async (): Promise<number> => {
     await stack.watcher.stop();
-    const script = join(import.meta.dirname, 'list-and-parse.ts');
-    const env = { ...process.env, NODE_OPTIONS: '', KUBECONFIG: stack.cluster.kubeconfig };
-    const args = [script, stack.allocator.endpoint, String(3 * pods)];
-    const { ms } = await measureTime(() => run(process.execPath, args, { env }));
-    return ms;
+    return listAndParse(stack, 3 * pods);
   };
   const values = await alternate(rounds, ours, floor);
   if (!stack.watcher.isAlive) await stack.watcher.start();
   return values;
+}
+
+/** The milliseconds in which a process lists Pods, IP objects and allocations, of which there are at least so many. */
+export async function listAndParse({ cluster, allocator }: Stack, objects: number): Promise<number> {
+  const script = join(import.meta.dirname, 'list-and-parse.ts');
+  const env = { ...process.env, NODE_OPTIONS: '', KUBECONFIG: cluster.kubeconfig };
+  const args = [script, allocator.endpoint, String(objects)];
+  return (await measureTime(() => run(process.execPath, args, { env }))).ms;
 }
