@@ -46,6 +46,17 @@ export class FairFifo {
     return key;
   }
 
+  /** Removes a key that waits for a turn of its own namespace. */
+  delete(key: string): void {
+    const namespace = this.#namespaceOf(key);
+    const keys = this.#keys.get(namespace);
+    if (!keys?.delete(key)) return;
+    this.#size -= 1;
+    if (keys.size > 0) return;
+    this.#keys.delete(namespace);
+    this.#turns.delete(namespace);
+  }
+
   clear(): void {
     this.#keys.clear();
     this.#turns.clear();
@@ -73,6 +84,11 @@ export class UniqueFifo {
   /** Appends a key; a key in the queue keeps its place. */
   add(key: string): void {
     this.#keys.add(key);
+  }
+
+  /** Removes a key. Returns whether it was in the queue. */
+  delete(key: string): boolean {
+    return this.#keys.delete(key);
   }
 
   /** Removes and returns the first key; undefined when the queue is empty. */

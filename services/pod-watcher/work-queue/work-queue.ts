@@ -23,7 +23,7 @@ export interface WorkQueueOptions {
   readonly work: (key: string) => Promise<Outcome>;
   /** The namespace of a key; "" for none. Default: what precedes the first slash. */
   readonly namespaceOf?: (key: string) => string;
-  /** Which keys have low priority: they wait until no other key is ready. Default: none. */
+  /** Which keys have low priority: while other keys are ready, one in nine is of them. Default: none. */
   readonly canWait?: (key: string) => boolean;
   /** The clock for the duration of work, in milliseconds. Default: performance.now(). */
   readonly now?: () => number;
@@ -32,6 +32,8 @@ export interface WorkQueueOptions {
 }
 
 const triesBetweenWarnings = 20;
+/** Keys of high priority for one of low priority. */
+const highPerLow = 8;
 /** While all work is slow, for example without an allocator, it is logged at this interval. */
 const slowLogEveryMs = 10_000;
 
@@ -46,6 +48,8 @@ export class WorkQueue {
   readonly #tries = new Map<string, number>();
   /** When work started in this iteration of the event loop; undefined without work. */
   #sliceStart: number | undefined;
+  /** How many keys of high priority were taken since the last one of low priority. */
+  #takenInRow = 0;
   #slow = { loggedAt: -Infinity, unlogged: 0 };
   #started = false;
 
@@ -67,8 +71,10 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#options.signal.aborted) return;
     this.#cancelTimer(key);
+    const fifo = this.#fifoOf(key);
+    if (fifo === this.#ready) this.#lowPriority.delete(key);
     if (this.#working.has(key)) this.#dirty.add(key);
-    else this.#fifoOf(key).add(key);
+    else fifo.add(key);
     this.#pump();
   }
 
@@ -115,7 +121,7 @@ export class WorkQueue {
     if (!this.#started) return;
     while (this.#working.size < this.#options.concurrency && !this.#options.signal.aborted) {
       if (this.#ready.size + this.#lowPriority.size === 0 || this.#isSliceOver()) return;
-      const key = this.#ready.take() ?? this.#lowPriority.take();
+      const key = this.#take();
       if (key === undefined) return;
       // It is in the queue twice if its namespace became known while it waited, or it has a turn of another one.
       if (this.#working.has(key)) this.#dirty.add(key);
@@ -124,6 +130,21 @@ export class WorkQueue {
         void this.#run(key);
       }
     }
+  }
+
+  /** Keys of low priority have some turns, so that they do not wait for ever. */
+  #take(): string | undefined {
+    const isLowTurn = this.#takenInRow >= highPerLow && this.#lowPriority.size > 0;
+    const key = (isLowTurn ? undefined : this.#takeReady()) ?? this.#lowPriority.take();
+    this.#takenInRow = isLowTurn ? 0 : this.#takenInRow + 1;
+    return key;
+  }
+
+  /** The priority of a key may have changed while it was in the queue. */
+  #takeReady(): string | undefined {
+    let key = this.#ready.take();
+    for (; key !== undefined && this.#options.canWait?.(key); key = this.#ready.take()) this.#lowPriority.add(key);
+    return key;
   }
 
   /** Work that only computes continues in the next turn after a time slice. */

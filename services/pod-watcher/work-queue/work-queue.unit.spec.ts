@@ -107,6 +107,38 @@ describe('WorkQueue', () => {
     expect(worked).to.deep.equal(['a', 'b', 'c', 'late-1', 'd', 'late-2', 'late-1']);
   });
 
+  it('gives keys of low priority one turn in nine while others are ready', async () => {
+    const worked: string[] = [];
+    const options = { concurrency: 1, firstBackoffMs: 1, maxBackoffMs: 4, log: silentLogger, signal: stop.signal };
+    const queue = new WorkQueue({
+      ...options,
+      canWait: (key) => key.startsWith('late'),
+      work: (key) => Promise.resolve((worked.push(key), 'done')),
+    });
+    for (const key of ['late-1', 'late-2', ...Array.from({ length: 20 }, (_, index) => `key-${index}`)]) queue.add(key);
+    queue.start();
+    await until(() => queue.isIdle);
+    expect([worked.indexOf('late-1'), worked.indexOf('late-2')]).to.deep.equal([8, 17]);
+  });
+
+  it('processes a key once whose priority changes while it waits', async () => {
+    const worked: string[] = [];
+    const low = new Set(['rises']);
+    const options = { concurrency: 1, firstBackoffMs: 1, maxBackoffMs: 4, log: silentLogger, signal: stop.signal };
+    const queue = new WorkQueue({
+      ...options,
+      canWait: (key) => low.has(key),
+      work: (key) => Promise.resolve((worked.push(key), 'done')),
+    });
+    for (const key of ['rises', 'falls', 'other']) queue.add(key);
+    low.delete('rises');
+    low.add('falls');
+    for (const key of ['rises', 'falls']) queue.add(key);
+    queue.start();
+    await until(() => queue.isIdle);
+    expect(worked).to.deep.equal(['other', 'rises', 'falls']);
+  });
+
   it('processes keys up to the concurrency limit, and no key twice at a time', async () => {
     const running = new Map<string, () => void>();
     let most = 0;

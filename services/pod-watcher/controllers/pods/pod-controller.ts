@@ -83,7 +83,9 @@ export class PodController implements LedgerSubscriber {
     this.#releaser = new PodReleaser({ ...options, termination: this.#termination });
     const [firstBackoffMs, maxBackoffMs] = backoffMs;
     const work = (key: string) => this.#reconcile(key);
-    this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
+    // A container start waits for the addresses of its Pod, and not for a release.
+    const canWait = (key: string): boolean => !this.#pods.has(key);
+    this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, canWait, log, signal });
     this.#allocation = new PodAllocator({
       ...options,
       clusterView: this.#clusterViewOf(options),

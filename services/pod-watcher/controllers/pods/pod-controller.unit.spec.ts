@@ -65,6 +65,25 @@ describe('the Pod controller', () => {
     expect(lookedUp).to.deep.equal([]);
   });
 
+  it('serves a new Pod before most releases of its namespace, in any number', async () => {
+    const held = manyAllocations(600);
+    const { pods, allocator, controller } = world({ allocations: held });
+    for (const { pod } of held) {
+      pods.put(podWithNetwork(pod));
+      pods.drop(beingDeleted(podWithNetwork(pod)));
+    }
+    pods.put(podWithNetwork('new'));
+    const allocate = allocator.allocate.bind(allocator);
+    let releasedBefore = Infinity;
+    allocator.allocate = (request) => {
+      releasedBefore = allocator.released.length;
+      return allocate(request);
+    };
+    controller.start();
+    await until(() => allocator.allocated.length === 1 && allocator.released.length >= held.length);
+    expect(releasedBefore).to.be.below(100);
+  });
+
   it('releases the allocations of a completed Pod, with its phase as evidence', async () => {
     const { pods, allocator, controller } = world({ allocations: [heldAllocation('a')] });
     pods.put(podWithNetwork('a'));
