@@ -18,7 +18,8 @@ describe('A machine clock that jumps forward by an hour', () => {
   beforeEach(async () => {
     served = await serveAllocator();
     // One address, .2.
-    await applySubnet(served, 'tiny', { cidrBlock: '10.0.0.0/30', provider: 'macvlan.default' });
+    const times = { bindingTimeoutMs: hour };
+    await applySubnet(served, 'tiny', { cidrBlock: '10.0.0.0/30', provider: 'macvlan.default', ...times });
   });
   afterEach(() => served[Symbol.asyncDispose]());
 
