@@ -3,7 +3,7 @@
  * of events and returns where to continue.
  */
 import { IpledgerError, isPositionGone, undefinedIfGone } from '../../../lib/errors.ts';
-import type { Seq } from '../../domain/values/ledger.ts';
+import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import { parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { type EventFilter, textPrefilter, selectEvents } from './event-filter.ts';
 import type { EventReader, Ledger, StoredLine } from '../store/ledger.ts';
@@ -144,17 +144,33 @@ async function readLines(ledger: Ledger, first: Seq, last: Seq, signal: AbortSig
 
 const numberOf = ({ text }: StoredLine): Seq => parseEvent(text).envelope.seq;
 
+/** A log, and its sealed segments, oldest first. Segments have times, so that a search unpacks one of them at most. */
+export interface SearchedLog {
+  readonly ledger: EventReader;
+  readonly segments: readonly Segment[];
+}
+
 /**
  * The last event before a time (milliseconds since 1970), up to the event `upTo`, which is in the log; 0 for none. Times in the
  * log never decrease, so a binary search finds it.
  * @throws errors of the ledger.
  */
-export async function lastSeqBefore(ledger: Ledger, at: number, upTo: Seq, signal: AbortSignal): Promise<Seq> {
-  return lastThat(0, upTo, async (seq) => (await timeOf(ledger, seq, signal)) < at);
+export async function lastSeqBefore(
+  { ledger, segments }: SearchedLog,
+  at: number,
+  upTo: Seq,
+  signal: AbortSignal,
+): Promise<Seq> {
+  const begun = await lastThat(0, segments.length, (number) => Date.parse(segments[number - 1]?.since ?? '') < at);
+  const [last, next] = [segments[begun - 1], segments[begun]];
+  const isInside = last && Date.parse(last.until) >= at;
+  const first = isInside ? last.from : (last?.to ?? 0);
+  const end = isInside ? last.to - 1 : next ? next.from - 1 : upTo;
+  return lastThat(first, Math.max(first, end), async (seq) => (await timeOf(ledger, seq, signal)) < at);
 }
 
 /** Binary search: the last number up to `last` for which `holds`; else `first`. */
-async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<boolean>): Promise<Seq> {
+async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => boolean | Promise<boolean>): Promise<Seq> {
   let [before, after] = [first, last + 1];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
@@ -165,7 +181,7 @@ async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<bool
 }
 
 /** The time of an event in milliseconds; -Infinity for an unavailable sealed event. */
-async function timeOf(ledger: Ledger, seq: Seq, signal: AbortSignal): Promise<number> {
+async function timeOf(ledger: EventReader, seq: Seq, signal: AbortSignal): Promise<number> {
   try {
     const [line] = await ledger.readEach([seq], signal);
     if (!line) throw new IpledgerError('LEDGER_DAMAGED', `event ${seq} is missing from the log. Run: ipledger verify`);

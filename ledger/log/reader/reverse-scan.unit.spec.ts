@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { allocated, subnetConfigured } from '../../domain/testing/event-fixtures.ts';
+import type { Segment } from '../../domain/values/ledger.ts';
 import { lastSeqBefore, scanReverse } from './reverse-scan.ts';
 import { chainEvent, emptyHead } from '../chain/chain.ts';
 import { matchAllEvents } from './event-filter.ts';
@@ -18,6 +19,7 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
   /** Earlier events are not available. */
   floor = 1;
   linesRead = 0;
+  seqsRead: number[] = [];
 
   constructor(lines: readonly StoredLine[]) {
     this.lines = lines;
@@ -34,6 +36,7 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
 
   async readEach(seqs: readonly number[]): Promise<readonly (StoredLine | undefined)[]> {
     for (const seq of seqs) this.#refuseBelow(seq);
+    this.seqsRead.push(...seqs);
     return seqs.map((seq) => this.lines[seq - 1]);
   }
 
@@ -115,11 +118,33 @@ describe('scanReverse', () => {
     const at = (seq: number): number => seq * 1_000;
     for (const floor of [1, 20_000]) {
       log.floor = floor;
-      expect(await lastSeqBefore(ledger, at(30_000), count, never)).to.equal(29_999);
-      expect(await lastSeqBefore(ledger, at(30_000) + 1, count, never)).to.equal(30_000);
-      expect(await lastSeqBefore(ledger, at(count + 1), count, never)).to.equal(count);
+      expect(await lastSeqBefore({ ledger, segments: [] }, at(30_000), count, never)).to.equal(29_999);
+      expect(await lastSeqBefore({ ledger, segments: [] }, at(30_000) + 1, count, never)).to.equal(30_000);
+      expect(await lastSeqBefore({ ledger, segments: [] }, at(count + 1), count, never)).to.equal(count);
     }
     log.floor = 1;
-    expect(await lastSeqBefore(ledger, 0, count, never)).to.equal(0);
+    expect(await lastSeqBefore({ ledger, segments: [] }, 0, count, never)).to.equal(0);
+  });
+
+  it('finds it in one segment at most, because segments have the times of their first and last events', async () => {
+    const segments = Array.from({ length: 4 }, (_, index): Segment => {
+      const [from, to] = [index * 10_000 + 1, (index + 1) * 10_000];
+      const [since, until] = [from, to].map((seq) => new Date(seq * 1_000).toISOString()) as [string, string];
+      return { from, to, since, until, hash: '', manifest: '', archive: '', seq: to + 1 };
+    });
+    const segmentOf = (seq: number): number => Math.min(4, Math.floor((seq - 1) / 10_000));
+    for (const [at, expected] of [
+      [15_000, 14_999],
+      [10_001, 10_000],
+      [10_000, 9_999],
+      [20_000.5, 20_000],
+      [1, 0],
+      [40_001, 40_000],
+      [44_000, 43_999],
+    ] as const) {
+      log.seqsRead = [];
+      expect(await lastSeqBefore({ ledger, segments }, at * 1_000, count, never), String(at)).to.equal(expected);
+      expect(new Set(log.seqsRead.map(segmentOf)).size, `segments read for ${at}`).to.be.at.most(1);
+    }
   });
 });

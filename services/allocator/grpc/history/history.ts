@@ -62,12 +62,14 @@ async function scanLog(
 
 /** Scans the log backwards from `newest` for one page. The token is the event at which the next page begins. */
 async function searchHistoryPage(
-  { replica: { ledger } }: AllocatorContext,
+  { replica: { ledger, state } }: AllocatorContext,
   newest: Seq,
   { filter, period, page }: ScanRequest,
   signal: AbortSignal,
 ): Promise<Pick<MessageInput<api.HistoryReply>, 'events' | 'nextPageToken' | 'searchedDownToSeq'>> {
-  const first = period.until === Infinity ? newest : await lastSeqBefore(ledger, period.until, newest, signal);
+  const { until } = period;
+  const log = { ledger, segments: state.segments };
+  const first = until === Infinity ? newest : await lastSeqBefore(log, until, newest, signal);
   const from = page.token === '' ? first : Math.min(first, readSeqToken(page.token));
   const found = await scanReverse(ledger, { filter, from, since: period.since, maxEvents: page.size }, signal);
   const events = found.events.slice(0, countFitting(found.events, estimateEventBytes));
