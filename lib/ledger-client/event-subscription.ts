@@ -86,10 +86,10 @@ function checkReply(
   if (known && known.hash !== '' && (head.seq < known.seq || (head.seq === known.seq && head.hash !== known.hash)))
     throw new PositionMismatch(known);
   const last = checkEvents(known ?? { seq: 0, hash: '' }, events, isFiltered);
-  if (!isFiltered && events.length > 0) return { events, position: { epoch: head.epoch, ...last }, head };
+  if (!isFiltered && events.length > 0) return { events, position: { ...head, ...last }, head };
   // The first reply of a stream states the head of the ledger. Without events, those up to the head are still to come.
   const isAhead = known && (isFirst || !isFiltered) && events.length === 0;
-  return { events, position: isAhead ? { ...known, epoch: head.epoch } : head, head };
+  return { events, position: isAhead ? { ...head, seq: known.seq, hash: known.hash } : head, head };
 }
 
 /** Returns the number and hash of the last event. */

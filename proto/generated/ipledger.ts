@@ -188,6 +188,8 @@ export interface Position {
   seq: number;
   /** SHA-256 of that event's stored bytes, hexadecimal. */
   hash: string;
+  /** ULID, the id of the ledger. Positions of two ledgers are not compared. Absent from an allocator of an earlier version. */
+  ledger?: string;
 }
 
 /** How fresh a read must be. */

@@ -5,6 +5,7 @@ import { PositionMismatch, subscribeEvents } from '../../lib/ledger-client/event
 import type { Logger } from '../../lib/process/log.ts';
 import type { Event, WatchReply } from '../../proto/generated/ipledger.ts';
 import type { ReadModel } from './read-model.ts';
+import { emptyPosition } from './store/database-file.ts';
 
 export interface StoreOptions {
   readonly model: Pick<ReadModel, 'position' | 'damage' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'reset'>;
@@ -24,7 +25,8 @@ const catchUpTransactionEvents = 2_000;
 export async function storeEvents({ model, from, watch, log, signal }: StoreOptions): Promise<void> {
   /** Received and not stored. Events of several replies are stored in one transaction. */
   let pending: Event[] = [];
-  let epoch = 0;
+  /** Of the last reply: its epoch and ledger are those of the events. */
+  let head = emptyPosition;
   /** The highest position in a reply of the stream. The first reply states the ledger's head. */
   let headSeq = 0;
 
@@ -41,7 +43,7 @@ export async function storeEvents({ model, from, watch, log, signal }: StoreOpti
     for (const part of splitIntoTransactions(events, transactionSize())) {
       if (signal.aborted) return;
       const last = part.at(-1);
-      if (last) model.append(part, { epoch, seq: last.seq, hash: last.hash });
+      if (last) model.append(part, { ...head, seq: last.seq, hash: last.hash });
       await setImmediate(); // lets queries run between transactions
     }
   };
@@ -54,10 +56,10 @@ export async function storeEvents({ model, from, watch, log, signal }: StoreOpti
       return model.position;
     },
     watch: (after) => watch(Math.max(from, (after?.seq ?? 0) + 1), signal),
-    apply: async ({ events, head }) => {
+    apply: async ({ events, head: reached }) => {
       assertUndamaged(model);
       for (const event of events) pending.push(event);
-      epoch = head.epoch;
+      head = reached;
       headSeq = Math.max(headSeq, head.seq);
       if (events.length === 0 || !mustWait()) await store();
       model.recordLedgerHead(head.seq);

@@ -51,7 +51,8 @@ describe('An allocator with checkpoints of a rewound ledger', function () {
     await allocator.stop();
     await restoreEtcd(run, etcd, file);
     await allocator.start();
-    expect(await freeze()).to.deep.include({ reportedBy: 'ipledger://allocator/allocator', known: position });
+    const { ledger: _, ...known } = position ?? {};
+    expect(await freeze()).to.deep.include({ reportedBy: 'ipledger://allocator/allocator', known });
     const refused = await allocate('other').catch((error: unknown) => error);
     expect(IpledgerError.from(refused).code).to.equal('LEDGER_FROZEN');
   });

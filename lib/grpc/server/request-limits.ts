@@ -57,7 +57,7 @@ const manyPlaces = 65_536;
 
 const owner = { kind: word, name, uid: id };
 const source = { uid: id };
-const position = { hash: id };
+const position = { hash: id, ledger: id };
 const pointInTime = { at: instant };
 const sandbox = { namespace, pod: name, provider, containerId: id, interface: networkInterface };
 const earlierSandbox = {

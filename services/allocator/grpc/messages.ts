@@ -62,10 +62,12 @@ export const positionMessage = ({
   epoch,
   seq,
   hash,
-}: Pick<Head, 'epoch' | 'seq' | 'hash'>): MessageInput<api.Position> => ({
+  ledger,
+}: Pick<Head, 'epoch' | 'seq' | 'hash'> & Partial<Pick<Head, 'ledger'>>): MessageInput<api.Position> => ({
   epoch,
   seq,
   hash,
+  ...(ledger && { ledger }),
 });
 
 /** The time of the last event; '' for an empty ledger. */

@@ -37,10 +37,10 @@ describe('The ledger', () => {
 
   describe('Verify', () => {
     it('finds nothing in an unchanged ledger, and returns its head', async () => {
-      const { seq, hash } = served.replica.head;
+      const { seq, hash, ledger } = served.replica.head;
       const replies = await all(LedgerService.verify, {});
       expect(replies.at(-1)).to.deep.equal({
-        position: { epoch: 1, seq, hash },
+        position: { epoch: 1, seq, hash, ledger },
         done: true,
         comparedKeys: 5,
         findings: [],
@@ -120,8 +120,8 @@ describe('The ledger', () => {
   describe('Checkpoint', () => {
     it('signs the current head', async () => {
       const { position, note, verifierKey } = await checkpoint();
-      const { epoch, seq, hash } = served.replica.head;
-      expect(position).to.deep.equal({ epoch, seq, hash });
+      const { epoch, seq, hash, ledger } = served.replica.head;
+      expect(position).to.deep.equal({ epoch, seq, hash, ledger });
       expect(note).to.contain(`\n${seq}\n${Buffer.from(hash, 'hex').toString('base64')}\nepoch 1\n`);
       expect(verifierKey).to.equal(signer.verifier.text);
     });

@@ -27,7 +27,7 @@ describe('Ipam.Allocate', () => {
     const at = reply.allocations[0]?.at;
     expect(at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(reply).to.deep.equal({
-      position: { epoch: 1, seq: 3, hash: served.replica.head.hash },
+      position: { epoch: 1, seq: 3, hash: served.replica.head.hash, ledger: served.replica.head.ledger },
       allocations: [
         {
           seq: 3,

@@ -28,7 +28,7 @@ describe('Ledger.GetStatus', () => {
     const { head } = served.replica;
     const status = await served.call(LedgerService.getStatus, {});
     expect(status).to.deep.include({
-      position: { epoch: head.epoch, seq: head.seq, hash: head.hash },
+      position: { epoch: head.epoch, seq: head.seq, hash: head.hash, ledger: head.ledger },
       ledger: head.ledger,
       at: await timeOf(head.seq),
       oldestSeq: 1,

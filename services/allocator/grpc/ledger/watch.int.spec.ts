@@ -68,8 +68,8 @@ describe('Ledger.Watch', () => {
   }
 
   it('starts with an empty reply at the head', async () => {
-    const { epoch, seq, hash } = served.replica.head;
-    expect(await next(watch())).to.deep.equal({ position: { epoch, seq, hash }, events: [] });
+    const { epoch, seq, hash, ledger } = served.replica.head;
+    expect(await next(watch())).to.deep.equal({ position: { epoch, seq, hash, ledger }, events: [] });
   });
 
   it('streams new events as they are committed', async () => {
@@ -78,7 +78,8 @@ describe('Ledger.Watch', () => {
     await allocate(served, 'a');
     const first = await next(replies);
     expect(seqsOf(first.events)).to.deep.equal([3]);
-    expect(first.position).to.deep.equal({ epoch: 1, seq: 3, hash: first.events[0]?.hash });
+    const { ledger } = served.replica.head;
+    expect(first.position).to.deep.equal({ epoch: 1, seq: 3, hash: first.events[0]?.hash, ledger });
     await release(served, 'a');
     expect(seqsOf((await next(replies)).events)).to.deep.equal([4]);
   });

@@ -67,7 +67,7 @@ export async function* streamEvents(
         const last = events.at(-1);
         if (!last) continue;
         next = last.envelope.seq + 1;
-        reachedHead = { ...reachedHead, seq: last.envelope.seq, hash: last.hash };
+        reachedHead = { ...reachedHead, ledger: replica.head.ledger, seq: last.envelope.seq, hash: last.hash };
         const selected = await selectEvents(replica.ledger, events, filter, signal);
         const position = LedgerService.watch.responseSerialize({ position: positionMessage(reachedHead) });
         yield Buffer.concat([position, ...(await mapInPieces(turns, selected, (event) => encoded.encode(event)))]);

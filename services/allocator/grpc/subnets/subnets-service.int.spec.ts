@@ -25,7 +25,7 @@ describe('Subnets', () => {
       const spec = { cidrBlock: '172.17.3.4/16', excludeIps: ['172.17.0.0..172.17.0.10'], provider: 'macvlan.default' };
       const reply = await served.call(SubnetsService.applySubnet, { name: 'macvlan', spec, source });
       expect(reply).to.deep.equal({
-        position: { epoch: 1, seq: 2, hash: served.replica.head.hash },
+        position: { epoch: 1, seq: 2, hash: served.replica.head.hash, ledger: served.replica.head.ledger },
         subnet: {
           name: 'macvlan',
           spec: {

@@ -87,10 +87,10 @@ export const historyGrowthRows: BenchGroup = {
 };
 
 /** Builds a log, seals almost all of it, and measures each query. */
-async function measureSize(run: Run, wanted: number, { segmentEvents, queries }: Sizes): Promise<Timings> {
-  const name = `growth-${wanted}`;
+async function measureSize(run: Run, count: number, { segmentEvents, queries }: Sizes): Promise<Timings> {
+  const name = `growth-${count}`;
   const etcd = await startEtcd(run, { name: `etcd-${name}`, quotaBytes });
-  const built = await measureTime(() => buildHistory({ etcd, events: wanted, signal: run.signal }));
+  const built = await measureTime(() => buildHistory({ etcd, events: count, signal: run.signal }));
   printProgress(`  ${built.result} events built in ${Math.round(built.ms / 1_000)} s; sealing them`);
   const location = join(run.folder, `archive-${name}`);
   mkdirSync(location);
@@ -108,7 +108,7 @@ async function measureSize(run: Run, wanted: number, { segmentEvents, queries }:
     for (let query = 0; query < queries; query++) {
       const { address, subnet, at } = await oldEvent(
         ledger,
-        1 + Math.floor((wanted / 10) * ((query + 1) / queries)),
+        1 + Math.floor((count / 10) * ((query + 1) / queries)),
         run,
       );
       const held = await measureTime(() =>
