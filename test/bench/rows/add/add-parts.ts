@@ -12,7 +12,7 @@ import { addOurs, callVersion } from './plugin-calls.ts';
 export interface AddParts {
   /** From exec to the end of a process that answers VERSION. */
   readonly exec: number;
-  /** An ADD that a socket answers at once, without `exec`. */
+  /** The same for an ADD that its socket answers at once. */
   readonly socket: number;
   /** One Attach of a client that has a connection: the second hop and the append. */
   readonly attach: number;
@@ -40,5 +40,5 @@ export async function measureAddParts(environment: AddEnvironment, calls: number
     attached.push((await measureTime(() => call(connection, IpamService.attach, request, { timeoutMs: 20_000 }))).ms);
   }
   connection.close();
-  return { exec, socket: answered - exec, attach: median(attached) };
+  return { exec, socket: answered, attach: median(attached) };
 }

@@ -47,9 +47,9 @@ export async function openAgentsEnvironment(
   const operatorFiles = certificates.operator('test');
   const tokenReview = await startTokenReviews(run, certificates.allocator('one'));
   const etcd = await startEtcd(run);
-  const allocators: AllocatorServer[] = [];
-  for (const name of replicas)
-    allocators.push(await startAllocator(run, { etcd, name, tls: certificates.allocator(name), tokenReview }));
+  const allocators = await Promise.all(
+    replicas.map((name) => startAllocator(run, { etcd, name, tls: certificates.allocator(name), tokenReview })),
+  );
   const endpoints = allocators.map(({ endpoint }) => endpoint);
   const operator = connect(endpoints.join(), loadTls(operatorFiles));
   run.onEnd(() => operator.close());
