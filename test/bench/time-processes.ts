@@ -2,6 +2,9 @@
 import { mustRun } from '../harness/processes/command.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 
+/** A peer takes minutes for hundreds of processes. */
+const timeoutMs = 600_000;
+
 export interface ProcessCall {
   readonly program: string;
   readonly args?: readonly string[];
@@ -37,7 +40,7 @@ export async function timeProcesses(
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     return { program, args, env: variables, input };
   });
-  const output = await mustRun(timer, [], { input: JSON.stringify({ atOnce, calls: batch }) });
+  const output = await mustRun(timer, [], { input: JSON.stringify({ atOnce, calls: batch }), timeoutMs });
   const timed = JSON.parse(output) as TimedProcesses;
   for (const [index, { code, stdout }] of timed.calls.entries())
     if (code !== 0) throw new Error(`${calls[index]?.program} ended with ${code}: ${stdout}`);

@@ -1,10 +1,9 @@
 /** cert-manager's controllers, without ACME, on a real API server, and its CustomResourceDefinitions. */
 import { join } from 'node:path';
-import { root } from '../paths.ts';
-import { mustRun } from '../processes/command.ts';
 import { findFreePort } from '../processes/free-ports.ts';
 import { probeHttp } from '../processes/readiness-probes.ts';
 import { type Server, startServer } from '../processes/server.ts';
+import { moduleFolder } from '../programs/build-program.ts';
 import { findProgram } from '../programs/find-program.ts';
 import type { Run } from '../run.ts';
 import type { Cluster } from './cluster.ts';
@@ -52,14 +51,7 @@ export async function applyCertManagerCrds(kubectl: Kubectl): Promise<void> {
   await applyCrds(kubectl, await findCrds());
 }
 
-/** The version and the hash of the module are those in test/tools/cert-manager. */
 async function findCrds(): Promise<string[]> {
-  const env = { ...process.env, GOWORK: 'off', GOFLAGS: '' };
-  const answer = await mustRun('go', ['mod', 'download', '-json', 'github.com/cert-manager/cert-manager'], {
-    folder: join(root, 'test', 'tools', 'cert-manager'),
-    env,
-    timeoutMs: 300_000,
-  });
-  const { Dir } = JSON.parse(answer) as { readonly Dir: string };
-  return kinds.map((kind) => join(Dir, 'deploy', 'crds', `cert-manager.io_${kind}.yaml`));
+  const folder = await moduleFolder('cert-manager', 'github.com/cert-manager/cert-manager');
+  return kinds.map((kind) => join(folder, 'deploy', 'crds', `cert-manager.io_${kind}.yaml`));
 }

@@ -52,6 +52,16 @@ export async function buildPrograms(names: readonly ProgramName[], { into, signa
   );
 }
 
+/** The folder of a Go module's sources, of the version and hash in test/tools. Downloads it if Go's cache lacks it. */
+export async function moduleFolder(tools: GoModule['name'], name: string): Promise<string> {
+  const answer = await mustRun('go', ['mod', 'download', '-json', name], {
+    folder: join(root, 'test', 'tools', tools),
+    env: { ...process.env, GOWORK: 'off', GOFLAGS: '' },
+    timeoutMs: buildLimitMs,
+  });
+  return (JSON.parse(answer) as { readonly Dir: string }).Dir;
+}
+
 /** Builds programs of one module. */
 async function compile(names: readonly ProgramName[], { into, signal }: BuildOptions): Promise<void> {
   const entries = names.map((name): ProgramEntry => programCatalog[name]);

@@ -14,7 +14,8 @@ export interface GoModule {
     | 'helm3'
     | 'kubernetes'
     | 'process-timer'
-    | 's3';
+    | 's3'
+    | 'whereabouts';
   /** Linker flags besides `-s -w`. */
   readonly ldflags?: string;
 }
@@ -27,8 +28,8 @@ export interface ProgramEntry {
   readonly version?: { readonly args: readonly string[]; readonly range: VersionRange };
   readonly module: GoModule;
   readonly package: string;
-  /** The make target that alone needs it. `make programs` does not build it. */
-  readonly onlyFor?: 'e2e-chart';
+  /** What alone needs it. `make programs` does not build it. */
+  readonly onlyFor?: 'bench' | 'e2e-chart';
   /** Duration of its first build on 2 cores, after the programs of its module above it. */
   readonly buildSeconds: number;
 }
@@ -43,6 +44,7 @@ const crane: GoModule = { name: 'crane' };
 const grpcurl: GoModule = { name: 'grpcurl' };
 const processTimer: GoModule = { name: 'process-timer' };
 const s3: GoModule = { name: 's3' };
+const whereabouts: GoModule = { name: 'whereabouts' };
 const helm: GoModule = { name: 'helm', ldflags: '-X helm.sh/helm/v4/internal/version.version=v4.3.1' };
 const helm3: GoModule = { name: 'helm3', ldflags: '-X helm.sh/helm/v3/internal/version.version=v3.22.0' };
 // Without these a server reports v0.0.0, which kubectl can't parse
@@ -220,6 +222,14 @@ export const programCatalog = {
     module: processTimer,
     package: 'ipledger/test/tools/process-timer',
     buildSeconds: 1,
+  },
+  whereabouts: {
+    variable: 'WHEREABOUTS_BIN',
+    variableKind: 'file',
+    module: whereabouts,
+    package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd',
+    onlyFor: 'bench',
+    buildSeconds: 100,
   },
   ptp: plugin('main', 'ptp'),
   macvlan: plugin('main', 'macvlan'),

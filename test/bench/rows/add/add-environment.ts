@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { bundleAgent } from '../../../../build/bundle/bundle-programs.ts';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
 import { readAll } from '../../../../lib/ledger-client/pages.ts';
-import { type Allocation, IpamService, SubnetsService } from '../../../../proto/generated/ipledger.ts';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import { type Allocation, IpamService, type SubnetSpec, SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import { findFreePort } from '../../../harness/processes/free-ports.ts';
 import { type Server, startServer } from '../../../harness/processes/server.ts';
 import type { Run } from '../../../harness/run.ts';
@@ -14,7 +15,7 @@ import { forEachConcurrent } from '../../../scale/for-each-concurrent.ts';
 
 export const namespace = 'default';
 export const provider = 'lan.default';
-const subnet = 'lan';
+const largeSubnet = 'lan';
 const cidrBlock = '10.64.0.0/12';
 export const node = 'node-1';
 const concurrentAllocates = 64;
@@ -27,7 +28,9 @@ export interface SmallLedger {
   /** "host:port" of the allocator. */
   readonly endpoint: string;
   /** Allocates one address to each of as many new Pods, and returns their names. The uid of a Pod is its name. */
-  allocate(count: number): Promise<readonly string[]>;
+  allocate(count: number, subnet?: string): Promise<readonly string[]>;
+  /** Adds a Subnet for the same NICs. */
+  addSubnet(name: string, spec: MessageInput<SubnetSpec>): Promise<void>;
   /** The allocations of the ledger, by Pod. */
   readAllocations(): Promise<ReadonlyMap<string, Allocation>>;
 }
@@ -49,13 +52,16 @@ export async function openSmallLedger(run: Run): Promise<SmallLedger> {
   const [, { endpoint }] = await startLedger(run);
   const connection = connect(endpoint, undefined);
   run.onEnd(() => connection.close());
-  const spec = { provider, cidrBlock, gateway: '10.64.0.1' };
-  await call(connection, SubnetsService.applySubnet, { name: subnet, spec }, { timeoutMs: callMs });
+  const addSubnet = async (name: string, spec: MessageInput<SubnetSpec>): Promise<void> => {
+    await call(connection, SubnetsService.applySubnet, { name, spec: { provider, ...spec } }, { timeoutMs: callMs });
+  };
+  await addSubnet(largeSubnet, { cidrBlock, gateway: '10.64.0.1' });
   let allocated = 0;
   return {
     run,
     endpoint,
-    async allocate(count) {
+    addSubnet,
+    async allocate(count, subnet = largeSubnet) {
       const names = Array.from({ length: count }, () => `pod-${allocated++}`);
       await forEachConcurrent(names, concurrentAllocates, (name) =>
         call(
@@ -94,8 +100,7 @@ async function startBundledAgent(
 
 async function readAllocations(connection: Connection): Promise<ReadonlyMap<string, Allocation>> {
   const all = await readAll(
-    (pageToken) =>
-      call(connection, IpamService.listAllocations, { subnet, pageSize, pageToken }, { timeoutMs: callMs }),
+    (pageToken) => call(connection, IpamService.listAllocations, { pageSize, pageToken }, { timeoutMs: callMs }),
     ({ allocations }) => allocations,
   );
   return new Map(all.map((allocation) => [allocation.attachment?.pod ?? '', allocation]));

@@ -4,7 +4,8 @@ import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { alternate, createMeasurement, type Goal, median, type Measurement } from '../../measurement.ts';
 import { type AddEnvironment, node, openAddEnvironment } from './add-environment.ts';
 import { type AddParts, measureAddParts } from './add-parts.ts';
-import { type AcknowledgedAdd, addHostLocal, addOurs, addStatic } from './plugin-calls.ts';
+import { type AcknowledgedAdd, addHostLocal, addOurs, addStatic, podNames } from './plugin-calls.ts';
+import { measurePeer } from './peer-rows.ts';
 
 const addsPerRound = { smoke: 2, normal: 40, long: 200 };
 /** The names of the rows, and their concurrent ADDs. */
@@ -13,6 +14,7 @@ const concurrentSmoke = 5;
 
 export const addRows: BenchGroup = {
   rows: ['rss', 'add', 'add-50', 'add-200'],
+  longRows: ['whereabouts'],
   async measure(options) {
     const { run, rows, size, record } = options;
     const environment = await openAddEnvironment(run);
@@ -24,6 +26,7 @@ export const addRows: BenchGroup = {
       const adds = size === 'smoke' ? concurrentSmoke : count;
       record(await measureConcurrentAdds(environment, acknowledged, { ...options, name, adds }));
     }
+    if (rows.has('whereabouts')) for (const each of await measurePeer(environment, acknowledged, options)) record(each);
     await compareWithLedger(environment, acknowledged);
   },
 };
@@ -69,9 +72,6 @@ async function measureSingleAdds(
 }
 
 const medianMs = (adds: readonly AcknowledgedAdd[]): number => median(adds.map(({ ms }) => ms));
-
-const podNames = (prefix: string, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 async function measureConcurrentAdds(
   environment: AddEnvironment,

@@ -24,6 +24,7 @@ export interface Adds {
 interface Plugin {
   readonly file: string;
   readonly ipam: Readonly<Record<string, unknown>> & { readonly type: string };
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** ADDs for Pods, one after the other or all at once. @throws Error with the output of a plugin that fails */
@@ -46,9 +47,9 @@ export const addHostLocal = ({ run }: Pick<AddEnvironment, 'run'>): AddPods =>
     ipam: { type: 'host-local', ranges: [[{ subnet: '10.64.0.0/12' }]], dataDir: join(run.folder, 'host-local') },
   }));
 
-function addsOf(find: () => Plugin | Promise<Plugin>): AddPods {
+export function addsOf(find: () => Plugin | Promise<Plugin>): AddPods {
   return async (pods, options) => {
-    const { file, ipam } = await find();
+    const { file, ipam, env } = await find();
     const networkConfig = { cniVersion: '1.0.0', name: 'lan', type: 'macvlan', master: 'eth0', mode: 'bridge', ipam };
     const processes = pods.map(async (pod) => ({
       program: file,
@@ -60,6 +61,7 @@ function addsOf(find: () => Plugin | Promise<Plugin>): AddPods {
         netns: '/var/run/netns/nowhere',
         ifName: 'net1',
         args: podArgs(namespace, pod, pod),
+        ...(env && { env }),
       })),
     }));
     const { ms, calls } = await timeProcesses(await Promise.all(processes), options);
@@ -70,6 +72,9 @@ function addsOf(find: () => Plugin | Promise<Plugin>): AddPods {
     return { ms, each };
   };
 }
+
+export const podNames = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 /** Our plugin without its agent: it prints its versions. */
 export async function callVersion(times: number): Promise<readonly TimedProcess[]> {
