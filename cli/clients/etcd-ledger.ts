@@ -22,7 +22,7 @@ export function openEtcdLedger(endpoints: string, archive = ''): OpenEtcdLedger 
   try {
     const client = connectEtcd(endpoints.split(','), etcdAccessFromEnvironment(process.env, createLogger('ipledger')));
     const live = new EtcdLedger(client);
-    const ledger = archive === '' ? live : new ArchivedLedger(live, openArchive(archive, process.env));
+    const ledger = archive === '' ? live : new ArchivedLedger(live, openArchive(archive, process.env, { client }));
     return { ledger, [Symbol.dispose]: () => client.close() };
   } catch (error) {
     return throwUsageError(error);

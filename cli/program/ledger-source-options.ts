@@ -21,7 +21,10 @@ export const addEtcdOption = (verb: Command): Command =>
 export const addLedgerSourceOptions = (verb: Command): Command =>
   addAllocatorOptions(
     addEtcdOption(verb).addOption(
-      new Option('--archive <folder|url>', 'with --etcd: archive of the sealed events, /a/folder or s3://bucket/prefix')
+      new Option(
+        '--archive <folder|url>',
+        'with --etcd: archive of the sealed events, /a/folder, s3://bucket/prefix or etcd:',
+      )
         .env('IPLEDGER_ARCHIVE')
         .default(''),
     ),

@@ -1,14 +1,34 @@
 /** Opens the archive at a location. */
+import type { Etcd3 } from 'etcd3';
 import type { Archive } from './archive.ts';
+import { EtcdArchive } from './etcd-archive.ts';
 import { FolderArchive } from './folder-archive.ts';
 import { S3Archive } from './s3-archive.ts';
 
+/** The etcd of the ledger, and how many bytes of it an archive may take (default: for readers, no limit). */
+export interface ArchiveEtcd {
+  readonly client: Etcd3;
+  readonly maxBytes?: number;
+}
+
 /**
- * The archive at a location: "/a/folder", or "s3://bucket/prefix" with the access that the environment gives.
+ * The archive at a location: "/a/folder", "s3://bucket/prefix" with the access that the environment gives, or "etcd:".
  * @throws Error when the location is not valid, or its environment variables are missing.
  */
-export function openArchive(location: string, env: NodeJS.ProcessEnv): Archive {
-  if (location.startsWith('s3://')) return S3Archive.fromEnvironment(location, env);
-  if (location.startsWith('/')) return new FolderArchive(location);
-  throw new Error(`the archive "${location}" is not supported: use /a/folder or s3://bucket/prefix`);
+export function openArchive(location: string, env: NodeJS.ProcessEnv, { client, maxBytes }: ArchiveEtcd): Archive {
+  if (location === 'etcd:') return new EtcdArchive(client, maxBytes);
+  if (location.startsWith('s3://')) return withEtcd(S3Archive.fromEnvironment(location, env), client);
+  if (location.startsWith('/')) return withEtcd(new FolderArchive(location), client);
+  throw new Error(`the archive "${location}" is not supported: use /a/folder, s3://bucket/prefix or etcd:`);
+}
+
+/** Files that were sealed while the archive was in etcd are read there. */
+function withEtcd(archive: Archive, client: Etcd3): Archive {
+  const before = new EtcdArchive(client);
+  return {
+    location: archive.location,
+    put: (name, content, signal) => archive.put(name, content, signal),
+    get: async (name, maxBytes, signal) =>
+      (await archive.get(name, maxBytes, signal)) ?? before.get(name, maxBytes, signal),
+  };
 }

@@ -224,7 +224,9 @@ type Metrics = ReturnType<typeof allocatorMetrics>;
 async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<LoadedLedger> {
   const { options, log, life, etcd, leadership, tasks } = joined;
   const live = new EtcdLedger(etcd);
-  const archive = options.archive === '' ? undefined : openArchive(options.archive, process.env);
+  const { archiveMaxBytes: maxBytes = Math.floor(options.etcdQuota / 4) } = options;
+  const archive =
+    options.archive === '' ? undefined : openArchive(options.archive, process.env, { client: etcd, maxBytes });
   const archived = archive && { archive, ledger: new ArchivedLedger(live, archive) };
   const replica = await loadReplica(archived?.ledger ?? live, log.child({ etcd: options.etcd }), life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');

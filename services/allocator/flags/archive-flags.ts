@@ -7,6 +7,8 @@ import { parseWholeNumber } from '../../../lib/process/options.ts';
 export interface ArchiveSettings {
   /** '': no archive, so no events are sealed. */
   readonly archive: string;
+  /** Of an archive in etcd; undefined: a quarter of the quota. */
+  readonly archiveMaxBytes?: number;
   readonly keepEvents: number;
   readonly keepHours: number;
   readonly segmentEvents: number;
@@ -20,9 +22,18 @@ const maxSegmentEvents = 100_000;
 /** The flags, each with its environment variable. */
 export function archiveOptions(): Option[] {
   return [
-    new Option('--archive <where>', 'archive for old events: /a/folder or s3://bucket/prefix; empty: no archive')
+    new Option(
+      '--archive <where>',
+      'archive for old events: /a/folder, s3://bucket/prefix, or etcd: for a history of limited size in etcd; empty: no archive',
+    )
       .env('IPLEDGER_ARCHIVE')
       .default(''),
+    new Option(
+      '--archive-max-bytes <bytes>',
+      'with --archive etcd: size beyond which the oldest events are dropped; default: a quarter of --etcd-quota',
+    )
+      .env('IPLEDGER_ARCHIVE_MAX_BYTES')
+      .argParser((text) => parseWholeNumber(text, 1 << 20, Number.MAX_SAFE_INTEGER)),
     new Option('--keep-events <count>', 'number of newest events that stay in etcd')
       .env('IPLEDGER_KEEP_EVENTS')
       .default(100_000)

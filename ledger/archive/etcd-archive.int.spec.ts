@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import type { Etcd3 } from 'etcd3';
+import { type Etcd, startEtcd } from '../../test/harness/etcd.ts';
+import { openRun, type Run } from '../../test/harness/run.ts';
+import { connectEtcd } from '../log/store/etcd-client.ts';
+import { failureOf, never } from '../log/testing/running-writer.ts';
+import { EtcdArchive } from './etcd-archive.ts';
+import { describeArchive } from './testing/archive.contract.ts';
+
+describe('An archive in etcd', function () {
+  this.timeout(120_000);
+  let run: Run;
+  let etcd: Etcd;
+  let client: Etcd3;
+  before(async () => {
+    run = openRun();
+    etcd = await startEtcd(run);
+    client = connectEtcd([etcd.endpoint]);
+  });
+  after(async () => {
+    client.close();
+    await run.end();
+  });
+
+  describeArchive('keeps the contract of an archive', () => new EtcdArchive(client));
+
+  describe('of limited size', () => {
+    let archive: EtcdArchive;
+    beforeEach(async () => {
+      await client.delete().all();
+      archive = new EtcdArchive(client, 512 << 20);
+    });
+
+    it('names its limit', () => {
+      expect(archive.location).to.equal('etcd, at most 512 MiB');
+    });
+
+    it('counts the chunks of all files', async () => {
+      expect(await archive.size(never)).to.equal(0);
+      await archive.put('ledger/one', Buffer.alloc(1), never);
+      await archive.put('other/two', Buffer.alloc((16 << 10) + 1), never);
+      expect(await archive.size(never)).to.equal(3 * (16 << 10));
+    });
+
+    it('deletes the files before another one, and none of another ledger', async () => {
+      for (const name of ['ledger/0001-a', 'ledger/0002-a', 'ledger/0002-b', 'ledger/0003-a', 'another/0001-a'])
+        await archive.put(name, Buffer.alloc(40_000), never);
+      await archive.deleteBefore('ledger/0002-b', never);
+      const names = (await client.getAll().keys()).map((key) => key.split('/').slice(4, 6).join('/'));
+      expect([...new Set(names)]).to.deep.equal(['another/0001-a', 'ledger/0002-b', 'ledger/0003-a']);
+    });
+
+    it('rejects a hostile value before it reads more of the file', async () => {
+      for (let chunk = 0; chunk < 40; chunk++)
+        await client
+          .put(`/ipledger/archive/v1/ledger/one/${String(chunk).padStart(5, '0')}`)
+          .value(Buffer.alloc(1 << 20));
+      const { code, message } = await failureOf(archive.get('ledger/one', 1_000, never));
+      expect(code).to.equal('LEDGER_DAMAGED');
+      expect(message).to.contain('/ipledger/archive/v1/ledger/one is damaged: it has more than 1000 bytes');
+    });
+  });
+});
