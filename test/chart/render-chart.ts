@@ -92,13 +92,16 @@ export async function runHelm(args: readonly string[], program: HelmProgram = 'h
   }
 }
 
-/** Runs `helm template`. `settings` are further arguments, as `--set=a=b`. */
+/** The chart has no default for the archive. */
+export const withoutArchive = join(root, 'test/chart/without-archive.yaml');
+
+/** Runs `helm template`, by default without an archive. `settings` are further arguments, as `--set=a=b`. */
 export const template = (
   files: readonly string[],
   settings: readonly string[] = [],
   program?: HelmProgram,
 ): Promise<CommandResult> => {
-  const values = files.map((file) => `--values=${file}`);
+  const values = [withoutArchive, ...files].map((file) => `--values=${file}`);
   const release = ['ipledger', chartFolder, `--namespace=${namespace}`, '--kube-version=1.36.0'];
   return runHelm(['template', ...release, ...values, ...settings], program);
 };
