@@ -122,6 +122,7 @@ const effects: EventTable<(periods: Periods, event: Event) => void> = {
   poolRetired: () => noPeriod,
   ledgerCreated: () => noPeriod,
   segmentSealed: () => noPeriod,
+  historyDropped: () => noPeriod,
   ledgerRestored: () => noPeriod,
   keyRotated: () => noPeriod,
 };

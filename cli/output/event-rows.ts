@@ -88,6 +88,9 @@ const summaries: EventTable<EventSummary> = {
   poolRetired: ({ pool }) => ({ detail: `pool ${pool}` }),
   ledgerCreated: ({ ledger }) => ({ detail: `ledger ${ledger}` }),
   segmentSealed: ({ from, to, archive }) => ({ detail: `events ${from} to ${to} are in ${archive}` }),
+  historyDropped: ({ to, until, reason }) => ({
+    detail: `events up to ${to}, of ${until}, are no longer kept: ${reason}`,
+  }),
   ledgerRestored: ({ epoch, seq, lostSeq, reason }) => {
     const lost = lostSeq > seq ? `at least events ${seq + 1} to ${lostSeq} are lost` : '';
     return {

@@ -10,10 +10,12 @@ import { CheckpointVerifier } from '../../ledger/audit/verification/checkpoint-v
 import type { Finding } from '../../ledger/audit/verification/finding.ts';
 import {
   type VerificationResult,
+  type VerifiedLedger,
   verifyLedger,
   verifyExport,
   type VerifyOptions,
 } from '../../ledger/audit/verification/verify-ledger.ts';
+import type { Head } from '../../ledger/log/chain/chain.ts';
 import type { Ledger } from '../../ledger/log/store/ledger.ts';
 import { openAllocatorClient } from '../clients/ledger-client.ts';
 import { CliError, exitStatus } from '../cli-error.ts';
@@ -42,7 +44,9 @@ const maxSentBytes = 1_000_000;
 const minEventsForThread = 20_000;
 
 /** An allocator returns only the position of the head. */
-type Verdict = Omit<VerificationResult, 'head'> & {
+type Verdict = Omit<VerificationResult, 'head' | 'start'> & {
+  /** The last event before the history, if older events were dropped. */
+  readonly start?: Pick<Head, 'seq' | 'at'>;
   readonly head: Pick<VerificationResult['head'], 'epoch' | 'seq' | 'hash'>;
   /** Ledger time, if an allocator verified. */
   readonly ledgerTime?: string;
@@ -97,7 +101,11 @@ async function verify(options: Options, trusted: TrustedCheckpoints): Promise<Ve
     using opened = openEtcdLedger(etcd ?? '', options.archive);
     const usesThread = availableParallelism() > 1 && (await isLong(opened.ledger, signal));
     using thread = usesThread ? startLedgerThread(etcd ?? '', options.archive) : undefined;
-    return await verifyLedger(thread?.reader ?? opened.ledger, verifyOptions);
+    const { ledger } = opened;
+    const droppedState = (until: AbortSignal) =>
+      (ledger as VerifiedLedger).droppedState?.(until) ?? Promise.resolve(undefined);
+    const reader = thread ? { keys: thread.reader.keys.bind(thread.reader), droppedState } : ledger;
+    return await verifyLedger(reader, verifyOptions);
   } finally {
     showProgress(undefined);
   }
@@ -127,9 +135,10 @@ async function verifyByAllocator(
   const request =
     checkpoints.length > 0 ? { checkpoints: text, verifierKeys: verifierKeys.map((key) => key.text) } : {};
   for await (const reply of allocator.stream(LedgerService.verify, request)) {
-    const { position = { epoch: 1, seq: 0, hash: '' }, done, comparedKeys, findings } = reply;
+    const { position = { epoch: 1, seq: 0, hash: '' }, done, comparedKeys, findings, droppedSeq, droppedUntil } = reply;
     showProgress(position);
-    if (done) return { head: position, comparedKeys, findings, ledgerTime: await readLedgerTime(allocator) };
+    const start = droppedSeq !== undefined && { start: { seq: droppedSeq, at: Date.parse(droppedUntil ?? '') } };
+    if (done) return { head: position, comparedKeys, findings, ...start, ledgerTime: await readLedgerTime(allocator) };
   }
   throw new IpledgerError('CANCELLED', 'the verification was cancelled before it was complete');
 }
@@ -195,7 +204,7 @@ function assertNotEmpty({ head, findings }: Verdict, { export: file, etcd, alloc
 }
 
 function createAnswer(
-  { head, comparedKeys, findings: found, ledgerTime = '' }: Verdict,
+  { head, start, comparedKeys, findings: found, ledgerTime = '' }: Verdict,
   { checkpoints, findings: ofFiles }: TrustedCheckpoints,
   { export: file }: Options,
 ): Answer {
@@ -204,7 +213,7 @@ function createAnswer(
   const listing = { columns, rows: findings.map(({ key, what }) => [key, what]) };
   const provenSeq = checkpoints.reduce((last, each) => Math.max(last, each.head.seq), 0);
   const verified = [
-    `${head.seq} events`,
+    start ? `events ${start.seq + 1} to ${head.seq}` : `${head.seq} events`,
     ...(comparedKeys === undefined ? [] : [`${comparedKeys} other keys`]),
     ...(provenSeq === 0 ? [] : [`${formatCount(checkpoints.length, 'checkpoint')} up to event ${provenSeq}`]),
   ].join(', ');
@@ -213,11 +222,18 @@ function createAnswer(
   const result = findings.length === 0 ? 'no findings' : formatCount(findings.length, 'finding');
   const position = { epoch: head.epoch, seq: head.seq, hash: head.hash };
   return {
-    content: { position, comparedKeys, checkpoints: { count: checkpoints.length, seq: provenSeq }, findings },
+    content: {
+      position,
+      firstSeq: (start?.seq ?? 0) + 1,
+      comparedKeys,
+      checkpoints: { count: checkpoints.length, seq: provenSeq },
+      findings,
+    },
     table: (zone) =>
       `${findings.length > 0 ? formatTable(listing, zone) : ''}${repair}${verified} verified, up to ${head.hash || 'no event'}: ${result}\n`,
     listing: () => listing,
     note: [
+      explainDropped(start),
       explainSkippedKeys(findings.length > 0 && comparedKeys === undefined && file === undefined),
       explainDifference(describeDifference(ledgerTime)),
     ]
@@ -225,6 +241,10 @@ function createAnswer(
       .join('\n'),
   };
 }
+
+const explainDropped = (start: Verdict['start']): string | undefined =>
+  start &&
+  `the history begins with event ${start.seq + 1}, after ${new Date(start.at).toISOString()}: older events were dropped, so that the verification began with the state that was sealed there`;
 
 const explainSkippedKeys = (isSkipped: boolean): string | undefined =>
   isSkipped ? 'the keys beside the log were not compared, because the log or the head has a finding' : undefined;

@@ -17,6 +17,17 @@ export interface Archive {
   get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined>;
 }
 
+/** An archive of limited size: the oldest segments are dropped. Methods throw as those of Archive. */
+export interface BoundedArchive extends Archive {
+  readonly maxBytes: number;
+  /** The bytes of all files. */
+  size(signal: AbortSignal): Promise<number>;
+  /** Deletes the files of a folder whose names are before `name`. */
+  deleteBefore(folder: string, name: string, signal: AbortSignal): Promise<void>;
+}
+
+export const isBounded = (archive: Archive): archive is BoundedArchive => 'maxBytes' in archive;
+
 /** The largest file. A segment is smaller, also with a million addresses; its size is in its manifest. */
 export const maxFileBytes = 512 << 20;
 

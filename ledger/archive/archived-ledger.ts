@@ -4,9 +4,10 @@
  */
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
-import { hasEndState, type Segment, type Seq } from '../domain/values/ledger.ts';
+import { droppedSegment, hasEndState, historyStart, type Segment, type Seq } from '../domain/values/ledger.ts';
 import { emptyHead, type Head } from '../log/chain/chain.ts';
 import { initialStateAtHead, type StateAtHead, type FoldEnd } from '../log/reader/fold.ts';
+import { refuseDroppedEvent } from '../log/store/etcd-ledger.ts';
 import { logKey, logPrefix, seqOfKey } from '../log/store/keys.ts';
 import type {
   AcceptedHeads,
@@ -22,8 +23,8 @@ import type {
   StoredKey,
   StoredLine,
 } from '../log/store/ledger.ts';
-import type { Archive } from './archive.ts';
-import { assertEndState, readEndState, readEndStateKeys, readEvents, readManifest } from './segment.ts';
+import { type Archive, isBounded } from './archive.ts';
+import { assertEndState, type Manifest, readEndState, readEndStateKeys, readEvents, readManifest } from './segment.ts';
 
 /** The number of segments that stay unpacked: the history of an address reads the same ones repeatedly. */
 const maxUnpackedSegments = 4;
@@ -98,13 +99,20 @@ export class ArchivedLedger implements Ledger, SealedLog {
     let next = from;
     // After the read of etcd: the segments of all events that are missing there exist by now.
     await this.#refreshSegments(signal);
+    // From the beginning of the log: of what is left
+    if (next === 1) next = historyStart(this.#segments);
+    refuseDroppedEvent(next, this.#segments);
     for (let segment = this.#segmentOf(next); segment && logKey(next) < end; segment = this.#segmentOf(next)) {
-      const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
-      const lines = (await readEvents(this.#archive, manifest, signal)).slice(next - segment.from);
-      yield { keys: keysFrom(next, lines).filter(({ key }) => key < end) };
-      // Earlier versions of events had other keys beside the log
-      if (segment.files && logKey(segment.to) < end) yield* readEndStateKeys(this.#archive, manifest, signal);
-      else await assertEndState(this.#archive, manifest, signal);
+      try {
+        const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
+        const lines = (await readEvents(this.#archive, manifest, signal)).slice(next - segment.from);
+        yield { keys: keysFrom(next, lines).filter(({ key }) => key < end) };
+        // Earlier versions of events had other keys beside the log
+        if (segment.files && logKey(segment.to) < end) yield* readEndStateKeys(this.#archive, manifest, signal);
+        else await assertEndState(this.#archive, manifest, signal);
+      } catch (error) {
+        throw await this.#goneIfDropped(segment, error, signal);
+      }
       next = segment.to + 1;
     }
   }
@@ -176,6 +184,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
         }
         return seqs.map((seq) => lines.get(seq));
       } catch (error) {
+        // Of a segment that was dropped while it was read
+        refuseDroppedEvent(Math.min(...seqs), this.#segments);
         await this.#refreshSegmentsFor(Math.min(...live), error, signal);
       }
     }
@@ -205,8 +215,16 @@ export class ArchivedLedger implements Ledger, SealedLog {
         segment.seq <= sealedBy &&
         (until === 'end' || ('seq' in until ? segment.to <= until.seq : Date.parse(segment.until) <= until.at)),
     );
+    if (!last && until !== 'end') refuseDroppedEvent('seq' in until ? until.seq : 1, this.#segments);
     if (!last) return initialStateAtHead();
-    return readEndState(this.#archive, await readManifest(this.#archive, this.#ledger, last, signal), signal);
+    return this.#read(last, (manifest) => readEndState(this.#archive, manifest, signal), signal);
+  }
+
+  /** The state after the last dropped event, with which the history begins; undefined for a complete history. Throws as `lastEndState`. */
+  async droppedState(signal: AbortSignal): Promise<StateAtHead | undefined> {
+    await this.#refreshSegments(signal);
+    const last = droppedSegment(this.#segments);
+    return last && (await this.lastEndState({ seq: last.to }, signal));
   }
 
   #segmentOf(seq: Seq): Segment | undefined {
@@ -217,22 +235,26 @@ export class ArchivedLedger implements Ledger, SealedLog {
       else high = middle;
     }
     const found = this.#segments[low];
-    return found && found.from <= seq ? found : undefined;
+    return found && found.from <= seq && found.dropped === undefined ? found : undefined;
   }
 
   /** After a POSITION_GONE error: refreshes the segments. @throws any other error; LEDGER_DAMAGED if no segment has the event. */
   async #refreshSegmentsFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
     if (!isPositionGone(error)) throw error;
     await this.#refreshSegments(signal);
+    refuseDroppedEvent(seq, this.#segments);
     if (!this.#segmentOf(seq)) throw notSealed(seq);
   }
 
   async #refreshSegments(signal: AbortSignal): Promise<void> {
     this.#ledger ||= (await this.#live.head(signal)).ledger;
     const sealedTo = (): Seq => this.#segments.at(-1)?.to ?? 0;
-    const found = await this.#live.segments(sealedTo() + 1, signal);
+    // In an archive of limited size the oldest segments go, and so the others are few.
+    const from = isBounded(this.#archive) ? 1 : sealedTo() + 1;
+    const found = await this.#live.segments(from, signal);
     // A concurrent refresh may have added segments.
-    this.#segments = [...this.#segments, ...found.filter(({ from }) => from > sealedTo())];
+    if (from > 1) this.#segments = [...this.#segments, ...found.filter((each) => each.from > sealedTo())];
+    else if ((found.at(-1)?.to ?? 0) >= sealedTo()) this.#segments = found;
   }
 
   #linesOf(segment: Segment, signal: AbortSignal): Promise<readonly string[]> {
@@ -247,8 +269,28 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   async #unpack(segment: Segment, signal: AbortSignal): Promise<readonly string[]> {
-    const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
-    return readEvents(this.#archive, manifest, signal);
+    return this.#read(segment, (manifest) => readEvents(this.#archive, manifest, signal), signal);
+  }
+
+  /** Reads files of a segment. */
+  async #read<Result>(
+    segment: Segment,
+    read: (manifest: Manifest) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    try {
+      return await read(await readManifest(this.#archive, this.#ledger, segment, signal));
+    } catch (error) {
+      throw await this.#goneIfDropped(segment, error, signal);
+    }
+  }
+
+  /** Returns the error, or throws POSITION_GONE: missing files are no damage if the writer has dropped the segment. */
+  async #goneIfDropped(segment: Segment, error: unknown, signal: AbortSignal): Promise<unknown> {
+    if (IpledgerError.from(error).kind !== 'damaged') return error;
+    await this.#refreshSegments(signal);
+    if (!this.#segments.some(({ from }) => from === segment.from)) refuseDroppedEvent(segment.from, this.#segments);
+    return error;
   }
 }
 

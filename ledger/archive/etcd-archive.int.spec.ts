@@ -45,7 +45,7 @@ describe('An archive in etcd', function () {
     it('deletes the files before another one, and none of another ledger', async () => {
       for (const name of ['ledger/0001-a', 'ledger/0002-a', 'ledger/0002-b', 'ledger/0003-a', 'another/0001-a'])
         await archive.put(name, Buffer.alloc(40_000), never);
-      await archive.deleteBefore('ledger/0002-b', never);
+      await archive.deleteBefore('ledger/', 'ledger/0002-b', never);
       const names = (await client.getAll().keys()).map((key) => key.split('/').slice(4, 6).join('/'));
       expect([...new Set(names)]).to.deep.equal(['another/0001-a', 'ledger/0002-b', 'ledger/0003-a']);
     });

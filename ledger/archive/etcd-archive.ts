@@ -8,7 +8,7 @@ import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
 import { callEtcd } from '../log/store/range-reader.ts';
 import { toBytes } from '../log/store/etcd-transaction.ts';
 import { prefixEnd } from '../log/store/keys.ts';
-import { type Archive, damagedFile } from './archive.ts';
+import { type BoundedArchive, damagedFile } from './archive.ts';
 
 /** The prefix of all files. */
 export const archivePrefix = '/ipledger/archive/v1/';
@@ -20,7 +20,7 @@ const chunksPerPut = 8;
 /** The client accepts 32 MiB, and no value has more than 1.5 MiB. */
 const chunksPerRead = 16;
 
-export class EtcdArchive implements Archive {
+export class EtcdArchive implements BoundedArchive {
   readonly location: string;
   readonly maxBytes: number;
   readonly #client: Etcd3;
@@ -71,9 +71,7 @@ export class EtcdArchive implements Archive {
     return Number((await this.#range(range, signal)).count) * chunkBytes;
   }
 
-  /** Deletes the files of the same folder whose names are before that of a file. */
-  async deleteBefore(name: string, signal: AbortSignal): Promise<void> {
-    const folder = name.slice(0, name.indexOf('/') + 1);
+  async deleteBefore(folder: string, name: string, signal: AbortSignal): Promise<void> {
     const range = { key: toBytes(archivePrefix + folder), range_end: toBytes(archivePrefix + name) };
     signal.throwIfAborted();
     await callEtcd('written to', this.#client.kv.deleteRange(range), signal);

@@ -8,8 +8,11 @@ import type { Logger } from '../../lib/process/log.ts';
 import type { SealedSegment, Seq } from '../domain/values/ledger.ts';
 import { lastSealedSeq } from '../domain/state/state.ts';
 import { parseEvent } from '../log/chain/chain.ts';
+import type { Command } from '../domain/commands/command.ts';
 import type { Replica } from '../log/reader/replica.ts';
 import type { Writer } from '../log/writer/writer.ts';
+import { isBounded } from './archive.ts';
+import { deleteDropped, dropNext, dropOldestSegments } from './drop-history.ts';
 import { pruneSealed, sealOldestEvents, type SealingContext } from './seal.ts';
 
 /** An event stays in etcd while `keepEvents` or `keepMs` requires it. */
@@ -23,6 +26,11 @@ export interface SealSchedule {
 }
 
 const defaultIntervalMs = 1_000;
+/** From this part of the quota of etcd on, events are sealed earlier: all but those of one segment. */
+const sealEarlyAbove = 0.4;
+/** From here on the archive gives up more than its limit requires. Each time, etcd has until the next one to free the space. */
+const dropMoreAbove = 0.8;
+const dropMoreIntervalMs = 10_000;
 const maxBackoffMs = 60_000;
 
 export interface SealScheduleOptions extends Pick<
@@ -34,6 +42,8 @@ export interface SealScheduleOptions extends Pick<
   readonly writer: () => Writer | undefined;
   readonly schedule: SealSchedule;
   readonly log: Logger;
+  /** The part of the quota of etcd that is in use, if it is known. */
+  readonly usedShare?: () => number;
   /** Called after each attempt to seal or delete events, with the kind of its failure. */
   readonly onOutcome?: (failure: ErrorKind | undefined) => void;
   /** For specs. */
@@ -43,7 +53,9 @@ export interface SealScheduleOptions extends Pick<
 /** Runs until the signal is aborted. Failures are logged, reported and retried: none ends the writer. */
 export async function runSealSchedule(options: SealScheduleOptions, signal: AbortSignal): Promise<void> {
   const { replica, writer, ledger, schedule, log, onOutcome, intervalMs = defaultIntervalMs } = options;
-  const submit = (segment: SealedSegment): Promise<void> => appendSealed(options, segment, signal);
+  const submit = (segment: SealedSegment): Promise<void> =>
+    append(options, (now) => ({ type: 'SealSegment', now, segment }), signal);
+  const dropOldest = createDropping(options, signal);
   let pruned: Writer | undefined;
   let waitMs = intervalMs;
   while (!signal.aborted) {
@@ -54,9 +66,14 @@ export async function runSealSchedule(options: SealScheduleOptions, signal: Abor
     try {
       // An earlier writer may have sealed events without deleting them.
       if (pruned !== current) await pruneSealed({ ...options, submit }, signal);
+      await dropOldest(pruned !== current);
       pruned = current;
-      const to = lastSealedSeq(replica.state) + schedule.segmentEvents;
-      const isDue = to <= replica.head.seq - schedule.keepEvents && (await isOldEnough(options, to, signal));
+      const { keepEvents, segmentEvents } = schedule;
+      const to = lastSealedSeq(replica.state) + segmentEvents;
+      const isEarly = (options.usedShare?.() ?? 0) > sealEarlyAbove;
+      const isDue =
+        to <= replica.head.seq - (isEarly ? Math.min(keepEvents, segmentEvents) : keepEvents) &&
+        (isEarly || (await isOldEnough(options, to, signal)));
       waitMs = isDue ? 0 : intervalMs;
       if (isDue) {
         const { from, to: last, archive } = await sealOldestEvents({ ...options, ledger, submit }, to, signal);
@@ -74,20 +91,33 @@ export async function runSealSchedule(options: SealScheduleOptions, signal: Abor
   }
 }
 
-async function appendSealed(
+async function append(
   { writer }: SealScheduleOptions,
-  segment: SealedSegment,
+  command: (now: number) => Command,
   signal: AbortSignal,
 ): Promise<void> {
   const current = writer();
   if (!current) throw new IpledgerError('NOT_WRITER', 'another replica is now the writer: it seals the events');
-  const answer = (): undefined => undefined;
-  await current.submit({
-    command: (now) => ({ type: 'SealSegment', now, segment }),
-    answer,
-    actor: 'allocator',
-    signal,
-  });
+  await current.submit({ command, answer: () => undefined, actor: 'allocator', signal });
+}
+
+/** Returns a function that drops what an archive of limited size has to give up. At first it deletes what an earlier writer left. */
+function createDropping(options: SealScheduleOptions, signal: AbortSignal): (isFirst: boolean) => Promise<void> {
+  const { archive, replica, usedShare, log } = options;
+  if (!isBounded(archive)) return () => Promise.resolve();
+  const submitDrop = (to: Seq, reason: string): Promise<void> =>
+    append(options, (now) => ({ type: 'DropHistory', now, to, reason }), signal);
+  const dropping = { archive, state: replica.state, submitDrop };
+  let droppedMoreAt = -Infinity;
+  return async (isFirst) => {
+    if (isFirst) await deleteDropped(dropping, signal);
+    let first = await dropOldestSegments(dropping, signal);
+    if ((usedShare?.() ?? 0) > dropMoreAbove && performance.now() > droppedMoreAt + dropMoreIntervalMs) {
+      const next = await dropNext(dropping, 'etcd is nearly full', signal);
+      if (next !== undefined) [droppedMoreAt, first] = [performance.now(), next];
+    }
+    if (first !== undefined) log.info({ first }, 'old history dropped: it begins with this event');
+  };
 }
 
 async function isOldEnough(

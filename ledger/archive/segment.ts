@@ -215,7 +215,13 @@ const tooLarge = (what: string, bytes: number, limit: number): IpledgerError =>
 
 const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
+/** The folder of a ledger. */
+export const folderOf = (ledger: string): string => `${ledger}/`;
+
+/** The names of the files of a segment begin with this. Their order is that of the segments. */
+export const namePrefix = (ledger: string, from: Seq): string => `${folderOf(ledger)}${digits(from)}-`;
+
 const nameOf = (ledger: string, { from, to }: { from: Seq; to: Seq }, sha256: string, kind: string): string =>
-  `${ledger}/${digits(from)}-${digits(to)}.${sha256.slice(0, 16)}.${kind}`;
+  `${namePrefix(ledger, from)}${digits(to)}.${sha256.slice(0, 16)}.${kind}`;
 
 const digits = (seq: Seq): string => String(seq).padStart(16, '0');

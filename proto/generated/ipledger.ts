@@ -842,6 +842,7 @@ export interface Event {
   ledgerRestored?: LedgerRestored;
   keyRotated?: KeyRotated;
   claimsDropped?: ClaimsDropped;
+  historyDropped?: HistoryDropped;
 }
 
 /** The event before an event in the history of one address. */
@@ -1010,6 +1011,15 @@ export interface SegmentFiles {
   bytes: number;
   /** Whether the state at its end is one of them: a query of the past can begin there. */
   hasEndState: boolean;
+}
+
+/** The oldest sealed events are no longer in the archive, so that it keeps its limit. The state after the last of them stays. */
+export interface HistoryDropped {
+  /** The last dropped event, its time, and SHA-256 of its line. */
+  to: number;
+  until: string;
+  hash: string;
+  reason: string;
 }
 
 /** etcd was restored from a backup: acknowledged events are lost, and an operator continued the ledger without them. */
@@ -1299,6 +1309,9 @@ export interface VerifyReply {
   comparedKeys?: number;
   /** At most 100. Empty: the ledger is correct. */
   findings: Finding[];
+  /** The last event that was dropped, and its time: the verification began with the state after it. Absent if no event was dropped. */
+  droppedSeq?: number;
+  droppedUntil?: string;
 }
 
 /** One problem that verification found. */

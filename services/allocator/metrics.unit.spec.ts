@@ -3,7 +3,14 @@ import { pino } from 'pino';
 import { ClusterHealth } from '../../ledger/log/store/cluster-health.ts';
 import { allocatorMetrics } from './metrics.ts';
 
-const limits = { archive: '', keepEvents: 1_000, keepHours: 0, segmentEvents: 100, etcdQuota: 5_000 };
+const limits = {
+  archive: '',
+  archiveMaxBytes: 0,
+  keepEvents: 1_000,
+  keepHours: 0,
+  segmentEvents: 100,
+  etcdQuota: 5_000,
+};
 const log = pino({ level: 'silent' });
 const standby = { writer: undefined, follower: undefined };
 

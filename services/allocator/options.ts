@@ -27,7 +27,7 @@ export interface AllocatorOptions
 
 /** Reads the options. Prints the error and exits where an option is invalid. */
 export function readOptions(): AllocatorOptions {
-  return parseOptions('allocator', 'allocates addresses and keeps the ledger of their holders', [
+  const read = parseOptions('allocator', 'allocates addresses and keeps the ledger of their holders', [
     ...allocatorOptions(),
     ...archiveOptions(),
     ...checkpointOptions(),
@@ -35,6 +35,8 @@ export function readOptions(): AllocatorOptions {
     ...tokenReviewOptions(),
     ...tracingOptions(),
   ]).opts<AllocatorOptions>();
+  const { archiveMaxBytes = Math.floor(read.etcdQuota / 4) } = read as Partial<AllocatorOptions>;
+  return { ...read, archiveMaxBytes };
 }
 
 const allocatorOptions = (): Option[] => [

@@ -10,7 +10,7 @@ import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import { openTracing } from '../../lib/tracing/open-tracing.ts';
-import type { Archive } from '../../ledger/archive/archive.ts';
+import { type Archive, isBounded } from '../../ledger/archive/archive.ts';
 import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
 import { openArchive } from '../../ledger/archive/open-archive.ts';
 import type { prepareSegment } from '../../ledger/archive/seal.ts';
@@ -35,6 +35,8 @@ import { sealScheduleOf } from './flags/archive-flags.ts';
 import { createCandidacy } from './leadership/candidacy.ts';
 import { CheckpointSchedule } from './writer-tasks/checkpoint-schedule.ts';
 import { dropIdleClaims } from './writer-tasks/drop-claims.ts';
+import { EtcdCompaction } from './health/etcd-compaction.ts';
+import { EtcdSpace } from './health/etcd-space.ts';
 import { type EtcdSize, watchEtcdSize } from './health/etcd-size.ts';
 import { Forwarder } from './grpc/forwarding/forwarder.ts';
 import { PositionWaits } from './grpc/position-waits.ts';
@@ -75,7 +77,7 @@ interface JoinedReplica {
   readonly leadership: Leadership;
   readonly tasks: BackgroundTasks;
   readonly lastWriter: LastWriter;
-  etcdSize: (EtcdSize & { readonly quotaBytes: number }) | undefined;
+  readonly space: EtcdSpace;
 }
 
 /** The ledger, in memory and where it is stored. */
@@ -140,7 +142,7 @@ export async function startAllocator(options: StartOptions, log: Logger, life: L
     threads,
     freezeStore: live,
     findWriteObstacle: () => obstacles.find(),
-    etcdSize: () => joined.etcdSize,
+    space: joined.space,
     signer: () => checkpoints?.signer,
     rateLimiter: new RateLimiter(options, log),
   };
@@ -204,7 +206,15 @@ function joinReplicas(
   tasks.start((signal) => membership.run(signal));
   tasks.start((signal) => clocks.run(signal));
   tasks.start((signal) => observeWriter(etcd, onWriter, signal, log));
-  return { ...parts, self, membership, clocks, tasks, lastWriter, etcdSize: undefined };
+  return {
+    ...parts,
+    self,
+    membership,
+    clocks,
+    tasks,
+    lastWriter,
+    space: new EtcdSpace(options.etcdQuota, options.archive !== ''),
+  };
 }
 
 /** Other replicas cannot connect to a wildcard address. */
@@ -224,9 +234,8 @@ type Metrics = ReturnType<typeof allocatorMetrics>;
 async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<LoadedLedger> {
   const { options, log, life, etcd, leadership, tasks } = joined;
   const live = new EtcdLedger(etcd);
-  const { archiveMaxBytes: maxBytes = Math.floor(options.etcdQuota / 4) } = options;
-  const archive =
-    options.archive === '' ? undefined : openArchive(options.archive, process.env, { client: etcd, maxBytes });
+  const limited = { client: etcd, maxBytes: options.archiveMaxBytes };
+  const archive = options.archive === '' ? undefined : openArchive(options.archive, process.env, limited);
   const archived = archive && { archive, ledger: new ArchivedLedger(live, archive) };
   const replica = await loadReplica(archived?.ledger ?? live, log.child({ etcd: options.etcd }), life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
@@ -301,13 +310,18 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   tasks.start((signal) => dropIdleClaims(writing, signal));
   const { onSealing: onOutcome } = metrics;
   const quotaBytes = options.etcdQuota;
-  const onSize = (size: EtcdSize): void => {
-    joined.etcdSize = { ...size, quotaBytes };
+  const compaction = new EtcdCompaction(etcd);
+  const onSize = async (size: EtcdSize, revision: string): Promise<void> => {
+    joined.space.update(size);
     metrics.onEtcdSize(size);
+    // An archive in etcd means that etcd serves this ledger only
+    if (archived && isBounded(archived.archive) && leadership.writer)
+      await compaction.onRevision(revision, joined.space.usedShare, performance.now());
   };
   tasks.start((signal) => watchEtcdSize({ client: etcd, quotaBytes, log, onSize }, signal));
   if (!archived) return;
   const schedule = sealScheduleOf(options);
+  const usedShare = (): number => joined.space.usedShare;
   log.info({ archive: archived.archive.location, ...schedule }, 'old events are sealed into the archive');
   // A replica that reads only earlier events folds from the last segment
   const canOmitEndState = (): boolean => membership.eventVersion >= 7;
@@ -316,7 +330,7 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
     for await (const segment of threads.run(prepareSegmentTask, request, signal)) return segment;
     throw new Error('the task ended without a segment');
   };
-  const sealing = { ...writing, ...archived, canOmitEndState, prepare, schedule, onOutcome };
+  const sealing = { ...writing, ...archived, canOmitEndState, prepare, schedule, usedShare, onOutcome };
   tasks.start((signal) => runSealSchedule(sealing, signal));
 }
 

@@ -98,6 +98,7 @@ const recoveries: { readonly [Type in EventType]: Recovery<Type> } = {
   QuarantineLifted: ({ data: { address, reason } }) => ({ words: ['unquarantine', address, '--yes'], reason }),
   ClaimsDropped: repeatedByAllocator,
   SegmentSealed: repeatedByAllocator,
+  HistoryDropped: repeatedByAllocator,
   LedgerRestored: forTheRecord,
   KeyRotated: repeatedByAllocator,
 };

@@ -36,14 +36,21 @@ export const createArchiveFolder = (): string => mkdtempSync(join(tmpdir(), 'ipl
 
 /** A ledger of 3 + 6 × `pods` events. A writer can seal it. */
 export async function ledgerWithPast(pods: number): Promise<SealedLedger> {
-  const memory = new MemoryLedger({ ops: 128, bytes: 1 << 20 }, 50);
   const folder = createArchiveFolder();
-  const archive = new FolderArchive(folder);
+  return { ...(await ledgerWithPastIn(new FolderArchive(folder), pods)), folder };
+}
+
+/** The same with another archive. */
+export async function ledgerWithPastIn<Kind extends Archive>(
+  archive: Kind,
+  pods: number,
+): Promise<Omit<SealedLedger, 'folder'> & { readonly archive: Kind }> {
+  const memory = new MemoryLedger({ ops: 128, bytes: 1 << 20 }, 50);
   const ledger = new ArchivedLedger(memory, archive);
   const working = await startWriter(ledger);
   await submitAll(working.writer, createLedger(), macvlan, small);
   for (let index = 0; index < pods; index++) await runPodLife(working, `pod-${index}`);
-  return { memory, ledger, folder, archive, working, sealing: sealingContextOf({ working, ledger, archive }) };
+  return { memory, ledger, archive, working, sealing: sealingContextOf({ working, ledger, archive }) };
 }
 
 /** The life of a Pod that is created twice: six events. */

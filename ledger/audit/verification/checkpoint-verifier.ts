@@ -32,9 +32,21 @@ export class CheckpointVerifier {
     return this.#next;
   }
 
+  /** Begins after this head: earlier events were dropped, so that earlier checkpoints cannot be compared. */
+  begin(head: Head): void {
+    this.findings.length = 0;
+    this.#next = this.#checkpoints.filter((each) => each.head.seq < head.seq).length;
+    this.#matchedSeq = head.seq;
+    this.#compareAt(head);
+  }
+
   /** Checks an event and the head after it. */
   checkEvent(head: Head, { sequenced }: StoredEvent): void {
     if (sequenced.type === 'KeyRotated') this.#rotate(head, sequenced);
+    this.#compareAt(head);
+  }
+
+  #compareAt(head: Head): void {
     for (let next = this.#checkpoints[this.#next]; next?.head.seq === head.seq; next = this.#checkpoints[++this.#next])
       this.#compare(head, next);
   }

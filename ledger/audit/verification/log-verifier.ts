@@ -22,6 +22,8 @@ import type { Finding } from './finding.ts';
 
 export class LogVerifier {
   readonly state: State;
+  /** The head with which the history begins, if older events were dropped, and the verification began there. */
+  readonly historyStart: Head | undefined;
   #head: Head;
   #unfinished: Envelope | undefined;
   #last: StoredEvent | undefined;
@@ -29,9 +31,10 @@ export class LogVerifier {
   #newer: NewerEventError | undefined;
 
   /** @param start the state to begin with. Default: that before the first event. It is changed */
-  constructor(start: StateAtHead = { state: initialRecord(), head: emptyHead }) {
+  constructor(start: StateAtHead = { state: initialRecord(), head: emptyHead }, historyStart?: Head) {
     this.state = start.state;
     this.#head = start.head;
+    this.historyStart = historyStart;
   }
 
   /** The head after the last correct event. */

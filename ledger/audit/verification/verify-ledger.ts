@@ -5,11 +5,12 @@
  * Events never change, so most of the log can be read at any revision. Only its end and the other keys must be of one revision. So
  * etcd has to keep that revision only for one pass over the claims, for any length of the log.
  */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, isPositionGone } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
 import type { Head } from '../../log/chain/chain.ts';
 import type { StateAtHead } from '../../log/reader/fold.ts';
 import { isCompactedError } from '../../log/store/compaction.ts';
+import { refuseDroppedEvent } from '../../log/store/etcd-ledger.ts';
 import { prefixEnd, headKey, logKey, logPrefix, segmentKey, segmentPrefix } from '../../log/store/keys.ts';
 import { parseAnyHead, parseSegment, UnfinishedReplay } from '../../log/store/stored-values.ts';
 import type { KeyPage, KeyRange, KeyReader, Revision, StoredKey } from '../../log/store/ledger.ts';
@@ -26,6 +27,8 @@ const linesPerProgress = 2_000;
 const eventsPerTurn = 200;
 
 export interface VerificationResult {
+  /** The head with which the history begins, if older events were dropped. Verification began there. */
+  readonly start?: Head;
   /** The head after the last correct event. */
   readonly head: Head;
   /** The number of compared keys beside the log; undefined for a damaged log and for an export, where none are compared. */
@@ -48,14 +51,38 @@ export interface VerifyOptions {
   readonly yieldTurn?: () => Promise<void>;
 }
 
+/** A ledger whose older events may be dropped. */
+export interface VerifiedLedger extends KeyReader {
+  /** The state after the last dropped event; undefined for a complete history. */
+  droppedState?(signal: AbortSignal): Promise<StateAtHead | undefined>;
+}
+
 /**
- * Verifies a ledger by its keys.
+ * Verifies a ledger by its keys. If older events were dropped, it begins with the state after them. The hash of that state is in the
+ * event SegmentSealed, and how far the history was dropped is in the event HistoryDropped: both are in the part that is verified.
  * @throws IpledgerError UNAVAILABLE; POSITION_GONE when events are sealed and there is no archive; NOT_IMPLEMENTED at events that
  *   only a newer program reads; AbortError.
  */
-export async function verifyLedger(reader: KeyReader, options: VerifyOptions): Promise<VerificationResult> {
-  const audit = new LogVerifier(options.start);
+export async function verifyLedger(reader: VerifiedLedger, options: VerifyOptions): Promise<VerificationResult> {
+  for (let attempts = 1; ; attempts++)
+    try {
+      return await verifyOnce(reader, options);
+    } catch (error) {
+      // The writer may have dropped what is being read
+      if (!reader.droppedState || !isPositionGone(error) || attempts >= maxAttempts) throw error;
+    }
+}
+
+async function verifyOnce(reader: VerifiedLedger, options: VerifyOptions): Promise<VerificationResult> {
+  let audit = new LogVerifier(options.start);
   try {
+    const start = await reader.droppedState?.(options.signal);
+    if (start && start.head.seq > audit.head.seq) {
+      options.checkpointVerifier?.begin(start.head);
+      audit = new LogVerifier(start, start.head);
+      const key = await firstKey(reader, { from: logPrefix, end: audit.nextKey }, options.signal);
+      if (key !== undefined) return resultOf(audit, options, [{ key, what: beforeHistory(start.head) }]);
+    }
     const finding = await retryIfCompacted(audit, () => readLog(reader, audit, options));
     if (finding) return await stopAt(finding, reader, audit, options);
     return await retryIfCompacted(audit, () => compareAtOneRevision(reader, audit, options));
@@ -65,6 +92,9 @@ export async function verifyLedger(reader: KeyReader, options: VerifyOptions): P
     return resultOf(audit, options, [{ key: logKey(audit.head.seq + 1), what: error.message }]);
   }
 }
+
+const beforeHistory = ({ seq }: Head): string =>
+  `the history begins with event ${seq + 1}: another program wrote this key`;
 
 /** The result for a log with a fault: the rest of it is not read. */
 async function stopAt(
@@ -79,6 +109,11 @@ async function stopAt(
 
 /** A missing event is not a fault if it was sealed, also during the verification. @throws IpledgerError POSITION_GONE */
 async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
+  for await (const { keys } of reader.keys({ from: segmentPrefix, end: prefixEnd(segmentPrefix) }, signal)) {
+    const segments = keys.slice(0, 1).flatMap(({ key, text }) => tryParse(() => parseSegment(key, text)) ?? []);
+    refuseDroppedEvent(seq, segments);
+    break;
+  }
   // With an archive, the reader returns sealed events too. There is always an event after them: the one that sealed them.
   const next = await firstKey(reader, { from: logKey(seq), end: prefixEnd(logPrefix) }, signal);
   if (next === logKey(seq) || next === undefined) return;
@@ -143,12 +178,13 @@ function faultSince(verified: Head, { epoch, seq, hash }: Head): Finding | undef
 }
 
 const resultOf = (
-  { head }: LogVerifier,
+  { head, historyStart }: LogVerifier,
   { checkpointVerifier }: VerifyOptions,
   findings: readonly Finding[],
   keys?: number,
 ): VerificationResult => ({
   head,
+  ...(historyStart && { start: historyStart }),
   comparedKeys: keys,
   findings: [...(checkpointVerifier?.findings ?? []), ...findings].slice(0, maxFindings),
 });

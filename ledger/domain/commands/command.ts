@@ -200,6 +200,14 @@ export interface SealSegment extends Timed {
   readonly segment: SealedSegment;
 }
 
+/** The history up to the end of a sealed segment is given up. */
+export interface DropHistory extends Timed {
+  readonly type: 'DropHistory';
+  /** The last event of that segment. */
+  readonly to: Seq;
+  readonly reason: string;
+}
+
 /** An operator accepts what a backup lacks: the ledger continues without it, in a new epoch. */
 export interface RestoreLedger extends Timed {
   readonly type: 'RestoreLedger';
@@ -230,6 +238,7 @@ export type Command =
   | UnquarantineAddress
   | DropClaims
   | SealSegment
+  | DropHistory
   | RestoreLedger
   | RotateKey
   | CreateLedger;

@@ -2,7 +2,7 @@
  * All rules of the ledger as one pure function: from a state and a command to events or a refusal. No clock, no randomness, no
  * I/O. The events of an accepted command are applied together. A refused command changes nothing.
  */
-import type { Allocate, Command, DropClaims, SealSegment } from '../commands/command.ts';
+import type { Allocate, Command, DropClaims, DropHistory, SealSegment } from '../commands/command.ts';
 import { allocate } from './allocate.ts';
 import { bind, unbind } from './bind.ts';
 import { applySubnet, retireSubnet } from './apply-subnet.ts';
@@ -16,6 +16,7 @@ import { Refused, type Refusal } from '../commands/refusal.ts';
 import { type State, claimOf, lastSealedSeq } from '../state/state.ts';
 import { isDroppable, maxClaimsPerDrop } from '../events/claims-dropped.ts';
 import { claimKey } from '../state/claim.ts';
+import { historyStart } from '../values/ledger.ts';
 
 export type Decision =
   /** No events: the state is already as requested. */
@@ -89,6 +90,8 @@ function eventsOf(state: State, command: Command): readonly Event[] {
       return dropClaims(state, command);
     case 'SealSegment':
       return sealSegment(state, command);
+    case 'DropHistory':
+      return dropHistory(state, command);
   }
 }
 
@@ -141,4 +144,15 @@ export function sealSegment(state: State, { segment }: SealSegment): Event[] {
       `events ${segment.from} to ${segment.to} can't be sealed: the last sealed event is ${sealed}. Begin at event ${sealed + 1}`,
     );
   return [{ type: 'SegmentSealed', subnet: '', data: segment }];
+}
+
+/** @throws Refused SEGMENT_SEALED if no segment ends there: another replica dropped it. */
+function dropHistory({ segments }: State, { to, reason }: DropHistory): Event[] {
+  const last = segments.find((segment) => segment.to === to && segment.dropped === undefined);
+  if (!last)
+    throw new Refused(
+      'SEGMENT_SEALED',
+      `the history can't be dropped up to event ${to}: no sealed segment ends there. It begins with event ${historyStart(segments)}`,
+    );
+  return [{ type: 'HistoryDropped', subnet: '', data: { to, until: last.until, hash: last.hash, reason } }];
 }

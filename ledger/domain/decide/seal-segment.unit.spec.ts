@@ -39,3 +39,27 @@ describe('SealSegment', () => {
         .thenRefused('SEGMENT_SEALED', 'the last sealed event is 10. Begin at event 11');
   });
 });
+
+const dropped = (to: number): Event => ({
+  type: 'HistoryDropped',
+  subnet: '',
+  data: { to, until: '2026-01-31T09:00:00.000Z', hash: `h${to}`, reason: 'full' },
+});
+
+describe('DropHistory', () => {
+  it('accepts the end of any sealed segment after what is dropped', () => {
+    given([sealed(1, 10), sealed(11, 20), sealed(21, 30)])
+      .when({ type: 'DropHistory', to: 20, reason: 'full' })
+      .then([dropped(20)]);
+    given([sealed(1, 10), sealed(11, 20), sealed(21, 30), dropped(20)])
+      .when({ type: 'DropHistory', to: 30, reason: 'full' })
+      .then([dropped(30)]);
+  });
+
+  it('is refused for another event, and for one that is already dropped', () => {
+    for (const to of [10, 20, 25, 31])
+      given([sealed(1, 10), sealed(11, 20), sealed(21, 30), dropped(20)])
+        .when({ type: 'DropHistory', to, reason: 'full' })
+        .thenRefused('SEGMENT_SEALED', 'no sealed segment ends there. It begins with event 21');
+  });
+});

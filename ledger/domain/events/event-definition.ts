@@ -36,10 +36,11 @@ export interface DataChange<Data> {
   readonly isRequiredBy?: (data: Data) => boolean;
 }
 
-/** A key of etcd that an event changes: by the name of what it holds, or a sealed segment. */
+/** A key of etcd that an event changes: by the name of what it holds, a sealed segment, or all segments up to the history start. */
 export type OtherKey =
   | { readonly kind: 'subnets' | 'pools' | 'dropped'; readonly name: string }
-  | { readonly kind: 'segments'; readonly segment: Segment };
+  | { readonly kind: 'segments'; readonly segment: Segment }
+  | { readonly kind: 'historyStart' };
 
 /** No addresses: the event changes no claim. */
 export const noAddresses = (): readonly string[] => [];

@@ -4,7 +4,7 @@
  */
 import type { Attachment, Grant, ReleaseCause, UnbindCause } from '../values/allocation.ts';
 import type { PoolSpec, SourceObject, SubnetSpec } from '../values/configuration.ts';
-import type { KeyRotation, Restoration, SealedSegment, Seq } from '../values/ledger.ts';
+import type { DroppedHistory, KeyRotation, Restoration, SealedSegment, Seq } from '../values/ledger.ts';
 
 /** A part of the events that take addresses from a Pod. */
 interface EndOfPod {
@@ -100,6 +100,7 @@ export type ClaimsDropped = Typed<
 export const maxPreviousDrops = 64;
 
 export type SegmentSealed = Typed<'SegmentSealed', SealedSegment>;
+export type HistoryDropped = Typed<'HistoryDropped', DroppedHistory>;
 export type LedgerRestored = Typed<'LedgerRestored', Restoration>;
 export type KeyRotated = Typed<'KeyRotated', KeyRotation>;
 
@@ -128,6 +129,7 @@ export type Event =
   | QuarantineLifted
   | ClaimsDropped
   | SegmentSealed
+  | HistoryDropped
   | LedgerRestored
   | KeyRotated;
 

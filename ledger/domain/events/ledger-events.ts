@@ -1,6 +1,6 @@
 /** Definitions of events about the ledger: creation, recovery, checkpoint keys, archive. */
 import { lastSealedSeq } from '../state/state.ts';
-import { hasEndState } from '../values/ledger.ts';
+import { hasEndState, historyStart } from '../values/ledger.ts';
 import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';
 
 export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
@@ -42,6 +42,29 @@ export const segmentSealed: EventDefinition<'SegmentSealed'> = {
     const sealed = lastSealedSeq(state);
     if (from !== sealed + 1) return `seals events from ${from} on; the last sealed event is ${sealed}`;
     return to >= from && to < seq ? undefined : `seals events ${from} to ${to}, which are not all before it`;
+  },
+};
+
+export const historyDropped: EventDefinition<'HistoryDropped'> = {
+  since: 8,
+  changes: [],
+  addressesOf: noAddresses,
+  otherKeyOf: () => ({ kind: 'historyStart' }),
+  evolve: (state, { seq, data: { to } }, undoLog) => {
+    const previous = state.segments;
+    const [last, ...later] = previous.filter((segment) => segment.to >= to);
+    if (last?.to !== to) return;
+    state.segments = [{ ...last, dropped: seq }, ...later];
+    undoLog.record(() => {
+      state.segments = previous;
+    });
+  },
+  brokenRule: (state, { data: { to, until, hash } }) => {
+    const segment = state.segments.find((each) => each.to === to);
+    if (!segment || to < historyStart(state.segments)) return `drops events up to ${to}, where no sealed segment ends`;
+    return segment.hash === hash && segment.until === until
+      ? undefined
+      : `drops events up to ${to} with a hash or a time that differs from that of the sealed segment`;
   },
 };
 

@@ -8,7 +8,7 @@ import { addressBound, addressUnbound } from './binding-events.ts';
 import { claimsDropped } from './claims-dropped.ts';
 import type { Event, EventType, Sequenced } from './event.ts';
 import type { EventDefinition, OtherKey } from './event-definition.ts';
-import { keyRotated, ledgerCreated, ledgerRestored, segmentSealed } from './ledger-events.ts';
+import { historyDropped, keyRotated, ledgerCreated, ledgerRestored, segmentSealed } from './ledger-events.ts';
 import { poolConfigured, poolRetired, subnetConfigured, subnetRetired } from './subnet-events.ts';
 import { addressQuarantined, quarantineLifted, addressReserved, reservationCancelled } from './reservation-events.ts';
 import type { EventVersion } from './schema-version.ts';
@@ -34,6 +34,7 @@ export const eventDefinitions: { readonly [Type in EventType]: EventDefinition<T
   QuarantineLifted: quarantineLifted,
   ClaimsDropped: claimsDropped,
   SegmentSealed: segmentSealed,
+  HistoryDropped: historyDropped,
   LedgerRestored: ledgerRestored,
   KeyRotated: keyRotated,
 };

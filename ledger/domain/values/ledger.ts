@@ -30,7 +30,27 @@ export interface SegmentFiles {
 export const hasEndState = ({ files }: Pick<SealedSegment, 'files'>): boolean => files?.hasEndState ?? true;
 
 /** A sealed range of the log, and the event that records it. */
-export type Segment = SealedSegment & { readonly seq: Seq };
+export type Segment = SealedSegment & {
+  readonly seq: Seq;
+  /** The event that dropped its events and all earlier ones. Its end state stays: there the history begins. */
+  readonly dropped?: Seq;
+};
+
+/** The history before an event is given up, so that etcd does not fill. */
+export interface DroppedHistory {
+  /** The last dropped event, its time (RFC 3339) and its hash. */
+  readonly to: Seq;
+  readonly until: string;
+  readonly hash: string;
+  readonly reason: string;
+}
+
+/** The segment with whose end state the history begins; undefined for a complete history. It is the oldest one. */
+export const droppedSegment = ([oldest]: readonly Segment[]): Segment | undefined =>
+  oldest?.dropped === undefined ? undefined : oldest;
+
+/** The first event that is not dropped. */
+export const historyStart = (segments: readonly Segment[]): Seq => (droppedSegment(segments)?.to ?? 0) + 1;
 
 /** etcd was restored from a backup up to `seq`: acknowledged events up to `lostSeq` are lost. */
 export interface Restoration {

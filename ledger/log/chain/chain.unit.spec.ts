@@ -8,7 +8,7 @@ import { UndoLog } from '../../domain/state/undo-log.ts';
 import { endedPodId } from '../../domain/state/ended-pods.ts';
 import { evolve, eventDefinitions, eventTypes } from '../../domain/events/registry.ts';
 import { initialState } from '../../domain/state/state.ts';
-import { hasEndState } from '../../domain/values/ledger.ts';
+import { hasEndState, historyStart } from '../../domain/values/ledger.ts';
 import { chainEvent, emptyHead, type Envelope, advanceHead, type Head, parseEvent } from './chain.ts';
 import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
 
@@ -26,6 +26,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   5: '28ccecc7911c35cd8cbdbde170ae8ff94dbbb190f1ed7c4b800eb4b6cbddac2d',
   6: 'd44d069a7b2fd9a6f86ed0da34075c3cce5c9eb44c3ea625d6284884894c21be',
   7: '31a6858f6b37a8caa51a224549e83d86d47d95127b089649fa274bae739087df',
+  8: 'a8f4dd1826d383b4902dad493cddda802c5c29f5425796d4f7caeb9e891838df',
 };
 const golden = goldenOf(2);
 
@@ -204,6 +205,18 @@ describe('Events of version 7', () => {
   });
 });
 
+describe('Events of version 8', () => {
+  it('show since when the history exists', () => {
+    const state = initialState();
+    for (const line of goldenOf(8)) evolve(state, parseEvent(line).sequenced, new UndoLog());
+    expect(state.segments.map(({ from, to, dropped }) => [from, to, dropped])).to.deep.equal([
+      [1, 20, 56],
+      [21, 40, undefined],
+    ]);
+    expect(historyStart(state.segments)).to.equal(21);
+  });
+});
+
 describe('The hash chain', () => {
   it('shows an edit of any byte', () => {
     const forged = golden.map((line, index) => (index === 3 ? line.replace('172.17', '172.18') : line));
@@ -249,7 +262,8 @@ describe('parseEvent', () => {
   it('rejects a newer version, and names the upgrade', () => {
     expect(refusal(edited(4, { v: 99 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5, 6, 7: upgrade this program',
+      message:
+        'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5, 6, 7, 8: upgrade this program',
     });
   });
 

@@ -9,7 +9,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Segment } from '../../domain/values/ledger.ts';
+import type { OtherKey } from '../../domain/events/event-definition.ts';
 import { otherKeyOf, evolve } from '../../domain/events/registry.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
@@ -19,6 +19,7 @@ import {
   emptyNames,
   endedEntries,
   addNameOf,
+  movedHistoryStart,
   sealedSegments,
 } from '../store/configuration-keys.ts';
 import { addressKey, claimNameOf } from '../store/keys.ts';
@@ -74,8 +75,8 @@ class ReplayWriter {
   #configured = emptyNames();
   /** The number of ended Pods after the last transaction. */
   #endedBefore = 0;
-  /** The segments that `#events` seal. */
-  #segments: Segment[] = [];
+  /** The keys that `#events` change beside it. */
+  #otherKeys: OtherKey[] = [];
   #appending: Promise<void> = Promise.resolve();
 
   private constructor(ledger: Ledger, options: ReplayOptions, { head, claims }: ExistingLedger) {
@@ -141,13 +142,13 @@ class ReplayWriter {
     const key = otherKeyOf(sequenced);
     if (!key) return;
     addNameOf(this.#configured, key);
-    this.#segments.push(...sealedSegments([key]));
+    this.#otherKeys.push(key);
   }
 
   #fits(command: readonly StoredEvent[]): boolean {
     // An event can change another key: a Subnet, a pool, dropped claims, or a segment, and with it the log start.
     const { subnets, pools, dropped } = this.#configured;
-    const configured = subnets.size + pools.size + dropped.size + this.#segments.length + command.length + 1;
+    const configured = subnets.size + pools.size + dropped.size + this.#otherKeys.length + command.length + 2;
     const ended = this.#state.ended.changedSince(this.#endedBefore).length + maxEndedKeysPerCommand;
     const ops = this.#events.length + command.length + configured + ended + headOps;
     return ops <= this.#ledger.limits.ops && this.#bytes <= maxValueBytes;
@@ -160,12 +161,14 @@ class ReplayWriter {
     const configured = configurationEntries(this.#state, this.#configured);
     const ended = endedEntries(this.#state, this.#endedBefore);
     const after = { ...this.#head, claims: this.#written.claims ?? 0 };
-    await this.#send(after, { events, ...configured, ended, segments: this.#segments });
+    const historyStart = movedHistoryStart(this.#state, this.#otherKeys);
+    const segments = sealedSegments(this.#otherKeys).filter(({ from }) => from > (historyStart?.from ?? 0));
+    await this.#send(after, { events, ...configured, ended, segments, historyStart });
     this.#endedBefore = this.#state.ended.end;
     this.#events = [];
     this.#bytes = 0;
     this.#configured = emptyNames();
-    this.#segments = [];
+    this.#otherKeys = [];
   }
 
   /** Writes the last state's claims, and deletes others. The end removes the mark. */
@@ -198,7 +201,7 @@ class ReplayWriter {
   }
 
   /** Sends a transaction after the previous one, while the caller prepares the next. */
-  async #send(after: Head, changes: Partial<typeof noChanges>): Promise<void> {
+  async #send(after: Head, changes: Partial<Changes>): Promise<void> {
     await this.#appending;
     this.#options.signal.throwIfAborted();
     const head = { before: this.#written, after };
@@ -214,6 +217,8 @@ class ReplayWriter {
     this.#options.onProgress?.(batch.head.after);
   }
 }
+
+type Changes = Omit<Batch, 'head' | 'requiresUnfrozen' | 'writer'>;
 
 interface ExistingLedger {
   readonly head: Head;

@@ -1,6 +1,6 @@
 /** The keys of Subnets, pools, dropped claims, ended Pods and segments. */
 import type { OtherKey } from '../../domain/events/event-definition.ts';
-import type { Segment } from '../../domain/values/ledger.ts';
+import { droppedSegment, type Segment } from '../../domain/values/ledger.ts';
 import type { State } from '../../domain/state/state.ts';
 import { endedText } from './ended-keys.ts';
 import { droppedKey, poolKey, segmentKey, subnetKey } from './keys.ts';
@@ -36,7 +36,7 @@ const configurations = {
 
 /** Adds the name of a key that an event changes. */
 export function addNameOf(names: ConfiguredNames, key: OtherKey): void {
-  if (key.kind !== 'segments') names[key.kind].add(key.name);
+  if ('name' in key) names[key.kind].add(key.name);
 }
 
 /** The values of these keys in the given state. */
@@ -48,12 +48,20 @@ export function configurationEntries(state: State, names: ConfiguredNames): Pick
 
 /** The bytes of a key with its value; 0 if deleted. A segment also changes the log start. */
 export function otherKeyBytes(state: State, key: OtherKey): number {
+  if (key.kind === 'historyStart') return maxSegmentBytes;
   if (key.kind === 'segments')
     return Buffer.byteLength(segmentText(key.segment)) + 2 * segmentKey(key.segment.from).length;
   const { keyOf, textOf } = configurations[key.kind];
   const text = textOf(state, key.name);
   return text === undefined ? 0 : Buffer.byteLength(text) + keyOf(key.name).length;
 }
+
+/** A segment's key with its value. */
+const maxSegmentBytes = 2 << 10;
+
+/** The segment at which the history begins, if one of the events moved that. */
+export const movedHistoryStart = ({ segments }: State, keys: readonly OtherKey[]): Segment | undefined =>
+  keys.some(({ kind }) => kind === 'historyStart') ? droppedSegment(segments) : undefined;
 
 /** The keys of ended Pods that changed since the state had that number of them. */
 export const endedEntries = ({ ended }: State, since: number): Batch['ended'] =>

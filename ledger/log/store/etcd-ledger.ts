@@ -1,6 +1,6 @@
 /** The ledger in etcd: the implementation of the ports in ledger.ts. */
 import type { Etcd3, ICompare } from 'etcd3';
-import type { Segment, Seq } from '../../domain/values/ledger.ts';
+import { droppedSegment, type Segment, type Seq } from '../../domain/values/ledger.ts';
 import { watchKey } from './head-watch.ts';
 import { emptyHead, type Head, parseEvent } from '../chain/chain.ts';
 import {
@@ -219,6 +219,9 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   async #refuseSealed(seq: Seq, signal: AbortSignal): Promise<void> {
     const logStart = await this.logStart(signal);
     if (seq >= logStart) return;
+    const segmentKeys = { key: toBytes(segmentPrefix), range_end: toBytes(prefixEnd(segmentPrefix)), limit: 1 };
+    const [first] = (await this.#reader.range(segmentKeys, signal)).keys;
+    refuseDroppedEvent(seq, first ? [parseSegment(first.key, first.text)] : []);
     refuseSealedEvent(seq, logStart, (await this.#reader.get(logKey(logStart), signal))?.text);
   }
 }
@@ -232,6 +235,16 @@ function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
 }
 
 const lineOf = ({ key, text, modRevision }: EtcdKey): StoredLine => ({ key, text, revision: BigInt(modRevision) });
+
+/** Rejects a read of an event before the history. @throws IpledgerError POSITION_GONE with the first event and the limit. */
+export function refuseDroppedEvent(seq: Seq, segments: readonly Segment[]): void {
+  const last = droppedSegment(segments);
+  if (!last || seq > last.to) return;
+  throw new IpledgerError(
+    'POSITION_GONE',
+    `the history begins with event ${last.to + 1}, after ${last.until}: older events were dropped (archive: ${last.archive}). Event ${seq} is one of them`,
+  );
+}
 
 /**
  * Rejects a read of a sealed event when the archive is not available.

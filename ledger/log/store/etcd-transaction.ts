@@ -4,6 +4,7 @@
  */
 import { GRPCInvalidArgumentError, type ICompare, type IKeyValue, type ITxnResponse } from 'etcd3';
 import { errorMessage } from '../../../lib/errors.ts';
+import type { Segment } from '../../domain/values/ledger.ts';
 import type { Head } from '../chain/chain.ts';
 import {
   addressKey,
@@ -17,6 +18,7 @@ import {
   logPrefix,
   poolKey,
   segmentKey,
+  segmentPrefix,
   subnetKey,
   writerKey,
 } from './keys.ts';
@@ -95,7 +97,7 @@ export function compareEpoch(head: Head): ICompare[] {
   ];
 }
 
-const batchPuts = ({ head, events, claims, dropped, ended, subnets, pools, segments }: Batch): Put[] => [
+const batchPuts = ({ head, events, claims, dropped, ended, subnets, pools, segments, historyStart }: Batch): Put[] => [
   ...events.map(({ seq, text }) => ({ key: logKey(seq), value: text })),
   ...claims.map(({ name, text }) => ({ key: addressKey(name), value: text })),
   ...dropped.map(({ name, text }) => ({ key: droppedKey(name), value: text })),
@@ -104,7 +106,13 @@ const batchPuts = ({ head, events, claims, dropped, ended, subnets, pools, segme
   ...pools.map(({ name, text }) => ({ key: poolKey(name), value: text })),
   ...segments.map((segment) => ({ key: segmentKey(segment.from), value: segmentText(segment) })),
   ...segments.slice(-1).map(({ to }) => ({ key: logStartKey, value: logStartText(to + 1) })),
+  ...(historyStart ? historyStartPuts(historyStart) : []),
   { key: headKey, value: headText(head.after) },
+];
+
+const historyStartPuts = (segment: Segment): Put[] => [
+  { key: segmentKey(segment.from), value: segmentText(segment) },
+  { key: segmentPrefix, rangeEnd: segmentKey(segment.from), value: undefined },
 ];
 
 /** Reads of the same transaction, which show why a compare failed. */

@@ -45,6 +45,8 @@ export interface Batch {
   readonly pools: readonly ConfigurationEntry[];
   /** The segments that the events seal, whose keys must not exist. */
   readonly segments: readonly Segment[];
+  /** The segment with whose end state the history begins from now on: its key gets this value, and those before it are deleted. */
+  readonly historyStart?: Segment | undefined;
   /** Whether the append fails while the ledger is frozen. */
   readonly requiresUnfrozen: boolean;
   /** The create revision of the writer key, against deposed writers. 0n: no writer. */

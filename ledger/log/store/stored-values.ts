@@ -248,8 +248,10 @@ export class UnfinishedReplay extends IpledgerError {
 }
 
 /** The value of a segment's key. */
-export const segmentText = ({ seq, from, to, since, until, hash, manifest, archive, files }: Segment): string =>
-  JSON.stringify({ seq, from, to, since, until, hash, manifest, archive, files });
+export const segmentText = (segment: Segment): string => {
+  const { seq, from, to, since, until, hash, manifest, archive, files, dropped } = segment;
+  return JSON.stringify({ seq, from, to, since, until, hash, manifest, archive, files, dropped });
+};
 
 /** Parses a segment key and its value. @throws IpledgerError LEDGER_DAMAGED */
 export function parseSegment(key: string, text: string): Segment {

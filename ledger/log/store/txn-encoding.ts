@@ -12,10 +12,11 @@ export interface Compare {
   readonly equals: { readonly create: bigint } | { readonly mod: bigint } | { readonly value: string };
 }
 
-/** A put or, without a value, the deletion of the key. */
+/** A put or, without a value, the deletion of the key, or of the keys from `key` to `rangeEnd` (not included). */
 export interface Put {
   readonly key: string;
   readonly value: string | undefined;
+  readonly rangeEnd?: string;
 }
 
 /** A read of one key, or of at most `limit` keys from `key` to `rangeEnd`. */
@@ -55,8 +56,12 @@ function writeCompare(writer: BackwardWriter, { key, rangeEnd, equals }: Compare
   writer.number(2, 'create' in equals ? createTarget : 'mod' in equals ? modTarget : valueTarget);
 }
 
-function writePut(writer: BackwardWriter, { key, value }: Put): void {
-  if (value === undefined) return writer.message(3, () => writer.text(1, key));
+function writePut(writer: BackwardWriter, { key, value, rangeEnd }: Put): void {
+  if (value === undefined)
+    return writer.message(3, () => {
+      if (rangeEnd !== undefined) writer.text(2, rangeEnd);
+      writer.text(1, key);
+    });
   writer.message(2, () => {
     writer.text(2, value);
     writer.text(1, key);

@@ -56,7 +56,7 @@ import type {
 } from '../store/ledger.ts';
 import { parseEnded } from '../store/ended-keys.ts';
 import { segmentKeyExists } from '../store/etcd-transaction.ts';
-import { refuseSealedEvent } from '../store/etcd-ledger.ts';
+import { refuseDroppedEvent, refuseSealedEvent } from '../store/etcd-ledger.ts';
 
 interface StoredValue {
   readonly text: string;
@@ -148,7 +148,8 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
 
   async #appendOnce(batch: Batch): Promise<AppendOutcome> {
     await sleep(0);
-    const { head, events, claims, dropped, ended, subnets, pools, segments, requiresUnfrozen, writer } = batch;
+    const { head, events, claims, dropped, ended, subnets, pools, segments, historyStart, requiresUnfrozen, writer } =
+      batch;
     const reason = this.#limitExceeded(batch);
     if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
@@ -175,6 +176,11 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
       this.#putAt(segmentKey(segment.from), segmentText(segment), revision);
       this.#putAt(logStartKey, logStartText(segment.to + 1), revision);
     }
+    if (historyStart) {
+      const key = segmentKey(historyStart.from);
+      for (const [each] of this.#withPrefix(segmentPrefix)) if (each < key) this.#keys.delete(each);
+      this.#putAt(key, segmentText(historyStart), revision);
+    }
     this.#putAt(headKey, headText(head.after), revision);
     this.#revision = revision;
     for (const wake of this.#headWatchers) wake();
@@ -187,8 +193,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     const found = [...this.#withPrefix(logPrefix)].filter(([key]) => key >= logKey(from));
     const lines = found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, value]) => lineOf(key, value));
     const [first] = found.map(([key]) => key).toSorted();
-    if (from < this.#logStart && first !== logKey(from))
-      refuseSealedEvent(from, this.#logStart, this.get(logKey(this.#logStart)));
+    if (from < this.#logStart && first !== logKey(from)) this.#refuseSealed(from);
     for (let start = 0; start < lines.length; start += this.#pageSize) {
       yield lines.slice(start, start + this.#pageSize);
       await sleep(0);
@@ -201,8 +206,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     signal.throwIfAborted();
     return seqs.map((seq) => {
       const value = this.#keys.get(logKey(seq));
-      if (!value && seq >= 1 && seq < this.#logStart)
-        refuseSealedEvent(seq, this.#logStart, this.get(logKey(this.#logStart)));
+      if (!value && seq >= 1 && seq < this.#logStart) this.#refuseSealed(seq);
       return value && lineOf(logKey(seq), value);
     });
   }
@@ -299,6 +303,11 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     } finally {
       this.#headWatchers.delete(wake);
     }
+  }
+
+  #refuseSealed(seq: Seq): never {
+    refuseDroppedEvent(seq, this.#segmentsFrom(1));
+    refuseSealedEvent(seq, this.#logStart, this.get(logKey(this.#logStart)));
   }
 
   #segmentsFrom(from: Seq): readonly Segment[] {

@@ -85,6 +85,21 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       expect(await store.everything()).to.deep.equal(before);
     });
 
+    it('moves the begin of the history with its event: the key of its segment is rewritten, earlier ones are deleted', async () => {
+      const segments = [await seal(1, 2), await seal(3, 4), await seal(5, 5)];
+      const data = { to: 4, until: 'later', hash: 'h4', reason: 'full' };
+      const historyStart = { ...(segments[1] as Segment), dropped: head.seq + 1 };
+      const drop: Event = { type: 'HistoryDropped', subnet: '', data };
+      await appended(ledger, batchOf(head, [drop], { historyStart }));
+      expect(await ledger.segments(1, never)).to.deep.equal([historyStart, segments[2]]);
+      expect(await store.everything()).to.not.have.property(segmentKey(1));
+      expect(await ledger.logStart(never)).to.equal(6);
+      while (await ledger.prune(never));
+      for (const read of [seqsFrom(1), ledger.readEach([4], never)])
+        expect((await failureOf(read)).message).to.match(/^the history begins with event 5, after later: /);
+      expect((await failureOf(seqsFrom(5))).message).to.match(/^event 5 is sealed/);
+    });
+
     it('prunes exactly the events before the log start', async () => {
       await seal(1, 4);
       while (await ledger.prune(never));

@@ -20,6 +20,7 @@ import {
   emptyNames,
   addNameOf,
   otherKeyBytes,
+  movedHistoryStart,
   sealedSegments,
 } from '../store/configuration-keys.ts';
 import { maxEndedBytes } from '../store/ended-keys.ts';
@@ -138,6 +139,7 @@ export class BatchBuilder {
       ...configured,
       ended: endedEntries(state, this.#endedBefore),
       segments: sealedSegments(this.#changedKeys),
+      historyStart: movedHistoryStart(state, this.#changedKeys),
       requiresUnfrozen: this.#requiresUnfrozen,
       writer,
     };
@@ -206,7 +208,8 @@ export class BatchBuilder {
     const { subnets, pools, dropped } = this.#configuredNames();
     const segments = sealedSegments(this.#changedKeys).length;
     const logStart = segments > 0 ? 1 : 0;
-    return { puts: subnets.size + pools.size + dropped.size + segments + logStart, segments };
+    const historyStart = this.#changedKeys.some(({ kind }) => kind === 'historyStart') ? 2 : 0;
+    return { puts: subnets.size + pools.size + dropped.size + segments + logStart + historyStart, segments };
   }
 }
 

@@ -7,8 +7,8 @@ import { parseWholeNumber } from '../../../lib/process/options.ts';
 export interface ArchiveSettings {
   /** '': no archive, so no events are sealed. */
   readonly archive: string;
-  /** Of an archive in etcd; undefined: a quarter of the quota. */
-  readonly archiveMaxBytes?: number;
+  /** Of an archive in etcd. */
+  readonly archiveMaxBytes: number;
   readonly keepEvents: number;
   readonly keepHours: number;
   readonly segmentEvents: number;

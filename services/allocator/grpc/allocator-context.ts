@@ -5,7 +5,7 @@ import type { Follower } from '../../../ledger/log/reader/follower.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
-import type { EtcdSize } from '../health/etcd-size.ts';
+import type { EtcdSpace } from '../health/etcd-space.ts';
 import { notWritable, type WriteObstacle } from '../health/write-obstacles.ts';
 import type { TaskRunner } from '../threads/task.ts';
 import type { PositionWaits } from './position-waits.ts';
@@ -25,8 +25,8 @@ export interface AllocatorContext {
   readonly freezeStore: FreezeStore;
   /** Why nothing can be written to the ledger; undefined if it can, or the reason is not known. Does not reject. */
   readonly findWriteObstacle: () => Promise<WriteObstacle | undefined>;
-  /** The last known size of etcd's database; undefined before it was read. */
-  readonly etcdSize?: () => (EtcdSize & { readonly quotaBytes: number }) | undefined;
+  /** What is left in etcd. Absent in specs. */
+  readonly space?: Pick<EtcdSpace, 'wait' | 'size' | 'quotaBytes'>;
   /** The key that signs checkpoints, if this replica has one. */
   readonly signer: () => SignerKey | undefined;
   /** Absent: no limits. */

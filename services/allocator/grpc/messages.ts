@@ -232,6 +232,7 @@ const dataMessages: { readonly [Type in EventType]: DataMessage<Type> } = {
   QuarantineLifted: (quarantineLifted) => ({ quarantineLifted }),
   ClaimsDropped: (claimsDropped) => ({ claimsDropped }),
   SegmentSealed: (segmentSealed) => ({ segmentSealed }),
+  HistoryDropped: (historyDropped) => ({ historyDropped }),
   LedgerRestored: (ledgerRestored) => ({ ledgerRestored }),
   KeyRotated: (keyRotated) => ({ keyRotated }),
 };

@@ -27,7 +27,8 @@ const retryIntervalMs = 20;
 
 /**
  * Decides a command, and resolves with its answer when the events are committed.
- * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED; NOT_WRITER when another replica is
+ * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED; LEDGER_NOT_WRITABLE while
+ *   etcd is nearly full; NOT_WRITER when another replica is
  *   the writer and the command was not executed.
  */
 export function submitCommand<Answer>(
@@ -46,7 +47,8 @@ export function submitCommand<Answer>(
     return answer(state, events, now);
   };
   const expiresAt = deadlineOf(context);
-  const submit = () => writer.submit({ command: build, answer: counted, actor, signal, expiresAt, span });
+  const send = () => writer.submit({ command: build, answer: counted, actor, signal, expiresAt, span });
+  const submit = () => allocator.space?.wait(expiresAt)?.then(send) ?? send();
   return withinRate(allocator, context, { kind: 'command', costOf: () => written }, submit);
 }
 

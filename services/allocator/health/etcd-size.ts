@@ -4,7 +4,11 @@ import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { headKey } from '../../../ledger/log/store/keys.ts';
 
-const pollIntervalMs = 60_000;
+const pollIntervalMs = 1_000;
+/** A small quota can fill in seconds. */
+const fastPoll = { aboveShare: 0.5, intervalMs: 100 };
+/** The least time between two equal warnings. */
+const reportIntervalMs = 60_000;
 /** Share of the quota. */
 const warnAtShare = 0.75;
 /** etcd's auto-compaction keeps far fewer revisions than this. */
@@ -24,34 +28,43 @@ export interface EtcdSizeOptions {
   /** The value of etcd's --quota-backend-bytes. */
   readonly quotaBytes: number;
   readonly log: Logger;
-  /** Called after each read. */
-  readonly onSize: (size: EtcdSize) => void;
-  /** Set by specs. Defaults: one minute, a million revisions. */
-  readonly pace?: { readonly pollIntervalMs: number; readonly maxRevisions: number };
+  /** Called after each read, with the revision of etcd. */
+  readonly onSize: (size: EtcdSize, revision: string) => Promise<void> | void;
+  /** Set by specs. Defaults: one second, a report a minute, a million revisions. */
+  readonly pace?: { readonly pollIntervalMs: number; readonly reportIntervalMs: number; readonly maxRevisions: number };
 }
 
 /** Reads the size at an interval and logs warnings, until the signal is aborted. */
 export async function watchEtcdSize(options: EtcdSizeOptions, signal: AbortSignal): Promise<void> {
   const { log, pace } = options;
   const growth = new EtcdGrowth();
+  let reportedAt = -Infinity;
   while (!signal.aborted) {
+    let usedShare = 0;
     try {
-      await checkSize(options, growth);
+      const isReported = performance.now() - reportedAt >= (pace?.reportIntervalMs ?? reportIntervalMs);
+      if (isReported) reportedAt = performance.now();
+      usedShare = await checkSize(options, growth, isReported);
     } catch (error) {
       log.debug({ err: error }, "the size of etcd's database could not be read");
     }
-    await pause(pace?.pollIntervalMs ?? pollIntervalMs, signal);
+    const isFast = usedShare > fastPoll.aboveShare;
+    await pause(pace?.pollIntervalMs ?? (isFast ? fastPoll.intervalMs : pollIntervalMs), signal);
   }
 }
 
+/** Returns the part of the quota that is in use. */
 async function checkSize(
   { client, quotaBytes, log, onSize, pace }: EtcdSizeOptions,
   growth: EtcdGrowth,
-): Promise<void> {
+  isReported: boolean,
+): Promise<number> {
   const { header, dbSize, dbSizeInUse } = await client.maintenance.status();
   const size = { bytes: Number(dbSize), inUse: Number(dbSizeInUse) };
   growth.add(size.inUse, performance.now());
-  onSize({ ...size, daysLeft: growth.daysLeft(quotaBytes) });
+  await onSize({ ...size, daysLeft: growth.daysLeft(quotaBytes) }, header.revision);
+  const usedShare = size.inUse / quotaBytes;
+  if (!isReported) return usedShare;
   if (size.inUse > warnAtShare * quotaBytes)
     log.error(
       { ...size, quotaBytes },
@@ -68,6 +81,7 @@ async function checkSize(
       { revision: header.revision, readable: old },
       'etcd keeps more than a million old revisions. Switch on its auto-compaction',
     );
+  return usedShare;
 }
 
 /** Whether etcd has not compacted a revision yet. */

@@ -28,7 +28,7 @@ describe('watchEtcdSize', () => {
     const stop = new AbortController();
     const sizes: EtcdSize[] = [];
     const onSize = (each: EtcdSize): void => void sizes.push(each);
-    const pace = { pollIntervalMs: 1, maxRevisions: 500 };
+    const pace = { pollIntervalMs: 1, reportIntervalMs: 0, maxRevisions: 500 };
     const running = watchEtcdSize({ client, quotaBytes: 100, log, onSize, pace }, stop.signal);
     while (sizes.length < 2) await new Promise(setImmediate);
     stop.abort();

@@ -4,6 +4,7 @@ import { parseCheckpoints } from '../../../ledger/audit/checkpoints/checkpoint.t
 import { parseVerifierKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
 import { CheckpointVerifier } from '../../../ledger/audit/verification/checkpoint-verifier.ts';
 import { type VerificationResult, verifyLedger } from '../../../ledger/audit/verification/verify-ledger.ts';
+import { undefinedIfGone } from '../../../lib/errors.ts';
 import { emptyHead, type Head } from '../../../ledger/log/chain/chain.ts';
 import { initialStateAtHead, type StateAtHead } from '../../../ledger/log/reader/fold.ts';
 import type { Task, TaskTools } from './task.ts';
@@ -51,7 +52,7 @@ async function beginningOf(
   signal: AbortSignal,
 ): Promise<{ readonly start: StateAtHead; readonly verified?: Head }> {
   if (!archived || !verified) return { start: initialStateAtHead() };
-  const start = await archived.ledger.lastEndState({ seq: verified.seq }, signal, verified.seq);
+  const start = await undefinedIfGone(archived.ledger.lastEndState({ seq: verified.seq }, signal, verified.seq));
   // After a restore of etcd the state can be of events that nothing has verified
-  return start.head.epoch > verified.epoch ? { start: initialStateAtHead() } : { start, verified };
+  return !start || start.head.epoch > verified.epoch ? { start: initialStateAtHead() } : { start, verified };
 }

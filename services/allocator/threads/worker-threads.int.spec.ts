@@ -12,6 +12,7 @@ describe('WorkerThreads', () => {
     program: join(import.meta.dirname, 'testing/thread-program.ts'),
     etcd: 'http://127.0.0.1:1',
     archive: '',
+    archiveMaxBytes: 0,
     log: silentLog,
     onCrash: (task) => crashes.push(task),
     heapMb: 32,

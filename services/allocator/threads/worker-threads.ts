@@ -21,6 +21,8 @@ interface ThreadSettings {
   readonly etcd: string;
   /** '': no archive. */
   readonly archive: string;
+  /** Of an archive in etcd. */
+  readonly archiveMaxBytes: number;
 }
 
 interface ThreadData extends ThreadSettings {
@@ -51,8 +53,8 @@ export class WorkerThreads implements TaskRunner {
     signal: AbortSignal,
   ): AsyncGenerator<Reply> {
     signal.throwIfAborted();
-    const { program, etcd, archive, log, onCrash, heapMb = maxHeapMb } = this.#options;
-    const data: ThreadData = { etcd, archive, task: name, request };
+    const { program, etcd, archive, archiveMaxBytes, log, onCrash, heapMb = maxHeapMb } = this.#options;
+    const data: ThreadData = { etcd, archive, archiveMaxBytes, task: name, request };
     const worker = new Worker(program, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: heapMb } });
     const failed = new Promise<never>((_, reject) => {
       worker.once('error', reject);
@@ -87,11 +89,11 @@ export async function runTaskOfThread(tasks: readonly Task<never, unknown>[]): P
   await sendReplies(parentPort as MessagePort, task, { tools, request: data.request as never, signal });
 }
 
-function openTools({ etcd, archive: location }: ThreadSettings): TaskTools {
+function openTools({ etcd, archive: location, archiveMaxBytes: maxBytes }: ThreadSettings): TaskTools {
   const client = connectEtcd(etcd.split(','), etcdAccessFromEnvironment(process.env, createLogger('allocator-thread')));
   const live = new EtcdLedger(client);
   if (location === '') return { ledger: live, archived: undefined };
-  const archive = openArchive(location, process.env);
+  const archive = openArchive(location, process.env, { client, maxBytes });
   const ledger = new ArchivedLedger(live, archive);
   return { ledger, archived: { ledger, archive } };
 }

@@ -80,6 +80,7 @@ export class LedgerModel {
     allocationRefused: () => nothing,
     claimsDropped: () => nothing,
     segmentSealed: () => nothing,
+    historyDropped: () => nothing,
     ledgerRestored: () => nothing,
     keyRotated: () => nothing,
   };

@@ -148,6 +148,7 @@ const ledgerEvents: EventTable<LedgerEvent[]> = {
   allocationRefused: nothing,
   claimsDropped: nothing,
   segmentSealed: nothing,
+  historyDropped: nothing,
   ledgerRestored: nothing,
   keyRotated: nothing,
 };

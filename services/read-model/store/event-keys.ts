@@ -82,6 +82,7 @@ export function createEventKeyResolver(database: DatabaseSync): EventKeyResolver
     quarantineLifted: noSubject,
     claimsDropped: noSubject,
     segmentSealed: noSubject,
+    historyDropped: noSubject,
     ledgerRestored: noSubject,
     keyRotated: noSubject,
   };

@@ -56,9 +56,10 @@ export async function* streamVerification(
   let reached = emptyHead;
   for await (const reply of pointInTime.run(verifyTask, request, signal)) {
     if (reply && 'result' in reply) {
-      const { head, comparedKeys, findings } = reply.result;
+      const { head, start, comparedKeys, findings } = reply.result;
+      const dropped = start && { droppedSeq: start.seq, droppedUntil: new Date(start.at).toISOString() };
       const compared = comparedKeys === undefined ? {} : { comparedKeys };
-      yield { position: positionMessage(head), done: true, ...compared, findings };
+      yield { position: positionMessage(head), done: true, ...compared, ...dropped, findings };
     } else {
       reached = reply?.reached ?? reached;
       yield { position: positionMessage(reached) };

@@ -5,6 +5,7 @@ import { sealOldestEvents } from '../../../../ledger/archive/seal.ts';
 import { ledgerWithPast, type SealedLedger } from '../../../../ledger/archive/testing/sealed-ledger.ts';
 import { parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import { never } from '../../../../ledger/log/testing/running-writer.ts';
+import { EtcdSpace } from '../../health/etcd-space.ts';
 import { serveAllocator } from '../testing/served-allocator.ts';
 import { readOldestEnvelope } from './status.ts';
 
@@ -48,13 +49,16 @@ describe('Ledger.GetStatus', () => {
 
   it('returns event 1 as the oldest with an archive', async () => {
     await sealOldestEvents(past.sealing, 20, never);
-    expect(await readOldestEnvelope(past.ledger, 21, never)).to.include({ seq: 1, type: 'LedgerCreated' });
+    expect(await readOldestEnvelope(past.ledger, { segments: () => [], firstLive: 21 }, never)).to.include({
+      seq: 1,
+      type: 'LedgerCreated',
+    });
   });
 
   it('returns the first live event when the archive is lost', async () => {
     await sealOldestEvents(past.sealing, 20, never);
     rmSync(past.folder, { recursive: true });
-    expect(await readOldestEnvelope(past.ledger, 21, never)).to.include({ seq: 21 });
+    expect(await readOldestEnvelope(past.ledger, { segments: () => [], firstLive: 21 }, never)).to.include({ seq: 21 });
   });
 
   it('returns the freeze', async () => {
@@ -74,11 +78,12 @@ describe('Ledger.GetStatus', () => {
   it('returns how much of its quota etcd uses, when its size was read', async () => {
     await using served = await serveAllocator(past.memory);
     expect(await served.call(LedgerService.getStatus, {})).to.not.have.property('storage');
-    const size = { bytes: 500, inUse: 400, quotaBytes: 1_000 };
-    Object.assign(served.allocator, { etcdSize: () => ({ ...size, daysLeft: 6.9 }) });
+    const space = new EtcdSpace(1_000, false);
+    Object.assign(served.allocator, { space });
+    space.update({ bytes: 500, inUse: 400, daysLeft: 6.9 });
     const { storage } = await served.call(LedgerService.getStatus, {});
     expect(storage).to.deep.equal({ usedBytes: 400, quotaBytes: 1_000, daysLeft: 6 });
-    Object.assign(served.allocator, { etcdSize: () => ({ ...size, daysLeft: undefined }) });
+    space.update({ bytes: 500, inUse: 400 });
     expect((await served.call(LedgerService.getStatus, {})).storage).to.not.have.property('daysLeft');
   });
 

@@ -2,7 +2,7 @@
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
+import { historyStart, type Segment, type Seq } from '../../../../ledger/domain/values/ledger.ts';
 import { lastSealedSeq } from '../../../../ledger/domain/state/state.ts';
 import { type Envelope, parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import type { EventReader } from '../../../../ledger/log/store/ledger.ts';
@@ -16,26 +16,29 @@ export async function getStatus(
   allocator: AllocatorContext,
   context: CallContext,
 ): Promise<MessageInput<api.GetStatusReply>> {
-  const { answer: sealed, head } = await runQuery(allocator, context, lastSealedSeq);
+  const { answer, head } = await runQuery(allocator, context, (state) => ({
+    segments: () => state.segments,
+    firstLive: lastSealedSeq(state) + 1,
+  }));
   const [oldest, freeze, obstacle] = await Promise.all([
-    readOldestEnvelope(allocator.replica.ledger, sealed + 1, context.signal),
+    readOldestEnvelope(allocator.replica.ledger, answer, context.signal),
     freezeMessage(allocator, context.signal),
     allocator.findWriteObstacle(),
   ]);
-  const size = allocator.etcdSize?.();
+  const { size, quotaBytes = 0 } = allocator.space ?? {};
   return {
     position: positionMessage(head),
     ledger: head.ledger,
     at: headTime(head),
     ...(oldest && { oldestSeq: oldest.seq, oldestAt: oldest.at }),
-    logStartSeq: sealed + 1,
+    logStartSeq: answer.firstLive,
     ledgerTime: new Date(allocator.replica.clock.read().at).toISOString(),
     ...freeze,
     ...(obstacle && { cannotWrite: obstacle }),
     ...(size && {
       storage: {
         usedBytes: size.inUse,
-        quotaBytes: size.quotaBytes,
+        quotaBytes,
         ...(size.daysLeft !== undefined && { daysLeft: Math.floor(size.daysLeft) }),
       },
     }),
@@ -43,21 +46,25 @@ export async function getStatus(
 }
 
 /**
- * The oldest readable event: event 1 if nothing is sealed or the archive is available, else the first live one. An unavailable or
- * damaged archive is no error here.
+ * The oldest readable event: that with which the history begins if nothing is sealed or the archive is available, else the first live
+ * one. An unavailable or damaged archive is no error here.
  */
 export async function readOldestEnvelope(
   ledger: EventReader,
-  firstLive: Seq,
+  { segments, firstLive }: { readonly segments: () => readonly Segment[]; readonly firstLive: Seq },
   signal: AbortSignal,
 ): Promise<Envelope | undefined> {
   const readEnvelope = async (seq: Seq): Promise<Envelope | undefined> => {
     const [line] = await ledger.readEach([seq], signal);
     return line && parseEvent(line.text).envelope;
   };
-  try {
-    return await readEnvelope(1);
-  } catch {
-    return readEnvelope(firstLive);
+  for (let start = 0; historyStart(segments()) > start;) {
+    start = historyStart(segments());
+    try {
+      return await readEnvelope(start);
+    } catch {
+      // The writer may have dropped it
+    }
   }
+  return readEnvelope(firstLive);
 }

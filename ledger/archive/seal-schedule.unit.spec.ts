@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { historyStart } from '../domain/values/ledger.ts';
+import { never, silentLog } from '../log/testing/running-writer.ts';
+import { runSealSchedule } from './seal-schedule.ts';
+import { MemoryArchive } from './testing/memory-archive.ts';
+import { ledgerWithPastIn } from './testing/sealed-ledger.ts';
+
+describe('The seal schedule', () => {
+  /** The log start and the begin of the history after `ticks` looks at a ledger of 75 events of which it keeps 1,000. */
+  async function runAt(usedShare: number, ticks: number): Promise<{ logStart: number; history: number }> {
+    const past = await ledgerWithPastIn(new MemoryArchive(), 12);
+    const { replica, writer } = past.working;
+    const stop = new AbortController();
+    let outcomes = 0;
+    const onOutcome = (failure: unknown): void => {
+      expect(failure).to.equal(undefined);
+      if (++outcomes === ticks) stop.abort();
+    };
+    const schedule = { keepEvents: 1_000, keepMs: 3_600_000, segmentEvents: 12 };
+    const sealing = { ...past.sealing, canOmitEndState: () => false };
+    const options = { ...sealing, replica, writer: () => writer, schedule, log: silentLog, intervalMs: 1 };
+    await runSealSchedule({ ...options, onOutcome, usedShare: () => usedShare }, stop.signal);
+    const reached = { logStart: await past.ledger.logStart(never), history: historyStart(replica.state.segments) };
+    await past.working.stop();
+    return reached;
+  }
+
+  it('seals all but one segment while much of the quota of etcd is in use, whatever it should keep', async () => {
+    expect(await runAt(0.3, 10)).to.deep.equal({ logStart: 1, history: 1 });
+    const { logStart, history } = await runAt(0.5, 10);
+    expect(logStart).to.be.within(60, 72);
+    expect(history, 'nothing is dropped').to.equal(1);
+  });
+
+  it('drops more than the archive requires while etcd is nearly full', async () => {
+    const { logStart, history } = await runAt(0.85, 10);
+    expect(history, 'once in ten seconds').to.be.within(20, 30);
+    expect(logStart).to.be.above(history);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import type { Etcd3 } from 'etcd3';
+import { EtcdCompaction } from './etcd-compaction.ts';
+
+/** The revisions that are compacted, by second, when the revision is 10 × the second and so much of the quota is in use. */
+async function compactions(seconds: number, usedShareAt: (second: number) => number): Promise<[number, string][]> {
+  const done: [number, string][] = [];
+  let second = 0;
+  const compact = ({ revision }: { readonly revision: string }) => Promise.resolve(done.push([second, revision]));
+  const compaction = new EtcdCompaction({ kv: { compact } } as unknown as Pick<Etcd3, 'kv'>);
+  for (; second <= seconds; second++)
+    await compaction.onRevision(String(second * 10), usedShareAt(second), second * 1_000);
+  return done;
+}
+
+describe('EtcdCompaction', () => {
+  it('leaves etcd to its own compaction while little is in use', async () => {
+    expect(await compactions(600, () => 0.4)).to.deep.equal([]);
+  });
+
+  it('keeps the revisions of the last minute, once a minute', async () => {
+    expect(await compactions(190, () => 0.5)).to.deep.equal([
+      [60, '0'],
+      [120, '600'],
+      [180, '1200'],
+    ]);
+  });
+
+  it('keeps the last second when etcd is nearly full', async () => {
+    expect(await compactions(5, (second) => (second < 2 ? 0.1 : 0.85))).to.deep.equal([
+      [2, '10'],
+      [4, '30'],
+    ]);
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * The space that is left in etcd. Its last tenth is kept for sealing and dropping old events: while less is left, commands of clients
+ * wait. So etcd never reaches its quota, where it would reject all writes until a person repairs it.
+ */
+import { timeoutSignal, waitForCallback } from '../../../lib/process/abortable.ts';
+import type { EtcdSize } from './etcd-size.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+
+const reservedShare = 0.1;
+/** What the writer appends between two looks at the size, and the largest transaction. */
+const minReservedBytes = 4 << 20;
+/** A reply that reports the cause takes less. */
+const replyMs = 500;
+/** For a caller without a deadline. */
+const maxWaitMs = 10_000;
+
+export class EtcdSpace {
+  readonly quotaBytes: number;
+  readonly #canSeal: boolean;
+  readonly #waiting = new Set<() => void>();
+  #size: EtcdSize | undefined;
+
+  /** @param canSeal whether there is an archive: without one, nothing is kept */
+  constructor(quotaBytes: number, canSeal: boolean) {
+    this.quotaBytes = quotaBytes;
+    this.#canSeal = canSeal;
+  }
+
+  /** The last known size; undefined before it was read. */
+  get size(): EtcdSize | undefined {
+    return this.#size;
+  }
+
+  update(size: EtcdSize): void {
+    this.#size = size;
+    if (!this.isReserved) for (const proceed of this.#waiting) proceed();
+  }
+
+  /** The part of the quota that is in use. */
+  get usedShare(): number {
+    return (this.#size?.inUse ?? 0) / this.quotaBytes;
+  }
+
+  /** Whether only what is kept for sealing is left. */
+  get isReserved(): boolean {
+    const left = this.quotaBytes - (this.#size?.inUse ?? 0);
+    return this.#canSeal && left < Math.max(reservedShare * this.quotaBytes, minReservedBytes);
+  }
+
+  /**
+   * Waits until more is left than what is kept. Undefined if it is.
+   * @param expiresAt the deadline of the caller on the clock of performance.now()
+   * @throws IpledgerError LEDGER_NOT_WRITABLE shortly before that deadline
+   */
+  wait(expiresAt: number | undefined): Promise<void> | undefined {
+    return this.isReserved ? this.#wait(expiresAt) : undefined;
+  }
+
+  async #wait(expiresAt = performance.now() + maxWaitMs): Promise<void> {
+    const limit = timeoutSignal(expiresAt - replyMs - performance.now());
+    await waitForCallback(limit, (proceed) => {
+      this.#waiting.add(proceed);
+      return () => void this.#waiting.delete(proceed);
+    });
+    if (this.isReserved) throw new IpledgerError('LEDGER_NOT_WRITABLE', reservedMessage);
+  }
+}
+
+/** For callers, `ipledger status` and the alarm of the pod-watcher. */
+export const reservedMessage =
+  'etcd is nearly full, and its last tenth is kept for sealing: no address can be allocated or released. Follow the runbook IpledgerEtcdHalfFull';
