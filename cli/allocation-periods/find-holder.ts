@@ -1,10 +1,15 @@
 /** Finds the Pod that had an address at an instant. */
 import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
-import { type Event, LedgerService, type Position } from '../../proto/generated/ipledger.ts';
+import { type Event, IpamService, LedgerService, type Position } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { readHistoryPage } from '../clients/read-history.ts';
 import { clockTimeOf } from '../time/ledger-time.ts';
-import { addressAtInstant, type AddressAtInstant, buildAddressPeriods } from './allocation-periods.ts';
+import {
+  addressAtInstant,
+  type AddressAtInstant,
+  type AllocationPeriod,
+  buildAddressPeriods,
+} from './allocation-periods.ts';
 
 export interface HolderQuery {
   readonly address: string;
@@ -114,9 +119,45 @@ async function findFrom(
   const { events, unavailable } = await readDecisiveEvents(allocator, place, start, onProgress);
   if (start !== 0 && !isStartAfter(instant, events))
     throw new IpledgerError('INVALID_REQUEST', `event ${start} is not the second allocation after ${instant}`);
-  if (unavailable && !events.some((event) => event.at <= instant && decidesHolder(event))) throw unavailable;
+  if (unavailable && !events.some((event) => event.at <= instant && decidesHolder(event)))
+    return await presentHolder(allocator, place, unavailable);
   const historyStartsAt = unavailable ? (events.at(-1)?.at ?? '') : '';
   return { subnet, ...addressAtInstant(instant, buildAddressPeriods(events)), historyStartsAt };
+}
+
+/**
+ * The Pod that has an address since before the history, and still has it.
+ * @throws `unavailable` if it got the address after the instant, or there is none: then only the history has the answer
+ */
+async function presentHolder(
+  allocator: LedgerClient,
+  { address, subnet, instant }: AddressInstant,
+  unavailable: IpledgerError,
+): Promise<SubnetHolder> {
+  const { record } = await allocator.call(IpamService.getAddress, { subnet, address });
+  if (!record?.allocation || record.allocation.at > instant) throw unavailable;
+  const { seq, addresses, cause, podUid, attachment, owner, node, mac, at: from } = record.allocation;
+  const period: AllocationPeriod = {
+    subnet,
+    attachment,
+    podUid,
+    owner,
+    node,
+    mac,
+    from,
+    until: '',
+    release: undefined,
+    addresses: addresses.map((each) => each.address),
+    grant: { seq, cause, actor: 'unknown', fromUid: '' },
+    bindings: record.bindings.map(({ at, ...binding }) => ({
+      ...binding,
+      from: at,
+      until: '',
+      unbindCause: 'UNBIND_CAUSE_UNSPECIFIED',
+    })),
+  };
+  const found = addressAtInstant(instant, { allocationPeriods: [period], restrictionPeriods: [] });
+  return { subnet, ...found, historyStartsAt: '' };
 }
 
 interface AddressHistory {

@@ -7,6 +7,7 @@ import {
   type DiffRequest,
   type ExportReply,
   type ExportRequest,
+  type GetAddressReply,
   type GetStatusReply,
   type HistoryReply,
   type HistoryRequest,
@@ -30,6 +31,7 @@ import { type CliResult, runProgram } from './run-cli.ts';
 export interface FakeReplies {
   listSubnets?: () => MessageInput<ListSubnetsReply>;
   list?: (request: ListAllocationsRequest) => MessageInput<ListAllocationsReply>;
+  getAddress?: () => MessageInput<GetAddressReply>;
   history?: (request: HistoryRequest) => MessageInput<HistoryReply>;
   why?: (request: WhyRequest) => MessageInput<WhyReply>;
   getStatus?: () => MessageInput<GetStatusReply>;
@@ -73,7 +75,13 @@ export function startFakeAllocator(replies: FakeReplies) {
     };
   return startTestServer(
     [SubnetsService, { listSubnets: handler(SubnetsService.listSubnets, replies.listSubnets) }],
-    [IpamService, { listAllocations: handler(IpamService.listAllocations, replies.list) }],
+    [
+      IpamService,
+      {
+        listAllocations: handler(IpamService.listAllocations, replies.list),
+        getAddress: handler(IpamService.getAddress, replies.getAddress),
+      },
+    ],
     [
       LedgerService,
       {

@@ -17,7 +17,7 @@ interface ExportOptions extends LedgerSource {
 
 export function defineExport(verb: Command): void {
   verb
-    .addOption(new Option('--from <seq>', 'the first event; default: the oldest').argParser(parseSeq))
+    .addOption(new Option('--from <seq>', 'the first event; default: 1').argParser(parseSeq))
     .addOption(new Option('--to <seq>', 'the last event; default: the newest').argParser(parseSeq));
   addLedgerSourceOptions(verb)
     .addHelpText(

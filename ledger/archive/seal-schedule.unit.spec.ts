@@ -25,7 +25,7 @@ describe('The seal schedule', () => {
     return reached;
   }
 
-  it('seals all but one segment while much of the quota of etcd is in use, whatever it should keep', async () => {
+  it('seals all but one segment while much of the quota of etcd is in use, also events that it should keep', async () => {
     expect(await runAt(0.3, 10)).to.deep.equal({ logStart: 1, history: 1 });
     const { logStart, history } = await runAt(0.5, 10);
     expect(logStart).to.be.within(60, 72);

@@ -1097,6 +1097,8 @@ export interface GetStatusReply {
   cannotWrite?: WriteObstacle;
   /** How much of etcd is in use. Absent in the first second of a replica. */
   storage?: StorageUse;
+  /** The event with which the history begins: older ones were dropped. It is readable unless the archive is not available. */
+  historyStartSeq: number;
 }
 
 /** How much of its quota etcd's database uses. */
@@ -1113,7 +1115,7 @@ export interface StorageUse {
 
 /** Why nothing can be written to the ledger. */
 export interface WriteObstacle {
-  /** "etcd-corrupt", "etcd-full", "no-writer", "frozen". */
+  /** "etcd-corrupt", "etcd-full", "etcd-nearly-full", "no-writer", "frozen". */
   reason: string;
   /** What is wrong, and what to do. */
   message: string;

@@ -132,6 +132,7 @@ export async function startAllocator(options: StartOptions, log: Logger, life: L
     readAlarms: async () => (await etcd.maintenance.status()).errors,
     freezeStore: live,
     lastWriter,
+    space: joined.space,
   });
   const allocator = {
     replica,

@@ -58,7 +58,8 @@ await runProgram(log, async (life) => {
   const model = new ReadModel(options.file);
   const following = storeEvents({
     model,
-    from: options.from,
+    // Older events may be dropped
+    firstEvent: async () => Math.max(options.from, (await allocator.call(LedgerService.getStatus, {})).historyStartSeq),
     watch: (fromSeq, signal) => allocator.stream(watchWithBytes, { fromSeq }, signal),
     log,
     signal: life.signal,

@@ -9,8 +9,8 @@ import { emptyPosition } from './store/database-file.ts';
 
 export interface StoreOptions {
   readonly model: Pick<ReadModel, 'position' | 'damage' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'reset'>;
-  /** The number of the first event to read. */
-  readonly from: number;
+  /** The first event to read into an empty model. */
+  readonly firstEvent: () => Promise<number>;
   readonly watch: (fromSeq: number, signal: AbortSignal) => AsyncIterable<WatchReply>;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -22,13 +22,14 @@ const transactionEvents = 100;
 const catchUpTransactionEvents = 2_000;
 
 /** Follows the ledger until the signal is aborted. */
-export async function storeEvents({ model, from, watch, log, signal }: StoreOptions): Promise<void> {
-  /** Received and not stored. Events of several replies are stored in one transaction. */
+export async function storeEvents({ model, firstEvent, watch, log, signal }: StoreOptions): Promise<void> {
+  /** Received and not stored. While the model catches up, events of several replies are stored in one transaction. */
   let pending: Event[] = [];
   /** Of the last reply: its epoch and ledger are those of the events. */
   let head = emptyPosition;
   /** The highest position in a reply of the stream. The first reply states the ledger's head. */
   let headSeq = 0;
+  let first = 1;
 
   const transactionSize = (): number =>
     model.notReadyReason === undefined ? transactionEvents : catchUpTransactionEvents;
@@ -53,9 +54,10 @@ export async function storeEvents({ model, from, watch, log, signal }: StoreOpti
       await store();
       // The stream before may have been of a ledger that was rewound since.
       headSeq = 0;
+      if (model.position.seq === 0) first = await firstEvent();
       return model.position;
     },
-    watch: (after) => watch(Math.max(from, (after?.seq ?? 0) + 1), signal),
+    watch: (after) => watch(Math.max(first, (after?.seq ?? 0) + 1), signal),
     apply: async ({ events, head: reached }) => {
       assertUndamaged(model);
       for (const event of events) pending.push(event);

@@ -20,6 +20,8 @@ describe('storeEvents', () => {
     place = temporaryFile();
     model = new ReadModel(place.file);
   });
+  /** The answers of the allocator, in turn. */
+  let firstEvents: number[] = [];
   afterEach(() => {
     model.close();
     place.remove();
@@ -40,7 +42,13 @@ describe('storeEvents', () => {
         else yield each;
       }
     }
-    await storeEvents({ model, from: 1, watch, log, signal: done.signal });
+    await storeEvents({
+      model,
+      firstEvent: () => Promise.resolve(firstEvents.shift() ?? 1),
+      watch,
+      log,
+      signal: done.signal,
+    });
     return openedAt;
   }
   const keepalive = (seq: number): WatchReply => watchReply([], fakePosition(seq));
@@ -177,6 +185,15 @@ describe('storeEvents', () => {
     );
     expect(openedAt).to.deep.equal([1, 2]);
     expect(model.position).to.deep.equal(fakePosition(1));
+  });
+
+  it('begins with the event with which the history begins, also when that moves before it is read', async () => {
+    firstEvents = [3, 4];
+    const gone = new IpledgerError('POSITION_GONE', 'the history begins with event 4');
+    const [given] = podLifeEvents(4) as [never];
+    expect(await follow([keepalive(4), gone], [keepalive(4), watchReply([given])])).to.deep.equal([3, 4]);
+    expect(model.position).to.deep.equal(fakePosition(4));
+    expect(model.store.firstSeq).to.equal(4);
   });
 
   it('retries with backoff when the first event is sealed', async () => {

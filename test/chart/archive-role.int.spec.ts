@@ -1,6 +1,6 @@
-/** The access of the allocator to an archive in an object store, by a role with web identity. */
+/** The choice of an archive, and the allocator's access to an object store by a role with web identity. */
 import { expect } from 'chai';
-import { containersOf, parseManifests, podSpecOf, renderChart } from './render-chart.ts';
+import { containersOf, parseManifests, podSpecOf, renderChart, template } from './render-chart.ts';
 
 const role = ['--set=archive.type=s3,archive.s3.bucket=ledger', '--set=archive.s3.roleArn=arn:aws:iam::1:role/ledger'];
 
@@ -26,6 +26,16 @@ describe('The chart with archive.s3.roleArn', () => {
     await both.then(
       () => expect.fail('it was rendered'),
       (error: unknown) => expect(String(error)).to.contain('archive.s3.secret and archive.s3.roleArn are both set'),
+    );
+  });
+});
+
+describe('The chart without a choice of an archive', () => {
+  it('is refused, and explains the choices', async () => {
+    const { code, stderr } = await template([], ['--set=archive.type=']);
+    expect(code).to.not.equal(0);
+    expect(stderr).to.contain(
+      'archive.type is not set: choose what becomes of old events. etcd: they stay in etcd, and the oldest are dropped at a limit.',
     );
   });
 });

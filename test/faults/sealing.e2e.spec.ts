@@ -173,8 +173,13 @@ describe('Sealing with a writer that is killed', function () {
     const withoutArchive = await startAllocator(run, { etcd, name: 'without-archive' });
     const other = connectReplicas([withoutArchive]);
     try {
-      const reply = other.call(LedgerService.history, { address: '172.17.0.2', pageSize: 1_000 });
-      const error = await reply.then(
+      const request = { address: '172.17.0.2', pageSize: 1_000 };
+      const { events, subnets, nextPageToken: pageToken } = await other.call(LedgerService.history, request);
+      expect({ events, subnets }, 'what is known without the history').to.deep.equal({
+        events: [],
+        subnets: ['macvlan'],
+      });
+      const error = await other.call(LedgerService.history, { ...request, pageToken }).then(
         () => new Error('the query succeeded'),
         (thrown: unknown) => thrown as Error,
       );

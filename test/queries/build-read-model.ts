@@ -11,7 +11,7 @@ export async function buildReadModel(served: ServedAllocator, file: string): Pro
   const following = new AbortController();
   const ended = storeEvents({
     model,
-    from: 1,
+    firstEvent: () => Promise.resolve(1),
     watch: (fromSeq, signal) => stream(served.client, watchWithBytes, { fromSeq }, { silenceMs: 20_000, signal }),
     log: pino({ level: 'silent' }),
     signal: following.signal,

@@ -9,6 +9,7 @@ const status = (seq: number, known?: { epoch: number; seq: number }, headSeq?: n
   oldestSeq: 1,
   oldestAt: '',
   logStartSeq: 1,
+  historyStartSeq: 1,
   ledgerTime: '',
   ...(known && {
     freeze: {

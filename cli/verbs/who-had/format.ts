@@ -122,6 +122,6 @@ const describeHistoryStart = ({ historyStartsAt }: SubnetHolder, format: Format)
     : [
         [
           'unknown',
-          `events before ${format(historyStartsAt)}, such as reservations and quarantines: they are sealed, and no archive is available`,
+          `events before ${format(historyStartsAt)}, such as reservations and quarantines: they were dropped, or are sealed, and no archive is available`,
         ],
       ];

@@ -133,9 +133,33 @@ describe('ipledger who-had', () => {
     expect(stderr).to.equal('5001 events read, back to 2026-11-17 14:41:00\n');
   });
 
+  it('names the Pod that has the address since before the history, and fails for an instant before that', async () => {
+    const attachment = { namespace: 'default', pod: 'db-0', provider: 'macvlan.default', ordinal: 0 };
+    const binding = { containerId: 'c'.repeat(64), interface: 'net1', node: 'node-1', bootId: 'b', at: at(3) };
+    const allocation = { seq: 5, attachment, podUid: 'uid-db', node: 'node-1', subnet: 'macvlan', at: at(2) };
+    const replies = {
+      getStatus,
+      getAddress: () => ({ record: { allocation, bindings: [binding] } }),
+      history: ({ pageToken }: HistoryRequest) => {
+        if (pageToken === '') return { ...history(), events: [], nextPageToken: 'macvlan=5' };
+        throw new IpledgerError('POSITION_GONE', 'the history begins with event 900');
+      },
+    };
+    const runAt = (time: string) =>
+      runWithFakeAllocator(replies, 'who-had', '172.17.0.100', '--at', `2026-11-17 ${time}`);
+    const found = await runAt('14:05');
+    expect(found.stdout)
+      .to.match(/Pod +default\/db-0 \(uid uid-db\)\n/)
+      .and.to.match(/container +cccccccccccc, net1, from .* and still bound\n/)
+      .and.to.match(/until +now: still allocated\n/);
+    expect(found.status).to.equal(0);
+    expect(await runAt('14:01')).to.include({ status: 1, stderr: 'ipledger: the history begins with event 900\n' });
+  });
+
   it('reports that older events are unavailable, and fails if they decide the answer', async () => {
     const replies = {
       getStatus,
+      getAddress: () => ({ record: { subnet: 'macvlan', address: '172.17.0.100' } }),
       history: ({ pageToken }: HistoryRequest) => {
         if (pageToken === '') return { ...history(), events: addressEvents.slice(0, 4), nextPageToken: 'macvlan=5' };
         throw new IpledgerError('POSITION_GONE', 'event 5 is sealed and no longer in etcd');

@@ -19,6 +19,7 @@ export class EtcdSpace {
   readonly #canSeal: boolean;
   readonly #waiting = new Set<() => void>();
   #size: EtcdSize | undefined;
+  #reservedSince: number | undefined;
 
   /** @param canSeal whether there is an archive: without one, nothing is kept */
   constructor(quotaBytes: number, canSeal: boolean) {
@@ -33,6 +34,7 @@ export class EtcdSpace {
 
   update(size: EtcdSize): void {
     this.#size = size;
+    this.#reservedSince = this.isReserved ? (this.#reservedSince ?? Date.now()) : undefined;
     if (!this.isReserved) for (const proceed of this.#waiting) proceed();
   }
 
@@ -45,6 +47,11 @@ export class EtcdSpace {
   get isReserved(): boolean {
     const left = this.quotaBytes - (this.#size?.inUse ?? 0);
     return this.#canSeal && left < Math.max(reservedShare * this.quotaBytes, minReservedBytes);
+  }
+
+  /** Since when, in milliseconds since 1970; undefined while more is left. */
+  get reservedSince(): number | undefined {
+    return this.#reservedSince;
   }
 
   /**
@@ -68,4 +75,4 @@ export class EtcdSpace {
 
 /** For callers, `ipledger status` and the alarm of the pod-watcher. */
 export const reservedMessage =
-  'etcd is nearly full, and its last tenth is kept for sealing: no address can be allocated or released. Follow the runbook IpledgerEtcdHalfFull';
+  'etcd is nearly full; the rest is kept for sealing: no address can be allocated or released. Follow the runbook IpledgerEtcdHalfFull';

@@ -43,6 +43,6 @@ describe('EtcdSpace', () => {
     space.update(used(95 * mebibyte));
     const refused = await Promise.resolve(space.wait(performance.now())).then(() => undefined, IpledgerError.from);
     expect(refused).to.include({ code: 'LEDGER_NOT_WRITABLE' });
-    expect(refused?.message).to.contain('its last tenth is kept for sealing');
+    expect(refused?.message).to.contain('the rest is kept for sealing');
   });
 });

@@ -4,6 +4,7 @@ import { openRun, type Run } from '../../../test/harness/run.ts';
 import { connectEtcd, type EtcdClient } from '../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
 import { never } from '../../../ledger/log/testing/running-writer.ts';
+import { EtcdSpace } from './etcd-space.ts';
 import { WriteObstacles } from './write-obstacles.ts';
 
 describe('WriteObstacles', () => {
@@ -18,6 +19,24 @@ describe('WriteObstacles', () => {
   after(async () => {
     client.close();
     await run.end();
+  });
+
+  it('finds that only what is kept for sealing is left, and since when', async () => {
+    const space = new EtcdSpace(100 << 20, true);
+    const found = new WriteObstacles({
+      readAlarms: () => Promise.resolve([]),
+      freezeStore: { readFreeze: () => Promise.resolve(undefined) },
+      lastWriter: { agoMs: 60_000 },
+      space,
+      maxAgeMs: 0,
+    });
+    space.update({ bytes: 95 << 20, inUse: 95 << 20 });
+    const first = await found.find();
+    expect(first).to.include({ reason: 'etcd-nearly-full' });
+    space.update({ bytes: 95 << 20, inUse: 94 << 20 });
+    expect(await found.find()).to.deep.equal(first);
+    space.update({ bytes: 95 << 20, inUse: 50 << 20 });
+    expect(await found.find()).to.include({ reason: 'no-writer' });
   });
 
   /** What a replica finds, one look after the other, if the last writer was there before this time. */

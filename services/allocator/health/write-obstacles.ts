@@ -6,11 +6,12 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { writeAlarms } from '../../../ledger/log/store/etcd-transaction.ts';
 import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
+import { type EtcdSpace, reservedMessage } from './etcd-space.ts';
 import { type LastWriter, maxWithoutWriterMs } from './health.ts';
 
 export interface WriteObstacle {
-  readonly reason: (typeof writeAlarms)[number]['reason'] | 'no-writer' | 'frozen';
-  /** What is wrong, and what to do. A CNI error may hold just 140 bytes of it. */
+  readonly reason: (typeof writeAlarms)[number]['reason'] | 'etcd-nearly-full' | 'no-writer' | 'frozen';
+  /** What is wrong, and what to do. A CNI error holds up to 140 bytes of it for a Pod with the longest names. */
   readonly message: string;
   /** RFC 3339. */
   readonly since: string;
@@ -21,6 +22,8 @@ export interface WriteObstacleOptions {
   readonly readAlarms: () => Promise<readonly string[]>;
   readonly freezeStore: Pick<FreezeStore, 'readFreeze'>;
   readonly lastWriter: Pick<LastWriter, 'agoMs'>;
+  /** What is left in etcd. */
+  readonly space?: Pick<EtcdSpace, 'reservedSince'>;
   /** How old an answer may be. Default: 2 s. */
   readonly maxAgeMs?: number;
 }
@@ -51,7 +54,7 @@ export class WriteObstacles {
 
   /** The first cause first: with an alarm no writer is elected, and nothing is recovered. */
   async #look(): Promise<WriteObstacle | undefined> {
-    const { freezeStore, readAlarms, lastWriter } = this.#options;
+    const { freezeStore, readAlarms, lastWriter, space } = this.#options;
     const signal = timeoutSignal(readTimeoutMs);
     const [alarms, freeze] = await Promise.all([
       rejectWhenAborted(readAlarms(), signal).catch(() => []),
@@ -59,6 +62,8 @@ export class WriteObstacles {
     ]);
     this.#ofAlarm = this.#obstacleOf(alarms);
     if (this.#ofAlarm) return this.#ofAlarm;
+    const since = space?.reservedSince;
+    if (since !== undefined) return { reason: 'etcd-nearly-full', message: reservedMessage, since: toInstant(since) };
     const withoutWriterMs = lastWriter.agoMs;
     if (withoutWriterMs >= maxWithoutWriterMs)
       return { reason: 'no-writer', message: noWriterMessage, since: toInstant(Date.now() - withoutWriterMs) };

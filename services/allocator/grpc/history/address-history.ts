@@ -129,9 +129,9 @@ async function readPage(
   let bytes = 0;
   const isOver = (step: number): boolean =>
     step >= maxSteps || bytes > maxPageBytes || (step > 0 && performance.now() > end);
-  // Sealed events without an archive end the page. The next page fails with the error.
+  // Events that were dropped, or are sealed without an archive, end the page. The next page fails with the error.
   const unlessGone = (error: unknown): undefined => {
-    if (!isPositionGone(error) || events.length === 0) throw error;
+    if (!isPositionGone(error) || (events.length === 0 && page.token !== '')) throw error;
   };
   for (let step = 0; !isOver(step) && cursors.size > 0 && events.length < page.size; step++) {
     const [subnet, seq] = [...cursors].reduce((newest, cursor) => (cursor[1] > newest[1] ? cursor : newest));

@@ -32,6 +32,7 @@ export async function getStatus(
     at: headTime(head),
     ...(oldest && { oldestSeq: oldest.seq, oldestAt: oldest.at }),
     logStartSeq: answer.firstLive,
+    historyStartSeq: historyStart(answer.segments()),
     ledgerTime: new Date(allocator.replica.clock.read().at).toISOString(),
     ...freeze,
     ...(obstacle && { cannotWrite: obstacle }),
