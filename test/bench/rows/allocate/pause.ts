@@ -36,7 +36,8 @@ export async function measurePause(name: string, { run, rounds, size }: BenchOpt
   const { live, suspendedMs } = sizes[name === 'pause-1m' ? name : size === 'smoke' ? size : 'normal'];
   const environment = await openHistoryEnvironment(run, live, { livePods: live, name: `etcd-${name}` });
   const { etcd } = environment;
-  const others = await Promise.all(['second', 'third'].map((each) => startAllocator(run, { etcd, name: each })));
+  const names = size === 'smoke' ? ['second'] : ['second', 'third'];
+  const others = await Promise.all(names.map((each) => startAllocator(run, { etcd, name: each })));
   const allocators = [environment.allocator, ...others];
   const connection = openConnection(run, allocators.map(({ endpoint }) => endpoint).join());
   await applyBenchSubnet(connection);
