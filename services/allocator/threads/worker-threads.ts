@@ -2,7 +2,7 @@
  * Runs each task in a thread of its own, with its own connection to etcd. Its memory is returned at its end, a cancelled task ends at
  * once, and a thread without memory ends its task only.
  */
-import { constants, setPriority } from 'node:os';
+import { constants, setPriority, totalmem } from 'node:os';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { createLogger, type Logger } from '../../../lib/process/log.ts';
@@ -13,8 +13,9 @@ import { connectEtcd } from '../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
 import { receiveReplies, sendReplies, type Task, type TaskRunner, type TaskTools } from './task.ts';
 
-/** The heap of a thread. The claims are beside it: a million of them have 300 MB. */
-const maxHeapMb = 512;
+/** Of the memory of the container, or of the machine: at most three threads run beside the thread that answers calls. */
+const heapPart = 1 / 4;
+const heapBounds = { leastMb: 128, mostMb: 4_096 };
 
 /** How a thread reaches the ledger. Credentials are in the environment, which it shares. */
 interface ThreadSettings {
@@ -40,6 +41,13 @@ export interface WorkerThreadsOptions extends ThreadSettings {
   readonly heapMb?: number;
 }
 
+/** A thread that reaches it ends, before the kernel ends the process. */
+function heapLimitMb(): number {
+  const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
+  const { leastMb, mostMb } = heapBounds;
+  return Math.min(mostMb, Math.max(leastMb, Math.floor((memoryBytes * heapPart) / 2 ** 20)));
+}
+
 export class WorkerThreads implements TaskRunner {
   readonly #options: WorkerThreadsOptions;
 
@@ -53,7 +61,7 @@ export class WorkerThreads implements TaskRunner {
     signal: AbortSignal,
   ): AsyncGenerator<Reply> {
     signal.throwIfAborted();
-    const { program, etcd, archive, archiveMaxBytes, log, onCrash, heapMb = maxHeapMb } = this.#options;
+    const { program, etcd, archive, archiveMaxBytes, log, onCrash, heapMb = heapLimitMb() } = this.#options;
     const data: ThreadData = { etcd, archive, archiveMaxBytes, task: name, request };
     const worker = new Worker(program, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: heapMb } });
     const failed = new Promise<never>((_, reject) => {
