@@ -8,6 +8,7 @@ import { evolve } from '../events/registry.ts';
 import { UndoLog } from './undo-log.ts';
 import { findDoubleAllocations } from './claims-on-network.ts';
 import { restoreState } from './snapshot.ts';
+import { noBindingTimeoutMs } from '../commands/command.ts';
 import { allocateAll } from '../testing/event-fixtures.ts';
 import { HolderWitness } from '../testing/holder-witness.ts';
 import { snapshotOf, startTime, type Untimed } from '../testing/given-when-then.ts';
@@ -159,19 +160,20 @@ describe(`Random histories of ${commands} commands: generations of names, late r
 
   it('give no address or MAC of a network to two Pods, or while a container of another Pod may use it or it is reserved for another owner, and nothing to an ended or an earlier Pod', () => {
     fc.assert(
-      fc.property(anyHistory, (history) => {
+      fc.property(anyHistory, fc.constantFrom(bindingTimeoutMs, noBindingTimeoutMs), (history, timeoutMs) => {
         let state: State = initialState();
-        const witness = new HolderWitness(bindingTimeoutMs);
+        const witness = new HolderWitness(timeoutMs);
         let [seq, now] = [0, startTime];
         let [realTime, skewMs] = [startTime, 0];
         for (const name of ['lan', 'overlay'])
-          evolve(state, { ...networkSubnet(name), seq: ++seq, at: now }, new UndoLog());
+          evolve(state, { ...networkSubnet(name, timeoutMs), seq: ++seq, at: now }, new UndoLog());
         for (const [step, afterMs] of history) {
           realTime += afterMs;
           if ('skewMs' in step) ({ skewMs } = step);
           now = Math.max(now, realTime + skewMs);
           if ('skewMs' in step) state = restoreState(snapshotOf(state));
-          const untimed = 'skewMs' in step ? undefined : commandOf(state, step, seq);
+          const command = 'skewMs' in step ? undefined : commandOf(state, step, seq);
+          const untimed = command && withTimeout(command, timeoutMs);
           const decision = untimed && decide(state, { ...untimed, now });
           if (untimed?.type === 'Allocate' && witness.hasEnded(untimed.pod.name, untimed.pod.uid))
             expect(decision, 'a late request').to.satisfy(changesNothing);
@@ -217,7 +219,11 @@ const changesNothing = (decision: Decision): boolean =>
     ? ['POD_SUPERSEDED', 'REQUEST_OUTDATED'].includes(decision.refusal.code)
     : decision.events.length === 0;
 
-const networkSubnet = (name: string): Event => ({
+/** The Subnets of a history have a binding timeout, or all of them have none. */
+const withTimeout = (command: Untimed, timeoutMs: number): Untimed =>
+  command.type === 'ApplySubnet' ? { ...command, spec: { ...command.spec, bindingTimeoutMs: timeoutMs } } : command;
+
+const networkSubnet = (name: string, timeoutMs: number = bindingTimeoutMs): Event => ({
   type: 'SubnetConfigured',
   subnet: name,
   data: {
@@ -228,7 +234,7 @@ const networkSubnet = (name: string): Event => ({
       provider: name === 'lan' ? 'net1.default' : 'ovn',
       protocol: 'IPv4',
       cooldownMs,
-      bindingTimeoutMs,
+      bindingTimeoutMs: timeoutMs,
     },
   },
 });
