@@ -311,7 +311,7 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   tasks.start((signal) => dropIdleClaims(writing, signal));
   const { onSealing: onOutcome } = metrics;
   const quotaBytes = options.etcdQuota;
-  const compaction = new EtcdCompaction(etcd);
+  const compaction = new EtcdCompaction(etcd, quotaBytes);
   const onSize = async (size: EtcdSize, revision: string): Promise<void> => {
     joined.space.update(size);
     metrics.onEtcdSize(size);

@@ -4,12 +4,15 @@
  */
 import type { Etcd3 } from 'etcd3';
 
-/** While more of the quota is in use than `aboveShare`: how often, and which revisions stay for readers of several pages. */
-const paces = [
-  { aboveShare: 0.7, intervalMs: 2_000, keepMs: 1_000 },
-  { aboveShare: 0.4, intervalMs: 60_000, keepMs: 60_000 },
-] as const;
-const maxKeepMs = 60_000;
+/** From this part of the quota on, once a minute. */
+const compactAbove = 0.4;
+/** From here on as often as a small quota needs it. */
+const compactFastAbove = 0.7;
+/** The old revisions of this time stay for readers of several pages, such as a start with many claims. */
+const keepMs = 60_000;
+const minIntervalMs = 2_000;
+/** Milliseconds for each byte of the quota: a busy writer fills 15 % of it with old revisions, at 5 MB a second. */
+const keepMsPerByte = 0.15 / 5_000;
 
 interface SeenRevision {
   readonly revision: string;
@@ -18,21 +21,24 @@ interface SeenRevision {
 
 export class EtcdCompaction {
   readonly #client: Pick<Etcd3, 'kv'>;
+  /** What stays while etcd is nearly full. */
+  readonly #fastKeepMs: number;
   /** Of the last minute, oldest first. */
   readonly #seen: SeenRevision[] = [];
   #compactedAtMs = -Infinity;
 
-  constructor(client: Pick<Etcd3, 'kv'>) {
+  constructor(client: Pick<Etcd3, 'kv'>, quotaBytes: number) {
     this.#client = client;
+    this.#fastKeepMs = Math.min(keepMs, quotaBytes * keepMsPerByte);
   }
 
   /** Called about once a second with the current revision. @param atMs of a clock that never goes back */
   async onRevision(revision: string, usedShare: number, atMs: number): Promise<void> {
-    while ((this.#seen[1]?.atMs ?? atMs) <= atMs - maxKeepMs) this.#seen.shift();
+    while ((this.#seen[1]?.atMs ?? atMs) <= atMs - keepMs) this.#seen.shift();
     this.#seen.push({ revision, atMs });
-    const pace = paces.find(({ aboveShare }) => usedShare > aboveShare);
-    if (!pace || atMs - this.#compactedAtMs < pace.intervalMs) return;
-    const old = this.#seen.findLast((each) => each.atMs <= atMs - pace.keepMs);
+    const keptMs = usedShare > compactFastAbove ? this.#fastKeepMs : keepMs;
+    if (usedShare <= compactAbove || atMs - this.#compactedAtMs < Math.max(minIntervalMs, keptMs)) return;
+    const old = this.#seen.findLast((each) => each.atMs <= atMs - keptMs);
     if (!old) return;
     this.#compactedAtMs = atMs;
     await this.#client.kv.compact({ revision: old.revision, physical: false });

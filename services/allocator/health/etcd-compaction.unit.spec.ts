@@ -3,11 +3,15 @@ import type { Etcd3 } from 'etcd3';
 import { EtcdCompaction } from './etcd-compaction.ts';
 
 /** The revisions that are compacted, by second, when the revision is 10 × the second and so much of the quota is in use. */
-async function compactions(seconds: number, usedShareAt: (second: number) => number): Promise<[number, string][]> {
+async function compactions(
+  seconds: number,
+  usedShareAt: (second: number) => number,
+  quotaBytes = 2 ** 31,
+): Promise<[number, string][]> {
   const done: [number, string][] = [];
   let second = 0;
   const compact = ({ revision }: { readonly revision: string }) => Promise.resolve(done.push([second, revision]));
-  const compaction = new EtcdCompaction({ kv: { compact } } as unknown as Pick<Etcd3, 'kv'>);
+  const compaction = new EtcdCompaction({ kv: { compact } } as unknown as Pick<Etcd3, 'kv'>, quotaBytes);
   for (; second <= seconds; second++)
     await compaction.onRevision(String(second * 10), usedShareAt(second), second * 1_000);
   return done;
@@ -26,10 +30,12 @@ describe('EtcdCompaction', () => {
     ]);
   });
 
-  it('keeps the last second when etcd is nearly full', async () => {
-    expect(await compactions(5, (second) => (second < 2 ? 0.1 : 0.85))).to.deep.equal([
-      [2, '10'],
-      [4, '30'],
+  it('keeps only the last seconds of a small quota that is nearly full, and the last minute of a large one', async () => {
+    const fills = (second: number): number => (second < 2 ? 0.1 : 0.85);
+    expect(await compactions(5, fills, 2 ** 25)).to.deep.equal([
+      [2, '0'],
+      [4, '20'],
     ]);
+    expect(await compactions(100, fills, 2 ** 31)).to.deep.equal([[60, '0']]);
   });
 });
