@@ -7,6 +7,7 @@ import { pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { type Claim, compareReuse } from '../../../ledger/domain/state/claim.ts';
+import type { State } from '../../../ledger/domain/state/state.ts';
 import type { ClaimMap } from '../../../ledger/domain/state/claims.ts';
 import { isDroppable, maxClaimsPerDrop } from '../../../ledger/domain/events/claims-dropped.ts';
 import { familyOf } from '../../../ledger/domain/addresses/address.ts';
@@ -54,8 +55,8 @@ async function dropClaimsOf(
   signal: AbortSignal,
 ): Promise<void> {
   const claims = state.claims.get(subnet);
-  // Most Subnets have few claims: they need no pass.
-  if (!claims || claims.size <= keep) return;
+  // Most Subnets have few claims beside those of present Pods: they need no pass.
+  if (!claims || claims.size - heldAddresses(state, subnet) <= keep) return;
   const now = clock.read().at;
   const addresses = await findExcess(keep, claims, (claim) => isDroppable(state, subnet, claim, now), signal);
   for (let first = 0; first < addresses.length; first += maxClaimsPerDrop) {
@@ -65,6 +66,12 @@ async function dropClaimsOf(
     await writer.submit({ command, answer: () => undefined, actor: 'allocator', signal });
   }
   if (addresses.length > 0) log.info({ subnet, claims: addresses.length }, 'idle claims were dropped');
+}
+
+/** How many usable addresses of a Subnet Pods hold. */
+function heldAddresses(state: State, subnet: string): number {
+  const pools = state.subnets.get(subnet)?.spaces.flatMap((space) => space.pools) ?? [];
+  return pools.reduce((sum, { inUse }) => sum + inUse, 0);
 }
 
 /** The idle claims but the newest `keep` of each family, longest idle first. */

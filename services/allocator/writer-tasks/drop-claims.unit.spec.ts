@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { describeState } from '../../../ledger/domain/testing/describe-state.ts';
+import type { ClaimMap } from '../../../ledger/domain/state/claims.ts';
 import { allocate } from '../../../ledger/domain/testing/event-fixtures.ts';
 import { dropIdleClaims } from './drop-claims.ts';
 import { LedgerClock } from '../../../ledger/log/chain/ledger-clock.ts';
@@ -147,5 +148,21 @@ describe('dropIdleClaims', () => {
       `${addressKey({ subnet: 'wide', address: far(0) })}: it does not follow from the log: another program wrote it`,
       '/ipledger/v1/dropped/wide: it is missing: event 19 was the last to change it',
     ]);
+  });
+
+  it('reads no claim of a Subnet whose Pods hold nearly all of them', async () => {
+    for (let index = 0; index < 20; index++)
+      await submitAll(working.writer, allocate(`live-${index}`, { ...wide, candidates: [[far(index)]] }));
+    await allocateAndRelease(3, 20);
+    elapsedMs = 10_000_000;
+    const done = new AbortController();
+    let passes = 0;
+    const writer = () => (++passes === 3 && done.abort(), working.writer);
+    const claims = working.replica.state.claims.get('wide') as ClaimMap;
+    const iterate = claims[Symbol.iterator].bind(claims);
+    let reads = 0;
+    Object.assign(claims, { [Symbol.iterator]: () => (reads++, iterate()) });
+    await dropIdleClaims({ replica: working.replica, writer, log: silentLog, keep: 5, intervalMs: 1 }, done.signal);
+    expect([claims.size, reads]).to.deep.equal([23, 0]);
   });
 });
