@@ -31,6 +31,8 @@ const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
   long: withPods(100_000),
 };
 const probesPerSecond = 20;
+/** As fast as a large node pool ends. Without a rate, the deletions themselves take the CPU of the API server. */
+const releasesPerSecond = 100;
 const pollMs = 250;
 const silenceMs = 120_000;
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;
@@ -54,8 +56,12 @@ export async function measureManyPods(
     record(createMeasurement({ name: `watcher-100k ${name}`, what, ours, floor: [quiet], goal: { atMost: 2 } }));
   };
 
-  const batch = { namespace, names: names.slice(0, releases), networks: [] };
-  const [during] = await Promise.all([probe(environment, 'releases', probes), deletePods(api, batch, run.signal)]);
+  const deleted = names.slice(0, releases);
+  const remove = (name: string) => deletePods(api, { namespace, names: [name], networks: [] }, run.signal);
+  const [during] = await Promise.all([
+    probe(environment, 'releases', probes),
+    atRate(deleted, releasesPerSecond, remove),
+  ]);
   recordLatency('releases', `during ${releases} releases`, during);
   const left = others + pods - releases + 2 * probes;
   await untilIpObjects(environment, left);
@@ -111,18 +117,32 @@ async function probe({ stack, run }: PodStack, prefix: string, count: number): P
     }
   };
   const following = follow();
-  const startedAt = performance.now();
-  const latencies: Promise<number>[] = [];
-  for (const [name, { promise }] of annotated) {
-    await sleep(Math.max(0, startedAt + (latencies.length * 1_000) / probesPerSecond - performance.now()));
+  const latencies = atRate([...annotated], probesPerSecond, async ([name, { promise }]) => {
     const createdAt = performance.now();
-    const created = createPods(api, { namespace, names: [name], networks: [first], labels }, signal);
-    latencies.push(created.then(() => promise).then((at) => at - createdAt));
-  }
+    await createPods(api, { namespace, names: [name], networks: [first], labels }, signal);
+    return (await promise) - createdAt;
+  });
   const ended = following.then(() => Promise.reject(new Error('the watch of the probes has ended')));
-  const measured = await Promise.race([Promise.all(latencies), ended]);
+  const measured = await Promise.race([latencies, ended]);
   stop.abort();
   return measured;
+}
+
+/** Starts work for each item at a steady rate. Returns the results. */
+async function atRate<Item, Result>(
+  items: readonly Item[],
+  perSecond: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const startedAt = performance.now();
+  const started: Promise<Result>[] = [];
+  for (const item of items) {
+    await sleep(Math.max(0, startedAt + (started.length * 1_000) / perSecond - performance.now()));
+    const result = work(item);
+    result.catch(() => undefined); // the end throws it
+    started.push(result);
+  }
+  return Promise.all(started);
 }
 
 /** From exec to the IP object of a Pod that was created before, and that the watcher reaches after all others. */
