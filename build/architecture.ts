@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 
 interface Platform {
-  /** Its folder of libraries in Debian, and the prefix of its binutils. */
+  /** The folder of libraries in Debian, and the prefix of binutils. */
   readonly triplet: string;
   /** The path of the dynamic loader, which executables contain. */
   readonly loader: string;
-  /** Its package of Node in the npm registry. */
+  /** The package of Node in the npm registry. */
   readonly nodePackage: string;
 }
 

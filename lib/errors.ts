@@ -33,7 +33,7 @@ export const status = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** One of them. */
+/** A status code of gRPC. */
 export type Status = (typeof status)[keyof typeof status];
 
 interface Meaning {

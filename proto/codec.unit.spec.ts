@@ -97,7 +97,7 @@ describe('The codec', () => {
     expect(decode('GetAddressReply', new Uint8Array())).to.deep.equal({});
   });
 
-  it('distinguishes an optional field that is zero from an absent one', () => {
+  it('distinguishes an optional field that is zero from an absent field', () => {
     const zero = decode('SubnetSpec', encode('SubnetSpec', { cooldownMs: 0 })) as SubnetSpec;
     const absent = decode('SubnetSpec', encode('SubnetSpec', { cooldownMs: undefined })) as SubnetSpec;
     expect(zero.cooldownMs).to.equal(0);
@@ -148,7 +148,7 @@ describe('The codec', () => {
     expect(() => decode('Event', bytes.subarray(0, bytes.length - 1))).to.throw();
   });
 
-  it('reads enums as their names, and rejects an unknown one', () => {
+  it('reads enums as their names, and rejects an unknown enum', () => {
     const event = decode(
       'Event',
       encode('Event', { addressReleased: { cause: 'RELEASE_CAUSE_POD_DELETED' } }),

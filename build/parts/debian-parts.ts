@@ -146,6 +146,6 @@ const aptOptions = (architecture: Architecture): string[] =>
     `Dir::State=${cacheFolder(architecture)}`,
     'Dir::State::status=/dev/null',
     `Dir::Cache=${cacheFolder(architecture)}`,
-    // Its own user cannot write to the folder of another user
+    // The user of apt cannot write to the folder of another user
     'APT::Sandbox::User=root',
   ].flatMap((option) => ['-o', option]);

@@ -86,7 +86,7 @@ type MutableAllocation = Mutable<Omit<AllocationPeriod, 'bindings'>> & { readonl
 /** The periods after a part of the events. */
 interface Periods {
   readonly allocationPeriods: MutableAllocation[];
-  /** The same, by the sequence number of the grant. */
+  /** The periods by the sequence number of the grant. */
   readonly byGrant: Map<number, MutableAllocation>;
   /** Bindings without an unbind so far. */
   openBindings: MutableBinding[];

@@ -13,7 +13,7 @@ const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/net
 /** A NIC that a Pod requests. */
 export interface RequestedAttachment {
   readonly provider: string;
-  /** Its name; "" if the annotation has none. */
+  /** The name of the NIC; "" if the annotation has none. */
   readonly interface: string;
 }
 

@@ -53,7 +53,7 @@ export interface LeftOut {
 export const addressesOf = (attachments: readonly ObservedAttachment[]): SubnetAddress[] =>
   attachments.flatMap(({ subnet, addresses }) => addresses.map((address) => ({ subnet, address })));
 
-/** Leaves out attachments whose addresses nothing decides. */
+/** Leaves out attachments whose addresses no record decides. */
 export const leaveUndecided = (attachments: readonly ObservedAttachment[]): LeftOut => ({
   attachments,
   addresses: addressesOf(attachments),

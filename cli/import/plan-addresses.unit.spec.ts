@@ -192,7 +192,7 @@ describe('planAddresses', () => {
     expect(rowsOf(mapped)).to.have.length(1);
   });
 
-  it('applies no Subnet that the ledger has, and reports one of another source', () => {
+  it('applies no Subnet that the ledger has, and reports a Subnet of another source', () => {
     const ledgerWith = (uid: string) =>
       ({ subnets: [{ name: 'lan', source: { uid, generation: 1 } }], allocations: [] }) as unknown as LedgerContents;
     const parts = { pods: [pod('web', 'lan')] };

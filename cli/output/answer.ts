@@ -22,7 +22,7 @@ export interface OutputStyle {
 export interface Answer {
   /** The document of JSON and YAML, with the API's field names. */
   readonly content: object;
-  /** The same for people, ending in a newline; '' for an empty answer. */
+  /** The answer for people, ending in a newline; '' for an empty answer. */
   readonly table: (zone: TimeZone, width: TableWidth) => string;
   /** The rows of CSV. Every answer has them, so no format fails after the operation is done. */
   readonly listing: () => Listing;

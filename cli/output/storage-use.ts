@@ -13,7 +13,7 @@ export function formatStorageUse({ usedBytes, quotaBytes, daysLeft }: StorageUse
   return `${use}, full ${until} at the growth of the last day`;
 }
 
-/** The same with what to do, if an operator should look; '' otherwise. */
+/** The use and what to do, if an operator should look; '' otherwise. */
 export function noticeOfStorageUse(use: StorageUse | undefined): string {
   if (!use) return '';
   const { usedBytes, quotaBytes, daysLeft = Infinity } = use;

@@ -4,7 +4,7 @@ import { formatTime, type TimeZone } from '../time/times.ts';
 
 export interface Column {
   readonly name: string;
-  /** Its cells are times, RFC 3339. */
+  /** Whether the cells are times, RFC 3339. */
   readonly time?: boolean;
   /** Printed only with `-o wide`, and in CSV. */
   readonly wide?: boolean;

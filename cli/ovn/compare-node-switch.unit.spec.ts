@@ -22,7 +22,7 @@ describe('The switch of a node', () => {
     ]);
   });
 
-  it('has a port too many if its container has no binding, also if another container of the Pod has one', () => {
+  it('has a port too many if its container has no binding, also if another container of the Pod has a binding', () => {
     const earlier = { ...nodeInterface, name: 'deadbeef_net1_h', containerId: 'deadbeefdeadbeef' };
     expect(compare(nodeSwitchWith(nodeInterface, earlier))).to.deep.equal([
       {

@@ -50,7 +50,7 @@ describe('OVN', () => {
     ]);
   });
 
-  it('has a port too many if ipledger owns one without an allocation', () => {
+  it('has a port too many if ipledger owns a port without an allocation', () => {
     const ports = [
       portWith(),
       portWith({ name: 'gone.default.net.default.ovn' }),

@@ -24,7 +24,7 @@ const dayMs = 86_400_000;
 
 /**
  * The time of an event for people: that of the machine's clock, which the event has beside its ledger time, if ledger time differs now
- * and differed then. A difference shrinks with each restart of an allocator. After a much larger one, or none now, the clock of that
+ * and differed then. A difference shrinks with each restart of an allocator. After a much larger difference, or without a difference now, the clock of that
  * machine was wrong, and not ledger time.
  * @param ledgerTime ledger time now
  */

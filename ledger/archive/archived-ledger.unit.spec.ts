@@ -148,7 +148,7 @@ describe('ArchivedLedger', () => {
     expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
   });
 
-  it('is sealed further by the next writer, also when the last one did not delete', async () => {
+  it('is sealed further by the next writer, also when the last writer did not delete', async () => {
     const { submit } = past.sealing;
     await failureOf(sealOldestEvents({ ...past.sealing, after: (step) => step === 'sealed' && stopHere() }, 20, never));
     expect(past.memory.get(logKey(20))).to.equal(texts[19]);

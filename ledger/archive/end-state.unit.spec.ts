@@ -15,7 +15,7 @@ describe('The end state of a segment', () => {
     const head = applyCommand({ state, head: first }, events);
     expect([...state.dropped.keys()]).to.deep.equal(['macvlan']);
     const lines = [...endStateLines({ state, head })];
-    // In parts, as they are unpacked
+    // The parts arrive as they are unpacked
     async function* parts() {
       for (const line of lines) yield [line];
     }

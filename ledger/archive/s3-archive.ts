@@ -19,7 +19,7 @@ interface S3Options {
   readonly prefix: string;
   readonly region: string;
   readonly credentials: CredentialSource;
-  /** For a request with its body. Default: a minute. */
+  /** The time limit of a request with its body. Default: a minute. */
   readonly timeoutMs?: number;
 }
 

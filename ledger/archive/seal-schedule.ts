@@ -46,7 +46,7 @@ export interface SealScheduleOptions extends Pick<
   readonly usedShare?: () => number;
   /** Called after each attempt to seal or delete events, with the kind of its failure. */
   readonly onOutcome?: (failure: ErrorKind | undefined) => void;
-  /** For specs. */
+  /** Set by specs only. */
   readonly intervalMs?: number;
 }
 

@@ -62,7 +62,7 @@ describe('End states of segments', () => {
     expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
   });
 
-  it('are verified: one that does not follow from the events is a finding', async () => {
+  it('are verified: a key that does not follow from the events is a finding', async () => {
     const { lastEndState } = past.ledger;
     past.ledger.lastEndState = async (...until) => {
       const start = await lastEndState.apply(past.ledger, until);
@@ -80,12 +80,12 @@ describe('End states of segments', () => {
     ]);
   });
 
-  it('are in each segment while a replica reads no segment without one', async () => {
+  it('are in each segment while a replica reads no segment without an end state', async () => {
     await sealBeside(60, 3, { ...past.sealing, canOmitEndState: () => false });
     expect(past.working.replica.state.segments.filter(hasEndState)).to.have.length(4);
   });
 
-  it('are due when the segments since the last one are as large as it, and after one of unknown size', () => {
+  it('are due when the segments since the last end state are as large as it, and after a segment of unknown size', () => {
     const segment = { from: 1, to: 2, since: '', until: '', hash: '', manifest: '', archive: '' };
     const of = (bytes: number, isFull = false) => ({ ...segment, files: { bytes, hasEndState: isFull } });
     expect(isEndStateDue([], 1)).to.equal(true);

@@ -34,7 +34,7 @@ interface StoredFile {
 /** The description of a segment. */
 export interface Manifest {
   readonly ledger: string;
-  /** At its end. */
+  /** The epoch at its end. */
   readonly epoch: number;
   readonly from: Seq;
   readonly to: Seq;
@@ -206,7 +206,7 @@ async function fetchContent(
   return content;
 }
 
-/** What a reader would refuse is not written. */
+/** Writes nothing that a reader would refuse. */
 const tooLarge = (what: string, bytes: number, limit: number): IpledgerError =>
   new IpledgerError(
     'OVERLOADED',

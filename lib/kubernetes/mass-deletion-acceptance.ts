@@ -12,7 +12,7 @@ export interface MassDeletionAcceptance {
   readonly id: string;
   /** Up to how many missing Pods are accepted as deleted: by namespace, and "*" for all. */
   readonly pods: Readonly<Record<string, number>>;
-  /** The same of Nodes. */
+  /** The number of accepted missing Nodes. */
   readonly nodes: number;
   /** The reason, for the record. */
   readonly reason: string;

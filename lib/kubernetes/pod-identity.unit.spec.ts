@@ -36,7 +36,7 @@ describe('Identity of a Pod in the ledger', () => {
     expect(assertedMachineOf({ ...launcher, controller: undefined })).to.equal(undefined);
   });
 
-  it('is not the machine when its instance is absent, is another one, or does not list the Pod', () => {
+  it('is not the machine when its instance is absent, is another instance, or does not list the Pod', () => {
     const why = (raw?: object) =>
       launcherMismatch(raw && machineInstanceOf(raw), machine, { name: 'p', uid: 'u-1' })?.kind;
     const metadata = { uid: 'u-of-vm1' };

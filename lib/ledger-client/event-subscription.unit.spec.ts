@@ -114,7 +114,7 @@ describe('Event subscription', () => {
     expect(seqsOf(recorded)).to.deep.equal([43]);
   });
 
-  it('of a filtered stream checks the order, and continues after the events left out', async () => {
+  it('event subscription of a filtered stream checks the order, and continues after the events left out', async () => {
     const recorded = await subscribe(
       position(10),
       [

@@ -52,7 +52,7 @@ describe('Connection slots', () => {
     expect(slots.count).to.equal(3);
   });
 
-  it('close the oldest connection when all clients have one', () => {
+  it('close the oldest connection when all clients have one connection', () => {
     expect(opened(2, ['10.0.0.1', '10.0.0.2', '10.0.0.3']).open).to.deep.equal([false, true, true]);
   });
 

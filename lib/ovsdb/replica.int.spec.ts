@@ -188,7 +188,7 @@ describe('A replica', () => {
     await old.end();
   });
 
-  it('reads the schema again when it is converted, and then knows its new columns', async () => {
+  it('reads the schema again when the database is converted, and then knows its new columns', async () => {
     await writer.client.transact([insertItem({ name: 'a' })]);
     const known = writer.statuses.length;
     const { Item, Part } = testSchema.tables;

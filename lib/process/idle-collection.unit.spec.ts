@@ -18,7 +18,7 @@ describe('The collection of an idle program', () => {
     expect(collection.isDue(idle(132), 0)).to.equal(true);
   });
 
-  it('is due once, also if it has returned little, and again after another growth', () => {
+  it('is due once, also if it has returned little, and again after further growth', () => {
     const collection = new IdleCollection(mebibytes(100));
     expect(collection.isDue(idle(300), 0)).to.equal(true);
     collection.onCollected(mebibytes(290), { now: 0, pauseMs: 50 });
@@ -39,7 +39,7 @@ describe('The collection of an idle program', () => {
     expect(collection.isDue(idle(240), 0)).to.equal(true);
   });
 
-  it('is never due after one that has paused the program for more than a second', () => {
+  it('is never due after a collection that has paused the program for more than a second', () => {
     const collection = new IdleCollection(mebibytes(100));
     collection.onCollected(mebibytes(500), { now: 0, pauseMs: 1_001 });
     expect(collection.isDue(idle(900), minuteMs)).to.equal(false);

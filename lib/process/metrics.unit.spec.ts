@@ -12,19 +12,19 @@ describe('Metrics', () => {
     expect(await registry.getSingleMetricAsString('full')).to.not.contain('"a"');
   });
 
-  it('without labels have one value', async () => {
+  it('metrics without labels have one value', async () => {
     const registry = createRegistry();
     addGauge(registry, { name: 'writer', help: 'Whether it writes.', read: () => true });
     expect(await registry.getSingleMetricAsString('writer')).to.match(/\nwriter 1$/);
   });
 
-  it('without labels have no value when there is no reading', async () => {
+  it('metrics without labels have no value when there is no reading', async () => {
     const registry = createRegistry();
     addGauge(registry, { name: 'seq', help: 'What a standby does not know.', read: () => undefined });
     expect(await registry.getSingleMetricAsString('seq')).to.not.match(/^seq /m);
   });
 
-  it('with one label have a value for each of its values', async () => {
+  it('metrics with one label have a value for each of its values', async () => {
     const registry = createRegistry();
     const read = () => ({ used: 2, free: 3 });
     addGauge(registry, { name: 'bytes', help: 'Bytes.', labels: ['kind'], read });

@@ -81,7 +81,7 @@ export class CertificateReloader implements experimental.CertificateProvider {
     if (log) reloaders.push(this);
   }
 
-  /** By file, the part of the validity that is left: of the own certificate, and of the authority that expires last. */
+  /** The part of the validity that is left, by file: of the certificate, and of the authorities. */
   remaining(): [file: string, ratio: number][] {
     const { own, certificates } = this.#files.current;
     const authorities = parseCertificates(this.#paths.ca, certificates.ca);

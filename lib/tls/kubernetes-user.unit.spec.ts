@@ -12,7 +12,7 @@ describe('The identity of a Kubernetes user', () => {
     ['a\n,"\\\u{1F600}', 'kubernetes:a%0A%2C%22%5C%F0%9F%98%80'],
     ['ipledger://agent/node-1', 'kubernetes:ipledger://agent/node-1'],
   ] as const)
-    it(`of ${JSON.stringify(username)} is ${uri}, also where it was forwarded`, () => {
+    it(`the identity of the Kubernetes user ${JSON.stringify(username)} is ${uri}, also where it was forwarded`, () => {
       const identity = kubernetesIdentity(username);
       expect(identity).to.include({ kind: 'kubernetes-user', uri });
       expect(parseKubernetesIdentity(uri)).to.deep.equal(identity);
@@ -24,7 +24,7 @@ describe('The identity of a Kubernetes user', () => {
     expect(new Set(names.map((name) => kubernetesIdentity(name)?.uri)).size).to.equal(names.length);
   });
 
-  it('does not exist for an empty name, or one that is too long to be recorded', () => {
+  it('does not exist for an empty name, or a name that is too long to be recorded', () => {
     expect(kubernetesIdentity('')).to.equal(undefined);
     expect(kubernetesIdentity('a'.repeat(512))).to.not.equal(undefined);
     expect(kubernetesIdentity('a'.repeat(513))).to.equal(undefined);

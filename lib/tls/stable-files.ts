@@ -33,7 +33,7 @@ interface ReadResult<Files> {
   readonly files: Files | Error;
 }
 
-/** It polls the files while it has a listener. */
+/** Files that are polled while there is a listener. */
 export class StableFiles<Files extends { readonly [Part in keyof Files]: Buffer }, Content> {
   readonly #options: StableFilesOptions<Files, Content>;
   readonly #listeners = new Map<unknown, (content: Content) => void>();

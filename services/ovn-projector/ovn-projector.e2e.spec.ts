@@ -229,7 +229,7 @@ describe('ovn-projector', function () {
     expect(await metric('ipledger_ovn_northbound_connected')).to.equal(1);
   });
 
-  it('is refused when it continues after another one has taken over', async () => {
+  it('is refused when it continues after another projector has taken over', async () => {
     const { northbound } = central;
     const second = await startOvnProjector(run, { allocator, cluster: account, northbound, name: 'ovn-projector-2' });
     expect(await metric('ipledger_ovn_projector_active', second)).to.equal(0);

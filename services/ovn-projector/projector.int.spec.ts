@@ -97,7 +97,7 @@ describe('A projector', function () {
     expect(outcomes).to.deep.equal(['committed']);
   });
 
-  it('is refused and ends when another one has written since it was suspended', async () => {
+  it('is refused and ends when another projector has written since it was suspended', async () => {
     const inputs = inputsOf(1);
     const desired = new DesiredRows(inputs);
     let gate = Promise.resolve();
@@ -128,7 +128,7 @@ describe('A projector', function () {
     expect(connected.view.named('Logical_Switch_Port', logicalPortName(late))).to.deep.equal([]);
   });
 
-  it('writes nothing while the database is of a later position, and continues when it has reached that', async () => {
+  it('writes nothing while the database has a later position, and continues when it has reached that position', async () => {
     await setFence(formatFence({ ledger: testLedger, epoch: 1, seq: 100, writer: 'b' }));
     let seq = 99;
     const desired = new DesiredRows(inputsOf(1));
@@ -155,7 +155,7 @@ describe('A projector', function () {
     await connected.until(() => countPorts(connected) === 2);
   });
 
-  it('leaves out a row that the server rejects, and writes the others', async () => {
+  it('leaves out a row that the server rejects, and writes the other rows', async () => {
     const inputs = rowInputs({
       subnets: [subnetNamed('lan'), subnetNamed('wire')],
       settings: { wire: settingsOf({ vlan: 'wrong' }) },

@@ -62,7 +62,7 @@ describe('an acceptance of a mass deletion', () => {
     expect([applied, deletions.used]).to.deep.equal([[], 'one']);
   });
 
-  it('replaces an earlier one', () => {
+  it('replaces an earlier result', () => {
     const { deletions, applied } = world();
     deletions.read(annotationsOf(acceptance));
     deletions.read(annotationsOf({ id: 'two', pods: {}, nodes: 7, reason: '' }));

@@ -55,7 +55,7 @@ describe('Handover state', () => {
     expect(written('')).to.equal('9');
   });
 
-  it('has the first version until another one has settled', () => {
+  it('has the first version until another version has settled', () => {
     const keeper = new HandoverStateWriter(emptyHandoverState);
     expect(parseHandoverState(keeper.write(emptyHandoverState)).pods).to.equal('');
     expect(parseHandoverState(keeper.write(seen('7'))).pods).to.equal('7');

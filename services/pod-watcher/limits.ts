@@ -12,7 +12,7 @@ export const podLimits = {
   attachments: 24,
   /** Entries of an `ip_pool` list; also the allocator's limit for one attachment. */
   candidates: 256,
-  /** The same for all attachments together. */
+  /** The candidates of all attachments together. */
   candidatesOfPod: 1_024,
   /** Addresses in all `ip_pool` annotations together: the candidates of both families. */
   poolAddresses: 2_048,

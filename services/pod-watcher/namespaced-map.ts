@@ -23,7 +23,7 @@ export class NamespacedMap<Value> {
     return this.#namespaces.get(namespaceOf(key))?.has(nameOf(key)) === true;
   }
 
-  /** It keeps both texts: pass those that the value has itself. */
+  /** Keeps both texts: pass those that the value has itself. */
   set({ namespace, name }: NamespacedName, value: Value): void {
     const values = this.#namespaces.get(namespace) ?? new Map<string, Value>();
     if (!values.has(name)) this.#size++;

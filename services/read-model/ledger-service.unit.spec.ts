@@ -42,7 +42,7 @@ describe('A read model that begins in the middle of a ledger', () => {
   const refused = (request: MessageInput<HistoryRequest>, more: Partial<LedgerQueries> = {}): Promise<unknown> =>
     history(request, more).catch((error: unknown) => error);
 
-  it('returns its events, and then an error for older ones', async () => {
+  it('returns its events, and then an error for older events', async () => {
     const reply = await history({ namespace: 'default', pod: 'web' });
     expect(seqs(reply)).to.deep.equal([903, 902, 901, 900]);
     const error = await refused({ namespace: 'default', pod: 'web', pageToken: reply.nextPageToken });

@@ -125,7 +125,7 @@ describe('storeEvents', () => {
   const replyOf = (from: number, to: number): WatchReply =>
     watchReply(Array.from({ length: to - from + 1 }, (_, index) => fakeEvent(from + index)));
 
-  it('stores several replies in one transaction while it catches up, and the last one at the head', async () => {
+  it('stores several replies in one transaction while it catches up, and the last reply at the head', async () => {
     const positions = positionsOf();
     const replies = [1, 501, 1_001, 1_501, 2_001].map((from) => replyOf(from, from + 499));
     await follow([keepalive(2_600), ...replies, replyOf(2_501, 2_600), replyOf(2_601, 2_603)]);

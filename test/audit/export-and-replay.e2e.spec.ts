@@ -115,7 +115,7 @@ describe('The record', function () {
     expect((JSON.parse(held.stdout) as { allocations: unknown[] }).allocations).to.have.length(30);
   });
 
-  it('is not served while its replay has not ended; an allocator that started before then waits for that', async () => {
+  it('is not served while its replay has not ended; an allocator that started earlier waits for the end', async () => {
     const file = join(run.folder, 'ledger.ndjson');
     const copy = await startEtcd(run, { name: 'copy' });
     expect((await runIpledger(['replay', file, '--etcd', copy.endpoint])).code).to.equal(0);
@@ -176,7 +176,7 @@ describe('The record', function () {
       );
   });
 
-  it('contains the rotation to a new key, signed by the previous one', async () => {
+  it('contains the rotation to a new key, signed by the previous key', async () => {
     const next = generateKey('audit.example/ledger');
     writeFileSync(`${allocator.keyFile}.new`, `${next.signer}\n`);
     renameSync(`${allocator.keyFile}.new`, allocator.keyFile);

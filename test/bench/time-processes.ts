@@ -21,9 +21,9 @@ export interface TimedProcess {
 }
 
 export interface TimedProcesses {
-  /** From the first exec to the last end. */
+  /** The time from the first exec to the last end. */
   readonly ms: number;
-  /** In the order of the calls. */
+  /** Sorted by calls. */
   readonly calls: readonly TimedProcess[];
 }
 

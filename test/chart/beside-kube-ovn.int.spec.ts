@@ -7,7 +7,7 @@ import { root } from '../harness/paths.ts';
 import { chartFolder, parseManifests, renderChart } from './render-chart.ts';
 
 describe('The Helm chart beside Kube-OVN', () => {
-  it('gives the pod-watcher no right to change objects of Kube-OVN beside it, and installs no CustomResourceDefinition of it', async () => {
+  it('gives the pod-watcher no right to change objects of Kube-OVN, and installs no CustomResourceDefinition of Kube-OVN', async () => {
     const manifests = parseManifests(await renderChart([join(root, 'test/chart/values/beside-kube-ovn.yaml')]));
     const ofKubeOvn = manifests
       .flatMap(({ rules = [] }) => rules)

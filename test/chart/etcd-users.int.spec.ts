@@ -43,7 +43,7 @@ describe('The job for the users of etcd', function () {
   const etcdctl = async (as: TlsFiles, ...args: string[]) =>
     runCommand(await findProgram('etcdctl'), args, { env: environment(as) });
 
-  it('creates them one time by any member that answers, and completes an interrupted run', async () => {
+  it('creates the users once by any member that answers, and completes an interrupted run', async () => {
     // An interrupted run leaves this role
     expect((await etcdctl(files.etcd.root, 'role', 'add', 'ipledger')).code).to.equal(0);
     expect(await createUsers()).to.contain('authentication is on');

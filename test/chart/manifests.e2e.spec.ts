@@ -32,7 +32,7 @@ describe('The chart on a real API server', function () {
   let allocator: AllocatorServer;
   before(async () => {
     run = openRun();
-    // It gets further CustomResourceDefinitions, so no other spec can use it
+    // This cluster gets further CustomResourceDefinitions, so no other spec can use it
     [cluster, [, allocator]] = await Promise.all([startCluster(run, { controllers: false }), startLedger(run)]);
     await cluster.apply(stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }));
     await applyCertManagerCrds(cluster.kubectl);
@@ -75,7 +75,7 @@ describe('The chart on a real API server', function () {
     );
   };
 
-  it('lets the pod-watcher serve a Pod and become the active one', async () => {
+  it('lets the pod-watcher serve a Pod and become the active watcher', async () => {
     const kubeconfig = await cluster.kubeconfigFor(accountOf('ipledger-pod-watcher'), accountGroups);
     const healthListen = `127.0.0.1:${await findFreePort()}`;
     const launch = watcherLaunch({ name: 'pod-watcher', allocator: allocator.endpoint, kubeconfig, healthListen });

@@ -18,24 +18,24 @@ function formsOf(first: string): string[] {
 }
 
 describe('The forms in docs/annotations.md', () => {
-  it('of an address are accepted', () => {
+  it('the forms in docs/annotations.md of an address are accepted', () => {
     const forms = formsOf('an address');
     expect(forms).to.have.length(2);
     expect(forms.map(parseAddress)).to.not.include(undefined);
   });
 
-  it('of an excluded range are accepted', () => {
+  it('the forms in docs/annotations.md of an excluded range are accepted', () => {
     const problems: string[] = [];
     const intervals = readExcludes(formsOf('`excludeIps` of a Subnet'), problems);
     expect(problems).to.deep.equal([]);
     expect(intervals.map(({ first, last }) => last - first)).to.deep.equal([4n]);
   });
 
-  it('of a MAC are the same MAC', () => {
+  it('the forms in docs/annotations.md of a MAC are the same MAC', () => {
     expect(formsOf('a MAC').map(parseMac)).to.deep.equal(Array.from({ length: 3 }, () => '02:00:00:53:6b:bb'));
   });
 
-  it('of routes are accepted', () => {
+  it('the forms in docs/annotations.md of routes are accepted', () => {
     const [routes = ''] = formsOf('`<provider>.kubernetes.io/routes`');
     expect(parseRoutes(routes)).to.deep.include({ value: [{ dst: '10.0.0.0/8', gw: '172.17.0.1' }] });
   });

@@ -190,7 +190,7 @@ describe('Node agents with ServiceAccount tokens', function () {
       expect(await bind(await createToken(ofPod('agent-1'), { audience }))).to.match(/^UNAUTHENTICATED/);
   });
 
-  it('a token of another ServiceAccount is rejected, also of one with the same name in another namespace', async () => {
+  it('a token of another ServiceAccount is rejected, also of a ServiceAccount with the same name in another namespace', async () => {
     const other = await createToken(ofPod('other'), { name: 'other' });
     expect(await bind(other)).to.match(/^UNAUTHENTICATED: .*serviceaccount:kube-system:other, and not of/);
     const tenants = await createToken(ofPod('tenant'), { ns: 'default' });

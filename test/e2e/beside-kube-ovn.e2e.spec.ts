@@ -98,7 +98,7 @@ describe('beside Kube-OVN', function () {
       return address;
     });
 
-  it('a network moves to the ledger: its Pods keep their addresses, and its new Pods get others', async () => {
+  it('a network moves to the ledger: its Pods keep their addresses, and its new Pods get other addresses', async () => {
     // Given a Pod that Kube-OVN gave an address
     await makePod('old');
     expect(await waitForAddress('old')).to.equal('172.17.0.2');
@@ -175,7 +175,7 @@ describe('beside Kube-OVN', function () {
     expect(await annotationsOf('old')).to.include({ 'lan.default.kubernetes.io/ip_address': '172.17.0.2' });
   });
 
-  it('a Subnet in force gives no new address while a later Subnet of Kube-OVN may give the same', async () => {
+  it('a Subnet in force gives no new address while a later Subnet of Kube-OVN may give the same address', async () => {
     const later = { ...lan, cidrBlock: '172.17.0.128/25', gateway: '172.17.0.129', provider: 'later.default' };
     await kubernetes.create({ kind: 'Subnet', metadata: { name: 'later' }, spec: later });
     const offers = (v4availableIPrange: string) =>

@@ -234,7 +234,7 @@ describe('Certificates of cert-manager', function () {
     expect(fresh.failed).to.deep.equal([]);
   });
 
-  it('open connections last while the authority is replaced, and all programs then accept only the new one', async () => {
+  it('open connections last while the authority is replaced, and all programs then accept only the new authority', async () => {
     const outdated: TlsFiles = {
       ca: join(run.folder, 'old-ca.crt'),
       cert: join(run.folder, 'old.crt'),

@@ -162,14 +162,14 @@ describe('Kubernetes users', function () {
       return stderr;
     };
 
-    it('with a client certificate, get the alternatives', async () => {
+    it('users of a kubeconfig with a client certificate get the alternatives', async () => {
       const kubeconfig = await cluster.kubeconfigFor('dave');
       expect(await runByKubeconfig(kubeconfig)).to.match(
         /client certificate and no token.*--service-account NAME.*--token-file.*IPLEDGER_TLS_CERT/,
       );
     });
 
-    it('with impersonation, are refused', async () => {
+    it('users of a kubeconfig with impersonation are refused', async () => {
       const token = await createToken(cluster, 'alice');
       const file = join(run.folder, 'as.kubeconfig');
       const kubeconfig = writeUserKubeconfig(cluster, file, { token, as: 'root' });
@@ -177,7 +177,7 @@ describe('Kubernetes users', function () {
       expect(await runByKubeconfig(kubeconfig, '--as', 'root')).to.contain('cannot verify impersonation');
     });
 
-    it('with an unknown context, get the names of the contexts', async () => {
+    it('users of a kubeconfig with an unknown context get the names of the contexts', async () => {
       expect(await runByKubeconfig(cluster.kubeconfig, '--context', 'nowhere')).to.contain(
         'the kubeconfig has no context nowhere: it has ipledger',
       );

@@ -131,7 +131,7 @@ describe('The read model', function () {
       }
     });
 
-    it('when it rejects a request', async () => {
+    it('gives the same replies as the allocator when it rejects a request', async () => {
       for (const query of [{ pod: 'a' }, { node: 'n', namespace: 'x' }, { since: 'yesterday' }, { pageToken: 'x' }]) {
         const [expected, found] = await Promise.all(
           (['allocator', 'readModel'] as const).map((server) =>
@@ -163,7 +163,7 @@ describe('The read model', function () {
   });
 
   describe('follows the ledger', () => {
-    it('and continues after it was killed', async () => {
+    it('follows the ledger and continues after it was killed', async () => {
       const pod = { namespace: 'team-0', name: 'newcomer', uid: 'uid-newcomer' };
       const attachments = [{ provider: 'wide.default', subnets: ['wide'] }];
       await server.kill();
@@ -178,7 +178,7 @@ describe('The read model', function () {
       });
     });
 
-    it('and answers nothing while the allocator is down, and starts again for another ledger', async () => {
+    it('follows the ledger and answers nothing while the allocator is down, and starts again for another ledger', async () => {
       await allocator.kill();
       const error = await request('readModel', LedgerService.history, {}).catch((thrown: unknown) => thrown);
       expect(error).to.have.property('message').that.contains('cannot compare its events with the ledger');
@@ -190,7 +190,7 @@ describe('The read model', function () {
       }, timeoutMs);
     });
 
-    it('and is equal after its file was deleted', async () => {
+    it('follows the ledger and is equal after its file was deleted', async () => {
       await server.stop();
       for (const suffix of ['', '-wal', '-shm']) rmSync(server.file + suffix, { force: true });
       await server.start();

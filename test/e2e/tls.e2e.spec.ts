@@ -124,7 +124,7 @@ describe('mutual TLS', function () {
     expect((await actorsOf('forwarded'))[0]).to.equal('AddressAllocated by ipledger://operator/test');
   });
 
-  it('the CLI presents its certificate, and reports a rejected one with the reason', async () => {
+  it('the CLI presents its certificate, and reports a rejected certificate with the reason', async () => {
     const { allocator } = scene.stack;
     expect((await runIpledger(['subnets'], { allocator, tls: operator })).stdout).to.contain('ledger at epoch 1');
     expect((await runIpledger(['subnets'], { allocator, tls: certificates.viewer })).stdout).to.contain('macvlan');

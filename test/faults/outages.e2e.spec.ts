@@ -47,7 +47,7 @@ describe('faults: an outage', function () {
   const outageKinds: readonly OutageKind[] = ['killed', 'frozen'];
   for (const [what, serversOf] of parts)
     for (let round = 1; round <= testSize.rounds; round++)
-      it(`of ${what}: Pods are created and deleted during it, or as soon as possible after it${roundSuffix(round)}`, async () => {
+      it(`an outage of ${what}: Pods are created and deleted during it, or as soon as possible after it${roundSuffix(round)}`, async () => {
         const names = (kind: string): string => `${what.replaceAll(' ', '-').toLowerCase()}-${round}-${kind}`;
         const [goes, forced, starts] = await Promise.all([
           createSettledPod(names('goes'), { running: true }),
@@ -74,7 +74,7 @@ describe('faults: an outage', function () {
         await expectInvariants(environment, lives);
       });
 
-  it('of the pod-watchers for 20 s: a waiting ADD times out, and the next ADD, for a new sandbox, succeeds', async () => {
+  it('an outage of the pod-watchers for 20 s: a waiting ADD times out, and the next ADD, for a new sandbox, succeeds', async () => {
     let late: ChurnedPod | undefined;
     await withOutageDuring(environment.watchers, 'frozen', async () => {
       late = await createPod(environment, 'late', random);
@@ -90,7 +90,7 @@ describe('faults: an outage', function () {
     await expectInvariants(environment, lives);
   });
 
-  it('of the Kubernetes API: ADD succeeds for a Pod with addresses, because CNI_ARGS has its uid', async () => {
+  it('an outage of the Kubernetes API: ADD succeeds for a Pod with addresses, because CNI_ARGS has its uid', async () => {
     const life = await createSettledPod('without-api', { running: false });
     await withOutageDuring([environment.stack.cluster.apiServer], 'killed', async () => {
       for (const network of life.networks) life.sandboxes.push(await setUpSandbox(environment, life, network));

@@ -150,7 +150,7 @@ describe('Sealing with a writer that is killed', function () {
   }
 
   steps.forEach((step, index) => {
-    it(`at "${step}" loses no event, changes no reply, and is completed by the next writer`, async () => {
+    it(`a seal whose writer is killed at "${step}" loses no event, changes no reply, and is completed by the next writer`, async () => {
       const to = segmentEnds[index] ?? 0;
       expect(await sealUpTo(to, step)).to.equal('SIGKILL');
       await expectNothingLost();

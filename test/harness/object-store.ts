@@ -45,7 +45,7 @@ export async function startObjectStore(run: Run): Promise<ObjectStore> {
       root,
     ],
     ready: async (signal) => {
-      // It rejects an unsigned request, which shows that it serves.
+      // The store rejects an unsigned request, which shows that it serves.
       await (await fetch(endpoint, { signal })).arrayBuffer();
     },
     readyWithinMs: 120_000,

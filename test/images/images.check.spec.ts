@@ -51,7 +51,7 @@ describe('The images', function () {
   this.timeout(1_200_000);
   let run: Run;
   let archives: Record<'ipledger' | 'ipledger-node', ImageArchive>;
-  /** Those that this machine can run. */
+  /** The images that this machine can run. */
   let images: Record<'ipledger' | 'ipledger-node', UnpackedImage>;
   before(async () => {
     run = openRun();

@@ -79,7 +79,7 @@ describe('push-images', function () {
     }
   });
 
-  it('reports a missing registry, and one that does not answer', async () => {
+  it('reports a missing registry, and a registry that does not answer', async () => {
     expect(await push('')).to.deep.include({ code: 2, stdout: '' });
     const { code, stderr } = await push('127.0.0.1:1/net');
     expect(code).to.equal(1);

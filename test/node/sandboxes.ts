@@ -17,7 +17,7 @@ export interface Sandbox {
   /** "namespace/name" */
   readonly pod: string;
   readonly uid: string;
-  /** Its network namespace, with its path from outside the node. */
+  /** The network namespace, with its path from outside the node. */
   readonly network: Namespace;
 }
 

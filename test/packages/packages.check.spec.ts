@@ -66,7 +66,7 @@ describe('The packages of the command line', function () {
   describe('npm', () => {
     const withNode = `${dirname(process.execPath)}:/usr/bin:/bin`;
 
-    it('installs one package and no other', async () => {
+    it('installs one package and no other package', async () => {
       const { stdout } = await start('npm', ['ls', '--all', '--parseable', '--prefix', dirname(installed)]);
       expect(stdout.trim().split('\n').slice(1)).to.deep.equal([join(installed, 'ipledger')]);
     });

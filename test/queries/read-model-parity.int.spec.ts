@@ -32,7 +32,7 @@ const context: CallContext = { actor: 'anonymous', signal: never };
 interface Act {
   readonly what: (typeof kinds)[number];
   readonly pod: number;
-  /** It names the uid of the previous Pod of this name. */
+  /** Whether it names the uid of the previous Pod of this name. */
   readonly isLate: boolean;
   readonly node: number;
 }

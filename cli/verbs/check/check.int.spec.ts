@@ -287,14 +287,14 @@ describe('ipledger check', function () {
   });
 
   describe('exits with 2 and the reason', () => {
-    it('without an allocator', async () => {
+    it('exits with 2 and the reason without an allocator', async () => {
       await allocator[Symbol.asyncDispose]();
       const { status, stdout, stderr } = await check();
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.match(/^ipledger: the comparison failed: cannot reach the allocator at 127.0.0.1:\d+ /);
     });
 
-    it('without permission', async () => {
+    it('exits with 2 and the reason without permission', async () => {
       listed['ips'] = () => 403;
       const { status, stdout, stderr } = await check();
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
@@ -303,7 +303,7 @@ describe('ipledger check', function () {
       );
     });
 
-    it('without a kubeconfig', async () => {
+    it('exits with 2 and the reason without a kubeconfig', async () => {
       const result = await runProgram(['check'], {
         IPLEDGER_ENDPOINT: allocator.endpoint,
         KUBECONFIG: join(folder, 'nowhere'),

@@ -10,7 +10,7 @@ describe('The comparison of Nodes with node agents', () => {
     expect(describeDisagreements({ nodes, pods: [web, agentOn('node-1'), agentOn('node-2')] })).to.deep.equal([]);
   });
 
-  it('names the nodes without an agent, and with one that is not ready or is deleted', () => {
+  it('names the nodes without an agent, and with an agent that is not ready or is deleted', () => {
     const ending = { ...agentOn('node-3'), isTerminating: true };
     const pods = [web, agentOn('node-2', 'not ready'), ending];
     expect(describeDisagreements({ nodes, pods })).to.deep.equal([

@@ -98,7 +98,7 @@ describe('The usage of subnets and pools', () => {
       expect(countsOf(other, '1')).to.deep.equal([]);
   });
 
-  it('of a pool includes an address that its subnet excludes', () => {
+  it('the usage of a pool includes an address that its subnet excludes', () => {
     const addresses = [{ address: '10.0.0.205', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
     const [family] = subnet.usage as [Subnet['usage'][0]];
     const countsOfPool = (inUse: string) => {
@@ -128,7 +128,7 @@ describe('Bindings and fences', () => {
     allocationSeq: allocation.seq,
   };
 
-  it('of a released address are no disagreement while the container may answer', () => {
+  it('bindings of a released address are no disagreement while the container may answer', () => {
     const lingering = { ...current, addresses: ['10.0.0.8'] };
     expect(describeDisagreements({ bindings: [current, lingering] })).to.deep.equal([]);
     expect(findBindingsWithoutAllocation(createCheckInput({ bindings: [current, lingering] }).ledger)).to.deep.equal([
@@ -136,14 +136,14 @@ describe('Bindings and fences', () => {
     ]);
   });
 
-  it('of a deleted Node are reported', () => {
+  it('bindings of a deleted Node are reported', () => {
     const lingering = { ...current, addresses: ['10.0.0.8'], allocationSeq: 3 };
     expect(describeDisagreements({ bindings: [current, lingering], nodes: ['node-2'] })).to.deep.equal([
       'Node deleted: 10.0.0.8 of subnet lan: held for container c0ffee of Pod default/web on node node-1, and there is no such Node',
     ]);
   });
 
-  it('on two nodes are reported, also for an allocated address', () => {
+  it('bindings on two nodes are reported, also for an allocated address', () => {
     const first = { ...current, allocationSeq: 3, binding: { ...binding, at: '2026-11-17T14:00:00Z' } };
     const second = {
       ...current,
@@ -156,7 +156,7 @@ describe('Bindings and fences', () => {
     expect(found[0]?.remedy).to.match(/^kubectl get node node-1 -o wide +# remove the container there: /);
   });
 
-  it('on two nodes are correct for a virtual machine in migration, as are two containers on one node', () => {
+  it('bindings on two nodes are correct for a virtual machine in migration, as are two containers on one node', () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
     const other = { ...current, binding: { ...binding, containerId: 'cafe', node: 'node-2' } };
     const nodes = ['node-1', 'node-2'];

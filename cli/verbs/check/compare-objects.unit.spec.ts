@@ -4,7 +4,7 @@ import type { Subnet } from '../../../proto/generated/ipledger.ts';
 import { allocation, attachmentOf, describeDisagreements, ip, subnet, web } from './testing/check-input.fixture.ts';
 
 describe('IP objects', () => {
-  it('are reported if one is missing, also with a shortened name', () => {
+  it('are reported as missing, also with a shortened name', () => {
     expect(describeDisagreements({ ips: [] })).to.deep.equal([
       'IP object missing: IP web.default.lan.default: there is none for 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7) of Pod default/web',
     ]);
@@ -14,7 +14,7 @@ describe('IP objects', () => {
     expect(missing).to.match(/^IP object missing: IP w{220}-[0-9a-f]{32}: there is none for 10\.0\.0\.2/);
   });
 
-  it('of ipledger are reported without an allocation', () => {
+  it('IP objects of ipledger are reported without an allocation', () => {
     const spec = { subnet: 'lan', ipAddress: '10.0.0.9' };
     expect(
       describeDisagreements({ ips: [ip, { name: 'old.default.lan.default', allocation: '5', spec }] }),
@@ -23,7 +23,7 @@ describe('IP objects', () => {
     ]);
   });
 
-  it('of another controller are reported only with an address of ipledger’s subnets', () => {
+  it('IP objects of another controller are reported only with an address of ipledger’s subnets', () => {
     const foreign = (of: string) => ({
       name: 'x.default',
       allocation: '',

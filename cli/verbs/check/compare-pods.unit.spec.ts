@@ -64,7 +64,7 @@ describe('Annotations of Pods', () => {
     expect(found.filter((line) => line.startsWith('annotation'))).to.deep.equal([]);
   });
 
-  it('have the interface in the key for a second attachment of a network, once it is known', () => {
+  it('have the interface in the key for a second attachment of a network, once the interface is known', () => {
     const attachment = { ...attachmentOf('web'), ordinal: 1 };
     const addresses = [{ address: '10.0.0.4', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
     const second = { ...allocation, seq: 8, attachment, addresses, mac: '', interface: '' };
@@ -189,7 +189,7 @@ describe('Address retention for a virtual machine', () => {
     expect(findHolders(['default/vm1'])).to.deep.equal([]);
   });
 
-  it('ends when the machine is deleted, also if another namespace has one with this name', () => {
+  it('ends when the machine is deleted, also if another namespace has a machine with this name', () => {
     expect(findHolders(['other/vm1'])[0]).to.match(/^Pod ended: Pod default\/vm1: holds /);
   });
 });

@@ -61,7 +61,7 @@ const appliedAgain = (): undefined => undefined;
 const boundAgain = (): undefined => undefined;
 /** The allocator does it again when it is due. */
 const repeatedByAllocator = (): undefined => undefined;
-/** It changed no address. */
+/** The entry of an event that changed no address. */
 const forTheRecord = (): undefined => undefined;
 
 const recoveries: { readonly [Type in EventType]: Recovery<Type> } = {

@@ -114,7 +114,7 @@ interface KnownAllocation {
   readonly allocation: Allocation;
   /** A Pod of this uid exists. */
   readonly exists: boolean;
-  /** It has not ended. */
+  /** Whether the Pod has not ended. */
   readonly runs: boolean;
   readonly isRetained: boolean;
 }

@@ -223,7 +223,7 @@ describe('The recovery plan', () => {
     expect(plan({ ...cluster, pods: [pod('a', ''), pod('b', '')] }, { bindings: [released] }).ended).to.deep.equal([]);
   });
 
-  it('transfers the address to the next Pod of a name, and leaves the binding of the earlier one', () => {
+  it('transfers the address to the next Pod of a name, and leaves the binding of the earlier Pod', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2', { podUid: 'earlier', bindings })] };
     const pods = [pod('a', '')];
     const transferred = { ...empty, imports: ['a: 10.0.0.2'] };
@@ -288,7 +288,7 @@ describe('The recovery plan', () => {
     expect(conflicts).to.have.length(5_000);
   });
 
-  it('counts a Pod that is terminating as one that runs', () => {
+  it('counts a Pod that is terminating as a Pod that runs', () => {
     const terminating = { ...pod('a', ''), isTerminating: true, graceSeconds: 0 };
     expect(plan({ pods: [terminating], ips: [ip('a', '10.0.0.2')] }).imports).to.deep.equal(['a: 10.0.0.2']);
   });

@@ -256,7 +256,7 @@ describe('ipledger who-had', () => {
     expect(row).to.match(/^macvlan,172\.17\.0\.100,default\/web-0,one,StatefulSet\/web,node-a,/);
   });
 
-  it('searches each subnet with a record of the address, or the one that is named', async () => {
+  it('searches each subnet with a record of the address, or the named subnet', async () => {
     const requested: string[] = [];
     const replies = {
       history: ({ subnet }: HistoryRequest) => {

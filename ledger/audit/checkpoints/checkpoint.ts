@@ -18,7 +18,7 @@ import { type Note, parseNote, signNote } from './signed-note.ts';
 
 export interface Checkpoint {
   readonly head: Head;
-  /** For the check of its signatures. */
+  /** The note, for the check of its signatures. */
   readonly note: Note;
 }
 
@@ -51,7 +51,7 @@ export function parseCheckpoint(message: string, statement: Statement = 'ipledge
 
 /** The content of a checkpoint file. */
 export interface ParsedCheckpoints {
-  /** In the order of the file. */
+  /** Sorted as in the file. */
   readonly checkpoints: readonly Checkpoint[];
   /** The unreadable parts, each with its line: an incomplete checkpoint or other text. */
   readonly faults: readonly string[];

@@ -132,7 +132,7 @@ describe('A checkpoint', () => {
     expect(parseCheckpoints('')).to.deep.equal([]);
   });
 
-  it('is parsed after an incomplete one, whose line is reported', () => {
+  it('is parsed after an incomplete checkpoint, whose line is reported', () => {
     const notes = [1, 2, 3].map((seq) => signCheckpoint({ ...head, seq }, signer));
     const torn = `${notes[0]}\n${notes[1]?.slice(0, 90)}\n${notes[2]}\n`;
     const { checkpoints, faults } = parseReadableCheckpoints(torn);
@@ -147,7 +147,7 @@ describe('A checkpoint', () => {
     expect(verifiedSigners(read?.note as Note, [signer.verifier])).to.have.length(1);
   });
 
-  it('is rejected when it is of another log', () => {
+  it('is rejected when it belongs to another log', () => {
     const { text, signature } = examples.checkpoint;
     expect(() => parseCheckpoint(`${text}\n${signature}`)).to.throw(/^this note is not a checkpoint of ipledger/);
   });
@@ -158,7 +158,7 @@ describe('A key rotation', () => {
   const old = parseSignerKey(known.signer);
   const next = parseVerifierKey(generateKey('next').verifier);
 
-  it('is verified when the old key signed the new one for this ledger', () => {
+  it('is verified when the old key signed the new key for this ledger', () => {
     const data = signRotation(ledger, old, next);
     expect(data).to.include({ publicKey: next.text, keyId: next.id, previousKeyId: 'c74f20a3' });
     expect(verifyRotation(ledger, old.verifier, data)?.text).to.equal(next.text);

@@ -49,19 +49,19 @@ export interface BackgroundVerifierOptions {
   readonly verifyLog?: (ledger: string, signal: AbortSignal) => Promise<VerificationResult>;
   /** Called with a head up to which everything was verified, without a finding. */
   readonly onVerified?: (head: Head, signal: AbortSignal) => Promise<void>;
-  /** For specs. */
+  /** Set by specs only. */
   readonly betweenPagesMs?: number;
 }
 
 export class BackgroundVerifier {
   readonly #options: BackgroundVerifierOptions;
-  /** By key: the findings since the start, compared with the state. */
+  /** The findings since the start, compared with the state, by key. */
   readonly #findings = new Map<string, Finding>();
   /** When the last round of all keys ended, after a verification of the complete log. */
   #verifiedAt: number | undefined;
   /** The findings of the existing ledger, which may also be in the state. */
   #findingsAtStart: readonly Finding[] = [];
-  /** Of the term as a standby in which the existing ledger was verified: the events of another term were not read. */
+  /** The term as a standby in which the existing ledger was verified. Events of others were not read. */
   #verifiedFor: Follower | undefined;
   #isLogVerified = false;
   /** The values of the keys of these findings when they were found. */

@@ -52,7 +52,7 @@ function held(
 describe('CheckpointVerifier', () => {
   const log = chained(retired('a'), retired('b'), retired('c'));
 
-  it('accepts the checkpoints of the ledger in any order, also repeated ones', () => {
+  it('accepts the checkpoints of the ledger in any order, also repeated checkpoints', () => {
     const seqs = [3, 1, 4, 3];
     expect(
       held(
@@ -100,7 +100,7 @@ describe('CheckpointVerifier', () => {
     expect(finding).to.match(/\. The ledger was restored since: it is now in epoch 2$/);
   });
 
-  it('rejects checkpoints that no trusted key signed, and changed ones', () => {
+  it('rejects checkpoints that no trusted key signed, and changed checkpoints', () => {
     expect(held(log, [[headOf(log, 2), newSigner()]])).to.have.length(1);
     const checkpoint = parseCheckpoint(signCheckpoint(headOf(log, 2), signer));
     const altered = {
@@ -123,7 +123,7 @@ describe('CheckpointVerifier', () => {
     });
     const rotated = chained(retired('a'), rotation(signer), retired('b'));
 
-    it('accepts checkpoints of the old key before the rotation, and of the new key after it', () => {
+    it('accepts checkpoints of the old key before the rotation, and of the new key after the rotation', () => {
       const attestations = [
         [headOf(rotated, 2), signer],
         [headOf(rotated, 3), next],

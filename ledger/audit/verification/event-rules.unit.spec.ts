@@ -187,7 +187,7 @@ describe('Verification of the event rules', () => {
     });
   });
 
-  it('rejects a restore into an earlier epoch, and one that ends after itself', () => {
+  it('rejects a restore into an earlier epoch, and a restore that ends after itself', () => {
     const fault = (epoch: number, seq: number): string | undefined => {
       const data = { epoch, seq, hash: '', lostSeq: 99, reason: '' };
       const { events: lines } = batchOf(head, [{ type: 'LedgerRestored', subnet: '', data }]);

@@ -21,7 +21,7 @@ describe('The mark of a verification', () => {
   const read = (ledger = head.ledger) => readMark(archive, ledger, signer.verifier, never);
   const [name, text] = [`${head.ledger}/verified.note`, signCheckpoint(head, signer, 'ipledger-verified')];
 
-  it('is read as it was saved, and replaced by the next one', async () => {
+  it('is read as it was saved, and replaced by the next mark', async () => {
     expect(await read()).to.equal(undefined);
     await saveMark(archive, head, signer, never);
     expect(await read()).to.deep.equal(head);

@@ -33,7 +33,7 @@ export interface VerificationResult {
   readonly head: Head;
   /** The number of compared keys beside the log; undefined for a damaged log and for an export, where none are compared. */
   readonly comparedKeys: number | undefined;
-  /** Of checkpoints, then of the log, then of other keys; at most 100. Empty for a correct ledger. */
+  /** Findings about checkpoints, then the log, then other keys, at most 100; [] if all is correct. */
   readonly findings: readonly Finding[];
 }
 

@@ -41,7 +41,7 @@ describe('Allocate of any address', () => {
       .thenNothingHappens();
   });
 
-  it('WB-288 allocates fresh addresses before released ones', () => {
+  it('WB-288 allocates fresh addresses before released addresses', () => {
     const one = inSmall('one', '10.0.0.2');
     given([smallSubnet(), one, released(one, 2)])
       .whenAfter(3_600_000, allocate('two', small))

@@ -36,7 +36,7 @@ describe('ApplyPool', () => {
       .then([poolConfigured('blue', ['172.17.0.20..172.17.0.21', '172.17.0.32..172.17.0.33'])]);
   });
 
-  it('records nothing when the spec is the same', () => {
+  it('records nothing when the spec is unchanged', () => {
     const events = [subnetConfigured(), poolConfigured('blue', ['172.17.0.20..172.17.0.21'])];
     given(events)
       .when(apply('blue', ['172.17.0.21', '172.17.0.20']))

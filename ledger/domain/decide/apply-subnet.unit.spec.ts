@@ -24,7 +24,7 @@ describe('ApplySubnet', () => {
     given([]).when(apply()).then([subnetConfigured()]);
   });
 
-  it('records nothing when the spec is the same', () => {
+  it('records nothing when the spec is unchanged', () => {
     given([subnetConfigured()]).when(apply()).thenNothingHappens();
   });
 
@@ -34,7 +34,7 @@ describe('ApplySubnet', () => {
       .thenRefused('SUBNET_INVALID', /cidr 172\.17\.0\.0\/33 is invalid: .*; ip a in excludeIps/);
   });
 
-  it('is refused for a Subnet that overlaps another one of the same network', () => {
+  it('is refused for a Subnet that overlaps another Subnet of the same network', () => {
     given([subnetConfigured()])
       .when(apply({ cidrBlock: '172.17.128.0/24', gateway: '', excludeIps: [] }, 'other'))
       .thenRefused(
@@ -88,7 +88,7 @@ describe('ApplySubnet', () => {
     expect(named).to.have.length(1);
   });
 
-  it('accepts a wider CIDR, and a narrower one that contains all addresses of Pods', () => {
+  it('accepts a wider CIDR, and a narrower CIDR that contains all addresses of Pods', () => {
     for (const cidrBlock of ['172.16.0.0/12', '172.17.0.0/24'])
       expect(given([subnetConfigured(), one]).when(apply({ cidrBlock })).events).to.have.length(1);
   });
@@ -106,7 +106,7 @@ describe('ApplySubnet', () => {
     given([]).when(apply({}, 'a/b')).thenRefused('SUBNET_INVALID', '"a/b" is not a valid subnet name');
   });
 
-  it('is refused for a provider that no network has, as one that would name the logical switch of another Subnet', () => {
+  it("is refused for a provider that no network has, for example the name of another Subnet's logical switch", () => {
     for (const provider of ['switch/lan', 'a/b', '__proto__', 'Lan.default', 'a..b', 'lan.', 'a b', 'a\u202eb'])
       given([])
         .when(apply({ provider }))

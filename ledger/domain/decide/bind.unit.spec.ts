@@ -174,7 +174,7 @@ describe('Bind on another node', () => {
 });
 
 describe('Unbind', () => {
-  it('of a person ends no binding whose allocation is current', () => {
+  it('Unbind of a person ends no binding whose allocation is current', () => {
     const byPerson = unbind('container-1', 'garbage-collected', { releasedOnly: true });
     given([subnetConfigured(), one, bound(one, 2)])
       .when(byPerson)
@@ -213,7 +213,7 @@ describe('Unbind', () => {
       .then([unbound(one, 'container-1', { cause: 'garbage-collected', evidence })]);
   });
 
-  it('of the old sandbox keeps the binding of the new one', () => {
+  it('Unbind of the old sandbox keeps the binding of the new sandbox', () => {
     given([subnetConfigured(), one, bound(one, 2), bound(one, 2, { containerId: 'container-2' }), unbound(one)])
       .when(unbind('container-2'))
       .then([unbound(one, 'container-2')]);

@@ -51,7 +51,7 @@ describe('DropClaims', () => {
       .thenNothingHappens();
   });
 
-  it('drops an idle claim of a Subnet without a binding timeout, and never one that a container holds', () => {
+  it('drops an idle claim of a Subnet without a binding timeout, and never a claim that a container holds', () => {
     const patient = subnetConfigured('macvlan', { bindingTimeoutMs: noBindingTimeoutMs });
     given([patient, ...used.slice(1)])
       .whenAfter(hour + 1, drop('172.17.0.11'))

@@ -84,7 +84,7 @@ describe('Quarantine', () => {
 });
 
 describe('Unquarantine', () => {
-  it('ends a quarantine, after which the address cools down like a released one', () => {
+  it('ends a quarantine, after which the address cools down like a released address', () => {
     const events = [smallSubnet(), quarantined('10.0.0.2', 'small')];
     given(events)
       .when(unquarantine('10.0.0.2'))

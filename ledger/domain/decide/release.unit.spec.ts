@@ -30,7 +30,7 @@ describe('Release', () => {
       .then([released(one, 2), released(second, 3)]);
   });
 
-  it('of an earlier Pod never frees the addresses of the newer Pod of its name', () => {
+  it('Release of an earlier Pod never frees the addresses of the newer Pod of its name', () => {
     given([subnetConfigured(), one]).when(release('uid-before')).thenNothingHappens();
   });
 
@@ -48,7 +48,7 @@ describe('Release', () => {
       .thenNothingHappens();
   });
 
-  it('of one allocation keeps the others', () => {
+  it('Release of one allocation keeps other allocations', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     given([subnetConfigured(), one, second])
       .when(release('uid-one', { alloc: 3 }))

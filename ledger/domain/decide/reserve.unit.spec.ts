@@ -208,7 +208,7 @@ describe('A reserved address', () => {
     expect(grantOf([...kept, b], allocate('b', inSmall))).to.deep.include({ addresses: ['10.0.0.3'] });
   });
 
-  it('prevents the allocation of its MAC to others', () => {
+  it('prevents the allocation of its MAC to other Pods', () => {
     given(kept)
       .when(allocate('b', { ...inSmall, mac: '02:00:00:00:00:01' }))
       .thenRefused('MAC_RESERVED', 'AddressConflict: MAC 02:00:00:00:00:01 is reserved for vip/web in subnet small');

@@ -40,12 +40,12 @@ describe('A list costs its page', () => {
   const surplus = 300;
 
   for (const [kind, state] of states) {
-    it(`of bindings of a node with no Pods reads no claim of 4,000, in a ${kind} state`, () => {
+    it(`a list of bindings of a node with no Pods reads no claim of 4,000, in a ${kind} state`, () => {
       const { result, visits } = countVisits(() => listBindings(state, 'node-x', { after: undefined, size: 500 }));
       expect([result.bindings.length, result.next, visits]).to.deep.equal([0, undefined, 0]);
     });
 
-    it(`of allocations of an unknown node or namespace reads none of 4,000, in a ${kind} state`, () => {
+    it(`a list of allocations of an unknown node or namespace reads none of 4,000, in a ${kind} state`, () => {
       for (const filter of [{ node: 'node-x' }, { namespace: 'team-x' }, { node: 'node-1', namespace: 'team-x' }]) {
         const { result, visits } = countVisits(() => listAllocations(state, filter, { afterSeq: 0, size: 500 }));
         expect([result.allocations.length, result.nextAfterSeq, visits]).to.deep.equal([0, undefined, 0]);
@@ -53,7 +53,7 @@ describe('A list costs its page', () => {
     });
 
     for (const node of ['', 'node-3'])
-      it(`of ten bindings of ${node || 'all nodes'} reads a bounded number of claims, in a ${kind} state`, () => {
+      it(`a list of ten bindings of ${node || 'all nodes'} reads a bounded number of claims, in a ${kind} state`, () => {
         const pages: number[] = [];
         const seen: string[] = [];
         let after: ReturnType<typeof listBindings>['next'];
@@ -69,7 +69,7 @@ describe('A list costs its page', () => {
       });
 
     for (const filter of [{}, { node: 'node-3' }, { namespace: 'team-7' }, { subnet: 'other' }, { pod: 'pod-3999' }])
-      it(`of allocations with the filter ${JSON.stringify(filter)} reads a bounded number, in a ${kind} state`, () => {
+      it(`a list of allocations with the filter ${JSON.stringify(filter)} reads a bounded number, in a ${kind} state`, () => {
         const pages: number[] = [];
         const seen: number[] = [];
         for (let afterSeq: number | undefined = 0; afterSeq !== undefined;) {

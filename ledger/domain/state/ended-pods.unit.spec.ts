@@ -13,7 +13,7 @@ const anyPods = fc.array(fc.oneof(fc.nat(400), fc.nat(40)), {
   size: 'max',
 });
 
-/** The same, with a list. */
+/** The set as a list. */
 class Model {
   readonly all: string[] = [];
 

@@ -74,7 +74,7 @@ export function given(events: readonly Event[]) {
   const later = startTime + events.length * second;
   return {
     when: (command: Untimed): Outcome => whenAt(later, command),
-    /** As when, `ms` after the last event. */
+    /** Decides a command `ms` after the last event. */
     whenAfter: (ms: number, command: Untimed): Outcome => whenAt(later - second + ms, command),
   };
 }

@@ -18,11 +18,11 @@ type Granted = (AddressAllocated | AddressTransferred)['data'];
 
 export class HolderWitness {
   readonly #bindingTimeoutMs: number;
-  /** By network and address, and by network and MAC. */
+  /** Keyed by network and address, and by network and MAC. */
   readonly #uses = new Map<string, Use>();
   readonly #grants = new Map<number, { readonly subnet: string; readonly data: Granted }>();
   readonly #ended = new Set<string>();
-  /** By "subnet/address": the owner that it is reserved for. */
+  /** The owners of reservations, by "subnet/address". */
   readonly #reserved = new Map<string, string>();
 
   constructor(bindingTimeoutMs: number) {

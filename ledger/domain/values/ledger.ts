@@ -14,7 +14,7 @@ export interface SealedSegment {
   readonly manifest: string;
   /** The archive, as text for people. */
   readonly archive: string;
-  /** Its size in the archive. Absent before schema version 7. */
+  /** The size of the segment in the archive. Absent before schema version 7. */
   readonly files?: SegmentFiles;
 }
 

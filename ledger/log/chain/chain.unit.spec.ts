@@ -102,7 +102,7 @@ for (const version of eventVersions)
   });
 
 describe('Events of version 1', () => {
-  it('have the cause "container deleted" for each end of a binding: there was no other', () => {
+  it('have the cause "container deleted" for each end of a binding: there was no other cause', () => {
     const unbound = goldenOf(1)
       .map((line) => parseEvent(line).sequenced)
       .find(({ type }) => type === 'AddressUnbound');
@@ -191,7 +191,7 @@ describe('Events of version 6', () => {
 });
 
 describe('Events of version 7', () => {
-  it('show which segments have an end state: each one of an earlier version', () => {
+  it('show which segments have an end state: each segment of an earlier version', () => {
     const segmentsOf = (version: EventVersion) => {
       const state = initialState();
       for (const line of goldenOf(version)) evolve(state, parseEvent(line).sequenced, new UndoLog());

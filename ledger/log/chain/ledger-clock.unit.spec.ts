@@ -39,7 +39,7 @@ describe('LedgerClock', () => {
     expect(clock.read()).to.deep.equal({ at: 1_000_520, clock: 1_000_020 });
   });
 
-  it("shows the machine's clock again once that has caught up", () => {
+  it("shows the machine's clock again once that clock has caught up", () => {
     const { now, clock } = machine(1_000_000);
     clock.observe(1_000_500);
     now.wall = 1_000_501;

@@ -3,7 +3,7 @@ import { decodeTime } from 'ulid';
 import { createUlidSource } from './ulid-source.ts';
 
 describe('createUlidSource', () => {
-  it('creates ULIDs of the current time, each greater than the previous one', () => {
+  it('creates ULIDs of the current time, each greater than the previous ULID', () => {
     const before = Date.now();
     const newId = createUlidSource();
     const ids = Array.from({ length: 20_000 }, newId);

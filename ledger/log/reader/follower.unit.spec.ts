@@ -85,7 +85,7 @@ describe('Follower', () => {
     expect((await follower.readLinearizable(held('a'), withoutDeadline)).head).to.deep.equal(writing.replica.head);
   });
 
-  it('shares one read of the head between waiting reads, and never uses one that began before a read', async () => {
+  it('shares one read of the head between waiting reads, and never uses a read that began before', async () => {
     const reading = createLatch();
     ledger.readable = reading.opened;
     const first = follower.readLinearizable(held('a'), withoutDeadline);

@@ -171,7 +171,7 @@ class ReplayWriter {
     this.#otherKeys = [];
   }
 
-  /** Writes the last state's claims, and deletes others. The end removes the mark. */
+  /** Writes the last state's claims, and deletes others. Then removes the mark of a replay. */
   async #writeClaims(): Promise<void> {
     let claims: Batch['claims'][number][] = [];
     let bytes = 0;

@@ -23,7 +23,7 @@ import { ClaimRevisions } from './claim-revisions.ts';
 
 /** The last events stay in memory, so that clients near the head cause no read of etcd. */
 const maxRecentEvents = 4_000;
-/** They are removed together, because removing one moves the others. */
+/** Old events are removed together, because a removal moves all later events. */
 const maxSurplusEvents = 500;
 const maxRefusals = 10_000;
 const rememberedRefusalMs = 3_600_000;

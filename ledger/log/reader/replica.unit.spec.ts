@@ -89,7 +89,7 @@ describe('Replica', () => {
     expect(standby.state.fenced.size).to.equal(0);
   });
 
-  it('passes complete commands to listeners, and keeps the recent ones', async () => {
+  it('passes complete commands to listeners, and keeps the recent commands', async () => {
     const received: number[][] = [];
     const stop = standby.onCommitted((events) => received.push(events.map(({ envelope: { seq } }) => seq)));
     await submitAll(working.writer, allocateAll('a', [{}, { ordinal: 1 }, { ordinal: 2 }]), allocate('b'));
@@ -168,12 +168,12 @@ describe('Replica', () => {
     };
     beforeEach(() => submitAll(working.writer, allocateAll('a', [{}, { ordinal: 1 }])));
 
-    it('at an event that was edited', async () => {
+    it('stops with LEDGER_DAMAGED at an event that was edited', async () => {
       edit(4, '"uid-a"', '"uid-x"');
       expect(await damage()).to.match(/^the hash chain is broken at event 5: its previous hash is/);
     });
 
-    it('at an event of an unsupported version or type', async () => {
+    it('stops with LEDGER_DAMAGED at an event of an unsupported version or type', async () => {
       const newest = `"v":${eventVersions.at(-1)}`;
       edit(5, newest, '"v":99');
       expect(await damage()).to.match(
@@ -184,12 +184,12 @@ describe('Replica', () => {
       expect(await damage()).to.contain('has type AddressTeleported');
     });
 
-    it('at a missing event', async () => {
+    it('stops with LEDGER_DAMAGED at a missing event', async () => {
       memory.remove(logKey(4));
       expect(await damage()).to.equal('the log has a gap: event 5 follows event 3');
     });
 
-    it('at a key that another program wrote into the log, and names it', async () => {
+    it('stops with LEDGER_DAMAGED at a key that another program wrote into the log, and names it', async () => {
       for (const [key, value, reason] of [
         ['0000000000000004', 'garbage', 'a line of the log is not JSON: garbage'],
         [
@@ -212,12 +212,12 @@ describe('Replica', () => {
       }
     });
 
-    it('when the log ends before the head', async () => {
+    it('stops with LEDGER_DAMAGED when the log ends before the head', async () => {
       edit(5, '"part":[2,2]', '"part":[2,3]');
       expect(await damage()).to.contain('the log has no complete command after event 3');
     });
 
-    it('when the head moved back, as after a restore from a backup', async () => {
+    it('stops with LEDGER_DAMAGED when the head moved back, as after a restore from a backup', async () => {
       const before = memory.get(headKey) as string;
       await standby.catchUp(never);
       await submitAll(working.writer, allocate('b'));
@@ -228,14 +228,14 @@ describe('Replica', () => {
       );
     });
 
-    it('when the head is another event with the same number', async () => {
+    it('stops with LEDGER_DAMAGED when the head is another event with the same number', async () => {
       await standby.catchUp(never);
       memory.put(headKey, (memory.get(headKey) as string).replace(/"hash":"./, '"hash":"_'));
       expect(await damage()).to.match(/^the ledger was rewound/);
     });
   });
 
-  it('fences an address with an unreadable key, and loads all others', async () => {
+  it('fences an address with an unreadable key, and loads all other addresses', async () => {
     memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.99' }), '{"last":1');
     const started = await Replica.load(memory, never);
     expect([...started.state.fenced]).to.deep.equal(['macvlan/172.17.0.99']);

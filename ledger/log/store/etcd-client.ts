@@ -16,7 +16,7 @@ const authenticateTimeoutMs = 1_000;
 
 /** A client of one cluster. */
 export class EtcdClient extends Etcd3 {
-  /** Its members, if there are several. */
+  /** The health of the members, if there are several. */
   readonly health: ClusterHealth | undefined;
   readonly #closed = new AbortController();
 

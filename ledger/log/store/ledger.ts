@@ -29,7 +29,7 @@ export interface ConfigurationEntry {
 export interface Batch {
   /** The head must be `before`, and becomes `after`. */
   readonly head: { readonly before: Head; readonly after: Head };
-  /** Their keys must not exist. */
+  /** The events to append, whose keys must not exist. */
   readonly events: readonly { readonly seq: Seq; readonly text: string }[];
   /** Each key must be at its known revision. Text undefined: the claim is dropped. */
   readonly claims: readonly {

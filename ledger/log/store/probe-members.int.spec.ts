@@ -53,7 +53,7 @@ describe('connectEtcd with three members', function () {
     },
   };
   for (const [fault, cause] of Object.entries(faults))
-    it(`reads are answered, and the term lasts, with one member ${fault}, and that member is used again after it`, async () => {
+    it(`reads are answered, and the term lasts, with one member ${fault}, and the member is used again afterwards`, async () => {
       const life = new AbortController();
       const term = await campaign(client, { replica: 'one', address: '' }, life.signal, silentLog);
       const [first, ...others] = proxies as [TcpProxy, ...TcpProxy[]];
@@ -70,7 +70,7 @@ describe('connectEtcd with three members', function () {
       life.abort();
     });
 
-  it('a read at a member that becomes silent goes to the next one', async () => {
+  it('a read at a member that becomes silent goes to the next member', async () => {
     for (const proxy of proxies) proxy.delayBytes('replies');
     const reading = ledger.head(never);
     await turn();

@@ -84,7 +84,7 @@ describe('decodeRangeReply', () => {
     expect(decodeRangeReply(message)).to.deep.equal({ revision: 7, keys, bytes: 1, more: false });
   });
 
-  it('rejects a reply without a revision: the pages of a range would be of different ones', () => {
+  it('rejects a reply without a revision: the pages of a range would have different revisions', () => {
     for (const message of [{}, { header: { member_id: '7' } }, { kvs: [{ key: Buffer.from('key') }] }])
       expect(() => decodeRangeReply(encoded(message))).to.throw(IpledgerError, 'it has no revision');
   });

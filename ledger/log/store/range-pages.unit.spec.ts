@@ -108,7 +108,7 @@ describe('Reading a range in pages', () => {
     ]);
   });
 
-  it('ends a range with the keys that share the beginning of the last page, so that etcd counts no others', () => {
+  it('ends a range with the keys that share the beginning of the last page, so that etcd counts no other keys', () => {
     const address = (text: string): string => `${keyPrefix}addr/${text}`;
     const keys = [
       'lan/10.0.10',

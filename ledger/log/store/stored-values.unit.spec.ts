@@ -162,7 +162,7 @@ describe('The value of the head key', () => {
       .with.property('code', 'UNAVAILABLE');
   });
 
-  it('is rejected when its text is not the canonical one', () => {
+  it('is rejected when its text is not the canonical text', () => {
     for (const other of [
       text.replace('}', ',"claims":"written"}'),
       text.replace('}', ',"claims":null}'),

@@ -23,7 +23,7 @@ export type Fault = (append: () => Promise<AppendOutcome>, batch: Batch) => Prom
 const unknown: AppendOutcome = { kind: 'unknown', reason: 'connection lost' };
 
 export class UnreliableLedger implements Ledger {
-  /** Of the next appends, in order. */
+  /** The outcomes of the next appends, in order. */
   readonly faults: Fault[] = [];
   /** The number of reads that fail next. */
   failingReads = 0;

@@ -91,7 +91,7 @@ describe('The keys of ended Pods', () => {
     expect(working.replica.head.seq).to.equal(seq);
   });
 
-  it('have no Pods that ended before all replicas read version 6, and then all others', async () => {
+  it('have no Pods that ended before all replicas read version 6, and then all Pods', async () => {
     version = 5;
     await submitAll(working.writer, allocate('early'), release('early'));
     version = 6;

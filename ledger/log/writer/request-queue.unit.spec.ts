@@ -42,7 +42,7 @@ describe('The queue of requests', () => {
     expect(names.get(queue.shift() as QueuedRequest)).to.equal('b-1');
   });
 
-  it('gives each kind of identity its turns, so that many of a kind delay another kind no more than one', () => {
+  it('gives each kind of identity its turns, so that many of a kind delay another kind no more than one of them', () => {
     push(...Array.from({ length: 100 }, (_, index) => `ipledger://agent/node${index}-1`));
     push('ipledger://watcher-1', 'ipledger://watcher-2', 'ipledger://agent/node0-2');
     expect(taken().slice(0, 5)).to.deep.equal([

@@ -72,7 +72,7 @@ interface Played {
   readonly memory: MemoryLedger;
   readonly answers: readonly Answered[];
   readonly submitted: number;
-  /** Of the replica of each writer, after it has caught up. */
+  /** The state of each writer's replica, after it has caught up. */
   readonly states: readonly object[];
 }
 

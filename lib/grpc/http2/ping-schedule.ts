@@ -4,9 +4,9 @@
  */
 
 export interface PingIntervals {
-  /** While calls begin. */
+  /** The interval while calls begin. */
   readonly keepaliveMs: number;
-  /** When no call has begun for as long. */
+  /** The interval, and the rest after which it applies. */
   readonly idleKeepaliveMs: number;
 }
 

@@ -79,7 +79,7 @@ export class ArrivingCall {
     stream.once('close', () => this.#end());
   }
 
-  /** Its connection, which may have ended. */
+  /** The connection of the call, which may have ended. */
   get session(): ServerHttp2Session {
     return this.#connection.session;
   }

@@ -6,7 +6,7 @@ import { ArrivingCall } from './arriving-call.ts';
 import { ClientBudgets } from './client-budgets.ts';
 
 describe('A refused call', () => {
-  it('whose client has left counts for nothing, also when many were refused before it', async () => {
+  it('a refused call whose client has left counts for nothing, also when many were refused before it', async () => {
     const budgets = new ClientBudgets();
     const client = budgets.of('10.0.0.1', 'others');
     // A later time keeps the bucket empty, however long the test takes.

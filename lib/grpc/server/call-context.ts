@@ -15,7 +15,7 @@ export interface CallContext {
   readonly ownNode?: string;
   /** Aborted when the caller has disconnected or its deadline has passed. */
   readonly signal: AbortSignal;
-  /** The same without a signal, which few calls need. Absent: read `signal`. */
+  /** The caller's end without a signal, which few calls need. Absent: read `signal`. */
   readonly caller?: Abortable;
   /** Time since the request arrived, at a standby that forwarded it, if any. Absent: 0. */
   elapsedMs?(): number;
@@ -31,7 +31,7 @@ export type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metad
 export const forwardedKey = 'ipledger-forwarded';
 export const elapsedKey = 'ipledger-elapsed-ms';
 
-/** The context of a request that arrived now. As closures it would make more garbage. */
+/** The context of a request that arrived now. A class makes less garbage than closures. */
 export class ArrivedContext implements CallContext {
   readonly actor: string;
   readonly ownNode?: string;

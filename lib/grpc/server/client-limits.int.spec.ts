@@ -360,7 +360,7 @@ describe('The limits of clients', function () {
     expect(read).to.equal(1);
   });
 
-  it('of tokens apply to a connection, and not to each call', async () => {
+  it('limits of tokens apply to a connection, and not to each call', async () => {
     const seen = new Set<object>();
     const authenticate: TokenAccess['authenticate'] = (token, connection) =>
       tokens.authenticate(token, seen.add(connection));

@@ -60,7 +60,7 @@ describe('Refused calls', function () {
     ['over a rate', {}],
     ['over a limit of requests', { 'grpc-encoding': 'gzip' }],
   ] as const)
-    it(`${what} are answered at once for a few, and a second later for the others`, async () => {
+    it(`${what} are answered at once for a few, and a second later for the rest`, async () => {
       const calls = Array.from({ length: 60 }, () => open(headers));
       const closes = calls.map((call) => once(call, 'close'));
       for (let count = 0; count < 10; count++) await ping();

@@ -185,7 +185,7 @@ export function maxRequestBytesOf(path: string, kind: IdentityKind | undefined):
 
 /** A text or a list over its limit. */
 interface Oversize {
-  /** Its path below the value that was measured: ".pod.name", "[3].provider". */
+  /** The path below the measured value: ".pod.name", "[3].provider". */
   readonly path: string;
   readonly size: string;
   readonly max: number;

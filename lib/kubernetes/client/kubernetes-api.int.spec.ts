@@ -67,7 +67,7 @@ describe('A request to the API server', () => {
       expect(error).to.include({ status: 0, reaction: 'later' });
     });
 
-  it('with discardBody does not parse the response, and still reports an error', async () => {
+  it('a request to the API server with discardBody does not parse the response, and still reports an error', async () => {
     server.replies.push((response) => void response.end('created, and that is all'), errorReply(409, 'there is one'));
     const api = await server.start();
     const request = { method: 'POST', path: '/x', body: {}, discardBody: true, timeoutMs: 5_000, signal } as const;

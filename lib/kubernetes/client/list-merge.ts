@@ -10,7 +10,7 @@ import { keyOf, type ObjectMeta, type ObjectStore } from './object-store.ts';
 export interface ApplyChange<T> {
   /** The object exists. */
   put(object: T): void;
-  /** It was deleted. */
+  /** Records that an object was deleted. */
   drop(object: T): void;
 }
 

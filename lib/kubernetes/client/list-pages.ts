@@ -15,7 +15,7 @@ export interface ListOptions {
   readonly pageSize: number;
   /** The time limit of each page. */
   readonly timeoutMs: number;
-  /** The same as in ApiRequest. */
+  /** The header as in ApiRequest. */
   readonly accept?: string;
   readonly compressed?: boolean;
   readonly signal: AbortSignal;

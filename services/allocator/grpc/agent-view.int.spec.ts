@@ -51,7 +51,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
   const nodesOf = ({ allocation }: { readonly allocation?: MessageInput<Allocation> | undefined }) =>
     (allocation?.bindings ?? []).map(({ node }) => node);
 
-  it('from the refusal of a Pod', async () => {
+  it('an agent learns nothing of Pods of other nodes from the refusal of a Pod', async () => {
     await allocate(served, 'holder', fixed, { node: 'node-2' });
     const refusal = await served.refusal(IpamService.allocate, allocateRequest('victim', fixed, { node: 'node-1' }));
     expect(refusal.message).to.contain('Pod default/holder (uid uid-holder');
@@ -66,7 +66,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     );
   });
 
-  it('from the refusal of a MAC', async () => {
+  it('an agent learns nothing of Pods of other nodes from the refusal of a MAC', async () => {
     const mac = '02:00:00:00:00:07';
     await allocate(served, 'holder', { mac }, { node: 'node-2' });
     await served.refusal(IpamService.allocate, allocateRequest('victim', { mac }, { node: 'node-1' }));
@@ -74,7 +74,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     expect(message).to.match(/AddressConflict: the requested MAC is not free$/);
   });
 
-  it('from the refusal of a reserved or quarantined address or MAC, which states the remedy', async () => {
+  it('an agent learns nothing of Pods of other nodes from the refusal of a reserved or quarantined address or MAC, which states the remedy', async () => {
     const [address, mac] = ['172.17.3.1', '02:00:00:00:00:07'];
     const owner = { subnet: 'macvlan', reservedFor: 'pod/default/holder/macvlan.default', reason: 'IP object holder' };
     await served.call(IpamService.reserve, { ...owner, addresses: [address], mac });
@@ -96,7 +96,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     }
   });
 
-  it('and gets the cause of a refusal that names no other Pod', async () => {
+  it('an agent gets the cause of a refusal that names no other Pod', async () => {
     const { message } = await served.refusal(
       IpamService.allocate,
       allocateRequest('victim', { pool: 'unknown' }, { node: 'node-1' }),
@@ -104,7 +104,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     expect((await errorOf(waitOn('node-1', 'victim'))).message).to.contain(message);
   });
 
-  it('from a Wait for another Pod of the same name', async () => {
+  it('an agent learns nothing of Pods of other nodes from a Wait for another Pod of the same name', async () => {
     await allocate(served, 'again', {}, { uid: 'uid-holder', node: 'node-2' });
     const { code, message } = await errorOf(waitOn('node-1', 'again'));
     expect(code).to.equal('NOT_ALLOCATED');
@@ -113,7 +113,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
       .and.not.match(/uid-holder|node-2/);
   });
 
-  it('from replies about a virtual machine that is on two nodes', async () => {
+  it('an agent learns nothing of Pods of other nodes from replies about a virtual machine that is on two nodes', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'uid-of-vm' };
     await allocate(served, 'vm', {}, { node: 'node-1', owner });
     await bindOn('node-2', 'vm', { containerId: 'on-node-2' });
@@ -122,7 +122,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     expect(nodesOf(await attachOn('node-1', 'vm'))).to.deep.equal(['node-1', 'node-1']);
   });
 
-  it('from a Bind while a container of another node may still answer', async () => {
+  it('an agent learns nothing of Pods of other nodes from a Bind while a container of another node may still answer', async () => {
     await allocate(served, 'db', fixed, { uid: 'uid-holder', node: 'node-2' });
     await bindOn('node-2', 'db', { podUid: 'uid-holder' });
     await allocate(served, 'db', fixed, { node: 'node-1' });
@@ -134,7 +134,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     expect(message).to.not.match(secret);
   });
 
-  it('and a caller without an own node gets the names', async () => {
+  it('a caller without an own node gets the names', async () => {
     await allocate(served, 'again', {}, { uid: 'uid-holder', node: 'node-2' });
     const refusal = await served.refusal(IpamService.wait, { ...sandboxOf('again'), timeoutMs: 1 });
     expect(refusal.message).to.contain('uid-holder');

@@ -200,7 +200,7 @@ describe('A server that accepts tokens', () => {
     expect(await call(client, SubnetsService.listSubnets, {}, { timeoutMs })).to.have.property('subnets');
   });
 
-  it('rejects a resumed TLS session that began with a certificate of an unknown authority, or without one', async () => {
+  it('rejects a resumed TLS session that began with a certificate of an unknown authority, or without a certificate', async () => {
     const forged = await certificate('ipledger://operator/forged', strangers);
     const keys = { cert: readFileSync(forged.cert), key: readFileSync(forged.key) };
     for (const identification of [keys, {}]) {
@@ -285,7 +285,7 @@ describe('A server that accepts tokens', () => {
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('gets no token from an agent when it is no allocator', async () => {
+  it('gets no token from an agent when the server is no allocator', async () => {
     const token = tokenTlsFromEnvironment(
       { IPLEDGER_TLS_CA: authority.cert },
       join(folder, 'token-node-1.of.agent'),

@@ -60,7 +60,7 @@ describe('A request', () => {
     spec: { cidrBlock: '10.9.0.0/24', provider: 'other.default', ...change },
   });
 
-  it('to apply a Subnet is refused for a name or provider that a network cannot have', async () => {
+  it('a request to apply a Subnet is refused for a name or provider that a network cannot have', async () => {
     for (const name of impossibleNames) {
       await refused(SubnetsService.applySubnet, { ...subnet({}), name }, JSON.stringify(name));
       const message = await refused(SubnetsService.applySubnet, subnet({ provider: name }), JSON.stringify(name));
@@ -70,7 +70,7 @@ describe('A request', () => {
     expect((await served.call(SubnetsService.applySubnet, subnet({ provider: 'ovn' }))).subnet?.name).to.equal('other');
   });
 
-  it('to apply a pool is refused for a name or namespace that cannot exist', async () => {
+  it('a request to apply a pool is refused for a name or namespace that cannot exist', async () => {
     const spec = { subnet: 'macvlan', ips: ['172.17.0.9'] };
     for (const name of impossibleNames) {
       await refused(SubnetsService.applyPool, { name, spec }, JSON.stringify(name));
@@ -82,7 +82,7 @@ describe('A request', () => {
     }
   });
 
-  it('to allocate is refused for names and ids that cannot exist', async () => {
+  it('a request to allocate is refused for names and ids that cannot exist', async () => {
     const request = allocateRequest('b');
     const pod = { namespace: 'default', name: 'b', uid: 'uid-b', node: 'node-1' };
     for (const name of impossibleNames) {
@@ -100,7 +100,7 @@ describe('A request', () => {
     await served.call(IpamService.allocate, { ...request, pod });
   });
 
-  it('to allocate has the owner escaped, because a tenant can write any text into an ownerReference', async () => {
+  it('a request to allocate has the owner escaped, because a tenant can write any text into an ownerReference', async () => {
     const hostile = 'db\u001b[2J\u202e';
     const owner = { kind: hostile, name: hostile, uid: hostile };
     await allocate(served, 'b', {}, { owner });
@@ -110,7 +110,7 @@ describe('A request', () => {
       .and.match(/^[ -~]*$/);
   });
 
-  it('to bind is refused for a container, interface, node or boot id that cannot exist', async () => {
+  it('a request to bind is refused for a container, interface, node or boot id that cannot exist', async () => {
     for (const id of impossibleIds) {
       const what = JSON.stringify(id);
       await refused(IpamService.bind, { ...bindRequest('a'), containerId: id }, what);
@@ -121,7 +121,7 @@ describe('A request', () => {
     await served.call(IpamService.bind, { ...bindRequest('a'), bootId: 'first boot' });
   });
 
-  it('to reserve is refused for an owner with control characters', async () => {
+  it('a request to reserve is refused for an owner with control characters', async () => {
     for (const reservedFor of ['vip/a\u202eb', 'vip/a\u001b[2J', 'pod/default/a\nb/p'])
       await refused(IpamService.reserve, { subnet: 'macvlan', reservedFor }, JSON.stringify(reservedFor));
   });
@@ -149,7 +149,7 @@ describe('A request', () => {
     }
   });
 
-  it('for texts of a Pod is refused with a message without control characters, which the record has, too', async () => {
+  it('a request for texts of a Pod is refused with a message without control characters, which the record has, too', async () => {
     const hostile = 'a\u001b[2J\u202eb';
     for (const attachment of [{ mac: hostile }, { pool: hostile }, { subnets: [hostile] }]) {
       const { message } = await served.refusal(IpamService.allocate, allocateRequest('b', attachment));

@@ -26,7 +26,7 @@ describe('A page of large items', function () {
   });
   after(() => served[Symbol.asyncDispose]());
 
-  it('of ListAllocations stays below 4 MiB, and the pages contain every allocation', async () => {
+  it('a page of large items of ListAllocations stays below 4 MiB, and the pages contain every allocation', async () => {
     const found: Allocation[] = [];
     for (let pageToken = ''; ;) {
       const reply = await served.call(IpamService.listAllocations, { pageSize: 1_000, pageToken });
@@ -39,7 +39,7 @@ describe('A page of large items', function () {
     expect(found).to.have.length(pods);
   });
 
-  it('of History stays below 4 MiB, and the pages contain every event', async () => {
+  it('a page of large items of History stays below 4 MiB, and the pages contain every event', async () => {
     const seqs: number[] = [];
     for (let pageToken = ''; ;) {
       const reply = await served.call(LedgerService.history, { subnet: 'macvlan', pageSize: 1_000, pageToken });
@@ -51,7 +51,7 @@ describe('A page of large items', function () {
     expect(seqs).to.deep.equal(Array.from({ length: pods + 1 }, (_, index) => pods + 2 - index));
   });
 
-  it('of Watch, Export and StateAt stays below 4 MiB', async () => {
+  it('a page of large items of Watch, Export and StateAt stays below 4 MiB', async () => {
     const last = pods + 2;
     for await (const reply of stream(served.client, LedgerService.watch, { fromSeq: 1 }, options)) {
       expect(LedgerService.watch.responseSerialize(reply).length).to.be.below(limit);

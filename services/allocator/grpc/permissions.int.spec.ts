@@ -285,7 +285,7 @@ describe('The permission table', () => {
     );
   });
 
-  it('rejects a request whose long text is cut inside of a character, and serves the next one', async () => {
+  it('rejects a request whose long text is cut inside of a character, and serves the next request', async () => {
     const agent = await connection(uris.agent);
     const codes: string[] = [];
     for (const start of ['', 'x']) {

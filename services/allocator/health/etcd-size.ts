@@ -116,7 +116,7 @@ export class EtcdGrowth {
     while ((this.#hours[0]?.hour ?? hour) < hour - windowHours - 1) this.#hours.shift();
   }
 
-  /** Days until `quotaBytes` are in use; undefined for two hours, and without growth. */
+  /** Days until `quotaBytes` are in use; undefined in the first two hours, and without growth. */
   daysLeft(quotaBytes: number): number | undefined {
     const [first, last] = [this.#hours[0], this.#hours.at(-2)];
     if (!first || !last || last.hour <= first.hour) return undefined;

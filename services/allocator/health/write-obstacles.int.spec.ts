@@ -77,7 +77,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0)).to.equal(undefined);
   });
 
-  it('finds an etcd with corrupt data before a full one, because the remedy of that would disarm both alarms', async () => {
+  it('finds an etcd with corrupt data before a full etcd, because the remedy of a full etcd would disarm both alarms', async () => {
     const { header } = await client.maintenance.status();
     for (const alarm of ['Nospace', 'Corrupt'] as const)
       await client.maintenance.alarm({ action: 'Activate', memberID: header.member_id, alarm });
@@ -101,7 +101,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0, ['etcdserver: no leader'])).to.equal(undefined);
   });
 
-  it('reports a missing writer ten seconds after the last one', async () => {
+  it('reports a missing writer ten seconds after the last writer', async () => {
     expect([await reasonOf(9_999), await reasonOf(10_000)]).to.deep.equal([undefined, 'no-writer']);
   });
 

@@ -50,7 +50,7 @@ describe('A verification from a mark', () => {
     expect(start.head.seq).to.equal(segments[1]?.to);
   });
 
-  it('reports an event that differs from the one that was verified', async () => {
+  it('reports an event that differs from the verified event', async () => {
     const end = await past.memory.head(never);
     const { findings } = await verifyFrom({ ...end, hash: 'ab'.repeat(32) });
     expect(findings.map(({ what }) => what).join()).to.match(
@@ -58,7 +58,7 @@ describe('A verification from a mark', () => {
     );
   });
 
-  it('compares no event of another epoch, and begins with no state of a later one', async () => {
+  it('compares no event of another epoch, and begins with no state of a later epoch', async () => {
     const end = await past.memory.head(never);
     expect((await verifyFrom({ ...end, epoch: 0, hash: 'ab'.repeat(32) })).findings).to.deep.equal([]);
     expect(read.size).to.equal(4);

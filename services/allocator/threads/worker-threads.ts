@@ -37,7 +37,7 @@ export interface WorkerThreadsOptions extends ThreadSettings {
   readonly log: Logger;
   /** Called when a thread ended before its task. */
   readonly onCrash: (task: string) => void;
-  /** For specs. */
+  /** Set by specs only. */
   readonly heapMb?: number;
 }
 

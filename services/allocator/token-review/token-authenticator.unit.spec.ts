@@ -88,7 +88,7 @@ describe('The authentication of tokens', () => {
     expect(reviewed).to.have.length(2);
   });
 
-  it('a flood of invented tokens on one connection causes 10 reviews, and one per second after that', async () => {
+  it('a flood of invented tokens on one connection causes 10 reviews, and then one review per second', async () => {
     const connection = {};
     const answers = await sendMany(1_000, (index) => `invented-${index}`, connection);
     expect(reviewed).to.have.length(10);
@@ -108,7 +108,7 @@ describe('The authentication of tokens', () => {
     expect(await send('right')).to.equal('node-1');
   });
 
-  it('the cache is bounded, and rejected tokens remove no accepted one', async () => {
+  it('the cache is bounded, and rejected tokens remove no accepted token', async () => {
     expect(await send('right')).to.equal('node-1');
     for (let round = 0; round < 12; round++) {
       now += 10_000;

@@ -123,7 +123,7 @@ describe('Token review', () => {
     };
     const user = { username: 'alice', uid: 'u', groups: ['sre'], extra: { k: ['v'] } };
 
-    it('requests the audience of the API server, and that of the ledger for a token of it', async () => {
+    it('requests the audience of the API server, and the audience of the ledger for a token with it', async () => {
       const review = createUserReview(partsOf({ status: { authenticated: true, audiences: ['ipledger'], user } }));
       const own = `e30.${Buffer.from('{"aud":["ipledger"]}').toString('base64url')}.c`;
       expect((await review('opaque')).uri).to.equal('kubernetes:alice');

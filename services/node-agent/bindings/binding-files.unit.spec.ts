@@ -73,7 +73,7 @@ describe('Binding files', () => {
     expect((await open()).all()).to.have.length(1);
   });
 
-  it('of an earlier version have no known network namespace', async () => {
+  it('Binding files of an earlier version have no known network namespace', async () => {
     await (await open()).save(savedBinding('c1'));
     const file = join(folder, 'c1@net1.json');
     const { netns: _, ...earlier } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;

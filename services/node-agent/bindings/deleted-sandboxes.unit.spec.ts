@@ -116,7 +116,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
     expect(ended()).to.deep.equal(['c1']);
   });
 
-  it('stay if the sandbox was made again between two looks, or while the second one waited for its ADD', async () => {
+  it('stay if the sandbox was made again between two looks, or while the second look waited for the ADD', async () => {
     const files = fakeBindingFiles(ofRunning('c1'), ofRunning('c2'));
     const sandboxes = createSandboxes(files);
     remove('c1');

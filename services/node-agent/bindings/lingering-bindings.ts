@@ -182,7 +182,7 @@ export class LingeringBindings {
     const { namespace, pod, podUid, provider, containerId, interface: name, boundAs, isDeleted } = saved;
     const target = { namespace, pod, provider, containerId, interface: name };
     const options = { timeoutMs: callMs, signal };
-    // Without a DEL, GC would end it only when it is bound itself, which an ended Pod never is.
+    // Only this ends the binding of a deleted sandbox: GC ends bindings of bound containers.
     if (isDeleted || stateOf(saved) === 'deleted') {
       await allocator.unbind({ ...target, containerId: boundAs || containerId }, options);
       await files.remove(saved);

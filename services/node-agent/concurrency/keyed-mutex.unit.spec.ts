@@ -39,7 +39,7 @@ describe('Keyed mutex', () => {
     await Promise.all(running);
   });
 
-  it('runs the next work after one that fails, whose error only its caller gets', async () => {
+  it('runs the next work after a failure, whose error only its caller gets', async () => {
     const runExclusive = createKeyedMutex();
     const failed = runExclusive('k', never(), () => Promise.reject(new Error('mine'))).catch((error: unknown) => error);
     const next = runExclusive('k', never(), () => Promise.resolve('yours'));

@@ -55,7 +55,7 @@ describe('The diagnosis of a port that OVN does not connect', () => {
       expect(Buffer.byteLength(message)).to.be.below(maxErrorBytes);
     });
 
-  it('accepts the chassis by the name of the node and by that of its chassis, also beside another', () => {
+  it('accepts the chassis by the name of the node and by that of its chassis, also beside another chassis', () => {
     for (const requestedChassis of ['', 'node-a', 'chassis-a', 'node-b,node-a'])
       expect(
         diagnoseInstall({ ...facts, southbound: { ...southbound, requestedChassis, ownChassis: 'chassis-a' } }),

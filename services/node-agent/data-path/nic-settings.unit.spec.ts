@@ -61,14 +61,14 @@ describe('The MTU of a NIC', () => {
   const mtus: Readonly<Record<string, number>> = { '10.0.0.1': 1_500, '10.0.0.2': 9_000 };
   const overlay = (ids: Readonly<Record<string, string>>) => overlayMtu(ovsRows(root(ids)), (address) => mtus[address]);
 
-  it('on tunnels is that of the smallest NIC of ovn-encap-ip less the largest header', () => {
+  it('the MTU of a NIC on tunnels is that of the smallest NIC of ovn-encap-ip less the largest header', () => {
     expect(overlay({ 'ovn-encap-ip': '10.0.0.1', 'ovn-encap-type': 'geneve' })).to.equal(1_400);
     expect(overlay({ 'ovn-encap-ip': '10.0.0.2', 'ovn-encap-type': 'vxlan' })).to.equal(8_950);
     expect(overlay({ 'ovn-encap-ip': '10.0.0.1,10.0.0.2', 'ovn-encap-type': 'vxlan,geneve' })).to.equal(1_400);
     expect(() => overlay({ 'ovn-encap-ip': '10.0.0.3' })).to.throw('no NIC of this node has ovn-encap-ip 10.0.0.3');
   });
 
-  it('on a physical network is that of the smallest NIC in its bridge', () => {
+  it('the MTU of a NIC on a physical network is that of the smallest NIC in its bridge', () => {
     const bridge = {
       ...root({ 'ovn-bridge-mappings': 'other:br-x,net-a:br-a' }),
       Bridge: { b: { name: 'br-a', ports: new Set(['p1', 'p2', 'p3']) } },

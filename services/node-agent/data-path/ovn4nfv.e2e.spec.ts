@@ -121,7 +121,7 @@ describe('NICs of an OVN4NFV request', function () {
       expect((await call('DEL', one, type)).exitCode, 'a repeated DEL').to.equal(0);
     });
 
-  it('are removed again when the second one fails, with its binding and its port', async () => {
+  it('are removed again when the second NIC fails, with its binding and its port', async () => {
     const pod = await makePod('half', ['ovn-ls-26']);
     // The switch has no such port: the agent does not wait for one that OVN will not connect
     const added = await call('ADD', pod, 'ovn4nfvk8s-cni');
@@ -154,7 +154,7 @@ describe('NICs of an OVN4NFV request', function () {
     expect(unbound.map((each) => each.interface).sort()).to.deep.equal(['net0', 'net1']);
   });
 
-  it('of the network that the configuration names are made alone', async () => {
+  it('NICs of the network that the configuration names are made alone', async () => {
     const pod = await makePod('one');
     const added = await call('ADD', pod, 'ovn4nfvk8s-cni', { 'nfn-network': 'ovn-ls-26' });
     expect(added.exitCode, added.stdout).to.equal(0);

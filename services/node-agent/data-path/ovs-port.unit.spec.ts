@@ -117,7 +117,7 @@ describe('OVN on the node', () => {
 });
 
 describe('The commands for a NIC', () => {
-  it('make the pair, instead of an older one', () => {
+  it('make the pair, instead of an older pair', () => {
     const add =
       'link add name c1_net1_h mtu 1400 type veth peer name net1 mtu 1400 address 02:00:00:00:00:11 netns /run/netns/p\n' +
       'link set dev c1_net1_h up\n';

@@ -31,7 +31,7 @@ describe('installPlugin', () => {
     expect(await readFile(join(folder, 'kube-ovn'), 'utf8')).to.equal('of Kube-OVN');
   });
 
-  it('replaces the file and does not write into the one that runs', async () => {
+  it('replaces the file and does not write into the running file', async () => {
     await writeFile(join(folder, 'kube-ovn'), 'old');
     await using running = await open(join(folder, 'kube-ovn'), 'r');
     await installPlugin(plugin, folder);

@@ -69,7 +69,7 @@ describe('ADD of an OVN4NFV type', () => {
     expect(error.message).to.match(/^annotation ovnNetwork of pod default\/p has no interface of network other/);
   });
 
-  it('removes the NICs that were made when another one fails, and returns its error', async () => {
+  it('removes the NICs that were made when another NIC fails, and returns its error', async () => {
     const failure = new IpledgerError('DATA_PATH_FAILED', 'OVN has not connected interface net1');
     const { deps, deleted } = setUp({ ovnNetwork: two }, { net1: failure });
     expect(await rejectionOf(addNics(deps, overlay(), neverAborted()))).to.equal(failure);

@@ -75,7 +75,7 @@ describe('Pending DEL replay', () => {
     expect(await replay(options())).to.equal(0);
   });
 
-  it('logs a folder that cannot be read, and not an absent one', async () => {
+  it('logs a folder that cannot be read, and not an absent folder', async () => {
     writeFileSync(join(folder, 'none'), '');
     expect(await replay({ ...options(), folder: join(folder, 'absent') })).to.equal(0);
     expect(warnings).to.deep.equal([]);
@@ -152,7 +152,7 @@ describe('Pending DEL replay', () => {
     expect(counts()).to.deep.equal([1, 2]);
   });
 
-  it('removes and logs DELs for unserved sockets after 24 hours, and keeps younger ones', async () => {
+  it('removes and logs DELs for unserved sockets after 24 hours, and keeps younger DELs', async () => {
     const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
     for (const [container, hours] of [
       ['c1', 25],

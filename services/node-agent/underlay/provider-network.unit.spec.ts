@@ -54,7 +54,7 @@ describe('A ProviderNetwork', () => {
     expect(parse({ customInterfaces: [{ interface: 'eth1', nodes }] }).problem).to.contain('10000 nodes');
   });
 
-  it('without valid fields is part of no node', () => {
+  it('a ProviderNetwork without valid fields is part of no node', () => {
     for (const object of [
       undefined,
       7,

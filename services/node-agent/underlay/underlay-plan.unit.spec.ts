@@ -42,7 +42,7 @@ const problemOf = (...parameters: Parameters<typeof plan>): string => {
 };
 
 describe('The plan for the physical networks of a node', () => {
-  it('adds a bridge with the NIC, and its mapping after those of others', () => {
+  it('adds a bridge with the NIC, and its mapping after the mappings of others', () => {
     const mappings = [{ network: 'physnet', bridge: 'br-ex' }];
     expect(plan({ bridges: [bridge('br-ex', false, 'eth0')], mappings })).to.deep.equal({
       changes: [
@@ -59,7 +59,7 @@ describe('The plan for the physical networks of a node', () => {
     expect(plan(nothing, [net1], [link('eth1', { isUp: false })]).linksDown).to.deep.equal(['eth1']);
   });
 
-  it('replaces the NIC when the network names another one', () => {
+  it('replaces the NIC when the network names another NIC', () => {
     const present = applyChanges(nothing, plan(nothing).changes);
     const { changes } = plan(present, [{ name: 'net1', nic: 'eth2' }]);
     expect(changes.map(({ kind }) => kind)).to.deep.equal(['remove port', 'add port']);

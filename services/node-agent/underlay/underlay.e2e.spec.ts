@@ -59,7 +59,7 @@ describe('The physical networks of two OVN nodes', function () {
   });
   after(() => run?.end());
 
-  it('have a bridge with the NIC, and a mapping beside those of others', async () => {
+  it('have a bridge with the NIC, and a mapping beside the mappings of others', async () => {
     networks = [providerNetwork({ defaultInterface: 'eth1' })];
     const plans = await reconcile();
     expect(plans.map((plan) => plan?.served)).to.deep.equal([['net1'], ['net1']]);
@@ -75,7 +75,7 @@ describe('The physical networks of two OVN nodes', function () {
     expect(keepers[0]?.status).to.deep.equal({ served: 1, refused: 0 });
   });
 
-  it('replace the NIC when the network names another one', async () => {
+  it('replace the NIC when the network names another NIC', async () => {
     networks = [
       providerNetwork({
         defaultInterface: 'eth1',

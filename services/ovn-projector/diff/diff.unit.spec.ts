@@ -104,7 +104,7 @@ describe('The difference', () => {
     );
   });
 
-  it('of single ports has the same result as that of everything', () => {
+  it('the difference of single ports has the same result as that of everything', () => {
     fc.assert(
       fc.property(randomContents, randomRows, randomRows, (contents, before, after) => {
         const fixture = new Fixture();

@@ -44,7 +44,7 @@ describe('The port of an allocation', () => {
     expect(optionsOf({ node: 'node-1' }).has('activation-strategy')).to.equal(false);
   });
 
-  it('of a machine that migrates is on its source first, and opens on its target by RARP', () => {
+  it('the port of a machine that migrates is on its source first, and opens on its target by RARP', () => {
     const bindings = new Map([
       ['c/net1', 'node-2'],
       ['d/net1', 'node-1'],

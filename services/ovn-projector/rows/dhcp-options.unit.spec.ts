@@ -72,7 +72,7 @@ describe('The DHCP options of a Subnet', () => {
       expect(optionsOf({ enableDHCP: true, dhcpV4Options: text }).dhcp).to.deep.equal([]);
     });
 
-  it('with an error leave the connection of the Subnet, and are reported', () => {
+  it('the DHCP options of a Subnet with an error leave the connection of the Subnet, and are reported', () => {
     const guests = { ...noGuestSettings, enableDHCP: true, dhcpV4Options: 'mtu' };
     const { dhcp, ports, problems } = subnetRows(dual, { ...rowInputs(), settings: settingsOf({ guests }) });
     expect([dhcp.length, ports.length]).to.deep.equal([0, 2]);

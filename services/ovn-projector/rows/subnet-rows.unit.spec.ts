@@ -46,7 +46,7 @@ describe('The rows of a Subnet', () => {
     expect(port?.columns['networks']).to.deep.equal(new Set(['10.8.0.1/24', 'fd00:8::1/64']));
   });
 
-  it('have a router MAC that is the same each time, and another one for each Subnet, router and ledger', () => {
+  it('have a router MAC that is the same each time, and different MACs for each Subnet, router and ledger', () => {
     const macOf = (rows: SubnetRows): unknown =>
       rows.ports.find(({ table }) => table === 'Logical_Router_Port')?.columns['mac'];
     const mac = macOf(rowsOf({}));
@@ -63,7 +63,7 @@ describe('The rows of a Subnet', () => {
       .and.include('Logical_Switch_Port lan-vpc1');
   });
 
-  it('of an underlay are a switch with a localnet port, without router', () => {
+  it('the rows of an underlay are a switch with a localnet port, without router', () => {
     const rows = rowsOf({ vlan: 'tagged' });
     expect(namesOf(rows)).to.deep.equal(['Logical_Switch lan', 'Logical_Switch_Port localnet.lan']);
     expect(portNamed(rows, 'localnet.lan')?.columns).to.deep.equal({
@@ -76,7 +76,7 @@ describe('The rows of a Subnet', () => {
     expect(portNamed(rowsOf({ vlan: 'untagged' }), 'localnet.lan')?.columns['tag']).to.equal(undefined);
   });
 
-  it('of an underlay with a logical gateway have both', () => {
+  it('the rows of an underlay with a logical gateway are a localnet port and a router', () => {
     expect(namesOf(rowsOf({ vlan: 'tagged', hasLogicalGateway: true })))
       .to.include('Logical_Switch_Port localnet.lan')
       .and.include('Logical_Router_Port ovn-cluster-lan');

@@ -15,15 +15,15 @@ export interface ScopeCounts {
 export interface MassDeletionGuardOptions {
   /** The smallest number of objects of a scope at which the guard acts. */
   readonly minObjects: number;
-  /** By scope: how many objects were missing when an earlier process halted it. */
+  /** The missing objects when an earlier process halted a scope, by scope. */
   readonly haltedBefore?: Readonly<Record<string, number>>;
 }
 
 export class MassDeletionGuard {
   readonly #minObjects: number;
-  /** By halted scope: the highest number of missing objects since it was halted. */
+  /** The most missing objects since a scope was halted, by scope. */
   readonly #halted: Map<string, number>;
-  /** By scope: up to how many missing objects an operator accepted as deleted. */
+  /** The missing objects that an operator accepted as deleted, by scope. */
   readonly #accepted = new Map<string, number>();
 
   constructor({ minObjects, haltedBefore = {} }: MassDeletionGuardOptions) {
@@ -31,7 +31,7 @@ export class MassDeletionGuard {
     this.#halted = new Map(Object.entries(haltedBefore).filter(([, missing]) => missing > 0));
   }
 
-  /** By halted scope: the highest number of missing objects since it was halted. */
+  /** The most missing objects since a scope was halted, by scope. */
   get halted(): ReadonlyMap<string, number> {
     return this.#halted;
   }

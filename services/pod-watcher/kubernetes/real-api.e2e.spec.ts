@@ -53,7 +53,7 @@ describe('On a real API server with the permissions of the watcher', function ()
   this.timeout(120_000);
   let run: Run;
   let cluster: Cluster;
-  /** The watcher’s, and an administrator’s. */
+  /** The clients of the watcher and of an administrator. */
   let api: Api;
   let admin: Api;
   let stop: AbortController;
@@ -163,7 +163,7 @@ describe('On a real API server with the permissions of the watcher', function ()
     expect(set).to.include({ name: 'web', deleting: false, replicas: 1, firstOrdinal: 3 });
   });
 
-  it('the deletion history has deleted objects with their deletion timestamp, and no lost ones', async () => {
+  it('the deletion history has deleted objects with their deletion timestamp, and no lost objects', async () => {
     const source = new Informer(api, pods, silentLogger);
     void source.run(stop.signal);
     const names = ['graceful', 'forced', 'lost'];
@@ -399,7 +399,7 @@ describe('On a real API server with the permissions of the watcher', function ()
   it('the watcher has no other permissions', async () => {
     const pod = podPath('default', 'p2');
     expect(await failure(deleteObject(api, pod, 'u', stop.signal))).to.include({ status: 403, reaction: 'denied' });
-    // It deletes the Subnets of deleted Networks.
+    // The watcher deletes the Subnets of deleted Networks.
     for (const { path } of [ipPools, vips])
       expect(await failure(deleteObject(api, objectPath(path, 'big'), 'u', stop.signal)), path).to.include({
         status: 403,

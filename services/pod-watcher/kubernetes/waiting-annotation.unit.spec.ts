@@ -39,7 +39,7 @@ describe('The annotation of a waiting Pod', () => {
     expect(shown()).to.match(/^stage=a error=é+ … é+; widen the subnet$/);
   });
 
-  it('is not written again for the same reason, and not at once for another one', async () => {
+  it('is not written again for the same reason, and not at once for another reason', async () => {
     waiting.record(podNamed('web'), warning('stage=a error=first'));
     await until(() => shown() === 'stage=a error=first');
     for (const text of ['first', 'second', 'first']) waiting.record(podNamed('web'), warning(`stage=a error=${text}`));

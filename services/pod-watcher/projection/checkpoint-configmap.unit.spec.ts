@@ -56,7 +56,7 @@ describe('ConfigMap of checkpoints', () => {
     await until(() => entries()[String(of).padStart(16, '0')] !== undefined);
   };
 
-  it('is created with the first checkpoint, and gets each new one', async () => {
+  it('is created with the first checkpoint, and gets each new checkpoint', async () => {
     seq = 3;
     keep();
     await settled(3);
@@ -75,7 +75,7 @@ describe('ConfigMap of checkpoints', () => {
     expect(api.writes).to.have.length(length);
   });
 
-  it('logs an error when another program removed or changed the last checkpoint, and stores the next ones', async () => {
+  it('logs an error when another program removed or changed the last checkpoint, and stores the next checkpoints', async () => {
     keep();
     await settled(3);
     for (const data of [{}, { '0000000000000007': 'another note' }]) {
@@ -92,7 +92,7 @@ describe('ConfigMap of checkpoints', () => {
     expect(Object.keys(entries())).to.include('0000000000000009');
   });
 
-  it('keeps the latest checkpoints, and the last one of each earlier day', async () => {
+  it('keeps the latest checkpoints, and the last checkpoint of each earlier day', async () => {
     const notes = Array.from({ length: 120 }, (_, index) => {
       day = index < 60 ? 1 : 2;
       return [String(index + 1).padStart(16, '0'), noteOf(index + 1)] as const;

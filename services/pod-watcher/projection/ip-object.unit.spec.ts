@@ -78,7 +78,7 @@ describe('IP object of an allocation', () => {
     expect(spec).to.include({ podName: pod, namespace: 'default' });
   });
 
-  it('is complete with the required fields, also with additional ones', () => {
+  it('is complete with the required fields, also with additional fields', () => {
     const allocation = heldAllocation('p');
     const manifest = ipManifest(allocation, '');
     const isComplete = (object: IpObject): boolean => showsAllocation(object, allocation, '');

@@ -33,7 +33,7 @@ function answersOf(annotations: Record<string, string>, allocations = [nic(0), n
 }
 
 describe('The answer to an OVN4NFV request', () => {
-  it('to ovnNetwork is ovnIfaceList, in the order of the request', () => {
+  it('the answer to ovnNetwork is ovnIfaceList, in the order of the request', () => {
     expect(answersOf({ ovnNetwork }, [nic(1), nic(0)])).to.deep.equal({
       ovnIfaceList: [
         {
@@ -54,7 +54,7 @@ describe('The answer to an OVN4NFV request', () => {
     });
   });
 
-  it('to nfn-network is ovnInterfaces, with lists of addresses', () => {
+  it('the answer to nfn-network is ovnInterfaces, with lists of addresses', () => {
     expect(answersOf({ 'k8s.plugin.opnfv.org/nfn-network': nfn }))
       .to.have.property('k8s.plugin.opnfv.org/ovnInterfaces')
       .with.nested.property('[1]')
@@ -67,13 +67,13 @@ describe('The answer to an OVN4NFV request', () => {
       });
   });
 
-  it('to ovn replaces it, and is not written again', () => {
+  it('the answer to ovn replaces it, and is not written again', () => {
     const answer = { ip_address: '172.16.25.3/24', mac_address: '0a:00:00:00:00:00', gateway_ip: '172.16.25.1' };
     expect(answersOf({ ovn: '{}' }, [nic(0)])).to.deep.equal({ ovn: answer });
     expect(answersOf({ ovn: JSON.stringify(answer) }, [nic(0)])).to.deep.equal({});
   });
 
-  it('to a Pod without a request is ovn', () => {
+  it('the answer to a Pod without a request is ovn', () => {
     expect(answersOf({}, [nic(0)])).to.have.property('ovn');
   });
 

@@ -30,7 +30,7 @@ export interface ShownSubnet {
   readonly isOvn: boolean;
   readonly cidrBlock: string;
   readonly gateway: string;
-  /** Its VPC, if a router connects it; "" otherwise. */
+  /** The VPC, if a router connects the Subnet; "" otherwise. */
   readonly logicalRouter: string;
   /** Absent for an overlay. `provider` is the name of a ProviderNetwork. */
   readonly vlan?: { readonly id: number; readonly provider: string } | undefined;
@@ -68,7 +68,7 @@ export function podPatch(
   return { patch: changes.length === 0 ? undefined : patch, rejectedKeys };
 }
 
-/** One patch for the keys of each network, for when the API rejects the one with all of them. */
+/** A patch for the keys of each network, if the API rejects the patch with all of them. */
 export function patchesByNetwork({ metadata: { uid, annotations } }: PodPatch): PodPatch[] {
   const byPrefix = Map.groupBy(Object.entries(annotations), ([key]) => key.split('/', 1)[0]);
   return Array.from(byPrefix.values(), (entries) => ({ metadata: { uid, annotations: Object.fromEntries(entries) } }));

@@ -73,7 +73,7 @@ describe('Pod annotations of allocations', () => {
     );
   });
 
-  it('show both families of the Subnet for an address of one', () => {
+  it('show both families of the Subnet for an address of one family', () => {
     const dual = { ...lan, cidrBlock: '10.0.0.0/24,fd00::/64', gateway: '10.0.0.1,fd00::1' };
     const ipv6 = { addresses: [{ address: 'fd00::2', cidr: 'fd00::/64', gateway: 'fd00::1' }] };
     for (const allocation of [heldAllocation('a'), heldAllocation('a', ipv6)])

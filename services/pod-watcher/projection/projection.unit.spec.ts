@@ -102,7 +102,7 @@ describe('Projection', () => {
     await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
   });
 
-  it('writes an IP object for each of two Pods that share Kube-OVN’s name, and deletes only that of a released one', async () => {
+  it('writes an IP object for each of two Pods that share Kube-OVN’s name, and deletes only that of a released Pod', async () => {
     const dotted = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 7 });
     const plain = heldAllocation('a', { namespace: 'bug', provider: 'net.lan.default', seq: 8 });
     const { api, ips, projection, quiet } = world([dotted]);

@@ -59,7 +59,7 @@ describe('A write that the API server rejects', () => {
     ['a', 'b'],
     ['b', 'a'],
   ] as const)
-    it(`to launcher ${refused} of a machine costs launcher ${other} no annotation`, async () => {
+    it(`a rejected write to launcher ${refused} of a machine costs launcher ${other} no annotation`, async () => {
       const { api, pods, projection, addPod } = world([heldAllocation('vm1')]);
       for (const suffix of ['a', 'b']) {
         addPod(launcher(suffix));

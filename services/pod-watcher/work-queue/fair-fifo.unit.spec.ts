@@ -6,7 +6,7 @@ const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 const takeAll = (queue: FairFifo): string[] => Array.from({ length: queue.size }, () => queue.take() ?? '');
 
 describe('FairFifo', () => {
-  it('gives each waiting namespace a turn before the next key of one with many', () => {
+  it('gives each waiting namespace a turn before the next key of a namespace with many keys', () => {
     const queue = new FairFifo(namespaceOf);
     for (const key of ['many/1', 'many/2', 'many/3', 'few/1', 'other/1', 'few/2']) queue.add(key);
     expect(takeAll(queue)).to.deep.equal(['many/1', 'few/1', 'other/1', 'many/2', 'few/2', 'many/3']);

@@ -123,7 +123,7 @@ export class WorkQueue {
       if (this.#ready.size + this.#lowPriority.size === 0 || this.#isSliceOver()) return;
       const key = this.#take();
       if (key === undefined) return;
-      // It is in the queue twice if its namespace became known while it waited, or it has a turn of another one.
+      // A key is queued twice if its namespace became known late, or if it has a turn of another namespace.
       if (this.#working.has(key)) this.#dirty.add(key);
       else {
         this.#working.add(key);

@@ -76,7 +76,7 @@ describe('verifyStore', () => {
     });
   }
 
-  it('finds nothing in a correct file, also one that grows during the verification', () => {
+  it('finds nothing in a correct file, also in a file that grows during the verification', () => {
     expect(verify()).to.equal(undefined);
     const grown = verify((store, step) => {
       if (step === 1) store.append(events.slice(190), positionAfter(events));
@@ -85,7 +85,7 @@ describe('verifyStore', () => {
     expect(verify()).to.equal(undefined);
   });
 
-  it('finds nothing in an empty file, and in one that begins in the middle of the ledger', () => {
+  it('finds nothing in an empty file, and in a file that begins in the middle of the ledger', () => {
     place.remove();
     place = temporaryFile();
     expect(verify()).to.equal(undefined);

@@ -66,7 +66,7 @@ export interface ValuesChange {
 /** The folder of the values for a number of nodes. */
 const valuesFolders: Readonly<Record<number, string>> = { 1: 'single', 2: 'two-nodes' };
 
-/** The other tag of the images. */
+/** The tag of the images of an upgrade. */
 export const upgradeTag = 'next';
 
 const valuesWith = ({ image, nodeImage }: PushedImages, { tag, etcd }: ValuesChange): object => ({

@@ -53,7 +53,7 @@ for (const settings of stories)
     });
 
     if (settings.nodes === 2)
-      it('all packets of the node without etcd, with the active pod-watcher, are dropped under load: Pods on the other one get addresses', async () => {
+      it('all packets of the node without etcd, with the active pod-watcher, are dropped under load: Pods on the other node get addresses', async () => {
         const [member] = await podsOf(environment, 'etcd');
         const isServing = ({ name }: Worker): boolean => name === member?.node;
         const isolated = environment.workers.find((worker) => !isServing(worker)) as Worker;

@@ -117,7 +117,7 @@ describe('Three allocators on one ledger, called at random', function () {
     expect((await readElection())?.name).to.not.equal(victim.name);
   });
 
-  it('fail no request when the writer is stopped: it hands over, and requests to any replica wait for that', async () => {
+  it('fail no request when the writer is stopped: it hands over, and requests to any replica wait for the hand-over', async () => {
     work.close();
     // Each client has the addresses of all replicas, and begins with another one.
     const endpoints = replicas.map(({ endpoint }) => endpoint);

@@ -56,7 +56,7 @@ describe('ipledger check', function () {
     expect(stdout).to.match(/^3 Pods, 3 allocations, 3 IP objects compared at seq \d+: no disagreement\n$/);
   });
 
-  it('reports changes while the pod-watcher is stopped, and none after it has reconciled them', async () => {
+  it('reports changes while the pod-watcher is stopped, and no change after it has reconciled them', async () => {
     const { kubernetes, stack } = scene;
     expect((await callKubeOvnPlugin(scene, { pod: 'goes', network: 'lan' })).code).to.equal(0);
     const [stays, goes] = [await waitForAddress(scene, 'stays', 'lan'), await waitForAddress(scene, 'goes', 'lan')];

@@ -128,7 +128,7 @@ describe('ipledger import of IPAM plugins', function () {
     expect(await listAllocations()).to.be.empty;
   });
 
-  it('imports the addresses of whereabouts and host-local, and the same when it is repeated', async () => {
+  it('imports the addresses of whereabouts and host-local, and changes nothing when it is repeated', async () => {
     for (const time of ['first', 'again']) {
       const whereabouts = await ipledger('import', 'whereabouts', ...pools, '--apply');
       expect(whereabouts.code, `${time}: ${whereabouts.stdout}${whereabouts.stderr}`).to.equal(0);

@@ -249,7 +249,7 @@ describe('ipledger import kube-ovn', function () {
     await ipledger('release', 'default/two-minds', '--yes', ...reason);
   });
 
-  it('imports the same when it is repeated', async () => {
+  it('changes nothing when it is repeated', async () => {
     const { code, stdout, stderr } = await runImport('--apply');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.match(/^3 Subnets, 1 IPPool, 2 reservations, 4 attachments imported\n$/);

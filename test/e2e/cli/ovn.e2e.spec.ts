@@ -88,7 +88,7 @@ describe('The command line with OVN', function () {
     expect(stdout).to.contain(`\nin OVN\n  port ${port} is not up, because no container has it yet`);
   });
 
-  it('reports what another program changes while no projector runs, and nothing after the start of one', async () => {
+  it('reports what another program changes while no projector runs, and nothing after a projector has started', async () => {
     await projector.stop();
     await central.nbctl(['lsp-set-addresses', port, '02:00:00:00:00:99 10.7.0.99']);
     const ledger = (await central.nbctl(['get', 'logical_switch_port', port, 'external_ids:ipledger'])).trim();

@@ -121,7 +121,7 @@ describe('A ledger that was restored from a backup', function () {
       await expectConsistency(stack);
       await waitForLease();
       await stack.watcher.stop();
-      // Its annotations are a lie
+      // The annotations of this Pod are a lie
       await makePod(scene, 'thief', 'lan', {
         'lan.default.kubernetes.io/ip_address': stays,
         'lan.default.kubernetes.io/allocated': 'true',
@@ -132,7 +132,7 @@ describe('A ledger that was restored from a backup', function () {
     });
 
     it('is frozen when the pod-watcher starts, because its Lease has a later position', async () => {
-      // It becomes ready after the recovery
+      // The watcher becomes ready after the recovery
       void scene.stack.watcher.start().catch(() => undefined);
       await eventually(async () => expect(await readFreeze()).to.have.property('reportedBy', 'anonymous'));
       await makePod(scene, 'late', 'lan');

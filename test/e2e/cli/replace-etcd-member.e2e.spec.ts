@@ -93,7 +93,7 @@ describe('ipledger replace-etcd-member', function () {
     expect(await checkStart({ ...at(0), name: 'etcd-1' }, { FORMED: '' })).to.include({ code: 0, stderr: '' });
   });
 
-  it('keeps a member with an empty folder from starting, then lets it copy the data of the others', async () => {
+  it('keeps a member with an empty folder from starting, then lets it copy the data of the other members', async () => {
     const etcdctl = async (place: Place, ...args: string[]): Promise<string> =>
       mustRun(await findProgram('etcdctl'), [`--endpoints=${place.client}`, ...args]);
     await etcdctl(at(0), 'put', 'kept', 'yes');

@@ -218,7 +218,7 @@ describe('the CNI specification', function () {
       expect(messageOf(gc)).to.contain('CNI_PATH');
     });
 
-    it('CNI 1.1, Section 2, "Parameters": CNI_ARGS are pairs, and the plugin ignores unknown ones', async () => {
+    it('CNI 1.1, Section 2, "Parameters": CNI_ARGS are pairs, and the plugin ignores unknown pairs', async () => {
       const own = 'K8S_POD_NAMESPACE=default;K8S_POD_NAME=web';
       for (const args of [
         own,
@@ -251,7 +251,7 @@ describe('the CNI specification', function () {
   });
 
   describe('version 1.1.0, errors', () => {
-    it('CNI 1.1, Section 5, "Error": 1 for an unsupported version, in a supported one', async () => {
+    it('CNI 1.1, Section 5, "Error": 1 for an unsupported version, in a supported version', async () => {
       for (const version of ['0.9.0', '1.2.0', '9.0.0']) {
         const answer = await call('ADD', configOf(version));
         expectError(answer, '1.1.0', 1);

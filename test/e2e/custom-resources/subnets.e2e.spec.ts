@@ -54,7 +54,7 @@ describe('Subnet objects', function () {
     expect(metadata).to.include({ generation: 2 });
   });
 
-  it('of the primary network get Kube-OVN’s defaults', async () => {
+  it('Subnet objects of the primary network get Kube-OVN’s defaults', async () => {
     await makeSubnet(scene, 'overlay', { cidrBlock: '10.6.0.0/24', provider: '' });
     expect((await waitForReady('overlay')).spec).to.include({
       provider: 'ovn',
@@ -132,7 +132,7 @@ describe('Subnet objects', function () {
     expect(await waitForAddress(scene, 'next', 'forced')).to.not.equal(address);
   });
 
-  it('with an invalid gateway type, protocol, vpc or allowSubnets are rejected by the API server', async () => {
+  it('Subnet objects with an invalid gateway type, protocol, vpc or allowSubnets are rejected by the API server', async () => {
     const rejection = async (name: string, spec: object): Promise<string> =>
       scene.kubernetes
         .create({ kind: 'Subnet', metadata: { name }, spec: { cidrBlock: '10.10.0.0/24', ...spec } })

@@ -106,7 +106,7 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
       .and.contains('Run: kubectl ipledger why default/main-alone');
   });
 
-  it('a Pod waits for a missing Subnet, and is refused one of another provider', async () => {
+  it('a Pod waits for a missing Subnet, and is refused a Subnet of another provider', async () => {
     await makePod(scene, 'early', 'macvlan', { [key('logical_switch')]: 'later' });
     await waitForEvent(scene, 'early', 'PodNetworkUpdateFailed', /logical_switch: there is no Subnet later: create or/);
     await makeSubnet(scene, 'later', { cidrBlock: '10.22.0.0/24', provider: 'ovn' });

@@ -31,7 +31,7 @@ for (const folder of ['manage-multiple-interface', 'ipam-1.1'] as const)
     after(() => scene?.run.end());
     afterEach(() => expectConsistency(scene.stack));
 
-    it('02: the Subnet is ready, with all addresses of its /16 available except the excluded ones', async () => {
+    it('02: the Subnet is ready, with all addresses of its /16 available except the excluded addresses', async () => {
       await eventually(async () => {
         const { status } = await scene.kubernetes.get('Subnet', 'macvlan');
         expect(status).to.include({ v4availableIPs: 65_524, v4usingIPs: 0 });

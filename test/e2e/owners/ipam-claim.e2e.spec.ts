@@ -126,7 +126,7 @@ describe('an IPAMClaim', function () {
     });
   });
 
-  it('of another namespace cannot be named', async () => {
+  it('an IPAMClaim of another namespace cannot be named', async () => {
     await makeClaimant('foreign', 'other/vm1');
     await waitForEvent(scene, 'foreign', 'ValidatePodNetworkFailed', /name of an IPAMClaim in the Pod's namespace/);
   });

@@ -71,7 +71,7 @@ describe('a StatefulSet', function () {
   const readRelease = async (subnet: string, address: string) =>
     (await readLastEvent(scene, subnet, address))?.addressReleased;
 
-  it('keeps five addresses when it is scaled from 20 to 5, and releases the others with that cause', async () => {
+  it('keeps five addresses when it is scaled from 20 to 5, and releases 15 for this cause', async () => {
     await make('web', 'lan', { replicas: 20 });
     const { addresses: before } = await waitForMembers('web', 'lan', upTo(20));
     expect(new Set(Object.values(before)).size).to.equal(20);

@@ -95,7 +95,7 @@ describe('Two pod-watchers', function () {
     expect((await readLease()).holder).to.equal(current.holder);
   });
 
-  it('hand over when no allocator answers the active one, which does not take the Lease back before one does', async () => {
+  it('hand over when no allocator answers the active watcher, which does not take the Lease back before an answer', async () => {
     const { allocator, cluster } = scene.stack;
     const proxy = await startTcpProxy(scene.run, allocator.endpoint);
     const isolated = await startWatcher(scene.run, {

@@ -32,7 +32,7 @@ describe('restarts of a component', function () {
 
   const add = (pod: string): Promise<CniAnswer> => callKubeOvnPlugin(scene, { pod, network: 'lan' });
 
-  it('of the allocator: a DEL saved during the outage does not end the binding of a later ADD', async () => {
+  it('restart of the allocator: a DEL saved during the outage does not end the binding of a later ADD', async () => {
     const [agent] = scene.stack.agents;
     const pendingDels = (): string[] => readdirSync(agent.pendingDels);
     expect((await add('stays')).code).to.equal(0);
@@ -62,7 +62,7 @@ describe('restarts of a component', function () {
     });
   });
 
-  it('of the allocator: the new process answers a waiting ADD, and has the earlier allocations', async () => {
+  it('restart of the allocator: the new process answers a waiting ADD, and has the earlier allocations', async () => {
     await scene.stack.allocator.kill();
     await makePod(scene, 'patient', 'lan');
     const [waiting, repeated] = [add('patient'), add('stays')];
@@ -71,7 +71,7 @@ describe('restarts of a component', function () {
     expect(resultAddresses(await waiting)).to.deep.equal([`${await waitForAddress(scene, 'patient', 'lan')}/24`]);
   });
 
-  it('of etcd: a waiting ADD is answered after the restart', async () => {
+  it('restart of etcd: a waiting ADD is answered after the restart', async () => {
     await scene.stack.etcd.kill();
     await makePod(scene, 'enduring', 'lan');
     const waiting = add('enduring');
@@ -79,7 +79,7 @@ describe('restarts of a component', function () {
     expect(resultAddresses(await waiting)).to.deep.equal([`${await waitForAddress(scene, 'enduring', 'lan')}/24`]);
   });
 
-  it('of the agent: the next agent answers a waiting ADD, also when the agent is killed', async () => {
+  it('restart of the agent: the next agent answers a waiting ADD, also when the agent is killed', async () => {
     const [agent] = scene.stack.agents;
     await makePod(scene, 'blocker', 'lan', { [ip]: '10.8.0.50' });
     await waitForAddress(scene, 'blocker', 'lan');

@@ -179,7 +179,7 @@ describe('requests of a Pod', function () {
     });
   });
 
-  it('give the address that is reserved for a Vip to a Pod that names the Vip, and to no other', async () => {
+  it('give the address that is reserved for a Vip to a Pod that names the Vip, and to no other Pod', async () => {
     await makePod(scene, 'of-vip', 'lan', { 'ovn.kubernetes.io/vip': 'web' });
     await waitForEvent(scene, 'of-vip', 'PodNetworkUpdateFailed', /ovn\.kubernetes\.io\/vip: there is no Vip web/);
     const client = connect(scene.stack.allocator.endpoint, undefined);

@@ -9,7 +9,7 @@ import type { Run } from '../run.ts';
 import type { Cluster } from './cluster.ts';
 import { applyCrds, type Kubectl } from './kubectl.ts';
 
-/** Those that the controllers read. ACME has further ones. */
+/** The kinds that the controllers read. ACME has further kinds. */
 const kinds = ['certificaterequests', 'certificates', 'clusterissuers', 'issuers'];
 
 export interface CertManager extends Server {

@@ -65,7 +65,7 @@ describe('The TCP proxy', () => {
     expect(proxy.connections).to.equal(1);
   });
 
-  it('cuts connections on both sides, and accepts new ones', async () => {
+  it('cuts connections on both sides, and accepts new connections', async () => {
     proxy.cut();
     await waitForClose(client);
     expect(proxy.connections).to.equal(0);

@@ -28,7 +28,7 @@ describe('multus', () => {
     expect(await multusNetwork(multus, '/kubeconfig', main)).to.include({ daemonSocketDir: '/run/multus/' });
   });
 
-  it('refuses a path that is neither', async () => {
+  it('refuses a path that is neither a program nor a folder of programs', async () => {
     mkdirSync(join(folder, 'empty'));
     for (const path of ['empty', 'absent'])
       expect(String(await findMultus({ MULTUS: join(folder, path) }).catch((error: unknown) => error))).to.contain(

@@ -19,7 +19,7 @@ export const overlayMtu = 1442;
 export interface OvnNode {
   readonly name: string;
   readonly namespace: Namespace;
-  /** Its address on the wire: the end of its tunnels. */
+  /** The address on the wire: the end of the node's tunnels. */
   readonly address: string;
   /** The Open_vSwitch database. */
   readonly database: OvsdbServer;

@@ -18,10 +18,10 @@ function endOf(uid: string, cause: ReleaseCause): unknown {
 
 describe('A Pod has ended', () => {
   for (const cause of ['pod-deleted', 'pod-completed', 'scaled-down', 'owner-deleted', 'garbage-collected'] as const)
-    it(`after a release with cause ${cause}`, () => expect(endOf('uid-1', cause)).to.equal(true));
+    it(`a Pod has ended after a release with cause ${cause}`, () => expect(endOf('uid-1', cause)).to.equal(true));
 
   for (const cause of ['operator', 'detached'] as const)
-    it(`not after a release with cause ${cause}, after which it may live`, () => {
+    it(`a Pod has not ended after a release with cause ${cause}, because it may live`, () => {
       expect(endOf('uid-1', cause)).to.equal(undefined);
       const { ended: _, ...data } = (released(first, 2) as Extract<Event, { type: 'AddressReleased' }>).data;
       const history: Event[] = [
@@ -32,7 +32,7 @@ describe('A Pod has ended', () => {
       expect(given(history).when(recreate('uid-1')).events).to.have.length(1);
     });
 
-  it('not if it is static: its uid returns with its manifest', () => {
+  it('a static Pod never ends: its uid returns with its manifest', () => {
     expect(endOf(manifestHash, 'pod-deleted')).to.equal(undefined);
     const older = allocated('web-0', '172.17.0.11', { uid: manifestHash });
     const changed = given([subnet, older]).when(recreate('f'.repeat(32))).events;

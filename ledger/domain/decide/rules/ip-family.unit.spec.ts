@@ -50,7 +50,7 @@ describe('The requested family', () => {
     expect(addressesOf([dual()], allocate('a', { ...inDual, ipFamily: 'ipv6' }))).to.deep.equal(['fd00::2']);
   });
 
-  it('is the only one that needs a free address', () => {
+  it('is the only attachment that needs a free address', () => {
     const noFreeV6 = dual({
       cidrBlock: '10.1.0.0/29,fd00::/127',
       gateway: '10.1.0.1,fd00::',

@@ -161,7 +161,7 @@ describe('An address of one network has one holder:', () => {
     ]);
   });
 
-  it('an address has the cooldown of the Subnet that contains it, not of the one that allocates it next', () => {
+  it('an address has the cooldown of the Subnet that contains it, not of the Subnet that allocates it next', () => {
     const hasty = subnetConfigured('overlay', { ...small, provider: 'ovn', cooldownMs: 0, bindingTimeoutMs: 0 });
     for (const first of [onLan('first', '10.0.0.2'), lent('first', '10.0.0.2')]) {
       const left = [lan, hasty, first, bound(first, 3), released(first, 3)];
@@ -288,7 +288,7 @@ describe('An earlier Pod of a name', () => {
       .thenRefused('POD_SUPERSEDED', 'uid-3');
   });
 
-  it('gets no address back after the newer Pod got another one', () => {
+  it('gets no address back after the newer Pod got another address', () => {
     const elsewhere = allocate(
       'db-0',
       { provider: 'net1.default', subnets: ['lan'], candidates: [['10.0.0.5']] },
@@ -313,7 +313,7 @@ describe('An earlier Pod of a name', () => {
     given(history).when(recreate('uid-1')).thenRefused('POD_SUPERSEDED', 'uid-3');
   });
 
-  it('gets no address back after another Pod used and released its address, and a newer Pod got another one', () => {
+  it('gets no address back after another Pod used and released its address, and a newer Pod got another address', () => {
     const other = onLan('other', '10.0.0.2');
     const history = [lan, older, released(older, 2), other, released(other, 4), onLan('db-0', '10.0.0.3', 'uid-2')];
     given(history).when(recreate('uid-1')).thenRefused('POD_SUPERSEDED', 'uid-2');

@@ -29,7 +29,7 @@ describe('maxAddressesPerNamespace', () => {
       );
   });
 
-  it('also applies to a requested address and to a list', () => {
+  it('maxAddressesPerNamespace also applies to a requested address and to a list', () => {
     const request = { ...small, candidates: [['10.0.0.4'], ['10.0.0.5']] };
     given([limited, one, two])
       .when(allocate('three', request))

@@ -58,13 +58,13 @@ export class IdleList implements Iterable<bigint> {
     for (let slot = this.#list.first; slot >= 0; slot = this.#order.after(slot)) yield this.#slots.value(slot);
   }
 
-  /** Those whose claim was last changed at `limit` or earlier, in the same order. */
+  /** The addresses whose claim was last changed at `limit` or earlier, in the same order. */
   *until(limit: number): IterableIterator<bigint> {
     for (let slot = this.#list.first; slot >= 0 && this.#isPast(slot, limit); slot = this.#order.after(slot))
       yield this.#slots.value(slot);
   }
 
-  /** Their number. It walks the list from the nearer end. */
+  /** The number of these addresses. Walks the list from both ends. */
   countUntil(limit: number): number {
     let [oldest, newest] = [this.#list.first, this.#list.last];
     for (let steps = 0; steps < this.size; steps++) {

@@ -69,7 +69,7 @@ describe('IdleList', () => {
     );
   });
 
-  it('inserts an address before the later ones', () => {
+  it('inserts an address before the later addresses', () => {
     const list = new IdleList(4);
     for (const value of [1n, 3n, 5n]) list.append(value, 0);
     const undos = [0n, 2n, 4n, 6n].map((value) => list.insert(value, 0, (other) => other > value));

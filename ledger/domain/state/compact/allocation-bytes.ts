@@ -163,7 +163,7 @@ export class AllocationBytes {
     });
   }
 
-  /** What most allocations do not have. */
+  /** Writes the fields that most allocations do not have. */
   #writeRest({ routes, defaultRoute }: Allocation): void {
     const { writer } = this.#fields;
     if (defaultRoute !== undefined && typeof defaultRoute !== 'boolean') throw new TypeError('it is not a boolean');

@@ -81,7 +81,7 @@ export class AllocationIndex implements AllocationMap {
   }
 }
 
-/** The same, which can also be read page by page. */
+/** An index that can also be read page by page. */
 export class AllocationPageIndex extends AllocationIndex implements AllocationPages {
   readonly #inOrder = new OrderedSlots((slot) => [this.codec.seqOf(this.bytes(slot))]);
 

@@ -110,7 +110,7 @@ describe('ClaimBytes', () => {
     expect(bytes).to.be.lessThan(JSON.stringify(claim).length / 5);
   });
 
-  it('returns the same list of networks for claims with equal ones', () => {
+  it('returns the same list of networks for claims with equal networks', () => {
     const codec = new ClaimBytes();
     const [one, other] = [roundTrip(codec, claim), roundTrip(codec, { ...claim, networks: [...claim.networks] })];
     expect(one.networks).to.equal(other.networks);

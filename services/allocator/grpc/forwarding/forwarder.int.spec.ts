@@ -50,7 +50,7 @@ describe('A standby forwards calls that need the writer', () => {
     await writer[Symbol.asyncDispose]();
   });
 
-  it('and returns the replies of the writer', async () => {
+  it('a standby forwards calls that need the writer and returns the replies of the writer', async () => {
     const given = await allocate(standby, 'a');
     expect(given).to.deep.equal(await allocate(writer, 'a'));
     expect((await bind(standby, 'a')).allocation?.bindings).to.have.length(1);
@@ -61,7 +61,7 @@ describe('A standby forwards calls that need the writer', () => {
     expect(position).to.include({ seq: writer.replica.head.seq });
   });
 
-  it('and returns the errors of the writer: status, code and message', async () => {
+  it('a standby forwards calls that need the writer and returns the errors of the writer: status, code and message', async () => {
     await allocate(writer, 'a');
     const taken = allocateRequest('b', { candidates: [{ addresses: ['172.17.0.11'] }] });
     const refusal = await standby.refusal(IpamService.allocate, taken);
@@ -94,7 +94,7 @@ describe('A standby forwards calls that need the writer', () => {
     expect(arrived.toString('latin1')).to.contain('later');
   });
 
-  it('and waits for a writer during a takeover', async () => {
+  it('a standby forwards calls that need the writer and waits for a writer during a takeover', async () => {
     await standby.stepDown(undefined);
     const allocating = allocate(standby, 'a');
     await waitForRetries();
@@ -104,7 +104,7 @@ describe('A standby forwards calls that need the writer', () => {
     expect((await allocating).addresses[0]?.address).to.equal('172.17.0.11');
   });
 
-  it('and bounds the calls in flight', async () => {
+  it('a standby forwards calls that need the writer and bounds the calls in flight', async () => {
     const forwarder = new Forwarder({
       connect: (address) => connect(address, undefined),
       writerWaitMs: 100,
@@ -120,7 +120,7 @@ describe('A standby forwards calls that need the writer', () => {
     });
   });
 
-  it('and returns that there is none when no writer appears in time', async () => {
+  it('a standby forwards calls that need the writer and returns that there is none when no writer appears in time', async () => {
     await standby.stepDown(undefined);
     expect(await standby.refusal(IpamService.allocate, allocateRequest('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
@@ -268,7 +268,7 @@ describe('A standby forwards calls that need the writer', () => {
     });
   });
 
-  it('with the identity of the caller', async () => {
+  it('a standby forwards calls that need the writer with the identity of the caller', async () => {
     const metadata: Metadata[] = [];
     const handle = (incoming: AllocateCall, reply: sendUnaryData<object>): void => {
       metadata.push(incoming.metadata);
@@ -283,7 +283,7 @@ describe('A standby forwards calls that need the writer', () => {
     forwarder.close();
   });
 
-  it('and counts valid_ms from the arrival at the standby', async () => {
+  it('a standby forwards calls that need the writer and counts valid_ms from the arrival at the standby', async () => {
     await standby.stepDown(undefined);
     const refusal = standby.refusal(IpamService.allocate, { ...allocateRequest('a'), validMs: 100 });
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -291,7 +291,7 @@ describe('A standby forwards calls that need the writer', () => {
     expect(await refusal).to.include({ status: 'DEADLINE_EXCEEDED', code: 'DEADLINE_PASSED' });
   });
 
-  it('and returns UNAVAILABLE for a peer that does not speak gRPC', async () => {
+  it('a standby forwards calls that need the writer and returns UNAVAILABLE for a peer that does not speak gRPC', async () => {
     const tcp: TcpServer = createServer((socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n'));
     await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
     await standby.stepDown(`127.0.0.1:${(tcp.address() as { port: number }).port}`);

@@ -144,7 +144,7 @@ describe('A standby', () => {
   });
 
   describe('streams events', () => {
-    it('as they are committed', async () => {
+    it('streams events as they are committed', async () => {
       const { watch } = ledgerHandlers(standby.allocator);
       const replies = watch?.(watchRequest(3), { actor: '', signal: never });
       const first = (async () => {
@@ -158,7 +158,7 @@ describe('A standby', () => {
       expect(await first).to.include({ seq: 3, type: 'AddressAllocated' });
     });
 
-    it('to a client that has seen more events, and sends no older position', async () => {
+    it('streams events to a client that has seen more events, and sends no older position', async () => {
       const readable = createLatch();
       const { seq } = await allocate(writer, 'a');
       await queries.list();
@@ -174,7 +174,7 @@ describe('A standby', () => {
         .and.to.have.nested.property('position.seq', seq + 1);
     });
 
-    it('and sends no keepalive when it cannot follow the log', async () => {
+    it('streams events and sends no keepalive when it cannot follow the log', async () => {
       await queries.list();
       const behind = { lagMs: 11_000 } as ReturnType<AllocatorContext['follower']>;
       const { watch } = ledgerHandlers({ ...standby.allocator, follower: () => behind });

@@ -75,7 +75,7 @@ describe('Ledger.History', () => {
     ]);
   });
 
-  it('rejects a named event that is not of the address, and one without a Subnet', async () => {
+  it('rejects a named event that is not of the address, and an event without a Subnet', async () => {
     await usePods();
     for (const request of [{ subnet: 'macvlan', newestSeq: 7 }, { subnet: 'macvlan', newestSeq: 12 }, { newestSeq: 8 }])
       expect(await history(request).catch((error: unknown) => error)).to.include({ code: 'INVALID_REQUEST' });

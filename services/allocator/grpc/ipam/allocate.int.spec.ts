@@ -274,7 +274,7 @@ describe('Ipam.Allocate', () => {
     const refused = (...request: Parameters<typeof allocateRequest>) =>
       served.refusal(IpamService.allocate, allocateRequest(...request));
 
-    it('the address is in use, with its holder', async () => {
+    it('returns the reason when the address is in use, with its holder', async () => {
       const { at } = await allocate(served, 'holder', requesting('172.17.0.100'));
       expect(await refused('a', requesting('172.17.0.100'))).to.deep.equal({
         status: 'ALREADY_EXISTS',
@@ -283,7 +283,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('the address is the gateway', async () => {
+    it('returns the reason when the address is the gateway', async () => {
       expect(await refused('a', requesting('172.17.0.1'))).to.deep.equal({
         status: 'INVALID_ARGUMENT',
         code: 'ADDRESS_OUT_OF_RANGE',
@@ -291,7 +291,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('the address is outside the subnet', async () => {
+    it('returns the reason when the address is outside the subnet', async () => {
       expect(await refused('a', requesting('10.0.0.1'))).to.deep.equal({
         status: 'INVALID_ARGUMENT',
         code: 'ADDRESS_OUT_OF_RANGE',
@@ -299,7 +299,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('a container may still answer on it', async () => {
+    it('returns the reason when a container may still answer on it', async () => {
       await allocate(served, 'gone', requesting('172.17.0.100'));
       await bind(served, 'gone');
       await release(served, 'gone');
@@ -308,7 +308,7 @@ describe('Ipam.Allocate', () => {
       expect(message).to.contain('container container-of-gone on node node-1 may still answer on it');
     });
 
-    it('the MAC is in use', async () => {
+    it('returns the reason when the MAC is in use', async () => {
       await allocate(served, 'holder', { mac: '02:00:00:00:00:01' });
       expect(await refused('a', { mac: '02:00:00:00:00:01' })).to.deep.equal({
         status: 'ALREADY_EXISTS',
@@ -318,7 +318,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('the MAC is invalid', async () => {
+    it('returns the reason when the MAC is invalid', async () => {
       expect(await refused('a', { mac: '01:00:00:00:00:01' })).to.deep.equal({
         status: 'INVALID_ARGUMENT',
         code: 'INVALID_REQUEST',
@@ -326,7 +326,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('the Subnet is not configured', async () => {
+    it('returns the reason when the Subnet is not configured', async () => {
       expect(await refused('a', { subnets: ['x', 'y'] })).to.deep.equal({
         status: 'NOT_FOUND',
         code: 'SUBNET_UNKNOWN',
@@ -334,7 +334,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('the Subnet is full, with advice', async () => {
+    it('returns the reason when the Subnet is full, with advice', async () => {
       await applySubnet(served, 'tiny', { cidrBlock: '10.0.0.0/30', cooldownMs: 60_000 });
       await allocate(served, 'first', { subnets: ['tiny'] });
       expect(await refused('a', { subnets: ['tiny'] })).to.deep.equal({
@@ -359,7 +359,7 @@ describe('Ipam.Allocate', () => {
       await allocate(served, 'b');
     });
 
-    it('the message is longer than a header', async () => {
+    it('returns the reason when the message is longer than a header', async () => {
       const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(253, 'x'));
       const { status, message } = await refused('a', { subnets });
       expect(status).to.equal('NOT_FOUND');

@@ -101,7 +101,7 @@ describe('Ipam.Wait', () => {
     });
   });
 
-  it('fails with the reason why nothing can be written, before any other', async () => {
+  it('fails with the reason why nothing can be written, before any other reason', async () => {
     await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
     await served.refusal(IpamService.allocate, allocateRequest('b', { candidates: [{ addresses: ['172.17.0.100'] }] }));
     const reason = { epoch: 1, seq: 99, hash: 'ab', by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
@@ -147,7 +147,7 @@ describe('Ipam.Wait', () => {
     expect(message).to.contain(refusal.message);
   });
 
-  it('fails at once after a refusal that only a person can change, and waits after any other', async () => {
+  it('fails at once after a refusal that only a person can change, and waits after any other refusal', async () => {
     const [address, mac] = ['172.17.0.70', '02:00:00:00:00:07'];
     const reservation = { subnet: 'macvlan', reservedFor: 'vip/web', reason: 'Vip object web' };
     await served.call(IpamService.reserve, { ...reservation, addresses: [address], mac });

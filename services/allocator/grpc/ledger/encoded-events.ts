@@ -15,7 +15,7 @@ interface Encoded {
 }
 
 export class EncodedEvents {
-  /** By event number, modulo the length. */
+  /** Indexed by event number, modulo the length. */
   readonly #kept = Array.from<Encoded | undefined>({ length: maxKept });
 
   /** A WatchReply with this event alone. Protobuf concatenates lists: the bytes of several, one after the other, are a reply with all. */

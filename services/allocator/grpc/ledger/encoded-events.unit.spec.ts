@@ -35,7 +35,7 @@ describe('Encoded events', () => {
     );
   });
 
-  it('are encoded once while they are among the last ones', () => {
+  it('are encoded once while they are among the last events', () => {
     const encoded = new EncodedEvents();
     const events = Array.from({ length: 512 }, (_, seq) => numbered(golden[0] as StoredEvent, seq));
     const first = events.map((event) => encoded.encode(event));
@@ -44,7 +44,7 @@ describe('Encoded events', () => {
     );
   });
 
-  it('of a number are those of the given event, also when another event had the number', () => {
+  it('the encoded events of a number are those of the given event, also when another event had the number', () => {
     const encoded = new EncodedEvents();
     const [one, other] = [golden[0], golden[1]].map((event) => numbered(event as StoredEvent, 7));
     for (const event of [one, other, one] as StoredEvent[])

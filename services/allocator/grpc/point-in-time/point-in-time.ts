@@ -77,7 +77,7 @@ export class PointInTimeReader {
   }
 }
 
-/** As `PointInTimeReader.run` with a task whose replies are encoded, and an empty reply for each silence. */
+/** Runs a task with encoded replies like `PointInTimeReader.run`. Silence yields empty replies. */
 export async function* encodedReplies(replies: AsyncIterable<Uint8Array | undefined>): AsyncGenerator<Buffer> {
   for await (const bytes of replies)
     yield bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : Buffer.alloc(0);

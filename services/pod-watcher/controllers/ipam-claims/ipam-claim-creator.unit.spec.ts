@@ -97,7 +97,7 @@ describe('the creator of IPAMClaims', () => {
       await until(() => objects.objects.has('shop/claim'));
     });
 
-  it('creates a claim beside one that it created before', async () => {
+  it('creates a claim beside an earlier claim of its own', async () => {
     put('shop/mine', { finalizers: ['ipledger.io/ledger'], ownerReferences: [owner] });
     createCreator().request('shop/web', demandOf('shop/claim'));
     await until(() => objects.objects.has('shop/claim'));

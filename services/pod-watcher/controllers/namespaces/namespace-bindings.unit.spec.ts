@@ -49,7 +49,7 @@ describe('A namespace lists', () => {
   const primarySubnet = (spec: object, metadata: object = {}) =>
     subnetNamed('blue', { provider: 'ovn', ...spec }, metadata);
 
-  it('the Subnets that name it or select its labels', () => {
+  it('a namespace lists the Subnets that name it or select its labels', () => {
     expect(isListedBy(primarySubnet({ namespaces: ['other', 'shop'] }), namespace())).to.equal(true);
     const selecting = primarySubnet({ namespaceSelectors: [{ matchLabels: { team: 'blue' } }] });
     expect(isListedBy(selecting, namespace({ team: 'blue' }))).to.equal(true);
@@ -57,7 +57,7 @@ describe('A namespace lists', () => {
     expect(isListedBy(primarySubnet({}), namespace())).to.equal(false);
   });
 
-  it('no Subnet that is being deleted or of another network', () => {
+  it('a namespace lists no Subnet that is being deleted or of another network', () => {
     const deleting = { deletionTimestamp: '2026-01-31T08:00:00Z' };
     expect(isListedBy(primarySubnet({ namespaces: ['shop'] }, deleting), namespace())).to.equal(false);
     expect(isListedBy(primarySubnet({ namespaces: ['shop'], provider: 'net.default' }), namespace())).to.equal(false);

@@ -104,7 +104,7 @@ describe('the conditions of a Subnet', () => {
     expect(cleared?.[3]?.lastTransitionTime).to.equal('2026-11-17T15:00:00Z');
   });
 
-  it('replace malformed ones', () => {
+  it('replace malformed values', () => {
     expect(updatedConditions('nonsense', accepted, { reasons, generation: 1, now })).to.have.length(3);
   });
 });

@@ -173,7 +173,7 @@ describe('the allocation cache', () => {
     expect([...allocations.podKeys()]).to.deep.equal([pod]);
   });
 
-  it('has one allocation for each attachment of a uid: the last one', () => {
+  it('has one allocation for each attachment of a uid: the last allocation', () => {
     const allocations = cacheAfter(10);
     for (const seq of [11, 12])
       allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('a', { seq }) }], seq);

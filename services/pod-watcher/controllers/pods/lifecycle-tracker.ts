@@ -91,9 +91,9 @@ type PodLifecycle =
   | { readonly state: 'host' }
   /** Needs addresses; `endsInMs` is set while it terminates. */
   | { readonly state: 'alive'; readonly endsInMs: number | undefined }
-  /** Its containers have ended and are not restarted. */
+  /** The containers have ended and are not restarted. */
   | { readonly state: 'completed' }
-  /** Its kubelet deleted it; or it is overdue by a grace period, and its node is lost. */
+  /** The kubelet deleted the Pod; or it is overdue by a grace period, and its node is lost. */
   | { readonly state: 'overdue' };
 
 /**

@@ -53,7 +53,7 @@ describe('the lifecycle tracker', () => {
     expect(next.lifecycleOf(late)).to.deep.equal({ state: 'alive', endsInMs: 40_000 });
   });
 
-  it('hands over a bounded number of Pods, those that terminate for the longest time, and forgets deleted ones', () => {
+  it('hands over a bounded number of Pods, those that terminate for the longest time, and forgets deleted Pods', () => {
     const tracker = new LifecycleTracker({}, clock);
     for (let index = 0; index < 300; index++) tracker.lifecycleOf(deletedPod(`p${index}`));
     tracker.forget(deletedPod('p0'));

@@ -16,7 +16,7 @@ export interface MissingPodsOptions {
   readonly isUnexplained: (key: string) => boolean;
   /** Looks for explanations why these names have no Pod. */
   readonly explain: (missing: ReadonlySet<string>) => Promise<void>;
-  /** By scope of the guard: how many Pods were missing when an earlier watcher halted it. */
+  /** The missing Pods when an earlier watcher halted a scope, by scope of the guard. */
   readonly haltedBefore?: Readonly<Record<string, number>>;
   /** The namespace of the Lease on which an operator accepts a mass deletion. */
   readonly leaseNamespace: string;
@@ -38,7 +38,7 @@ export class MissingPods {
   readonly #changed = new Set<string>();
   /** Names that hold allocations and have no Pod. */
   readonly #absent = new Set<string>();
-  /** Those of them whose absence nothing explains, by namespace. */
+  /** Names whose absence nothing explains, by namespace. */
   readonly #missing = new Map<string, Set<string>>();
   /** Scopes for which the deletions were requested since they were plausible. */
   readonly #requested = new Set<string>();
@@ -54,7 +54,7 @@ export class MissingPods {
     this.#guard = new MassDeletionGuard({ minObjects: minPods, haltedBefore: options.haltedBefore ?? {} });
   }
 
-  /** By halted scope: how many Pods are missing. */
+  /** The number of missing Pods, by halted scope. */
   get halted(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#guard.halted);
   }
@@ -147,7 +147,7 @@ export class MissingPods {
     return this.#missing.get(namespace)?.size ?? 0;
   }
 
-  /** By scope: the namespaces with missing Pods, those that are halted, and all except accepted namespaces. */
+  /** Counts of namespaces with missing Pods, halted ones, and all but accepted namespaces, by scope. */
   #counts(): Map<string, ScopeCounts> {
     const { allocations } = this.#options;
     const namespaces = new Set([...this.#guard.halted.keys(), ...this.#guard.accepted, ...this.#missing.keys()]);

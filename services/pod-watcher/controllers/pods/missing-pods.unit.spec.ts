@@ -79,7 +79,7 @@ describe('missing Pods of several namespaces', () => {
     expect([releasedIn('noisy'), releasedIn('large'), lookedUp]).to.deep.equal([[], [], []]);
   });
 
-  it('keep what a name holds whose Pod may be an old one, when most of the cluster are missing', async () => {
+  it('keep what a name holds whose Pod may be an old Pod, when most of the cluster are missing', async () => {
     const { pods, alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet]);
     pods.drop(podIn('quiet', 'p0'), false);
     pods.put({ ...podIn('quiet', 'p0'), uid: 'an older one', ledgerUid: 'an older one', annotations: {} });
@@ -119,7 +119,7 @@ describe('missing Pods of several namespaces', () => {
     expect(alarms).to.deep.equal([]);
   });
 
-  it('of a namespace that becomes suspect while those of another are explained are explained, too', async () => {
+  it('missing Pods of a namespace that becomes suspect while those of another are explained are explained, too', async () => {
     const first = Promise.withResolvers<Pod[]>();
     let lists = 0;
     const listDeleted = async function* () {
@@ -149,7 +149,7 @@ describe('missing Pods of several namespaces', () => {
     expect(releasedIn('noisy')).to.deep.equal([]);
   });
 
-  it('of one namespace are released when an operator accepts them, and those of another stay', async () => {
+  it('missing Pods of one namespace are released when an operator accepts them, and those of another stay', async () => {
     const { alarms, lose, releasedIn, controller } = await createWorld([...noisy, ...large, ...quiet]);
     lose([...noisy, ...large]);
     await until(() => alarms.length > 0);
@@ -158,7 +158,7 @@ describe('missing Pods of several namespaces', () => {
     expect([releasedIn('large'), controller.halted['large']]).to.deep.equal([[], 100]);
   });
 
-  it('of two namespaces are released when an operator accepts one after the other, each for its reason', async () => {
+  it('missing Pods of two namespaces are released when an operator accepts one after the other, each for its reason', async () => {
     const { alarms, lose, releasedIn, controller } = await createWorld([...noisy, ...large, ...quiet], {
       confirmDelayMs: 200,
     });

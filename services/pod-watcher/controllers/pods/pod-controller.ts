@@ -215,7 +215,7 @@ export class PodController implements LedgerSubscriber {
     }
     const key = ledgerKeyOf(change.object);
     this.#termination.onChanged(key);
-    // It may be the launcher of a machine that has no other Pod.
+    // A changed Pod may be the launcher of a machine that has no other Pod.
     for (const pod of [change.object, change.kind === 'present' ? change.before : undefined])
       if (pod?.assertedMachine) this.#termination.onChanged(keyOf({ ...pod, name: pod.assertedMachine.name }));
     if (change.kind === 'present') {
@@ -231,7 +231,7 @@ export class PodController implements LedgerSubscriber {
     else if (change.witnessed) this.#queue.add(key);
   }
 
-  /** Its replicas and ordinals decide about members that are deleted already. */
+  /** A StatefulSet's replicas and ordinals decide about members that are deleted already. */
   #onStatefulSet(change: ObjectChange<StatefulSet>): void {
     if (change.kind === 'listed') return;
     const { object } = change;

@@ -109,7 +109,7 @@ describe('the Pod controller', () => {
         () => podWithNetwork('a', { spec: { restartPolicy: 'Never' }, status: { phase: 'Running' } }),
       ],
     ] as const)
-      it(`when ${when}`, async () => {
+      it(`never allocates again for a Pod that has ended when ${when}`, async () => {
         const held = heldAllocation('a');
         const terminatingBefore = { 'uid-a': [30, 60_000] } as const;
         const { pods, allocator, controller, sendEvents } = world({ allocations: [held], terminatingBefore });
@@ -134,7 +134,7 @@ describe('the Pod controller', () => {
     expect(allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['living']);
   });
 
-  it('KO-1026 allocates for a new Pod of a name before it releases the allocations of the old one', async () => {
+  it('KO-1026 allocates for a new Pod of a name before it releases the allocations of the old Pod', async () => {
     const { pods, allocator, controller } = world({ allocations: [heldAllocation('a', { uid: 'old' })] });
     const order: string[] = [];
     const { allocate, release } = allocator;
@@ -182,7 +182,7 @@ describe('the Pod controller', () => {
     expect(allocations.uidCount).to.equal(0);
   });
 
-  it('records an Event with the reason why a Pod waits, and one when it is served', async () => {
+  it('records an Event with the reason why a Pod waits, and an Event when it is served', async () => {
     const { pods, allocator, podEvents, controller, sendEvents } = world({ longBackoff: true });
     allocator.refuse = () => new IpledgerError('SUBNET_FULL', 'subnet macvlan has no free address');
     controller.start();

@@ -84,7 +84,7 @@ export class PodTermination {
   onPodDeleted(pod: Pod, witnessed: boolean): number {
     const { mirrorGraceMs = defaultMirrorGraceMs, missingGraceMs = defaultMissingGraceMs, pods } = this.#options;
     const key = ledgerKeyOf(pod);
-    // Its owner may have changed since it got its addresses.
+    // The owner of a Pod may have changed since it got its addresses.
     this.#options.allocations.recordLastOwner(key, pod.ledgerUid, ownerOf(pod));
     const isMarked = pod.deletionTimestamp !== '';
     const isGone = witnessed && !pods.has(key);

@@ -212,7 +212,7 @@ describe('a member of a StatefulSet', () => {
     });
 
   for (const code of ['ADDRESS_IN_USE', 'MAC_IN_USE', 'SUBNET_FULL', 'NAMESPACE_QUOTA_EXCEEDED'] as const)
-    it(`loses its address while another Pod may wait for that, and hold what its template requests: ${code}`, async () => {
+    it(`loses its address while another Pod may wait for the address, and hold what its template requests: ${code}`, async () => {
       const { pods, allocator } = createThreeMembers();
       allocator.refuse = () => new IpledgerError(code, 'in use');
       pods.drop(beingDeleted(member(2, 'u2')));
@@ -221,7 +221,7 @@ describe('a member of a StatefulSet', () => {
       expect(allocator.released[0]).to.include({ pod: 'web-2', podUid: 'u2' });
     });
 
-  it('keeps the address of its newer Pod when the watcher still shows an earlier one, whose request is superseded', async () => {
+  it('keeps the address of its newer Pod when the watcher still shows an earlier Pod, whose request is superseded', async () => {
     const { pods, allocator, controller, statefulSets } = world({ allocations: [held(2, 'newer')] });
     allocator.refuse = () => new IpledgerError('POD_SUPERSEDED', 'uid newer holds it');
     statefulSets.put(set(3));
@@ -236,7 +236,7 @@ describe('a member of a StatefulSet', () => {
     ['completed', member(2, 'u2', { status: { phase: 'Failed', reason: 'Evicted' } })],
     ['running, and selects no network', member(2, 'u2', { annotations: { [networksAnnotation]: '' } })],
   ] as const)
-    it(`keeps the address of its newer Pod while the watch shows the earlier one, which is ${how}`, async () => {
+    it(`keeps the address of its newer Pod while the watch shows the earlier Pod, which is ${how}`, async () => {
       const { pods, allocator, controller, statefulSets, api, lookedUp } = world({ allocations: [held(2, 'newer')] });
       statefulSets.put(set(1));
       api.set('default/web-2', member(2, 'newer'));

@@ -129,7 +129,7 @@ describe('a static Pod', () => {
     await until(() => allocator.released.length === 1);
   });
 
-  it('keeps it while an ordinary Pod has its name, as long as its container is bound', async () => {
+  it('keeps its address while an ordinary Pod has its name, as long as its container is bound', async () => {
     const { pods, allocator, controller, lookedUp } = world({ allocations: [held] });
     allocator.bindings = [bindingTo(held)];
     pods.put(podWithNetwork('a', { status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } }));

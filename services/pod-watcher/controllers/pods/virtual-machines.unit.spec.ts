@@ -97,7 +97,7 @@ describe('a virtual machine', () => {
       return { ...scene, lookUps };
     };
 
-    it('by the deletion of its VirtualMachine', async () => {
+    it('a stopped virtual machine loses its addresses by the deletion of its VirtualMachine', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
       machineObjects.VirtualMachine.put(object);
       machines.clear();
@@ -106,7 +106,7 @@ describe('a virtual machine', () => {
       expect(allocator.released[0]).to.include({ podUid: 'uid-vm1', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
     });
 
-    it('by the start of that deletion, which finalizers may delay', async () => {
+    it('a stopped virtual machine loses its addresses by the start of that deletion, which finalizers may delay', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
       machineObjects.VirtualMachine.put(object);
       machines.set('default/vm1', { VirtualMachine: { ...existing, deleting: true } });
@@ -114,7 +114,7 @@ describe('a virtual machine', () => {
       await until(() => allocator.released.length === 1);
     });
 
-    it('by the deletion of its VirtualMachineInstance, if it has no VirtualMachine', async () => {
+    it('a stopped virtual machine loses its addresses by the deletion of its VirtualMachineInstance, if it has no VirtualMachine', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({
         VirtualMachineInstance: { uid: 'uid-vm1', deleting: false },
       });
@@ -125,14 +125,14 @@ describe('a virtual machine', () => {
       await until(() => allocator.released.length === 1);
     });
 
-    it('by a list without it, after the watch missed the deletion', async () => {
+    it('a stopped virtual machine loses its addresses by a list without it, after the watch missed the deletion', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
       machines.clear();
       machineObjects.VirtualMachine.notify({ kind: 'listed' });
       await until(() => allocator.released.length === 1);
     });
 
-    it('and nothing is looked up for a list that has it', async () => {
+    it('looks up no stopped virtual machine that a list has', async () => {
       const { machineObjects, lookUps } = await stopMachine({ VirtualMachine: existing });
       machineObjects.VirtualMachine.put(object);
       machineObjects.VirtualMachine.notify({ kind: 'listed' });
@@ -185,7 +185,7 @@ describe('a virtual machine', () => {
       }
     });
 
-    it('and its launcher is served as soon as the instance lists it', async () => {
+    it('serves a launcher as soon as the instance lists it', async () => {
       const { pods, allocator, machines, controller } = world();
       machines.set('default/vm1', { VirtualMachineInstance: instance({ activePods: new Set() }) });
       const pod = unverifiedLauncher('one', { annotations });
@@ -199,7 +199,7 @@ describe('a virtual machine', () => {
       expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
     });
 
-    it('and keeps its addresses until its launcher was looked up', async () => {
+    it('keeps the addresses of a machine until its launcher was looked up', async () => {
       const { pods, allocator, machines, controller, alarms } = world({ allocations: [held] });
       machines.set('default/vm1', { VirtualMachineInstance: instance() });
       pods.put(unverifiedLauncher('one', { annotations }));
@@ -222,7 +222,7 @@ describe('a virtual machine', () => {
       expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
     });
 
-    it('and a Pod without KubeVirt’s naming is a plain Pod, without an owner', async () => {
+    it('takes a Pod without KubeVirt’s naming as a plain Pod, without an owner', async () => {
       const { pods, allocator, controller } = world();
       const claimed = unverifiedLauncher('one');
       pods.put({ ...podWithNetwork('mine'), controller: claimed.controller });
@@ -257,7 +257,7 @@ describe('a stopped virtual machine', () => {
     expect(releaseEvidence({ ...existing, deleting: true })).to.equal('VirtualMachine vm1 is being deleted');
   });
 
-  it('without a VirtualMachine may run on while its instance has the same uid', () => {
+  it('a stopped virtual machine without a VirtualMachine may run on while its instance has the same uid', () => {
     expect(releaseEvidence(undefined, { uid: 'uid-vm1', deleting: false })).to.equal(undefined);
     expect(releaseEvidence(undefined, { uid: 'uid-vm1', deleting: true })).to.contain('is being deleted');
     expect(releaseEvidence(undefined, { uid: 'another', deleting: false })).to.contain('no VirtualMachineInstance vm1');

@@ -115,7 +115,7 @@ describe('an object that reserves an address', () => {
     expect(eventMessages).to.include(message);
   });
 
-  it('of a namespace that may not use the Subnet is rejected with an Event, and gets no address', async () => {
+  it('a reservation of a namespace that may not use the Subnet is rejected with an Event, and gets no address', async () => {
     const vipsWorld = createVipWorld();
     vipsWorld.objects.put(vip({ subnet: 'lan', namespace: 'other' }));
     void vipsWorld.reservations.start();
@@ -129,7 +129,7 @@ describe('an object that reserves an address', () => {
     }
   });
 
-  it('of a namespace that may no longer use the Subnet keeps its address', async () => {
+  it('a reservation of a namespace that may no longer use the Subnet keeps its address', async () => {
     const { objects, reservations, requests, eventMessages } = createVipWorld([ofVip]);
     objects.put(vip({ subnet: 'lan', namespace: 'other' }));
     await reservations.start();

@@ -20,7 +20,7 @@ const conflictOf = (object = own(), { subnets = [kubeOvn], isOwn = true, areApar
 
 describe('beside Kube-OVN a Subnet', () => {
   for (const provider of ['', 'ovn', 'net.default.ovn'])
-    it(`of provider ${JSON.stringify(provider)} is refused, because Kube-OVN serves it`, () => {
+    it(`beside Kube-OVN a Subnet of provider ${JSON.stringify(provider)} is refused, because Kube-OVN serves it`, () => {
       expect(conflictOf(own([], { provider }))).to.match(/^Kube-OVN serves provider .*"ipam": {"type": "ipledger"}/);
     });
 

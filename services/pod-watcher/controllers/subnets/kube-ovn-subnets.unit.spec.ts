@@ -78,7 +78,7 @@ describe('beside Kube-OVN a Subnet in force', () => {
     return { objects, theirs, networks, subnets, woken, events, ready };
   }
 
-  it('gives no new address once a Subnet of Kube-OVN may give the same, and again when that is deleted', async () => {
+  it('gives no new address while a Subnet of Kube-OVN may give the same address, and again after its deletion', async () => {
     const { theirs, networks, subnets, woken, events, ready } = await start();
     expect(subnets.serves('lan')).to.equal(true);
     networks.put(network('other', 'kube-ovn'));

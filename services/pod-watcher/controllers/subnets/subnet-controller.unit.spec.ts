@@ -157,7 +157,7 @@ describe('a Subnet object', () => {
     });
   });
 
-  it('with an invalid cooldown is rejected with a condition and an Event', async () => {
+  it('a Subnet object with an invalid cooldown is rejected with a condition and an Event', async () => {
     const { objects, applied, written, eventMessages, controller } = world();
     objects.put(subnetNamed('macvlan', { cooldownSeconds: '5m' }));
     await controller.start();
@@ -169,7 +169,7 @@ describe('a Subnet object', () => {
   });
 
   for (const isolation of [{ private: true }, { allowSubnets: ['10.1.0.0/16'] }])
-    it(`with ${JSON.stringify(isolation)} is in force, and an Event reports that this has no effect`, async () => {
+    it(`a Subnet object with ${JSON.stringify(isolation)} is in force, and an Event reports that this has no effect`, async () => {
       const { objects, eventMessages, written, controller } = world();
       objects.put(subnetNamed('macvlan', isolation, { finalizers: ['ipledger.io/ledger'] }));
       await controller.start();

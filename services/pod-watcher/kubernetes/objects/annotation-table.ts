@@ -39,7 +39,7 @@ interface AnnotationRow {
   readonly isAlwaysValidated?: true;
   /** Whether a blank value is an error, and not the same as none. */
   readonly rejectsBlank?: true;
-  /** Characters, if not `podLimits.annotationLength`. */
+  /** The limit in characters. Default: `podLimits.annotationLength`. */
   readonly maxLength?: number;
   /** Whether the pod-watcher writes it. A copied Pod loses a `result`. */
   readonly written?: 'result' | 'request';

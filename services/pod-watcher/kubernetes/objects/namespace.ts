@@ -7,7 +7,7 @@ import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 
 export interface NamespaceObject extends ObjectMeta {
   readonly labels: Readonly<Record<string, string>>;
-  /** Those of Kube-OVN and ipledger. */
+  /** The annotations of Kube-OVN and ipledger. */
   readonly annotations: Readonly<Record<string, string>>;
   /** The Subnets that serve the primary network of its Pods, in order of preference. */
   readonly subnets: readonly string[];

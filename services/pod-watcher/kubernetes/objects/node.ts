@@ -5,7 +5,7 @@ import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client
 import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 
 export interface NodeObject extends ObjectMeta {
-  /** Its addresses of type InternalIP. */
+  /** The addresses of type InternalIP. */
   readonly addresses: readonly string[];
   /** Whether it has the taint out-of-service. */
   readonly isOutOfService: boolean;

@@ -70,7 +70,7 @@ describe('Parsing an object', () => {
     expect(namespaces.parse({ metadata })).to.deep.include({ subnets: [], pools: [] });
   });
 
-  it('reads the members of a StatefulSet, by default one with ordinal 0', () => {
+  it('reads the members of a StatefulSet, by default a member with ordinal 0', () => {
     const metadata = { name: 'web', namespace: 'default', uid: 'u' };
     expect(toStatefulSet({ metadata })).to.include({ deleting: false, replicas: 1, firstOrdinal: 0 });
     const spec = { replicas: 0, ordinals: { start: 5 } };
@@ -101,7 +101,7 @@ describe('Parsing an object', () => {
       expect(() => toPod(raw)).to.throw('an object without name or uid');
   });
 
-  it('reads the numbers of a Subnet’s spec, and reports each one out of its range', () => {
+  it('reads the numbers of a Subnet’s spec, and reports each number out of its range', () => {
     const numbers = { cooldownSeconds: 300, bindingTimeoutSeconds: 7_200, maxAddressesPerNamespace: 5 };
     const { spec, problems } = toSubnet({ metadata, spec: numbers });
     expect(spec).to.include({ cooldownMs: 300_000, bindingTimeoutMs: 7_200_000, maxAddressesPerNamespace: 5 });

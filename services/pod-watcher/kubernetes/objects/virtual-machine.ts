@@ -25,7 +25,7 @@ export function toVirtualMachine(raw: unknown): VirtualMachineObject {
   return { ...machineInstanceOf(raw), uid: objectMetaOf(meta).uid, deleting: asText(meta['deletionTimestamp']) !== '' };
 }
 
-/** Their status changes often and is not needed. Most clusters do not have these kinds. */
+/** Leaves out the status, which changes often. Most clusters do not have these kinds. */
 const machineKind = (plural: string): ResourceKind<MachineObject> => ({
   path: `/apis/kubevirt.io/v1/${plural}`,
   mayBeMissing: true,

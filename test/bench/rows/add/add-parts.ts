@@ -10,7 +10,7 @@ import { addOurs, callVersion } from './plugin-calls.ts';
 
 /** Milliseconds, the median of some calls each. */
 export interface AddParts {
-  /** From exec to the end of a process that answers VERSION. */
+  /** The time from exec to the end of a process that answers VERSION. */
   readonly exec: number;
   /** The same for an ADD that its socket answers at once. */
   readonly socket: number;

@@ -9,14 +9,14 @@ import { type AddEnvironment, namespace, provider } from './add-environment.ts';
 export interface AcknowledgedAdd {
   readonly pod: string;
   readonly containerId: string;
-  /** As in the result, with the prefix length. */
+  /** The address in the result, with the prefix length. */
   readonly address: string;
-  /** From exec to the end of the process. */
+  /** The time from exec to the end of the process. */
   readonly ms: number;
 }
 
 export interface Adds {
-  /** From the first exec to the last end. */
+  /** The time from the first exec to the last end. */
   readonly ms: number;
   readonly each: readonly AcknowledgedAdd[];
 }

@@ -22,7 +22,7 @@ export interface AllocateEnvironment {
   /** To the allocator, and to the bare server: the same client. */
   readonly ours: Connection;
   readonly bare: Connection;
-  /** By the allocator, and by the bare server. */
+  /** What the allocator and the bare server acknowledged. */
   readonly acknowledged: Acknowledged;
   readonly bareAcknowledged: Acknowledged;
 }

@@ -35,7 +35,7 @@ const maintenanceMs = 30 * 60_000;
 interface HistoryOptions {
   /** Pods that exist at a time. Default: 500. */
   readonly livePods?: number | undefined;
-  /** Of the etcd server, if a run has several. */
+  /** The name of the etcd server, if a run has several. */
   readonly name?: string | undefined;
 }
 

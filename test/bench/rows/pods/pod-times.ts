@@ -6,7 +6,7 @@ import { ips } from '../../../../services/pod-watcher/kubernetes/objects/ip.ts';
 import { networksAnnotation, type Pod, toPod } from '../../../../services/pod-watcher/kubernetes/objects/pod.ts';
 
 export interface PodTimes {
-  /** By name, the time (of performance.now()) at which each living Pod was seen with all its addresses. */
+  /** When (performance.now()) each living Pod was seen with all its addresses, by name. */
   readonly annotatedAt: ReadonlyMap<string, number>;
   /** The names of all IP objects. */
   readonly ipNames: ReadonlyMap<string, unknown>;

@@ -23,7 +23,7 @@ const sizes: Readonly<Record<BenchOptions['size'], Size>> = {
 const longSize: Size = { live: 1_000_000, events: 2_500_000 };
 /** The smaller state of the memory row has this part of the allocations. */
 const smallPart = 10;
-/** Of both states of the memory row: its allocation, its binding, and one more. */
+/** The events of a Pod in the memory row: its allocation, its binding, and one more. */
 const eventsPerLive = 3;
 const timeoutMs = 600_000;
 

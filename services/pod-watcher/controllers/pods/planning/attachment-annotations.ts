@@ -18,7 +18,7 @@ import type { NetworkSelection } from './network-selections.ts';
 export interface ServedAttachment {
   readonly selection: NetworkSelection;
   readonly provider: string;
-  /** Its number among the Pod's attachments to this network, from 0. */
+  /** The number among the Pod's attachments to this network, from 0. */
   readonly ordinal: number;
   /**
    * Whether the keys "<provider>.<interface>.kubernetes.io/…" apply: `only` these if the Pod selects the network more than once;

@@ -272,7 +272,7 @@ describe('several errors in the annotations of an attachment', () => {
     expect(planOf(networks).problems[0]?.text).to.contain('x is not a valid ips of network default/macvlan');
   });
 
-  it('of a network that is not served here are not reported', () => {
+  it('errors in the annotations of an attachment of a network that is not served here are not reported', () => {
     const annotations = Object.fromEntries(
       errors.map(([suffix, wrong]) => [`local.default.kubernetes.io/${suffix}`, wrong]),
     );
@@ -303,7 +303,7 @@ describe('a key for the interface of a Kube-OVN-type NIC', () => {
       expect(problems[0]?.text).to.contain(sentence);
     });
 
-  it('is compared with ips beside the name of the network', () => {
+  it('fails for an IP family that does not match the ips of the network selection', () => {
     const networks = '[{"name":"attachnet","interface":"net1","ips":["10.1.0.1"]}]';
     const { problems } = planOf(networks, { [`${ofInterface}/ip_family`]: 'ipv6' });
     expect(problems[0]?.text).to.contain(`10.1.0.1 does not match ${ofInterface}/ip_family`);

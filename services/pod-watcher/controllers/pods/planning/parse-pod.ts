@@ -20,7 +20,7 @@ import { clusterProblem, type PlanProblem, requestProblem } from './unserved-req
 /** A network that a Pod selects and has no attachment to. */
 export interface SelectedAttachment {
   readonly selection: NetworkSelection;
-  /** Its number among the Pod's attachments to this network, from 0. */
+  /** The number among the Pod's attachments to this network, from 0. */
   readonly ordinal: number;
   /** Whether the Pod selects the network more than once. */
   readonly isRepeated: boolean;
@@ -31,7 +31,7 @@ export type PlannedPod = Omit<Pod, 'annotations'>;
 
 export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {
   readonly pod: PlannedPod;
-  /** Those of its attachments. */
+  /** The annotations of the Pod's attachments. */
   readonly annotations: PodAnnotations;
   /** The key of the annotation that selects its networks. */
   readonly networksKey: string;

@@ -95,7 +95,7 @@ describe('the primary network', () => {
     expect(attachments).to.deep.equal([defaultRequest]);
   });
 
-  it('is not served to a running Pod, except to one that shows an allocation', () => {
+  it('is not served to a running Pod, except to a Pod that shows an allocation', () => {
     const running = { namespace: 'served', phase: 'Running' };
     expect(planOf('', {}, running).attachments).to.deep.equal([]);
     expect(planOf('', { [ovn('allocated')]: 'true' }, running).attachments).to.deep.equal([primary]);

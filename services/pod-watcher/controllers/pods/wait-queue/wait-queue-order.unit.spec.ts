@@ -127,7 +127,7 @@ describe('Pods that wait for an address', () => {
     pods.put(podNamed('young', { annotations, metadata }));
     const requests = (): string[] => allocator.allocated.slice(before).map(({ pod }) => pod?.name ?? '');
     await until(() => requests().includes('young'));
-    // The others that are in progress during the turns of `a` and `young` go first, not all.
+    // Pods that are in progress during the turns of `a` and `young` go first, and no others.
     expect(requests().indexOf('young')).to.be.lessThan(500);
     expect(requests().indexOf('a')).to.be.within(0, requests().indexOf('young'));
   });

@@ -74,7 +74,7 @@ export class WaiterIndex {
     return this.#queues.get(topic)?.waiters.after(behind as Waiter | undefined, max) ?? [];
   }
 
-  /** Those of a topic's first Pods that are older, and were requested before a time. */
+  /** The first Pods of a topic that are older, and were requested before a time. */
   waitersAhead(
     topic: string,
     creationOrder: string,

@@ -75,7 +75,7 @@ export class WaiterWakeup {
       const offer = offers?.get(topic);
       if (offer) offers?.set(topic, { ...offer, count: offer.count - 1 });
       if (this.#untaken.has(topic)) this.#reduceUntaken(topic, 1);
-      // Its address was not on offer, so there may be more.
+      // The Pod's address was not on offer, so there may be more.
       else if (this.#index.has(pod)) this.probe(topic);
     }
   }

@@ -37,7 +37,7 @@ describe('the wake-up of waiting Pods', () => {
     expect(woken).to.deep.equal(names(100));
   });
 
-  it('offers a freed address to the oldest Pod, and to no other if that takes it', async () => {
+  it('offers a freed address to the oldest Pod, and to no other Pod if the oldest takes it', async () => {
     const { wakeup, woken } = createWorld(names(100).reverse(), () => true);
     wakeup.offerOne(topic);
     await until(() => woken.length >= 1);

@@ -4,7 +4,7 @@ import { podWithNetwork } from '../testing/pod-controller-world.ts';
 import { Waiters } from './waiters.ts';
 
 describe('a Pod that requests any address', () => {
-  it('yields to an older waiting Pod until that has requested once, however long that takes', async () => {
+  it('yields to an older waiting Pod until the older Pod has requested once, however long it takes', async () => {
     const subnets = { get: (name: string) => appliedSubnet(name), names: () => [] };
     const { signal } = new AbortController();
     const waiters = new Waiters({ subnets, wake: () => undefined, signal });

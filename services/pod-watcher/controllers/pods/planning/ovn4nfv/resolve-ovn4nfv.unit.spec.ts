@@ -44,7 +44,7 @@ const fixed = {
 };
 
 describe('An OVN4NFV request', () => {
-  it('of the document becomes one request for each interface, in their order', () => {
+  it('an OVN4NFV request of the document becomes one request for each interface, in their order', () => {
     const plan = planOf('', annotationsOf('01-pod-ovn-network'));
     expect(plan.attachments).to.deep.equal([dynamic, fixed]);
     expect(plan).to.deep.include({ problems: [], unserved: [], detached: [] });
@@ -56,7 +56,7 @@ describe('An OVN4NFV request', () => {
     expect(attachments).to.deep.equal([dynamic, fixed]);
   });
 
-  it('in the form of Nodus has keys in any case', () => {
+  it('an OVN4NFV request in the form of Nodus has keys in any case', () => {
     const { attachments } = nfnOf(net0, { ...net1, IPADDRESS: '172.16.26.3', macaddress: '0a:00:00:00:00:15' });
     expect(attachments).to.deep.equal([dynamic, fixed]);
   });
@@ -67,13 +67,13 @@ describe('An OVN4NFV request', () => {
     expect(attachments[1]).to.deep.equal({ ...dynamic, ordinal: 1, interface: 'net1', subnets: ['ovn-ls-26'] });
   });
 
-  it('for an address without a MAC gets any MAC', () => {
+  it('an OVN4NFV request for an address without a MAC gets any MAC', () => {
     expect(listOf({ ...net0, ip_address: '172.16.25.9/24' }).attachments).to.deep.equal([
       { ...dynamic, candidates: [{ addresses: ['172.16.25.9'] }] },
     ]);
   });
 
-  it('for a MAC without an address gets any address and MAC, and an Event states that', () => {
+  it('an OVN4NFV request for a MAC without an address gets any address and MAC, and an Event states that', () => {
     const plan = listOf({ ...net0, mac_address: '0a:00:00:00:00:15' });
     expect(plan.attachments).to.deep.equal([dynamic]);
     expect(plan.unserved).to.have.length(1);
@@ -90,7 +90,7 @@ describe('An OVN4NFV request', () => {
     expect(attachments.map(({ defaultRoute }) => defaultRoute)).to.deep.equal([false, true, false]);
   });
 
-  it('with a gateway of its own has the default route through it', () => {
+  it('an OVN4NFV request with a gateway of its own has the default route through it', () => {
     const { attachments } = nfnOf({ ...net0, defaultGateway: 'true', gwipaddress: '172.16.25.254' });
     expect(attachments[0]).to.deep.include({ defaultRoute: false, routes: [{ dst: '', gw: '172.16.25.254' }] });
   });
@@ -145,7 +145,7 @@ describe('An OVN4NFV request', () => {
 });
 
 describe('The annotation ovn', () => {
-  it('of the document requests one NIC of the default network, with its address and MAC', () => {
+  it('the annotation ovn of the document requests one NIC of the default network, with its address and MAC', () => {
     expect(planOf('', annotationsOf('02-pod-ovn-static')).attachments).to.deep.equal([
       {
         ...dynamic,
@@ -304,7 +304,7 @@ describe('A malformed OVN4NFV request', () => {
       expect(problemsOf(plan)).to.match(expected);
     });
 
-  it('of more interfaces and networks than a Pod may have allocates nothing', () => {
+  it('a malformed OVN4NFV request of more interfaces and networks than a Pod may have allocates nothing', () => {
     const networks = Array.from({ length: 15 }, (_, index) => `macvlan@m${index}`).join(',');
     expect(problemsOf(planOf(networks, { ovnNetwork: JSON.stringify(many(10)) }))).to.match(
       /^the Pod has 25 networks and OVN4NFV interfaces, and at most 24 are taken/,
