@@ -1,6 +1,6 @@
 /**
- * The format of a binding file: what a node agent keeps of one container interface that has its addresses. `ipledger recover` reads
- * copies of them.
+ * The format of a binding file: what a node agent keeps of one container interface that has its
+ * addresses. `ipledger recover` reads copies of them.
  */
 import * as z from 'zod';
 

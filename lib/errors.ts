@@ -1,5 +1,6 @@
 /**
- * The error codes, and the table that maps them to gRPC statuses and to HTTP statuses for the CNI plugin.
+ * The error codes, and the table that maps them to gRPC statuses and to HTTP statuses for the CNI
+ * plugin.
  *
  * `kind` is how a caller reacts; most callers need nothing else:
  *   transient   the same request may succeed soon; retry with backoff

@@ -1,13 +1,15 @@
 /**
- * JSON objects as Go's encoding/json reads them into a struct: names in any letter case, and null as an absent value. Multus, the CNI
- * plugins and Kube-OVN read annotations and configurations with it. A program that compares exactly would not see what they see.
+ * JSON objects as Go's encoding/json reads them into a struct: names in any letter case, and null
+ * as an absent value. Multus, the CNI plugins and Kube-OVN read annotations and configurations with
+ * it. A program that compares exactly would not see what they see.
  *
  * Source: https://pkg.go.dev/encoding/json#Unmarshal
  */
 
 /**
- * Returns a function that renames the fields of an object to these names. Null does not count; of several values of one field the last
- * counts. Other fields, and other values than objects, stay as they are.
+ * Returns a function that renames the fields of an object to these names. Null does not count; of
+ * several values of one field the last counts. Other fields, and other values than objects, stay as
+ * they are.
  */
 export function goFields(names: readonly string[]): (value: unknown) => unknown {
   const known = new Map(names.map((name) => [foldCase(name), name]));

@@ -1,6 +1,7 @@
 /**
- * Hashes of texts. For tables in memory: HalfSipHash-1-3 with a random key. Tenants choose the names of their Pods. Without the key
- * they cannot find names with the same hash, which would make look-ups slow.
+ * Hashes of texts. For tables in memory: HalfSipHash-1-3 with a random key. Tenants choose the
+ * names of their Pods. Without the key they cannot find names with the same hash, which would make
+ * look-ups slow.
  */
 
 import { hash as hashOf } from 'node:crypto';

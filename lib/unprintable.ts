@@ -1,6 +1,7 @@
 /**
- * Escapes the characters that change how a text is shown, but not its content: control characters, terminal escapes, bidirectional
- * overrides, invisible characters, line separators and unpaired surrogates. Texts of tenants are in messages, Events and logs.
+ * Escapes the characters that change how a text is shown, but not its content: control characters,
+ * terminal escapes, bidirectional overrides, invisible characters, line separators and unpaired
+ * surrogates. Texts of tenants are in messages, Events and logs.
  */
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

@@ -1,4 +1,7 @@
-/** `make certs`: creates two authorities and a certificate for each program. Variables: CERTS, NODES, ALLOCATORS, OPERATORS, RENEW. */
+/**
+ * `make certs`: creates two authorities and a certificate for each program. Variables: CERTS,
+ * NODES, ALLOCATORS, OPERATORS, RENEW.
+ */
 import { relative } from 'node:path';
 import { errorMessage } from '../lib/errors.ts';
 import { formatTextTable } from '../cli/output/table.ts';

@@ -1,4 +1,7 @@
-/** `make down`: stops only the programs that `make up` started. PURGE=1 also removes its data and the CustomResourceDefinitions that it installed. */
+/**
+ * `make down`: stops only the programs that `make up` started. PURGE=1 also removes its data and
+ * the CustomResourceDefinitions that it installed.
+ */
 import { join } from 'node:path';
 import { errorMessage } from '../lib/errors.ts';
 import { withFileLock } from '../test/harness/processes/file-lock.ts';

@@ -1,4 +1,7 @@
-/** `make up`: starts the stack in the background on loopback. Variables: NODES, LISTEN, TLS, CERTS, KUBECONFIG, YES. */
+/**
+ * `make up`: starts the stack in the background on loopback. Variables: NODES, LISTEN, TLS, CERTS,
+ * KUBECONFIG, YES.
+ */
 import { join, relative } from 'node:path';
 import { errorMessage } from '../lib/errors.ts';
 import { withFileLock } from '../test/harness/processes/file-lock.ts';

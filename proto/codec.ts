@@ -1,8 +1,10 @@
 /**
- * Encodes and decodes the messages of ipledger.proto, and describes its methods as grpc-js needs them.
+ * Encodes and decodes the messages of ipledger.proto, and describes its methods as grpc-js needs
+ * them.
  *
- * Messages are plain objects. Absent scalars are written as their zero value and read as it; an absent message or `optional`
- * field is left out. Numbers are safe integers: any other number is an error, and is never rounded.
+ * Messages are plain objects. Absent scalars are written as their zero value and read as it; an
+ * absent message or `optional` field is left out. Numbers are safe integers: any other number is an
+ * error, and is never rounded.
  */
 import protobuf from 'protobufjs/minimal.js';
 import tables from './generated/ipledger.json' with { type: 'json' };
@@ -34,7 +36,8 @@ const typeOf = messageTypes(tables);
 /**
  * Message → bytes.
  * @param name the message's name in ipledger.proto.
- * @throws RangeError for a BigInt and for a number that is negative, fractional or beyond 2^53 - 1, with the path of the field;
+ * @throws RangeError for a BigInt and for a number that is negative, fractional or beyond 2^53 - 1,
+ * with the path of the field;
  *   TypeError for an unknown message, and for a value of another type.
  */
 export function encode(name: string, plain: object): Buffer {
@@ -49,7 +52,8 @@ export function encode(name: string, plain: object): Buffer {
 }
 
 /**
- * Bytes → message, a plain object with every scalar and list present; an absent message or `optional` is left out.
+ * Bytes → message, a plain object with every scalar and list present; an absent message or
+ * `optional` is left out.
  * @throws Error for bytes that are cut off; RangeError for a number beyond 2^53 - 1.
  */
 export function decode(name: string, bytes: Uint8Array): object {

@@ -20,7 +20,10 @@ function arbitraryValue(field: protobuf.Field): fc.Arbitrary<unknown> {
   return fc.nat(field.type === 'uint32' ? 2 ** 32 - 1 : MAX_SAFE_INTEGER);
 }
 
-/** Messages with every scalar and list present; messages, `optional` fields and members of a oneof are present or absent. */
+/**
+ * Messages with every scalar and list present; messages, `optional` fields and members of a oneof
+ * are present or absent.
+ */
 function arbitraryMessage(type: protobuf.Type): fc.Arbitrary<object> {
   const required: Record<string, fc.Arbitrary<unknown>> = {};
   const optional: Record<string, fc.Arbitrary<unknown>> = {};

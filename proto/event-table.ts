@@ -1,6 +1,6 @@
 /**
- * Tables over all event types of the API: one entry for each member of `Event.data`. A table without an entry for a type is a
- * compile error.
+ * Tables over all event types of the API: one entry for each member of `Event.data`. A table
+ * without an entry for a type is a compile error.
  */
 import type { Event } from './generated/ipledger.ts';
 

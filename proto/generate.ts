@@ -3,8 +3,9 @@
  *   ipledger.json     the table of fields that the codec reads and writes messages by
  *   ipledger.ts       the messages as plain TypeScript types, and one typed table of methods for each service
  *
- * The types are exactly those that codec.ts returns: numbers for 64-bit fields, text for enums, `undefined` for what is absent.
- * `node proto/generate.ts --check` writes nothing and fails when a file is out of date.
+ * The types are exactly those that codec.ts returns: numbers for 64-bit fields, text for enums,
+ * `undefined` for what is absent. `node proto/generate.ts --check` writes nothing and fails when a
+ * file is out of date.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

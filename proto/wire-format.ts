@@ -1,9 +1,11 @@
 /**
- * Protobuf's binary encoding, driven by a table of the messages. It covers what ipledger.proto uses: string, bool, uint32,
- * uint64, enums, messages, lists and `optional`. Reader and Writer are those of protobufjs.
+ * Protobuf's binary encoding, driven by a table of the messages. It covers what ipledger.proto
+ * uses: string, bool, uint32, uint64, enums, messages, lists and `optional`. Reader and Writer are
+ * those of protobufjs.
  *
- * Two decisions differ from protobufjs: a number that JavaScript cannot hold exactly is an error in both directions, and
- * a message that occurs twice in one field replaces the first one (protobuf merges them; no encoder writes that).
+ * Two decisions differ from protobufjs: a number that JavaScript cannot hold exactly is an error in
+ * both directions, and a message that occurs twice in one field replaces the first one (protobuf
+ * merges them; no encoder writes that).
  */
 import protobuf from 'protobufjs/minimal.js';
 

@@ -1,5 +1,6 @@
 /**
- * Runs spec files with mocha, in parallel: `node test/main.ts [unit] [int] [e2e]` (default: all three tiers).
+ * Runs spec files with mocha, in parallel: `node test/main.ts [unit] [int] [e2e]` (default: all
+ * three tiers).
  *
  *   SPEC=glob  only these files, of any tier
  *   JOBS=n     the number of files that run at the same time

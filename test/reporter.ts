@@ -1,6 +1,6 @@
 /**
- * Mocha's spec reporter with a summary as the last lines of the log: one line for each failed test, and "N passed, N failed", with
- * ", N skipped" for skipped tests.
+ * Mocha's spec reporter with a summary as the last lines of the log: one line for each failed test,
+ * and "N passed, N failed", with ", N skipped" for skipped tests.
  */
 import { relative } from 'node:path';
 import Mocha from 'mocha';
@@ -36,7 +36,10 @@ export default class Reporter extends Mocha.reporters.Spec {
 
 const maxMessageLength = 200;
 
-/** File, title and first line of the message. With many failures, the complete messages above may be out of sight. */
+/**
+ * File, title and first line of the message. With many failures, the complete messages above may be
+ * out of sight.
+ */
 function formatFailure(test: FailedTest): string {
   const message = (test.err?.message ?? '').split('\n')[0]?.slice(0, maxMessageLength) ?? '';
   return `failed: ${relative(process.cwd(), test.file ?? '')} › ${test.fullTitle()} › ${message}`;

@@ -1,6 +1,6 @@
 /**
- * Rules for all spec files: a unit spec opens no socket and starts no process, and each file stops what it starts.
- * Mocha runs these hooks around each file, and without --parallel around the run.
+ * Rules for all spec files: a unit spec opens no socket and starts no process, and each file stops
+ * what it starts. Mocha runs these hooks around each file, and without --parallel around the run.
  */
 import { ChildProcess } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -44,12 +44,16 @@ const fileOf = ({ file, suites }: Suite): string | undefined => file ?? suites.m
 const transient: readonly string[] = ['TCPSocketWrap', 'Immediate'];
 
 /**
- * Limit of a hook that starts servers. It is larger than the sum of the limits of the servers: the error of a failed start names the
- * server, with the end of its log, and the error of a hook's limit does not.
+ * Limit of a hook that starts servers. It is larger than the sum of the limits of the servers: the
+ * error of a failed start names the server, with the end of its log, and the error of a hook's
+ * limit does not.
  */
 const startLimitMs = 600_000;
 
-/** Sets the limit of the `before` hooks of a suite and the suites in it. Mocha has no public list of hooks. */
+/**
+ * Sets the limit of the `before` hooks of a suite and the suites in it. Mocha has no public list of
+ * hooks.
+ */
 function limitStarts(suite: Suite): void {
   for (const hook of Reflect.get(suite, '_beforeAll') as readonly Hook[]) hook.timeout(startLimitMs);
   for (const each of suite.suites) limitStarts(each);

@@ -20,10 +20,12 @@ const sources = {
 export type ProgramName = keyof typeof sources;
 
 /**
- * The flags of Node for the bundled agent, which is on every node and does little: without the compiler of machine code and with a
- * small young generation it takes 10 MB less at rest, and 25 MB less after a burst of ADDs. Without that compiler Node has no
- * WebAssembly, which it needs to run the sources. A collection after the start (services/node-agent/wiring.ts) and no public
- * authorities (lib/tls/public-authorities.ts) save 4 MB. The chart has the same flags: test/chart/chart.int.spec.ts compares them.
+ * The flags of Node for the bundled agent, which is on every node and does little: without the
+ * compiler of machine code and with a small young generation it takes 10 MB less at rest, and 25 MB
+ * less after a burst of ADDs. Without that compiler Node has no WebAssembly, which it needs to run
+ * the sources. A collection after the start (services/node-agent/wiring.ts) and no public
+ * authorities (lib/tls/public-authorities.ts) save 4 MB. The chart has the same flags:
+ * test/chart/chart.int.spec.ts compares them.
  */
 export const agentFlags = ['--lite-mode', '--max-semi-space-size=1', '--expose-gc', '--use-openssl-ca'] as const;
 
@@ -31,8 +33,8 @@ export const agentFlags = ['--lite-mode', '--max-semi-space-size=1', '--expose-g
 const protoPackages = ['etcd3', 'grpc-health-check', '@grpc/reflection'];
 
 /**
- * CommonJS packages need `require` and `__dirname`, which ES modules lack. All files of a bundle are in one folder, so that
- * `bundleFolder` is the same in each.
+ * CommonJS packages need `require` and `__dirname`, which ES modules lack. All files of a bundle
+ * are in one folder, so that `bundleFolder` is the same in each.
  */
 const banner = [
   "import { createRequire as createBundleRequire } from 'node:module';",
@@ -41,8 +43,9 @@ const banner = [
 ].join('\n');
 
 /**
- * Writes NAME.mjs for each program, the chunks that they share, and the .proto files. The same sources give the same bytes.
- * Returns the folders of the npm packages that are in the bundle, relative to the project.
+ * Writes NAME.mjs for each program, the chunks that they share, and the .proto files. The same
+ * sources give the same bytes. Returns the folders of the npm packages that are in the bundle,
+ * relative to the project.
  */
 export async function bundlePrograms(names: readonly ProgramName[], folder: string): Promise<string[]> {
   const { metafile } = await build({
@@ -74,8 +77,9 @@ export async function bundlePrograms(names: readonly ProgramName[], folder: stri
 }
 
 /**
- * Gets Node's modules without `import`, which reads each of their exports. `node:http` then loads undici, and `node:crypto` the Web
- * Cryptography API: 25 % of the start of the command line, and memory of every program.
+ * Gets Node's modules without `import`, which reads each of their exports. `node:http` then loads
+ * undici, and `node:crypto` the Web Cryptography API: 25 % of the start of the command line, and
+ * memory of every program.
  */
 const builtinModules: Plugin = {
   name: 'builtin-modules',

@@ -52,7 +52,8 @@ interface Base {
 }
 
 /**
- * Writes NAME.oci.tar for each image, and NAME-ARCHITECTURE.cdx.json. The foreign parts have been fetched.
+ * Writes NAME.oci.tar for each image, and NAME-ARCHITECTURE.cdx.json. The foreign parts have been
+ * fetched.
  * @throws Error if a part has a license that the policy rejects
  */
 export async function buildImages(settings: BuildSettings): Promise<BuiltImage[]> {

@@ -1,6 +1,6 @@
 /**
- * `make images`: builds the images into dist/. ARCHITECTURES lists what they are built for, IMAGE_PREFIX goes before their names, and
- * SOURCE_DATE_EPOCH is their time.
+ * `make images`: builds the images into dist/. ARCHITECTURES lists what they are built for,
+ * IMAGE_PREFIX goes before their names, and SOURCE_DATE_EPOCH is their time.
  */
 import { join } from 'node:path';
 import { architectures, parseArchitecture } from '../architecture.ts';

@@ -1,6 +1,7 @@
 /**
- * `make pack`: the command line as npm package, as archive with Node, and as plugin of kubectl, in dist/. RELEASE_URL is the folder from
- * which krew downloads the archive, as https://example.org/v0.1.0.
+ * `make pack`: the command line as npm package, as archive with Node, and as plugin of kubectl, in
+ * dist/. RELEASE_URL is the folder from which krew downloads the archive, as
+ * https://example.org/v0.1.0.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -6,8 +6,9 @@ import { type Architecture, architectures, cacheFolder } from '../architecture.t
 import type { Part } from './part.ts';
 
 /**
- * The packages that an image may contain, with the license of the files that it takes. A library of another package fails the build:
- * read its copyright file, and add it here. Each release of Debian has some of these names.
+ * The packages that an image may contain, with the license of the files that it takes. A library of
+ * another package fails the build: read its copyright file, and add it here. Each release of Debian
+ * has some of these names.
  */
 const licenses: Readonly<Record<string, string>> = {
   coreutils: 'GPL-3.0-or-later',
@@ -110,8 +111,9 @@ function readNotice(name: string, architecture: Architecture): string {
 export const packagesFolder = (architecture: Architecture): string => join(cacheFolder(architecture), 'packages');
 
 /**
- * Fetches the newest versions from the machine's sources of apt, which verifies their signatures. Its state is in a folder of its own, so
- * the packages and settings of the machine do not change. A name that this release of Debian does not have is left out.
+ * Fetches the newest versions from the machine's sources of apt, which verifies their signatures.
+ * Its state is in a folder of its own, so the packages and settings of the machine do not change. A
+ * name that this release of Debian does not have is left out.
  * @throws Error with the output of apt
  */
 function fetchDebianPackages(names: readonly string[], architecture: Architecture): void {

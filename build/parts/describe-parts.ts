@@ -1,6 +1,7 @@
 /**
- * The documents about the parts of an image or package: a software bill of materials in CycloneDX 1.6
- * (https://cyclonedx.org/docs/1.6/json), and the notices of the licenses that the parts may have. The same parts give the same bytes.
+ * The documents about the parts of an image or package: a software bill of materials in CycloneDX
+ * 1.6 (https://cyclonedx.org/docs/1.6/json), and the notices of the licenses that the parts may
+ * have. The same parts give the same bytes.
  */
 import { type Part, sortParts } from './part.ts';
 import { createHash } from 'node:crypto';
@@ -65,8 +66,9 @@ export function isPermissive(expression: string): boolean {
 }
 
 /**
- * The parts that the policy rejects, one line each. Parts that become part of our programs are permissive. Debian's libraries and
- * programs are separate, unmodified files, with their copyright file beside them: debian-parts.ts lists each with its license.
+ * The parts that the policy rejects, one line each. Parts that become part of our programs are
+ * permissive. Debian's libraries and programs are separate, unmodified files, with their copyright
+ * file beside them: debian-parts.ts lists each with its license.
  */
 export const findRejectedLicenses = (parts: readonly Part[]): string[] =>
   parts

@@ -1,6 +1,8 @@
 /**
- * A connection to the allocators of a cluster, by the operator's kubeconfig: it finds their Pods, forwards their port, and identifies
- * by the certificate of IPLEDGER_TLS_CERT, else by --token-file, else by a token of the ServiceAccount that --service-account names, else by the token of the kubeconfig.
+ * A connection to the allocators of a cluster, by the operator's kubeconfig: it finds their Pods,
+ * forwards their port, and identifies by the certificate of IPLEDGER_TLS_CERT, else by
+ * --token-file, else by a token of the ServiceAccount that --service-account names, else by the
+ * token of the kubeconfig.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -184,8 +186,8 @@ async function readToken(config: KubeConfig): Promise<string> {
 }
 
 /**
- * Serves only users with a client certificate. `read` throws CliError when the user may not create tokens of the ServiceAccount, and when
- * there is none.
+ * Serves only users with a client certificate. `read` throws CliError when the user may not create
+ * tokens of the ServiceAccount, and when there is none.
  * @param account NAME of the namespace, or NAMESPACE/NAME
  * @throws CliError for another form
  */

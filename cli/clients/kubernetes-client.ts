@@ -49,8 +49,9 @@ export const hasKubeconfig = (env: NodeJS.ProcessEnv, { kubeconfig }: ClusterSel
   );
 
 /**
- * Connects to the selected cluster: of KUBECONFIG, else ~/.kube/config, else the cluster in which this runs. Await it before any call to
- * the allocator: loading the client package blocks this process for a second, and replies would wait.
+ * Connects to the selected cluster: of KUBECONFIG, else ~/.kube/config, else the cluster in which
+ * this runs. Await it before any call to the allocator: loading the client package blocks this
+ * process for a second, and replies would wait.
  * @throws CliError when the kubeconfig cannot be read
  */
 export async function connectKubernetes(signal: AbortSignal, selection?: ClusterSelection): Promise<KubernetesClient> {
@@ -58,8 +59,9 @@ export async function connectKubernetes(signal: AbortSignal, selection?: Cluster
 }
 
 /**
- * Connects as connectKubernetes does, for the objects of ipledger: beside Kube-OVN they have a group of their own, and a cluster
- * that serves the group is in that mode. IPLEDGER_BESIDE_KUBE_OVN decides for a cluster that has the group no longer in use.
+ * Connects as connectKubernetes does, for the objects of ipledger: beside Kube-OVN they have a
+ * group of their own, and a cluster that serves the group is in that mode. IPLEDGER_BESIDE_KUBE_OVN
+ * decides for a cluster that has the group no longer in use.
  * @throws CliError also when the API cannot be read
  */
 export async function connectOwnObjects(signal: AbortSignal, selection?: ClusterSelection): Promise<KubernetesClient> {

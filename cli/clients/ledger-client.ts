@@ -32,7 +32,8 @@ export interface LedgerTarget extends ClusterSelection {
 }
 
 /**
- * Connects to the allocator, with the TLS files that the environment names. A cluster is read at the first call.
+ * Connects to the allocator, with the TLS files that the environment names. A cluster is read at
+ * the first call.
  * @param signal cancels the requests in progress.
  * @throws CliError for an empty endpoint or invalid TLS files.
  */

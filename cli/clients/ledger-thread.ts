@@ -1,6 +1,7 @@
 /**
- * Reads the keys of a ledger in etcd in a second thread: etcd's replies are decoded and the lines of the log hashed there, while this
- * thread verifies the pages before. This module is also the program of that thread.
+ * Reads the keys of a ledger in etcd in a second thread: etcd's replies are decoded and the lines
+ * of the log hashed there, while this thread verifies the pages before. This module is also the
+ * program of that thread.
  */
 import { isMainThread, MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 /**
- * Forwards connections of a local socket to a port of a Pod, through the Kubernetes API. TLS and the identity of the caller are inside of
- * the connection: neither the API server nor the kubelet can read them.
+ * Forwards connections of a local socket to a port of a Pod, through the Kubernetes API. TLS and
+ * the identity of the caller are inside of the connection: neither the API server nor the kubelet
+ * can read them.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type ListenOptions, type Socket } from 'node:net';

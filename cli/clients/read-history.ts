@@ -56,8 +56,10 @@ export async function readHistoryPage(
 }
 
 /**
- * All replies of a stream that carry content. A reply without `place` is a keep-alive of a query in progress.
- * @throws IpledgerError CANCELLED after an abort, so that a partial answer is not taken for a complete one; errors of the stream.
+ * All replies of a stream that carry content. A reply without `place` is a keep-alive of a query in
+ * progress.
+ * @throws IpledgerError CANCELLED after an abort, so that a partial answer is not taken for a
+ * complete one; errors of the stream.
  */
 export async function collectStream<Reply>(
   replies: AsyncIterable<Reply>,

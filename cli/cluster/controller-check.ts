@@ -14,7 +14,8 @@ export interface ControllerLease {
 }
 
 /**
- * Resolves when the Lease has no active holder. For a stopped holder that takes the duration of the Lease.
+ * Resolves when the Lease has no active holder. For a stopped holder that takes the duration of the
+ * Lease.
  * @throws CliError when the holder renews it.
  */
 export async function assertControllerStopped(

@@ -6,9 +6,10 @@ import type { Allocation } from '../../proto/generated/ipledger.ts';
 import type { ClusterState, Pod } from './cluster-state.ts';
 
 /**
- * A Pod needs its addresses until its containers have ended for good. A terminating Pod may or may not have addresses. It has ended
- * with the kubelet's last DELETE, whose grace period is 0. Its deletion time is of another clock than this machine's, so it does not
- * show whether the deletion is overdue.
+ * A Pod needs its addresses until its containers have ended for good. A terminating Pod may or may
+ * not have addresses. It has ended with the kubelet's last DELETE, whose grace period is 0. Its
+ * deletion time is of another clock than this machine's, so it does not show whether the deletion
+ * is overdue.
  */
 export function podLifecycleStage(pod: Pod): 'living' | 'terminating' | 'ended' {
   if (hasEnded(pod)) return 'ended';

@@ -1,6 +1,6 @@
 /**
- * Requested attachments: the NICs of ipledger's networks that a Pod's annotations name. Invalid annotations are left out, because the
- * pod-watcher rejects such a Pod with an Event.
+ * Requested attachments: the NICs of ipledger's networks that a Pod's annotations name. Invalid
+ * annotations are left out, because the pod-watcher rejects such a Pod with an Event.
  */
 import type { ClusterState, Pod } from './cluster-state.ts';
 import { servedKind, ovn4nfvProvider } from '../../lib/kubernetes/served-network.ts';

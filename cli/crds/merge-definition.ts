@@ -1,6 +1,7 @@
 /**
- * Merges a CustomResourceDefinition of ipledger into the one that a cluster has. No version, field, column or short name of the
- * latter is removed. If another program manages it, its names, rules and limits stay, too: that program may still write such objects.
+ * Merges a CustomResourceDefinition of ipledger into the one that a cluster has. No version, field,
+ * column or short name of the latter is removed. If another program manages it, its names, rules
+ * and limits stay, too: that program may still write such objects.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { asRecord, asRecords, asText, asTexts, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
@@ -76,7 +77,8 @@ function mergeVersion(context: Context, found: UntypedJson, ours: UntypedJson): 
   const [schema, needed] = [found, ours].map((each) => asRecord(asRecord(each['schema'])['openAPIV3Schema']));
   return {
     ...found,
-    // A controller that writes the status with the rest of the object would lose it to a new subresource
+    // A controller that writes the status with the rest of the object would lose it to a new
+    // subresource
     ...(context.isManaged && Object.keys(subresources).length > 0 && { subresources }),
     ...(columns.length > 0 && { additionalPrinterColumns: columns }),
     schema: { openAPIV3Schema: mergeSchema(context, `${field}.schema.openAPIV3Schema`, schema ?? {}, needed ?? {}) },

@@ -7,8 +7,8 @@ import { CliError } from '../cli-error.ts';
 const maxLineCharacters = 1 << 20;
 
 /**
- * The non-empty lines of an export; "-" reads stdin. A line ends with LF or CRLF. (Node's readline also splits at U+2028, which an
- * event may contain.)
+ * The non-empty lines of an export; "-" reads stdin. A line ends with LF or CRLF. (Node's readline
+ * also splits at U+2028, which an event may contain.)
  * @throws CliError for a file that cannot be read, or with a line of more than 1 MiB.
  */
 export async function* readExportLines(file: string): AsyncGenerator<string> {

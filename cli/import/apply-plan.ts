@@ -1,6 +1,6 @@
 /**
- * Applies an import plan. Every step is idempotent, so an interrupted run can be repeated. A Kube-OVN object changes only after the
- * ledger has its address.
+ * Applies an import plan. Every step is idempotent, so an interrupted run can be repeated. A
+ * Kube-OVN object changes only after the ledger has its address.
  */
 import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';

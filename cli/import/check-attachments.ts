@@ -1,6 +1,6 @@
 /**
- * Checks which attachments Pods can have, and which of two with one address has it. What only an annotation shows is weak evidence,
- * because a tenant can write it on its Pods. Pure.
+ * Checks which attachments Pods can have, and which of two with one address has it. What only an
+ * annotation shows is weak evidence, because a tenant can write it on its Pods. Pure.
  */
 import { parseAddress } from '../../ledger/domain/addresses/address.ts';
 import { contains, type Interval } from '../../ledger/domain/addresses/interval.ts';
@@ -94,8 +94,9 @@ function findRestrictedPools(pools: readonly KubeOvnPool[]): RestrictedPools {
 }
 
 /**
- * Why an annotation is no evidence, as a clause, and what that leaves out; undefined if it is. It counts only where the tenant may
- * request the same address: on a network that the Pod requests, in a Subnet and IPPools that are for its namespace.
+ * Why an annotation is no evidence, as a clause, and what that leaves out; undefined if it is. It
+ * counts only where the tenant may request the same address: on a network that the Pod requests, in
+ * a Subnet and IPPools that are for its namespace.
  */
 function annotationDoubt(
   attachment: ObservedAttachment,
@@ -131,8 +132,8 @@ function isIn({ intervals }: RestrictedPool, address: string): boolean {
 }
 
 /**
- * Finds addresses and MACs that two attachments of a Subnet show. One that a record proves wins against annotations. Otherwise none
- * of them wins.
+ * Finds addresses and MACs that two attachments of a Subnet show. One that a record proves wins
+ * against annotations. Otherwise none of them wins.
  */
 export function findContests(attachments: readonly ObservedAttachment[]): Conflict[] {
   const [recorded, annotated] = [attachments.filter(isProven), attachments.filter((each) => !isProven(each))];

@@ -1,6 +1,7 @@
 /**
- * Finds the addresses that Pods, IP objects and StatefulSets show, whether or not the ledger has them. Pure. Tenants write the
- * annotations of their Pods, and cannot write IP objects: where both name addresses, those of the IP object count.
+ * Finds the addresses that Pods, IP objects and StatefulSets show, whether or not the ledger has
+ * them. Pure. Tenants write the annotations of their Pods, and cannot write IP objects: where both
+ * name addresses, those of the IP object count.
  */
 import { canonicalAddress, canonicalMac } from '../../ledger/domain/addresses/address.ts';
 import { goFields } from '../../lib/go-fields.ts';
@@ -43,7 +44,8 @@ interface Context {
 
 /**
  * The attachments of Pods, and the retained addresses of StatefulSet members without a Pod.
- * @param recovers whether the pod-watcher wrote the IP objects: those of an allocation count, also without an annotation. Otherwise
+ * @param recovers whether the pod-watcher wrote the IP objects: those of an allocation count, also
+ * without an annotation. Otherwise
  *   Kube-OVN did.
  */
 export function findObservedAttachments(snapshot: ClusterSnapshot, recovers = false): ObservedAttachment[] {
@@ -192,8 +194,9 @@ function observeNic(nic: ShownNic, { subnetsOfProvider, vips }: Context): Observ
 }
 
 /**
- * A member without a Pod that its StatefulSet will create again. The uid of the last Pod is unknown, so the IP object's uid replaces
- * it, and the address is transferred when the Pod is created.
+ * A member without a Pod that its StatefulSet will create again. The uid of the last Pod is
+ * unknown, so the IP object's uid replaces it, and the address is transferred when the Pod is
+ * created.
  */
 function findMemberAttachment(
   ip: KubeOvnIp,

@@ -1,6 +1,7 @@
 /**
- * Reads the folders of host-local: NETWORK/ADDRESS in /var/lib/cni/networks of a node, each with the container id, and in a second
- * line the interface. Other files are `last_reserved_ip.N` and `lock`.
+ * Reads the folders of host-local: NETWORK/ADDRESS in /var/lib/cni/networks of a node, each with
+ * the container id, and in a second line the interface. Other files are `last_reserved_ip.N` and
+ * `lock`.
  */
 import { constants } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';

@@ -184,8 +184,9 @@ function* findDoubleAddresses(matches: readonly Match[], attachmentsOf: Attachme
 const maxNicAddresses = 2;
 
 /**
- * Addresses that Pods show on an imported network, and that the source lacks. Another Pod could get them, and their Pods would get
- * another address in the ledger. Tenants can write the annotation: it quarantines no more than their Pods could request.
+ * Addresses that Pods show on an imported network, and that the source lacks. Another Pod could get
+ * them, and their Pods would get another address in the ledger. Tenants can write the annotation:
+ * it quarantines no more than their Pods could request.
  */
 function* findUnlisted(
   matches: readonly Match[],
@@ -237,8 +238,9 @@ function* findNetworksInUse(
 }
 
 /**
- * Returns where an address may be that is not imported, so that no Pod gets it there: in the Subnet of `--map`, else in the Subnets of
- * the imported addresses of its network, else in those of a NetworkAttachmentDefinition with that name.
+ * Returns where an address may be that is not imported, so that no Pod gets it there: in the Subnet
+ * of `--map`, else in the Subnets of the imported addresses of its network, else in those of a
+ * NetworkAttachmentDefinition with that name.
  */
 function createPlaceFinder(
   matches: readonly Match[],

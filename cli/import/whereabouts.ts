@@ -1,8 +1,10 @@
 /**
- * Parses the objects of whereabouts: IPPool and OverlappingRangeIPReservation of whereabouts.cni.cncf.io/v1alpha1. Pure.
+ * Parses the objects of whereabouts: IPPool and OverlappingRangeIPReservation of
+ * whereabouts.cni.cncf.io/v1alpha1. Pure.
  *
- * An IPPool maps offsets from the address of `spec.range` to allocations. An OverlappingRangeIPReservation repeats one allocation
- * under the name `[network-]address`, with "-" for ":".
+ * An IPPool maps offsets from the address of `spec.range` to allocations. An
+ * OverlappingRangeIPReservation repeats one allocation under the name `[network-]address`, with "-"
+ * for ":".
  */
 import { formatAddress, lastAddressOf, parseAddress, parseCidr } from '../../ledger/domain/addresses/address.ts';
 import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';

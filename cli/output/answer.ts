@@ -79,8 +79,9 @@ export function createRowWriter({ output, zone }: OutputStyle, columns: readonly
 export const formatCount = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
- * Loads the YAML package, which takes 5 % of the start of a verb. YAML 1.1 readers parse its documents alike: without quotes,
- * 52:54:00:12:34:56 is a number for them, and a time is not a string.
+ * Loads the YAML package, which takes 5 % of the start of a verb. YAML 1.1 readers parse its
+ * documents alike: without quotes, 52:54:00:12:34:56 is a number for them, and a time is not a
+ * string.
  */
 export async function loadYamlFormat(): Promise<(content: unknown) => string> {
   const { stringify } = await import('yaml');

@@ -19,7 +19,10 @@ export const event = (seq: number, rest: MessageInput<Event>): MessageInput<Even
   ...rest,
 });
 
-/** The events of 172.17.0.100, newest first: Pod "one" had it from 14:05 to 14:30, Pod "two" has it since 14:40. */
+/**
+ * The events of 172.17.0.100, newest first: Pod "one" had it from 14:05 to 14:30, Pod "two" has it
+ * since 14:40.
+ */
 export const addressEvents = [
   event(40, {
     type: 'AddressAllocated',

@@ -20,7 +20,10 @@ export const reservedRecord: MessageInput<AddressRecord> = {
   lastSeq: 1,
 };
 
-/** The backup ended with event 7. Event 8 is a bind that the ledger accepted while it was frozen. Event 9 is LedgerRestored. */
+/**
+ * The backup ended with event 7. Event 8 is a bind that the ledger accepted while it was frozen.
+ * Event 9 is LedgerRestored.
+ */
 export const restoredHistory = ({ pageToken, pageSize }: HistoryRequest) => ({
   position: { ...position, epoch: 2 },
   events: [

@@ -42,7 +42,9 @@ function setEnvironment(env: NodeJS.ProcessEnv): void {
   Object.assign(process.env, env);
 }
 
-/** Collects what is written to a stream of this process, as a pipe does, until it is disposed of. */
+/**
+ * Collects what is written to a stream of this process, as a pipe does, until it is disposed of.
+ */
 function capture(stream: NodeJS.WriteStream) {
   const chunks: string[] = [];
   const { write, isTTY } = stream;

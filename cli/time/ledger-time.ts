@@ -23,8 +23,9 @@ export const readLedgerTime = async (allocator: LedgerClient): Promise<string> =
 const dayMs = 86_400_000;
 
 /**
- * The time of an event for people: that of the machine's clock, which the event has beside its ledger time, if ledger time differs now
- * and differed then. A difference shrinks with each restart of an allocator. After a much larger difference, or without a difference now, the clock of that
+ * The time of an event for people: that of the machine's clock, which the event has beside its
+ * ledger time, if ledger time differs now and differed then. A difference shrinks with each restart
+ * of an allocator. After a much larger difference, or without a difference now, the clock of that
  * machine was wrong, and not ledger time.
  * @param ledgerTime ledger time now
  */

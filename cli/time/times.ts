@@ -91,8 +91,8 @@ const offsetsAround = (at: number): number[] => [...new Set([offsetAt(at - dayMs
 const offsetAt = (at: number): number => new Date(at).getTimezoneOffset();
 
 /**
- * Formats an RFC 3339 time: '2026-11-17 14:05:00', with a Z in UTC. `exactly` adds milliseconds and the UTC offset.
- * '' stays ''.
+ * Formats an RFC 3339 time: '2026-11-17 14:05:00', with a Z in UTC. `exactly` adds milliseconds and
+ * the UTC offset. '' stays ''.
  */
 export function formatTime(instant: string, zone: TimeZone, exactly = false): string {
   const date = new Date(instant);

@@ -60,7 +60,8 @@ async function installCrds(paths: readonly string[], options: VerbOptions, signa
 }
 
 /**
- * Returns the CustomResourceDefinitions of files, and of the .yaml files in folders. Other documents are ignored.
+ * Returns the CustomResourceDefinitions of files, and of the .yaml files in folders. Other
+ * documents are ignored.
  * @throws CliError if a file cannot be read, or no file has one
  */
 function readDefinitions(paths: readonly string[]): UntypedJson[] {

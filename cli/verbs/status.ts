@@ -1,6 +1,6 @@
 /**
- * `ipledger status`: prints why nothing can be written, the position of the ledger, its oldest event, a freeze,
- * how full etcd is, and ledger time.
+ * `ipledger status`: prints why nothing can be written, the position of the ledger, its oldest
+ * event, a freeze, how full etcd is, and ledger time.
  */
 import { describeObstacle } from '../output/format.ts';
 import type { Command } from 'commander';

@@ -22,7 +22,10 @@ const bindingOf = (containerId: string) => ({
   at: '2026-01-31T08:00:00.000Z',
 });
 
-/** 10.0.0.2 is held by a Pod, 10.0.0.3 was released, and 10.0.0.4 has passed to the next Pod of the name. */
+/**
+ * 10.0.0.2 is held by a Pod, 10.0.0.3 was released, and 10.0.0.4 has passed to the next Pod of the
+ * name.
+ */
 const sandboxes = [
   ['10.0.0.2', 'runs', 7],
   ['10.0.0.3', 'ended', 8],

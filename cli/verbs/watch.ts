@@ -64,7 +64,8 @@ async function follow(allocator: LedgerClient, options: WatchOptions, signal: Ab
   let acceptedAt = -Infinity;
   await subscribeEvents({
     position: () => current,
-    // The allocator checks that its ledger contains `after`: a restored ledger reuses sequence numbers.
+    // The allocator checks that its ledger contains `after`: a restored ledger reuses sequence
+    // numbers.
     watch: (after) => {
       const request = { ...filter, fromSeq: nextSeq(), ...(after?.hash && { after }) };
       return allocator.stream(LedgerService.watch, request);

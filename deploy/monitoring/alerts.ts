@@ -1,9 +1,12 @@
 /**
- * The alerts: the source of generated/alerts.yaml, generated/prometheus-rule.yaml and the table in docs/metrics.md. Each alert has a runbook in
- * docs/runbooks.md under its name.
+ * The alerts: the source of generated/alerts.yaml, generated/prometheus-rule.yaml and the table in
+ * docs/metrics.md. Each alert has a runbook in docs/runbooks.md under its name.
  */
 
-/** `critical`: Pods get no address, or the record is damaged. `warning`: an operator has hours to act. */
+/**
+ * `critical`: Pods get no address, or the record is damaged. `warning`: an operator has hours to
+ * act.
+ */
 export type Severity = 'critical' | 'warning';
 
 export interface Alert {
@@ -11,7 +14,10 @@ export interface Alert {
   readonly severity: Severity;
   /** PromQL. It contains no `|`, because docs/metrics.md shows it in a table. */
   readonly expression: string;
-  /** How long the expression holds before the alert fires. Without it, the alert fires at the first evaluation. */
+  /**
+   * How long the expression holds before the alert fires. Without it, the alert fires at the first
+   * evaluation.
+   */
   readonly for?: string;
   /** One sentence with the labels of the series. */
   readonly summary: string;
@@ -28,7 +34,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerNoWrites',
     severity: 'critical',
-    // A request that waits for etcd is tried again about once a second. Without requests there are no attempts, and no alert
+    // A request that waits for etcd is tried again about once a second. Without requests there are
+    // no attempts, and no alert
     expression:
       '(sum(increase(ipledger_appends_total{outcome!="appended"}[1m])) > 0) unless (sum(increase(ipledger_appends_total{outcome="appended"}[1m])) > 0)',
     for: '30s',
@@ -157,7 +164,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerProjectionBehind',
     severity: 'warning',
-    // The head of a minute ago: under load the pod-watcher is always some events behind the present one
+    // The head of a minute ago: under load the pod-watcher is always some events behind the present
+    // one
     expression: '(max(ipledger_head_seq offset 1m) - max(ipledger_projected_seq)) > 0',
     for: '5m',
     summary: 'The pod-watcher has not processed the last {{ $value }} events of the ledger.',
@@ -216,7 +224,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerBackupFailed',
     severity: 'warning',
-    // Series of kube-state-metrics. The chart schedules a backup each hour: the next one may still succeed
+    // Series of kube-state-metrics. The chart schedules a backup each hour: the next one may still
+    // succeed
     expression:
       'max by (namespace) (kube_cronjob_status_last_schedule_time{cronjob="ipledger-etcd-backup"} unless kube_cronjob_status_last_successful_time >= kube_cronjob_status_last_schedule_time)',
     for: '90m',
@@ -251,7 +260,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerOvnNoActiveProjector',
     severity: 'critical',
-    // Without OVN there is no such series, and no alert. A projector that was scraped within a day counts as 0 when it is gone
+    // Without OVN there is no such series, and no alert. A projector that was scraped within a day
+    // counts as 0 when it is gone
     expression:
       '(sum(ipledger_ovn_projector_active) or 0 * count(last_over_time(ipledger_ovn_projector_active[1d]))) != 1',
     for: '1m',

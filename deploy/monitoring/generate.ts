@@ -1,6 +1,7 @@
 /**
- * Writes the alerts, the PodMonitor and the dashboards into deploy/chart/files/monitoring, for the chart or for `kubectl apply`.
- * `node deploy/monitoring/generate.ts --check` writes nothing and fails when a file is out of date.
+ * Writes the alerts, the PodMonitor and the dashboards into deploy/chart/files/monitoring, for the
+ * chart or for `kubectl apply`. `node deploy/monitoring/generate.ts --check` writes nothing and
+ * fails when a file is out of date.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,9 +1,13 @@
 /**
- * What Prometheus gets: the alerts as a rule file, and for the Prometheus Operator a PrometheusRule and a PodMonitor.
+ * What Prometheus gets: the alerts as a rule file, and for the Prometheus Operator a PrometheusRule
+ * and a PodMonitor.
  */
 import { type Alert, alerts, runbookUrl } from './alerts.ts';
 
-/** Start of the runbook URLs: the path in the repository. The chart replaces it by `monitoring.runbookUrl`. */
+/**
+ * Start of the runbook URLs: the path in the repository. The chart replaces it by
+ * `monitoring.runbookUrl`.
+ */
 const runbooksPath = 'docs/runbooks.md';
 
 export interface AlertingRule {
@@ -36,12 +40,15 @@ export const prometheusRule = {
   spec: ruleFile,
 };
 
-/** The label `job` of a program: `ipledger-allocator`, `ipledger-pod-watcher`, `ipledger-node-agent`, `ipledger-ovn-projector`, `ipledger-read-model`. */
+/**
+ * The label `job` of a program: `ipledger-allocator`, `ipledger-pod-watcher`,
+ * `ipledger-node-agent`, `ipledger-ovn-projector`, `ipledger-read-model`.
+ */
 export const jobOf = (program: string): string => `ipledger-${program}`;
 
 /**
- * Scrapes the port `metrics` of all Pods of ipledger. A ServiceMonitor beside it would scrape the allocators twice, and the agents have
- * no Service.
+ * Scrapes the port `metrics` of all Pods of ipledger. A ServiceMonitor beside it would scrape the
+ * allocators twice, and the agents have no Service.
  */
 export const podMonitor = {
   apiVersion: 'monitoring.coreos.com/v1',

@@ -1,4 +1,7 @@
-/** Sends requests of an archive with credentials of the environment to a fake object store and a fake STS. */
+/**
+ * Sends requests of an archive with credentials of the environment to a fake object store and a
+ * fake STS.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

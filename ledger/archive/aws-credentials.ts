@@ -1,4 +1,7 @@
-/** AWS credentials of the environment: an access key, or a role that STS gives for a web identity token (IRSA). */
+/**
+ * AWS credentials of the environment: an access key, or a role that STS gives for a web identity
+ * token (IRSA).
+ */
 import { readFile } from 'node:fs/promises';
 import { timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -16,12 +19,15 @@ export type CredentialSource = () => Promise<AwsCredentials>;
 
 const stsTimeoutMs = 10_000;
 const maxReplyBytes = 64 << 10;
-/** Temporary credentials are replaced this long before they expire, because requests and clocks take time. */
+/**
+ * Temporary credentials are replaced this long before they expire, because requests and clocks take
+ * time.
+ */
 const renewBeforeMs = 5 * 60_000;
 
 /**
- * The source of credentials that the environment configures, by the variables of the AWS SDKs; undefined if there is none.
- * An access key takes precedence, as it does there.
+ * The source of credentials that the environment configures, by the variables of the AWS SDKs;
+ * undefined if there is none. An access key takes precedence, as it does there.
  */
 export function credentialSource(env: NodeJS.ProcessEnv, region: string): CredentialSource | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
@@ -41,7 +47,10 @@ interface TemporaryCredentials {
   readonly expiresAt: number;
 }
 
-/** Calls `renew` once at a time, and only near the end of the last credentials. They stay in use while it fails. */
+/**
+ * Calls `renew` once at a time, and only near the end of the last credentials. They stay in use
+ * while it fails.
+ */
 function untilExpiry(renew: () => Promise<TemporaryCredentials>): CredentialSource {
   let current: TemporaryCredentials | undefined;
   let renewal: Promise<void> | undefined;
@@ -68,7 +77,9 @@ interface Role {
   readonly endpoint: string;
 }
 
-/** Calls AssumeRoleWithWebIdentity. The token is the credential of this call, so it is not signed. */
+/**
+ * Calls AssumeRoleWithWebIdentity. The token is the credential of this call, so it is not signed.
+ */
 async function assumeRole({ role, tokenFile, sessionName, endpoint }: Role): Promise<TemporaryCredentials> {
   const failure = (reason: string, cause?: unknown): IpledgerError =>
     new IpledgerError('UNAVAILABLE', `the archive: no credentials for role ${role} from ${endpoint}: ${reason}`, {

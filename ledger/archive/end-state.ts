@@ -1,4 +1,7 @@
-/** The end state of a segment, as a file of the archive: the etcd keys beside the log at that event, one per line. */
+/**
+ * The end state of a segment, as a file of the archive: the etcd keys beside the log at that event,
+ * one per line.
+ */
 import type { Segment } from '../domain/values/ledger.ts';
 import type { ConfiguredPool } from '../domain/state/pool.ts';
 import { type Configuration, type DroppedClaims, StateRestore } from '../domain/state/snapshot.ts';
@@ -44,7 +47,10 @@ import {
 const line = (key: string, text: string): string => `{"key":${JSON.stringify(key)}${separator}${text}}`;
 const separator = ',"value":';
 
-/** The reverse of `line`. The value is left to its own parser: most of a line is a claim, and is parsed once. */
+/**
+ * The reverse of `line`. The value is left to its own parser: most of a line is a claim, and is
+ * parsed once.
+ */
 export function splitLine(text: string): { readonly key: string; readonly value: string } {
   // Each quotation mark of a key is escaped
   const end = text.indexOf(`"${separator}`) + 1;
@@ -53,7 +59,10 @@ export function splitLine(text: string): { readonly key: string; readonly value:
   return { key, value: text.slice(end + separator.length, -1) };
 }
 
-/** The lines for a state, one by one: there may be a million claims. Their order depends only on the log. */
+/**
+ * The lines for a state, one by one: there may be a million claims. Their order depends only on the
+ * log.
+ */
 export function* endStateLines({ state, head }: StateAtHead): Generator<string> {
   yield line(headKey, headText(head));
   for (const segment of state.segments) yield line(segmentKey(segment.from), segmentText(segment));
@@ -67,7 +76,8 @@ export function* endStateLines({ state, head }: StateAtHead): Generator<string> 
 }
 
 /**
- * The reverse of `endStateLines`. The lines of Subnets are before those of claims, which are restored one by one.
+ * The reverse of `endStateLines`. The lines of Subnets are before those of claims, which are
+ * restored one by one.
  * @param lines in parts that fit into a turn of the event loop
  * @throws IpledgerError LEDGER_DAMAGED, or SyntaxError
  */

@@ -23,8 +23,9 @@ export class FolderArchive implements Archive {
   }
 
   /**
-   * Atomic: the content is on disk before the file gets its name. It does not create a missing folder: if a share is not mounted,
-   * the only copy of the sealed events would be on the local disk.
+   * Atomic: the content is on disk before the file gets its name. It does not create a missing
+   * folder: if a share is not mounted, the only copy of the sealed events would be on the local
+   * disk.
    */
   async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
     const file = join(this.#folder, name);
@@ -38,7 +39,10 @@ export class FolderArchive implements Archive {
     });
   }
 
-  /** A missing folder is an error, not a missing file: the share may not be mounted, or the path may be wrong. */
+  /**
+   * A missing folder is an error, not a missing file: the share may not be mounted, or the path may
+   * be wrong.
+   */
   get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
     const file = join(this.#folder, name);
     return this.#inTurn(`${file} could not be read`, signal, async () => {
@@ -55,8 +59,8 @@ export class FolderArchive implements Archive {
   }
 
   /**
-   * One operation at a time, and for a limited time. An operation on a dead share never ends, and holds one of the four threads that
-   * Node has for files and DNS: so there is never a second one.
+   * One operation at a time, and for a limited time. An operation on a dead share never ends, and
+   * holds one of the four threads that Node has for files and DNS: so there is never a second one.
    */
   async #inTurn<Result>(failure: string, signal: AbortSignal, operation: () => Promise<Result>): Promise<Result> {
     const limit = timeoutSignal(timeoutMs, signal);

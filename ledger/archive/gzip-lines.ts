@@ -35,7 +35,10 @@ export interface UnpackLimits {
   readonly maxLineBytes: number;
 }
 
-/** The reverse of `packLines`, in parts that fit into a turn of the event loop. @throws Error for any other content, or over a limit. */
+/**
+ * The reverse of `packLines`, in parts that fit into a turn of the event loop.
+ * @throws Error for any other content, or over a limit.
+ */
 export async function* unpackLines(
   packed: Buffer,
   { maxBytes, maxLineBytes }: UnpackLimits,

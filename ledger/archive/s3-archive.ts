@@ -1,4 +1,7 @@
-/** An archive in an S3 object store. It uses two requests, PUT and GET of objects, signed by aws4fetch. */
+/**
+ * An archive in an S3 object store. It uses two requests, PUT and GET of objects, signed by
+ * aws4fetch.
+ */
 import { AwsClient } from 'aws4fetch';
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -40,7 +43,8 @@ export class S3Archive implements Archive {
 
   /**
    * @param location "s3://bucket/prefix"
-   * @param env the variables of `credentialSource`, AWS_REGION; IPLEDGER_ARCHIVE_ENDPOINT for a store other than Amazon S3.
+   * @param env the variables of `credentialSource`, AWS_REGION; IPLEDGER_ARCHIVE_ENDPOINT for a
+   * store other than Amazon S3.
    * @throws Error for a missing bucket or missing credentials.
    */
   static fromEnvironment(location: string, env: NodeJS.ProcessEnv): S3Archive {
@@ -67,7 +71,10 @@ export class S3Archive implements Archive {
     });
   }
 
-  /** The store may omit or invent the content-length, and an object may have a content-encoding that is unpacked here. */
+  /**
+   * The store may omit or invent the content-length, and an object may have a content-encoding that
+   * is unpacked here.
+   */
   get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
     return this.#request('GET', name, signal, {
       read: async (reply) => {

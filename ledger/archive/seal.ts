@@ -1,9 +1,12 @@
 /**
- * Sealing: moves the oldest events to the archive. A crash at any step is safe, and the next writer continues:
- *   1 write events, end state and manifest to the archive, and read them back. After a crash the files are written again.
+ * Sealing: moves the oldest events to the archive. A crash at any step is safe, and the next writer
+ * continues:
+ *   1 write events, end state and manifest to the archive, and read them back. After a crash the
+ *   files are written again.
  *     The difference of two end states is the segments between them, so most segments have none.
- *   2 append SegmentSealed, write the segment's key and move the log start, in one transaction. From now on readers use the archive.
- *   3 delete the events before the log start, in pages. After a crash the next writer deletes the rest.
+ *   2 append SegmentSealed, write the segment's key and move the log start, in one transaction.
+ *   From now on readers use the archive. 3 delete the events before the log start, in pages. After
+ *   a crash the next writer deletes the rest.
  */
 import { IpledgerError } from '../../lib/errors.ts';
 import { TurnBudget } from '../../lib/process/turn-budget.ts';
@@ -32,7 +35,8 @@ export interface SealingContext {
 
 /**
  * Deletes the sealed events that an earlier writer left in etcd.
- * @throws IpledgerError LEDGER_DAMAGED unless all of them are in this archive: then none is deleted; UNAVAILABLE
+ * @throws IpledgerError LEDGER_DAMAGED unless all of them are in this archive: then none is
+ * deleted; UNAVAILABLE
  */
 export async function pruneSealed(sealing: SealingContext, signal: AbortSignal): Promise<void> {
   await sealing.ledger.assertArchived(signal);
@@ -48,7 +52,8 @@ async function deleteSealed({ ledger, after = () => undefined }: SealingContext,
 
 /**
  * Seals the oldest events, up to event `to` and the other events of its command.
- * @throws IpledgerError UNAVAILABLE, NOT_WRITER or SEGMENT_SEALED: call it again later; LEDGER_DAMAGED.
+ * @throws IpledgerError UNAVAILABLE, NOT_WRITER or SEGMENT_SEALED: call it again later;
+ * LEDGER_DAMAGED.
  */
 export async function sealOldestEvents(sealing: SealingContext, to: Seq, signal: AbortSignal): Promise<SealedSegment> {
   const { prepare = prepareSegment } = sealing;
@@ -60,8 +65,8 @@ export async function sealOldestEvents(sealing: SealingContext, to: Seq, signal:
 }
 
 /**
- * Writes the next segment to the archive. It costs what the segment has, and for one with an end state also what the state has: a
- * fold from the last end state.
+ * Writes the next segment to the archive. It costs what the segment has, and for one with an end
+ * state also what the state has: a fold from the last end state.
  */
 export async function prepareSegment(
   { ledger, archive, canOmitEndState, after }: Pick<SealingContext, 'ledger' | 'archive' | 'canOmitEndState' | 'after'>,
@@ -80,8 +85,9 @@ export async function prepareSegment(
 }
 
 /**
- * Whether the segments since the last end state, with a new one of `bytes`, are as large as it and its segment. So the archive gets
- * at most twice the bytes of the events, while the state does not grow.
+ * Whether the segments since the last end state, with a new one of `bytes`, are as large as it and
+ * its segment. So the archive gets at most twice the bytes of the events, while the state does not
+ * grow.
  */
 export function isEndStateDue(segments: readonly SealedSegment[], bytes: number): boolean {
   const last = segments.findLastIndex(hasEndState);
@@ -92,7 +98,8 @@ export function isEndStateDue(segments: readonly SealedSegment[], bytes: number)
 
 /**
  * Reads complete commands from the head on, up to that of event `to`.
- * @throws IpledgerError POSITION_GONE if the log ends before; LEDGER_DAMAGED for a gap or a broken chain
+ * @throws IpledgerError POSITION_GONE if the log ends before; LEDGER_DAMAGED for a gap or a broken
+ * chain
  */
 async function readCommands(
   ledger: ArchivedLedger,

@@ -9,8 +9,9 @@ import type { Head } from './chain/chain.ts';
 /** A command or, without `command`, a query. */
 export interface PendingRequest<Answer> {
   /**
-   * Creates the command for the ledger time `now` (milliseconds since 1970). Its events follow this head immediately, or are not
-   * appended. Returns undefined when there is nothing to do. Absent for a query.
+   * Creates the command for the ledger time `now` (milliseconds since 1970). Its events follow this
+   * head immediately, or are not appended. Returns undefined when there is nothing to do. Absent
+   * for a query.
    */
   readonly command?: (now: number, head: Head) => Command | undefined;
   /** The answer, from the state with the command's events in it. May throw Refused. */

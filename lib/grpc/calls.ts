@@ -1,6 +1,7 @@
 /**
- * The gRPC client: promises and async iterables, with a deadline for each call and a watchdog for each stream. A connection has
- * several replicas; after a failure it uses the next one. client.ts and http2/connect.ts open it.
+ * The gRPC client: promises and async iterables, with a deadline for each call and a watchdog for
+ * each stream. A connection has several replicas; after a failure it uses the next one. client.ts
+ * and http2/connect.ts open it.
  */
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { MessageInput, Method } from '../../proto/codec.ts';
@@ -52,7 +53,8 @@ export class Connection {
 }
 
 /**
- * Returns a connection with a channel for each of `endpoints`: "host:port", or several separated by commas; the first one is used first.
+ * Returns a connection with a channel for each of `endpoints`: "host:port", or several separated by
+ * commas; the first one is used first.
  * @param server the identity that the server's certificate must have, with TLS
  * @throws Error without an endpoint
  */
@@ -77,8 +79,9 @@ export interface CallOptions {
 }
 
 /**
- * Sends one request and returns one reply. It skips a replica without a connection. A replica that received the request and does
- * not reply may have executed it, so the request is not sent again: the call fails, and the next call uses another replica.
+ * Sends one request and returns one reply. It skips a replica without a connection. A replica that
+ * received the request and does not reply may have executed it, so the request is not sent again:
+ * the call fails, and the next call uses another replica.
  * @throws IpledgerError
  */
 export async function call<Request, Reply>(
@@ -143,8 +146,8 @@ export interface StreamOptions {
 }
 
 /**
- * Sends one request and yields its replies, until the server ends the stream or the signal is aborted. After a failure, the next
- * stream uses another replica.
+ * Sends one request and yields its replies, until the server ends the stream or the signal is
+ * aborted. After a failure, the next stream uses another replica.
  * @throws IpledgerError from the iteration; UNAVAILABLE after `silenceMs` without a reply
  */
 export async function* stream<Request, Reply>(

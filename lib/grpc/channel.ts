@@ -11,7 +11,10 @@ export const channelLimits = {
   keepaliveTimeoutMs: 5_000,
   /** Between the pings of a connection on which no call begins, of a client on http2/. */
   idleKeepaliveMs: 60_000,
-  /** The wait after a failed connection, during which calls fail immediately. It doubles up to the maximum. */
+  /**
+   * The wait after a failed connection, during which calls fail immediately. It doubles up to the
+   * maximum.
+   */
   reconnect: { firstMs: 100, maxMs: 2_000 },
 } as const;
 

@@ -1,9 +1,9 @@
 /**
- * The gRPC client of the services, on grpc-js. Where the start or the memory counts, http2/connect.ts is used instead.
- * grpc-js has no default deadline and no connect timeout.
+ * The gRPC client of the services, on grpc-js. Where the start or the memory counts,
+ * http2/connect.ts is used instead. grpc-js has no default deadline and no connect timeout.
  *
- * A channel of grpc-js may have several addresses, but stays with one that hangs while its connection is open. So each replica has
- * a channel of its own.
+ * A channel of grpc-js may have several addresses, but stays with one that hangs while its
+ * connection is open. So each replica has a channel of its own.
  */
 import { type ChannelOptions, Client, Metadata } from '@grpc/grpc-js';
 import { clientCredentials } from '../tls/credentials.ts';
@@ -20,15 +20,16 @@ const channelOptions: ChannelOptions = {
   'grpc.keepalive_time_ms': keepaliveMs,
   'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
   'grpc.keepalive_permit_without_calls': 1,
-  // grpc-js' default backoff of two minutes would delay the first calls after a restart of the server.
+  // grpc-js' default backoff of two minutes would delay the first calls after a restart of the
+  // server.
   'grpc.initial_reconnect_backoff_ms': reconnect.firstMs,
   'grpc.max_reconnect_backoff_ms': reconnect.maxMs,
   'grpc.ssl_target_name_override': tlsServerName,
 };
 
 /**
- * Returns a connection to the replicas at `endpoints`: "host:port", or several separated by commas; the first one is used first.
- * It connects at the first call. Close it with `close()`.
+ * Returns a connection to the replicas at `endpoints`: "host:port", or several separated by commas;
+ * the first one is used first. It connects at the first call. Close it with `close()`.
  * @param server the identity that the server's certificate must have, with TLS
  * @throws Error without an endpoint
  */

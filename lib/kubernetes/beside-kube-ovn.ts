@@ -1,9 +1,10 @@
 /**
  * The mode beside Kube-OVN, on a cluster whose own NICs Kube-OVN's controller keeps.
  *
- * That controller reads every Subnet, IPPool, Vip and IP object of kubeovn.io, of all providers: it writes their spec, finalizers
- * and status, and allocates for them. No field keeps it out. Therefore the objects of ipledger are of a group of its own here, and the
- * networks that it serves name its own IPAM plugin, which Kube-OVN ignores. No object and no address has two writers.
+ * That controller reads every Subnet, IPPool, Vip and IP object of kubeovn.io, of all providers: it
+ * writes their spec, finalizers and status, and allocates for them. No field keeps it out.
+ * Therefore the objects of ipledger are of a group of its own here, and the networks that it serves
+ * name its own IPAM plugin, which Kube-OVN ignores. No object and no address has two writers.
  */
 import type { Api } from './client/kubernetes-api.ts';
 import { isOvnProvider } from './served-network.ts';

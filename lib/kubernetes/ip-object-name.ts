@@ -1,7 +1,8 @@
 /**
- * The name of the IP object of an allocation: Kube-OVN's name, shortened where Kubernetes rejects it. Names of Pods and networks may have
- * dots, so two attachments may share that name: `a.b.c` is Pod a of namespace b, and Pod a.b of namespace c. The first in a fixed order
- * has it, and the others have distinct names. The time of the allocations makes no difference.
+ * The name of the IP object of an allocation: Kube-OVN's name, shortened where Kubernetes rejects
+ * it. Names of Pods and networks may have dots, so two attachments may share that name: `a.b.c` is
+ * Pod a of namespace b, and Pod a.b of namespace c. The first in a fixed order has it, and the
+ * others have distinct names. The time of the allocations makes no difference.
  */
 import { createHash } from 'node:crypto';
 
@@ -22,8 +23,9 @@ const digestLength = 32;
 export const isDnsSubdomain = (name: string): boolean => name.length <= nameMaxLength && objectName.test(name);
 
 /**
- * Returns "<pod>.<namespace>.<provider>", without the provider on the primary network. A further attachment of a provider has its
- * ordinal appended. The result may be an invalid object name: too long, or with an invalid character.
+ * Returns "<pod>.<namespace>.<provider>", without the provider on the primary network. A further
+ * attachment of a provider has its ordinal appended. The result may be an invalid object name: too
+ * long, or with an invalid character.
  */
 export function fullIpObjectName({ pod, namespace, provider, ordinal }: AttachmentName): string {
   const name = provider === '' || provider === 'ovn' ? `${pod}.${namespace}` : `${pod}.${namespace}.${provider}`;

@@ -1,7 +1,7 @@
 /**
- * Leader election with a Lease object, as Kubernetes' own controllers do it. A standby takes over when the Lease has not changed
- * for its duration, measured by the standby's own clock: clocks of different machines are not compared. A holder that cannot renew
- * the Lease stops before that.
+ * Leader election with a Lease object, as Kubernetes' own controllers do it. A standby takes over
+ * when the Lease has not changed for its duration, measured by the standby's own clock: clocks of
+ * different machines are not compared. A holder that cannot renew the Lease stops before that.
  */
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
@@ -91,7 +91,8 @@ export interface TermOptions extends Omit<LeaseOptions, 'signal'> {
 
 /**
  * Runs `work` each time that this process holds the Lease, until the program stops.
- * @param work resolves when its signal is aborted because the Lease is lost, or earlier to release the Lease
+ * @param work resolves when its signal is aborted because the Lease is lost, or earlier to release
+ * the Lease
  */
 export async function workInTerms(
   { life, prepare, ...options }: TermOptions,

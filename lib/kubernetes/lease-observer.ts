@@ -1,7 +1,8 @@
 /**
- * Leases that other programs hold. Whether the holder of one is alive is determined from repeated reads: it is alive when it renews the
- * Lease, and absent when the Lease is unchanged for its duration by the local clock. Times in the Lease are ignored, so one read of a
- * held Lease decides nothing.
+ * Leases that other programs hold. Whether the holder of one is alive is determined from repeated
+ * reads: it is alive when it renews the Lease, and absent when the Lease is unchanged for its
+ * duration by the local clock. Times in the Lease are ignored, so one read of a held Lease decides
+ * nothing.
  */
 import { asText } from './untyped-json.ts';
 import { leasesPath, objectPath } from './client/object-requests.ts';

@@ -1,6 +1,6 @@
 /**
- * An operator's acceptance of a mass deletion: an annotation of the pod-watcher's Lease. `ipledger accept-mass-deletion` writes it, and
- * the active watcher reads it at each renewal.
+ * An operator's acceptance of a mass deletion: an annotation of the pod-watcher's Lease. `ipledger
+ * accept-mass-deletion` writes it, and the active watcher reads it at each renewal.
  */
 import { handoverStateAnnotation } from './leader-election.ts';
 import { asRecord, asText, type UntypedJson } from './untyped-json.ts';
@@ -24,8 +24,9 @@ export const acceptanceLimits = { namespaces: 256, reasonLength: 256 } as const;
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 /**
- * Adds an acceptance to the one that the Lease has: the next watcher applies what the annotation has, and the earlier one may not be
- * over. Without an earlier one that counts, returns the new one.
+ * Adds an acceptance to the one that the Lease has: the next watcher applies what the annotation
+ * has, and the earlier one may not be over. Without an earlier one that counts, returns the new
+ * one.
  */
 export function addAcceptance(lease: UntypedJson, added: MassDeletionAcceptance): MassDeletionAcceptance {
   const annotations = asRecord(asRecord(lease['metadata'])['annotations']);

@@ -1,9 +1,10 @@
 import { asRecord, asText } from './untyped-json.ts';
 
 /**
- * The identity of a Pod in the ledger: usually its own name and uid. The uid of a static Pod is the hash of its manifest, as in the
- * container runtime; the API has it in an annotation of the mirror Pod. KubeVirt's launchers, of which there are two during a live
- * migration, have the identity of their virtual machine, if the machine's object confirms that they are its launchers.
+ * The identity of a Pod in the ledger: usually its own name and uid. The uid of a static Pod is the
+ * hash of its manifest, as in the container runtime; the API has it in an annotation of the mirror
+ * Pod. KubeVirt's launchers, of which there are two during a live migration, have the identity of
+ * their virtual machine, if the machine's object confirms that they are its launchers.
  */
 export interface PodIdentity {
   readonly name: string;
@@ -45,8 +46,9 @@ const manifestHash = /^[0-9a-f]{32}$/;
 export const isStaticIdentity = (uid: string): boolean => manifestHash.test(uid);
 
 /**
- * Returns the identity of a Pod without regard to its owner references. Each client that may create Pods can write both annotations:
- * the identity alone gives a Pod nothing. A binding of a container to it shows that a kubelet runs the static Pod.
+ * Returns the identity of a Pod without regard to its owner references. Each client that may create
+ * Pods can write both annotations: the identity alone gives a Pod nothing. A binding of a container
+ * to it shows that a kubelet runs the static Pod.
  */
 export function podIdentityOf({ name, uid, annotations }: Omit<PodMetadata, 'controller'>): PodIdentity {
   const hash = annotations['kubernetes.io/config.hash'];
@@ -55,8 +57,9 @@ export function podIdentityOf({ name, uid, annotations }: Omit<PodMetadata, 'con
 }
 
 /**
- * Returns the virtual machine whose launcher a Pod asserts to be, by its name and its owner references; undefined for other Pods.
- * Each client that may create Pods can assert that: verify it with `launcherMismatch`.
+ * Returns the virtual machine whose launcher a Pod asserts to be, by its name and its owner
+ * references; undefined for other Pods. Each client that may create Pods can assert that: verify it
+ * with `launcherMismatch`.
  */
 export function assertedMachineOf({
   name,
@@ -81,8 +84,8 @@ export function machineInstanceOf(raw: unknown): MachineInstance {
 }
 
 /**
- * Returns why a Pod is not the launcher that it asserts to be; undefined when it is. `unlisted`: the instance exists, and may list
- * the Pod soon.
+ * Returns why a Pod is not the launcher that it asserts to be; undefined when it is. `unlisted`:
+ * the instance exists, and may list the Pod soon.
  */
 export function launcherMismatch(
   instance: MachineInstance | undefined,

@@ -16,8 +16,8 @@ export const servedIpamTypes = (besideKubeOvn = false): readonly string[] =>
   besideKubeOvn ? [ownIpamType] : [kubeOvnType, ownIpamType];
 
 /**
- * How ipledger serves a network; undefined if another plugin gives its addresses. The first plugin makes the NIC. A later plugin of
- * Kube-OVN's type corrects the result.
+ * How ipledger serves a network; undefined if another plugin gives its addresses. The first plugin
+ * makes the NIC. A later plugin of Kube-OVN's type corrects the result.
  */
 export function servedKind<P extends Plugin>(
   plugins: readonly P[],
@@ -37,8 +37,9 @@ export function isOvnProvider(provider: string): boolean {
 }
 
 /**
- * The provider of every NIC that a Pod requests with the annotations of OVN4NFV. Its ordinals are the places in the request. No
- * NetworkAttachmentDefinition may have this provider: the pod-watcher refuses `ovn4nfv` in namespace `kube-system`.
+ * The provider of every NIC that a Pod requests with the annotations of OVN4NFV. Its ordinals are
+ * the places in the request. No NetworkAttachmentDefinition may have this provider: the pod-watcher
+ * refuses `ovn4nfv` in namespace `kube-system`.
  */
 export const ovn4nfvProvider = 'ovn4nfv.kube-system.ovn';
 

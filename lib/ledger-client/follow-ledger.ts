@@ -1,9 +1,10 @@
 /**
  * Follows the ledger: first a snapshot, then every command after it, complete and in order.
  *
- * The pages of a snapshot are of different positions, and the events after the first page follow. So a program receives some events
- * whose effect the snapshot contains. Applying an event twice must change nothing: events name their allocation.
- * Review notes: docs/invariants.md, "A projection has one position".
+ * The pages of a snapshot are of different positions, and the events after the first page follow.
+ * So a program receives some events whose effect the snapshot contains. Applying an event twice
+ * must change nothing: events name their allocation. Review notes: docs/invariants.md, "A
+ * projection has one position".
  */
 import { type Event, LedgerService, type Position, type WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
@@ -52,8 +53,9 @@ export class UnknownEvent extends FatalLedgerError {
 const warnAfterFailures = 3;
 
 /**
- * Follows the ledger until the signal is aborted. If the ledger lacks a position that the program has seen, it was rewound: nothing is
- * applied until an operator has recovered it, which starts a new epoch.
+ * Follows the ledger until the signal is aborted. If the ledger lacks a position that the program
+ * has seen, it was rewound: nothing is applied until an operator has recovered it, which starts a
+ * new epoch.
  * @throws FatalLedgerError
  */
 export async function followLedger(options: FollowOptions): Promise<void> {
@@ -93,7 +95,8 @@ export async function followLedger(options: FollowOptions): Promise<void> {
 
 /**
  * The events after a position.
- * @throws IpledgerError LEDGER_FROZEN when the ledger lacks the position; POSITION_GONE when it was recovered without it
+ * @throws IpledgerError LEDGER_FROZEN when the ledger lacks the position; POSITION_GONE when it was
+ * recovered without it
  */
 const watchAfter = (allocator: LedgerClient, after: Position, signal: AbortSignal): AsyncIterable<WatchReply> =>
   allocator.stream(LedgerService.watch, { fromSeq: after.seq + 1, after }, signal);

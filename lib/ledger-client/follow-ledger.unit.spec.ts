@@ -19,7 +19,10 @@ const gone = new IpledgerError('POSITION_GONE', 'another epoch');
 const frozen = new IpledgerError('LEDGER_FROZEN', 'event 10 is not in the ledger');
 
 interface Follower {
-  /** What happened, in order: snapshots, events, the position after each reply, and the start of each stream. */
+  /**
+   * What happened, in order: snapshots, events, the position after each reply, and the start of
+   * each stream.
+   */
   readonly received: string[];
   readonly alarms: (string | undefined)[];
   readonly levels: string[];

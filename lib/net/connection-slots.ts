@@ -4,8 +4,9 @@ import { addTo, removeFrom } from '../maps.ts';
 import { networkAddressOf } from './ip.ts';
 
 /**
- * Holds connections. Beyond the maximum it closes the oldest one of the client that has most, which may be the newest client: a new
- * connection is always accepted, and a client with few keeps them. A client is an IPv4 address, or the /64 network of an IPv6 address.
+ * Holds connections. Beyond the maximum it closes the oldest one of the client that has most, which
+ * may be the newest client: a new connection is always accepted, and a client with few keeps them.
+ * A client is an IPv4 address, or the /64 network of an IPv6 address.
  */
 export class ConnectionSlots {
   readonly #max: number;

@@ -28,7 +28,8 @@ export const ipv4First = (addresses: Iterable<string>): string[] =>
   [...addresses].sort((one, other) => isIP(one) - isIP(other));
 
 /**
- * The CIDRs or gateways of a NIC as Kube-OVN's annotations show them: those of both families of its Subnet, also for an address of one.
+ * The CIDRs or gateways of a NIC as Kube-OVN's annotations show them: those of both families of its
+ * Subnet, also for an address of one.
  * @param own those of its addresses
  * @param ofSubnet joined by a comma, IPv4 first
  * @returns joined by a comma, IPv4 first

@@ -1,6 +1,7 @@
 /**
- * Names of rows in OVN and Open vSwitch that the OVN projector writes and the node agent expects. Pure. They have Kube-OVN's
- * form, so that an operator finds them with the commands that Kube-OVN documents.
+ * Names of rows in OVN and Open vSwitch that the OVN projector writes and the node agent expects.
+ * Pure. They have Kube-OVN's form, so that an operator finds them with the commands that Kube-OVN
+ * documents.
  */
 
 /** `external_ids:vendor` of ipledger's rows. Rows with another vendor belong to others. */
@@ -18,9 +19,10 @@ export interface PortAttachment {
 }
 
 /**
- * The name of an attachment's logical switch port, which is also the `iface-id` of its OVS interface: `<pod>.<namespace>.<provider>`,
- * and `.<ordinal>` for the second and later NICs of a provider. A dot in the Pod's name is doubled. So two attachments never share a
- * name: neither a namespace nor a Pod's name contains two dots in a row, and a provider ends in `ovn`.
+ * The name of an attachment's logical switch port, which is also the `iface-id` of its OVS
+ * interface: `<pod>.<namespace>.<provider>`, and `.<ordinal>` for the second and later NICs of a
+ * provider. A dot in the Pod's name is doubled. So two attachments never share a name: neither a
+ * namespace nor a Pod's name contains two dots in a row, and a provider ends in `ovn`.
  */
 export function logicalPortName({ namespace, pod, provider, ordinal }: PortAttachment): string {
   const base = `${pod.replaceAll('.', '..')}.${namespace}.${provider === '' ? 'ovn' : provider}`;

@@ -91,7 +91,8 @@ export function parseInterface(json: UntypedJson, { isNfn }: { readonly isNfn: b
   const fields = new Fields(json);
   const network = fields.text(['name'], nameLength);
   const name = fields.text(['interface'], nameLength);
-  // Nodus does not read these names. Without an error, the Pod would get another address than it requests.
+  // Nodus does not read these names. Without an error, the Pod would get another address than it
+  // requests.
   for (const ignored of isNfn ? ['ip_address', 'mac_address'] : [])
     if (fields.has(ignored)) fields.problem ??= `${ignored} is not a field of this form: write ${camelCase(ignored)}`;
   const nic = {

@@ -1,8 +1,10 @@
 /**
- * Parses the annotations with which a Pod requests NICs in the way of OVN4NFV: `ovnNetwork`, `nfn-network`, or `ovn` alone. Pure.
- * Addresses and MACs are texts here; the planning validates them.
+ * Parses the annotations with which a Pod requests NICs in the way of OVN4NFV: `ovnNetwork`,
+ * `nfn-network`, or `ovn` alone. Pure. Addresses and MACs are texts here; the planning validates
+ * them.
  *
- * Source: the document "Networking Plugin" (ONAP), ovn4nfv-k8s-plugin and Nodus. docs/ovn4nfv.md has the differences.
+ * Source: the document "Networking Plugin" (ONAP), ovn4nfv-k8s-plugin and Nodus. docs/ovn4nfv.md
+ * has the differences.
  */
 import { errorMessage } from '../errors.ts';
 import { limitExceeded, truncate, tooMany } from '../kubernetes/limit-messages.ts';
@@ -129,8 +131,9 @@ interface Ovn4nfvRoute {
 }
 
 /**
- * Parses the annotation `ovnNetworkRoutes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>", "dev": "<interface>"}`.
- * All three fields of a route are needed. Its interface must be one of the request.
+ * Parses the annotation `ovnNetworkRoutes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>",
+ * "dev": "<interface>"}`. All three fields of a route are needed. Its interface must be one of the
+ * request.
  */
 function parseOvn4nfvRoutes(
   { annotations }: Annotated,

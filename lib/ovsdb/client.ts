@@ -1,6 +1,7 @@
 /**
- * A client of one OVSDB database (RFC 7047, and the extensions of ovsdb-server(7)). It stays connected to a server that can serve the
- * database, keeps a replica of chosen tables, and runs transactions.
+ * A client of one OVSDB database (RFC 7047, and the extensions of ovsdb-server(7)). It stays
+ * connected to a server that can serve the database, keeps a replica of chosen tables, and runs
+ * transactions.
  */
 import { backoffMs, pause, rejectWhenAborted, timeoutSignal } from '../process/abortable.ts';
 import { type OvsdbTls, openSocket, parseEndpoint } from './endpoint.ts';
@@ -112,7 +113,8 @@ export class OvsdbClient {
   /**
    * Runs operations as one transaction. The replica contains its changes when this resolves.
    * @returns one result per operation
-   * @throws OvsdbError by whose code the caller decides; see OvsdbErrorCode. A transaction is never sent twice.
+   * @throws OvsdbError by whose code the caller decides; see OvsdbErrorCode. A transaction is never
+   * sent twice.
    */
   async transact(
     operations: readonly Operation[],
@@ -139,7 +141,8 @@ export class OvsdbClient {
         const startedAt = performance.now();
         await this.#serve(endpoint);
         if (signal.aborted) return;
-        // A connection that ends soon after its start counts as a failure, so that the client does not reconnect without a pause
+        // A connection that ends soon after its start counts as a failure, so that the client does
+        // not reconnect without a pause
         if (performance.now() - startedAt > this.#limits.maxBackoffMs) failures = 0;
       }
       await pause(backoffMs(failures, firstBackoffMs, this.#limits.maxBackoffMs), signal);

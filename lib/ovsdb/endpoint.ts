@@ -7,8 +7,9 @@ import { OvsdbError } from './ovsdb-error.ts';
 /** Certificates for `ssl:` endpoints. Each connection reads the files, which may be renewed. */
 export interface OvsdbTls extends TlsFiles {
   /**
-   * A name that the certificate of the server must have. Default: any certificate of the authority is accepted, as the programs of OVS and OVN
-   * do. Set it if the authority also issues certificates to other programs.
+   * A name that the certificate of the server must have. Default: any certificate of the authority
+   * is accepted, as the programs of OVS and OVN do. Set it if the authority also issues
+   * certificates to other programs.
    */
   readonly serverName?: string;
 }

@@ -32,7 +32,8 @@ export class MessageSplitter {
 
   /**
    * Calls `receive` with each message that `chunk` completes.
-   * @throws OvsdbError PROTOCOL if a message is too long, too deep or not a JSON object. The splitter is unusable afterwards.
+   * @throws OvsdbError PROTOCOL if a message is too long, too deep or not a JSON object. The
+   * splitter is unusable afterwards.
    */
   push(chunk: Buffer, receive: (message: JsonObject) => void): void {
     let start = 0;

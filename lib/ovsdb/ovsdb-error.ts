@@ -1,13 +1,17 @@
 /** The error of the OVSDB client, with a code by which a caller decides what to do. */
 
 /**
- * - NOT_CONNECTED: the request was not sent. It changed nothing; retry when the client is connected.
- * - OUTCOME_UNKNOWN: the request was sent, and no answer came. It may or may not have been executed, and may still be executed.
+ * - NOT_CONNECTED: the request was not sent. It changed nothing; retry when the client is
+ *   connected.
+ * - OUTCOME_UNKNOWN: the request was sent, and no answer came. It may or may not have been
+ *   executed, and may still be executed.
  * - FENCED: a `wait` operation did not find its rows in time. The transaction changed nothing.
- * - CONSTRAINT: the transaction violates a constraint or a reference of the schema. It changed nothing.
+ * - CONSTRAINT: the transaction violates a constraint or a reference of the schema. It changed
+ *   nothing.
  * - REFUSED: the server answered with another error, in `serverError`. It changed nothing.
  * - INVALID_REQUEST: the request does not fit the schema or a limit. It was not sent.
- * - PROTOCOL: the server sent something that the client cannot accept. The client closes the connection.
+ * - PROTOCOL: the server sent something that the client cannot accept. The client closes the
+ *   connection.
  */
 export type OvsdbErrorCode =
   'NOT_CONNECTED' | 'OUTCOME_UNKNOWN' | 'FENCED' | 'CONSTRAINT' | 'REFUSED' | 'INVALID_REQUEST' | 'PROTOCOL';

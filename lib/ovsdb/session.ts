@@ -71,7 +71,8 @@ export class Session {
 
   /**
    * Sends a request and returns its result.
-   * @throws OvsdbError REFUSED if the server answers with an error, OUTCOME_UNKNOWN if no answer comes, NOT_CONNECTED if the session has
+   * @throws OvsdbError REFUSED if the server answers with an error, OUTCOME_UNKNOWN if no answer
+   * comes, NOT_CONNECTED if the session has
    *   ended before, INVALID_REQUEST if a limit is exceeded. After a time-out the session closes.
    */
   async request(

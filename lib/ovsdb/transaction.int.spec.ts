@@ -164,7 +164,8 @@ describe('A transaction', () => {
     });
     controller.abort();
     await expectError(waiting, 'OUTCOME_UNKNOWN');
-    // The server handles this connection in order: it has received the cancellation before this transaction
+    // The server handles this connection in order: it has received the cancellation before this
+    // transaction
     await own.client.transact([insertItem({ name: 'a', integer: 7 })]);
     expect(own.items()).to.deep.equal(['a']);
   });

@@ -21,8 +21,8 @@ export type Mutation = readonly [column: string, mutator: string, value: NewValu
 
 export type Operation =
   /**
-   * A row of a table that is not a root of the schema is deleted at commit unless another row refers to it, and the insertion still
-   * succeeds: insert the reference in the same transaction.
+   * A row of a table that is not a root of the schema is deleted at commit unless another row
+   * refers to it, and the insertion still succeeds: insert the reference in the same transaction.
    */
   | { readonly op: 'insert'; readonly table: string; readonly row: NewRow; readonly uuidName?: string }
   | {
@@ -125,9 +125,10 @@ function encodeArgument(type: ColumnType, value: NewValue, what: string): unknow
 }
 
 /**
- * Reads the answer to `transact`. It has one result per operation. After a failed operation the rest is null; an error at commit is
- * one more result after the last.
- * @throws OvsdbError FENCED, CONSTRAINT or REFUSED if the transaction failed; PROTOCOL if the answer has another form
+ * Reads the answer to `transact`. It has one result per operation. After a failed operation the
+ * rest is null; an error at commit is one more result after the last.
+ * @throws OvsdbError FENCED, CONSTRAINT or REFUSED if the transaction failed; PROTOCOL if the
+ * answer has another form
  */
 export function decodeResults(
   schema: DatabaseSchema,

@@ -7,7 +7,8 @@
  * | set        | ReadonlySet<Atom>      | `["set", […]]`, or the bare atom if there is one |
  * | map        | ReadonlyMap<Atom, Atom> | `["map", [[key, value], …]]`                    |
  *
- * An integer beyond ±2^53 loses its last digits when it is read, and is rejected when it is written.
+ * An integer beyond ±2^53 loses its last digits when it is read, and is rejected when it is
+ * written.
  */
 import { readArray } from './json.ts';
 import { invalidRequest, protocolError } from './ovsdb-error.ts';
@@ -76,9 +77,9 @@ export function decodeValue(type: ColumnType, json: unknown): Value {
 }
 
 /**
- * The value after a "modify" of `monitor_cond` and `monitor_cond_since`. A column with at most one element carries its new value.
- * A larger set carries the elements that were added or removed, and a map the pairs that were added, changed or removed: a removed
- * pair has its old value.
+ * The value after a "modify" of `monitor_cond` and `monitor_cond_since`. A column with at most one
+ * element carries its new value. A larger set carries the elements that were added or removed, and
+ * a map the pairs that were added, changed or removed: a removed pair has its old value.
  */
 export function applyDifference(type: ColumnType, before: Value, json: unknown): Value {
   if (type.max === 1) return decodeValue(type, json);

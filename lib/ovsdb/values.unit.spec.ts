@@ -1,4 +1,7 @@
-/** Tests the forms of values that a server sends, and the values that a server would not survive or accept. */
+/**
+ * Tests the forms of values that a server sends, and the values that a server would not survive or
+ * accept.
+ */
 import { expect } from 'chai';
 import { OvsdbError } from './ovsdb-error.ts';
 import type { ColumnType } from './schema.ts';

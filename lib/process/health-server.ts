@@ -1,9 +1,11 @@
 /**
- * HTTP server for liveness, readiness and metrics. `GET /livez` returns 200 while the event loop runs, `GET /readyz` 200 or 503, and
- * `GET /metrics` the metrics. Other paths return 404, and request bodies are ignored.
+ * HTTP server for liveness, readiness and metrics. `GET /livez` returns 200 while the event loop
+ * runs, `GET /readyz` 200 or 503, and `GET /metrics` the metrics. Other paths return 404, and
+ * request bodies are ignored.
  *
- * Every client of the network may reach it, and a probe without an answer restarts the program. So a connection serves one request,
- * within seconds, and many connections close the oldest of their own client.
+ * Every client of the network may reach it, and a probe without an answer restarts the program. So
+ * a connection serves one request, within seconds, and many connections close the oldest of their
+ * own client.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +33,8 @@ export interface HealthServerOptions {
 }
 
 /**
- * Starts the server, and ends it with the program. Resolves when it listens, to each "host:port" with the actual port.
+ * Starts the server, and ends it with the program. Resolves when it listens, to each "host:port"
+ * with the actual port.
  * @throws Error for an invalid `listen`; the system's error when it cannot listen there
  */
 export async function startHealthServer(

@@ -6,7 +6,10 @@ import { expect } from 'chai';
 
 const program = join(import.meta.dirname, 'testing', 'idle-program.ts');
 
-/** Runs the program until it has returned memory, or ends by itself. @returns the line of its log; '' if it did not collect */
+/**
+ * Runs the program until it has returned memory, or ends by itself.
+ * @returns the line of its log; '' if it did not collect
+ */
 async function runIdle(...nodeOptions: string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: '' };
   const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, program], { env, timeout: 50_000 });

@@ -1,6 +1,7 @@
 /**
- * Collects garbage when a program becomes idle. V8 collects when a program allocates, so that an idle one keeps for hours the memory
- * of its last work. See docs/decisions/0041-collect-when-idle.md.
+ * Collects garbage when a program becomes idle. V8 collects when a program allocates, so that an
+ * idle one keeps for hours the memory of its last work. See
+ * docs/decisions/0041-collect-when-idle.md.
  */
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import type { Logger } from './log.ts';

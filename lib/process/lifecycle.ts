@@ -1,6 +1,6 @@
 /**
- * Lifecycle of a program: it runs until SIGINT or SIGTERM, then stops its parts in reverse order within a deadline. A second signal,
- * or the deadline, ends it immediately.
+ * Lifecycle of a program: it runs until SIGINT or SIGTERM, then stops its parts in reverse order
+ * within a deadline. A second signal, or the deadline, ends it immediately.
  */
 import type { Logger } from './log.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Metrics in Prometheus' text format. Each program has its own registry, which its health server serves at /metrics.
- * docs/metrics.md lists all metrics.
+ * Metrics in Prometheus' text format. Each program has its own registry, which its health server
+ * serves at /metrics. docs/metrics.md lists all metrics.
  */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 

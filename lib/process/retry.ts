@@ -27,8 +27,8 @@ export const retryFor = (ms: number, signal: AbortSignal): RetryLimit => ({
 });
 
 /**
- * Repeats `attempt` while it fails with a retryable error, and ends early if the next wait would pass the limit. Each attempt
- * receives the milliseconds that remain.
+ * Repeats `attempt` while it fails with a retryable error, and ends early if the next wait would
+ * pass the limit. Each attempt receives the milliseconds that remain.
  * @throws IpledgerError the last attempt's error
  */
 export async function retryUntil<T>(

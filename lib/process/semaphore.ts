@@ -5,9 +5,10 @@ import { IpledgerError } from '../errors.ts';
 export type Semaphore = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Makes a semaphore with `slots` slots. Work whose signal is aborted while it waits leaves the queue and does not run.
- * @throws IpledgerError OVERLOADED when `maxWaiting` wait already, CANCELLED or DEADLINE_PASSED when aborted; and the errors
- * of `work`
+ * Makes a semaphore with `slots` slots. Work whose signal is aborted while it waits leaves the
+ * queue and does not run.
+ * @throws IpledgerError OVERLOADED when `maxWaiting` wait already, CANCELLED or DEADLINE_PASSED
+ * when aborted; and the errors of `work`
  */
 export function createSemaphore(slots: number, maxWaiting: number): Semaphore {
   const queue = new Set<() => void>();

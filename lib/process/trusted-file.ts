@@ -7,7 +7,8 @@ export const isSystemError = (error: unknown): boolean => typeof (error as NodeJ
 
 /**
  * Reads a text file that root or the agent's user owns.
- * @throws Error when another user owns it, when it has more than `maxBytes`, or when it is not regular; or the system's error
+ * @throws Error when another user owns it, when it has more than `maxBytes`, or when it is not
+ * regular; or the system's error
  */
 export async function readTrustedFile(path: string, maxBytes: number): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

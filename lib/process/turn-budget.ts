@@ -1,6 +1,6 @@
 /**
- * The time that one piece of work may take in a turn of the event loop. Timers, as the one that renews a lease, and the sockets of other
- * callers wait for the end of the turn.
+ * The time that one piece of work may take in a turn of the event loop. Timers, as the one that
+ * renews a lease, and the sockets of other callers wait for the end of the turn.
  */
 import { setImmediate } from 'node:timers/promises';
 

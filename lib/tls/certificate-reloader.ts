@@ -1,6 +1,7 @@
 /**
- * Reloads certificates when their files change, as stable-files.ts describes, if a peer would accept them. Programs need no restart.
- * New connections use the new certificates; open connections continue, so no call is lost.
+ * Reloads certificates when their files change, as stable-files.ts describes, if a peer would
+ * accept them. Programs need no restart. New connections use the new certificates; open connections
+ * continue, so no call is lost.
  */
 import type { X509Certificate } from 'node:crypto';
 import type { experimental } from '@grpc/grpc-js';
@@ -49,7 +50,10 @@ export const certificateGauge: GaugeOptions = {
   read: () => Object.fromEntries(reloaders.flatMap((each) => each.remaining())),
 };
 
-/** The certificate provider for grpc-js. It polls the files while it has a listener: a channel in use, or a server. */
+/**
+ * The certificate provider for grpc-js. It polls the files while it has a listener: a channel in
+ * use, or a server.
+ */
 export class CertificateReloader implements experimental.CertificateProvider {
   readonly #paths: TlsFiles;
   readonly #log: Logger | undefined;

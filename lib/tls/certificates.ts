@@ -35,7 +35,8 @@ function readPem(file: string): Buffer {
  * Checks the files for errors for which a peer would reject them.
  * @param now milliseconds since 1970
  * @returns the own certificate
- * @throws Error with the file and the remedy: an incomplete file, a key of another certificate, or a certificate that is not valid
+ * @throws Error with the file and the remedy: an incomplete file, a key of another certificate, or
+ * a certificate that is not valid
  *   now or that no authority in `ca` has issued
  */
 export function checkCertificates(files: TlsFiles, { ca, cert, key }: Certificates, now: number): X509Certificate {

@@ -1,7 +1,9 @@
 /**
- * How clients and servers use TLS, and what they identify by. With certificate files they use mutual TLS, and reload renewed files;
- * without them they are plaintext. A client verifies the identity in the server's certificate, and not its name or address. A node
- * agent may identify by a ServiceAccount token instead of a certificate: it verifies the server in the same way, and then sends the token.
+ * How clients and servers use TLS, and what they identify by. With certificate files they use
+ * mutual TLS, and reload renewed files; without them they are plaintext. A client verifies the
+ * identity in the server's certificate, and not its name or address. A node agent may identify by a
+ * ServiceAccount token instead of a certificate: it verifies the server in the same way, and then
+ * sends the token.
  */
 import { errorMessage } from '../errors.ts';
 import { AuthorityReloader } from './authority-reloader.ts';
@@ -56,7 +58,8 @@ export function filesFromEnvironment(env: NodeJS.ProcessEnv, prefix: string): Tl
 
 /**
  * Loads the authorities of IPLEDGER_TLS_CA, for a client that identifies by the token in a file.
- * @throws Error without authorities, because a token is sent over TLS only; with a certificate, which is a second identity; or when
+ * @throws Error without authorities, because a token is sent over TLS only; with a certificate,
+ * which is a second identity; or when
  *   a file is invalid
  */
 export function tokenTlsFromEnvironment(env: NodeJS.ProcessEnv, tokenFile: string, log: Logger | undefined): TokenTls {

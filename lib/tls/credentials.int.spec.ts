@@ -223,7 +223,10 @@ for (const [client, connect] of Object.entries(clients))
           tls[name].current[part].equals(readFileSync(files[name][part])),
         );
 
-      /** Calls continuously while `work` runs: on an open connection, and with a new connection for each call. */
+      /**
+       * Calls continuously while `work` runs: on an open connection, and with a new connection for
+       * each call.
+       */
       async function underLoad(work: () => Promise<void>): Promise<{ answered: number; failed: string[] }> {
         const result = { answered: 0, failed: [] as string[] };
         const done = new AbortController();

@@ -44,8 +44,9 @@ const bearerCredentials = (source: TokenSource): CallCredentials =>
   });
 
 /**
- * Credentials of a gRPC server. With TLS, it rejects a client whose certificate is not trusted or absent. With `acceptTokens` such
- * a client can connect, and has no identity: the server must reject each call without a valid token.
+ * Credentials of a gRPC server. With TLS, it rejects a client whose certificate is not trusted or
+ * absent. With `acceptTokens` such a client can connect, and has no identity: the server must
+ * reject each call without a valid token.
  */
 export function serverCredentials(tls: Tls, { acceptTokens = false } = {}): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();

@@ -1,6 +1,7 @@
 /**
- * Identities with TLS. A certificate of ipledger has exactly one identity, a URI among its subject alternative names. Its DNS names
- * and addresses are ignored: an identity is a role, and not a location.
+ * Identities with TLS. A certificate of ipledger has exactly one identity, a URI among its subject
+ * alternative names. Its DNS names and addresses are ignored: an identity is a role, and not a
+ * location.
  *
  *   ipledger://agent/<node>   ipledger://watcher   ipledger://allocator/<id>   ipledger://operator/<name>
  *   ipledger://ovn-projector   ipledger://read-model   ipledger://viewer
@@ -36,7 +37,8 @@ export function parseIdentity(uri: string): Identity | undefined {
 }
 
 /**
- * Finds the identity in a certificate's subject alternative names, in Node's format ("DNS:a, URI:b").
+ * Finds the identity in a certificate's subject alternative names, in Node's format ("DNS:a,
+ * URI:b").
  * @throws IpledgerError UNAUTHENTICATED without an identity, or with several
  */
 export function identityIn(alternativeNames: string | undefined): Identity {

@@ -1,6 +1,6 @@
 /**
- * People that the Kubernetes API has authenticated. Their identity is "kubernetes:<user name>", which no certificate and no agent can
- * have: those are URIs with the scheme "ipledger:".
+ * People that the Kubernetes API has authenticated. Their identity is "kubernetes:<user name>",
+ * which no certificate and no agent can have: those are URIs with the scheme "ipledger:".
  */
 import type { Identity } from './identity.ts';
 

@@ -12,7 +12,10 @@ trustPublicAuthorities();
 console.log(before, tls.getCACertificates('default').length - tls.rootCertificates.length);
 `;
 
-/** The default authorities before the call, and how many more than the public ones there are after it. */
+/**
+ * The default authorities before the call, and how many more than the public ones there are after
+ * it.
+ */
 function countAuthorities(...flags: string[]): string {
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: '', NODE_OPTIONS: '' };
   const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '--eval', program], {

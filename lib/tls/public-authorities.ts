@@ -1,6 +1,7 @@
 /**
- * The public authorities of TLS. The agent starts with --use-openssl-ca: otherwise Node parses all of them when it loads TLS, which
- * takes 1.6 MiB of each agent. Nearly all agents connect only to servers of an authority that they are given.
+ * The public authorities of TLS. The agent starts with --use-openssl-ca: otherwise Node parses all
+ * of them when it loads TLS, which takes 1.6 MiB of each agent. Nearly all agents connect only to
+ * servers of an authority that they are given.
  */
 import { getCACertificates, rootCertificates, setDefaultCACertificates } from 'node:tls';
 

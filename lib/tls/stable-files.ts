@@ -1,13 +1,14 @@
 /**
- * The content of files that another program replaces, by rename or by writing. It is installed when two polls read the same and it is
- * valid. Until then the old content stays in use.
+ * The content of files that another program replaces, by rename or by writing. It is installed when
+ * two polls read the same and it is valid. Until then the old content stays in use.
  *
  *   read ─► same as at the poll before? ─► valid? ─► installed
  *             no: possibly half written,     no: reported once,
  *             read again at the next poll    the old content stays
  *
- * So files that are replaced one after the other are installed together, when they match. The files are polled, because a file watch
- * misses how Kubernetes updates a mounted Secret: it changes a symbolic link.
+ * So files that are replaced one after the other are installed together, when they match. The files
+ * are polled, because a file watch misses how Kubernetes updates a mounted Secret: it changes a
+ * symbolic link.
  */
 import { errorMessage } from '../errors.ts';
 import { createHash } from 'node:crypto';
@@ -61,7 +62,8 @@ export class StableFiles<Files extends { readonly [Part in keyof Files]: Buffer 
   addListener(key: unknown, notify: (content: Content) => void): void {
     this.#listeners.set(key, notify);
     if (!this.#timer) {
-      // The files may have changed without a listener, and the new listener connects now: two polls install them.
+      // The files may have changed without a listener, and the new listener connects now: two polls
+      // install them.
       this.#poll();
       this.#poll();
       this.#timer = setInterval(() => this.#poll(), this.#options.pollIntervalMs ?? defaultPollIntervalMs);

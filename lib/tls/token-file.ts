@@ -1,6 +1,6 @@
 /**
- * The bearer token of a client, in a file that the kubelet renews. It is read again while the client runs, so a renewed token
- * needs no restart.
+ * The bearer token of a client, in a file that the kubelet renews. It is read again while the
+ * client runs, so a renewed token needs no restart.
  */
 import { errorMessage } from '../errors.ts';
 import { readFileSync, statSync } from 'node:fs';

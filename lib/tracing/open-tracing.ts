@@ -52,8 +52,8 @@ export interface TracedProgram extends Pick<OtlpOptions, 'service' | 'instance'>
 }
 
 /**
- * Returns the tracer of a program; undefined without an endpoint. Call it before the parts that are traced start: the last spans
- * are exported after these have stopped.
+ * Returns the tracer of a program; undefined without an endpoint. Call it before the parts that are
+ * traced start: the last spans are exported after these have stopped.
  */
 export async function openTracing(program: TracedProgram): Promise<Tracer | undefined> {
   const { settings, metrics, service, instance, life, log } = program;

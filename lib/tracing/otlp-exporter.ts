@@ -1,7 +1,8 @@
 /**
- * Sends spans to a collector as OTLP over HTTP, with OpenTelemetry's exporter. It also reads OpenTelemetry's variables, for example
- * OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_CERTIFICATE. Only open-tracing.ts imports this file, and only if tracing is on:
- * OpenTelemetry's packages take memory and start time.
+ * Sends spans to a collector as OTLP over HTTP, with OpenTelemetry's exporter. It also reads
+ * OpenTelemetry's variables, for example OTEL_EXPORTER_OTLP_HEADERS and
+ * OTEL_EXPORTER_OTLP_CERTIFICATE. Only open-tracing.ts imports this file, and only if tracing is
+ * on: OpenTelemetry's packages take memory and start time.
  */
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';

@@ -1,6 +1,7 @@
 /**
- * The spans that wait for their export, in bounded number. Once a second all of them are exported together, one export at a time. A
- * slow or missing collector costs spans, which are counted, and delays no call.
+ * The spans that wait for their export, in bounded number. Once a second all of them are exported
+ * together, one export at a time. A slow or missing collector costs spans, which are counted, and
+ * delays no call.
  */
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Logger } from '../process/log.ts';

@@ -1,6 +1,7 @@
 /**
- * The trace of a Pod, and the W3C header `traceparent` that carries it. All programs compute the same trace id from the uid of the
- * Pod, and decide by it whether the trace is sampled: no program stores a context. Pure.
+ * The trace of a Pod, and the W3C header `traceparent` that carries it. All programs compute the
+ * same trace id from the uid of the Pod, and decide by it whether the trace is sampled: no program
+ * stores a context. Pure.
  */
 import { createHash } from 'node:crypto';
 
@@ -20,8 +21,9 @@ const traceparentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f][13579bdf]$/;
 const zeros = /^0+$/;
 
 /**
- * Returns the trace of a Pod with the id of its root span: the first 16 bytes of SHA-256 of the uid, and the next 8 bytes. For a
- * static Pod the uid is the hash of its manifest, as in the container runtime.
+ * Returns the trace of a Pod with the id of its root span: the first 16 bytes of SHA-256 of the
+ * uid, and the next 8 bytes. For a static Pod the uid is the hash of its manifest, as in the
+ * container runtime.
  */
 export function podTrace(uid: string): TraceContext {
   const hash = createHash('sha256').update(uid).digest('hex');
@@ -43,8 +45,8 @@ export function parseTraceparent(header: unknown): TraceContext | undefined {
 const randomDigits = 13;
 
 /**
- * Whether a trace is sampled at a ratio from 0 to 1. A trace that is sampled at one ratio is sampled at every higher ratio, so
- * programs with the same ratio record the same traces.
+ * Whether a trace is sampled at a ratio from 0 to 1. A trace that is sampled at one ratio is
+ * sampled at every higher ratio, so programs with the same ratio record the same traces.
  */
 export function isSampled({ traceId }: TraceContext, ratio: number): boolean {
   const random = Number.parseInt(traceId.slice(-randomDigits), 16) / 16 ** randomDigits;

@@ -1,7 +1,9 @@
 /**
- * Starts spans. A program without a tracer traces nothing: call `tracer?.start(…)`, which then evaluates no argument.
+ * Starts spans. A program without a tracer traces nothing: call `tracer?.start(…)`, which then
+ * evaluates no argument.
  *
- * A context from another program decides neither alone: its trace must also be sampled by this program's own ratio.
+ * A context from another program decides neither alone: its trace must also be sampled by this
+ * program's own ratio.
  */
 import { type FinishedSpan, newSpanId, Span, type SpanOptions } from './span.ts';
 import { isSampled, podTrace, type TraceContext } from './trace-context.ts';

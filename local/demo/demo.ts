@@ -1,6 +1,6 @@
 /**
- * `make demo`: four Pods get their addresses, use them, and release them, on real servers that stop with the demo. Each
- * step prints what happens, shows the command, and checks its output.
+ * `make demo`: four Pods get their addresses, use them, and release them, on real servers that stop
+ * with the demo. Each step prints what happens, shows the command, and checks its output.
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';

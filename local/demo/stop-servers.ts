@@ -1,6 +1,6 @@
 /**
- * Stops the servers of a folder (the argument) after their owner was killed; their logs stay. The lock protects the servers
- * of a new owner.
+ * Stops the servers of a folder (the argument) after their owner was killed; their logs stay. The
+ * lock protects the servers of a new owner.
  */
 import { withFileLock } from '../../test/harness/processes/file-lock.ts';
 import { stopAll } from '../up/stop.ts';

@@ -1,6 +1,6 @@
 /**
- * The terminal of the demo. It runs the commands that it shows, in a plain shell that starts in the checkout: the same
- * commands give the same output in any terminal.
+ * The terminal of the demo. It runs the commands that it shows, in a plain shell that starts in the
+ * checkout: the same commands give the same output in any terminal.
  */
 import { delimiter } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,9 +32,15 @@ export interface Terminal {
   print(text: string): void;
   /** Shows a command that applies to all later ones: `cd`, a variable, a function. */
   define(...lines: readonly string[]): void;
-  /** Runs a command one time, and shows its output. @throws Error when the command or its check fails. */
+  /**
+   * Runs a command one time, and shows its output.
+   * @throws Error when the command or its check fails.
+   */
   run(step: DemoCommand): Promise<string>;
-  /** Repeats a command that only reads until its check passes (at most 30 s); shows the last output. @throws as `run`. */
+  /**
+   * Repeats a command that only reads until its check passes (at most 30 s); shows the last output.
+   * @throws as `run`.
+   */
   runUntilPassed(step: DemoCommand): Promise<string>;
 }
 

@@ -14,7 +14,9 @@ export function agentName(number: number): string {
   return `node-agent-${number}`;
 }
 
-/** The sockets of an agent, its own first. The first agent can also serve the socket of Kube-OVN. */
+/**
+ * The sockets of an agent, its own first. The first agent can also serve the socket of Kube-OVN.
+ */
 export function agentSockets(folder: string, state: UpState, number: number): [string, ...string[]] {
   const own = join(socketFolder(folder), `agent-${number}.sock`);
   return number === 1 && state.daemonSocket ? [own, daemonSocket] : [own];
@@ -28,7 +30,10 @@ export function socketFolder(folder: string): string {
   return short;
 }
 
-/** Whether the first agent serves the socket of Kube-OVN: as root, unless another process listens there. A running agent keeps its sockets. */
+/**
+ * Whether the first agent serves the socket of Kube-OVN: as root, unless another process listens
+ * there. A running agent keeps its sockets.
+ */
 export async function shouldServeDaemonSocket(state: UpState, running: readonly string[]): Promise<boolean> {
   if (running.includes(agentName(1))) return state.daemonSocket;
   return process.getuid?.() === 0 && !(await isListenedOn(daemonSocket));

@@ -1,4 +1,6 @@
-/** Servers that outlive the command that starts them. Each has a pid file and a log in one folder. */
+/**
+ * Servers that outlive the command that starts them. Each has a pid file and a log in one folder.
+ */
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

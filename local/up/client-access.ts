@@ -1,4 +1,6 @@
-/** Writes what another terminal needs: the env file, a folder of programs, the CNI configurations. */
+/**
+ * Writes what another terminal needs: the env file, a folder of programs, the CNI configurations.
+ */
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { cniPath } from '../../test/harness/cni.ts';

@@ -17,7 +17,10 @@ export interface ClusterChoice {
 export interface PreparedCluster {
   /** The user's kubeconfig. */
   readonly kubeconfig: string;
-  /** kubeconfig files of the programs: the user's credentials, which act as the program's ServiceAccount. */
+  /**
+   * kubeconfig files of the programs: the user's credentials, which act as the program's
+   * ServiceAccount.
+   */
   readonly watcher: string;
   readonly agent: string;
   /** The nodes that get an agent: those of `candidates` that the cluster has. */
@@ -28,7 +31,8 @@ export interface PreparedCluster {
  * Chooses the cluster. Prepares the user's cluster if YES=1 is set.
  * @param candidates the nodes that an agent on this machine may serve
  * @returns the user's cluster; undefined for an own cluster
- * @throws Error with the planned changes if YES=1 is not set, or if the ledger of this folder belongs to another cluster.
+ * @throws Error with the planned changes if YES=1 is not set, or if the ledger of this folder
+ * belongs to another cluster.
  */
 export async function chooseCluster(
   { folder, state, settings, signal }: ClusterChoice,

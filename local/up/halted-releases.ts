@@ -1,4 +1,7 @@
-/** Readiness of the pod-watcher of `make up`: one that halts releases works, and only the operator can end that. */
+/**
+ * Readiness of the pod-watcher of `make up`: one that halts releases works, and only the operator
+ * can end that.
+ */
 export async function probeReadyOrHalted(
   url: string,
   signal: AbortSignal,

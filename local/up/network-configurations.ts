@@ -1,6 +1,6 @@
 /**
- * NETCONFPATH: converts each NetworkAttachmentDefinition of the example manifests to a CNI configuration list, as Multus does.
- * A configuration without a name gets the name of the NAD.
+ * NETCONFPATH: converts each NetworkAttachmentDefinition of the example manifests to a CNI
+ * configuration list, as Multus does. A configuration without a name gets the name of the NAD.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,10 @@ export function writeNetworkConfigurations(manifests: string, into: string, sock
   return names;
 }
 
-/** The configuration of a NAD as a named list. undefined for other objects, and for a NAD without a configuration. */
+/**
+ * The configuration of a NAD as a named list. undefined for other objects, and for a NAD without a
+ * configuration.
+ */
 export function configurationList(manifest: Manifest, socket: string) {
   const config = manifest.kind === 'NetworkAttachmentDefinition' ? manifest.spec?.config : undefined;
   if (config === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Identifies a background process in a file. The kernel reuses a pid after the process ends, so the record also has its start
- * time and the boot id.
+ * Identifies a background process in a file. The kernel reuses a pid after the process ends, so the
+ * record also has its start time and the boot id.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 

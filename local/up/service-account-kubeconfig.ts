@@ -1,4 +1,7 @@
-/** kubeconfig files with which a program of `make up` has the permissions of its ServiceAccount, and no others. */
+/**
+ * kubeconfig files with which a program of `make up` has the permissions of its ServiceAccount, and
+ * no others.
+ */
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { Kubectl } from '../../test/harness/kubernetes/kubectl.ts';
@@ -9,7 +12,8 @@ interface Kubeconfig {
 }
 
 /**
- * Writes the user's credentials with impersonation of a ServiceAccount of deploy/rbac.yaml. They do not expire as a token does.
+ * Writes the user's credentials with impersonation of a ServiceAccount of deploy/rbac.yaml. They do
+ * not expire as a token does.
  * @param kubectl with the kubeconfig of a user who may impersonate ServiceAccounts
  * @returns the path of the file
  */

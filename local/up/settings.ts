@@ -27,7 +27,8 @@ export interface Settings {
 
 /**
  * Reads the settings from an environment.
- * @param ownKubeconfig the kubeconfig file of `make up`. A terminal that sourced the env file has it in KUBECONFIG.
+ * @param ownKubeconfig the kubeconfig file of `make up`. A terminal that sourced the env file has
+ * it in KUBECONFIG.
  * @throws Error with the invalid variable and the expected value.
  */
 export function readSettings(env: NodeJS.ProcessEnv, ownKubeconfig: string): Settings {

@@ -1,6 +1,6 @@
 /**
- * `make up` without its output: starts the missing servers in the background, in the order of their dependencies, and writes
- * the files with which another terminal uses them.
+ * `make up` without its output: starts the missing servers in the background, in the order of their
+ * dependencies, and writes the files with which another terminal uses them.
  */
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';

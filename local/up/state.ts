@@ -22,7 +22,9 @@ export interface UpState {
   daemonSocket: boolean;
   /** Whether the running servers use TLS. */
   tls: boolean;
-  /** 'own' or the user's cluster. undefined before the first run. The ledger belongs to one cluster. */
+  /**
+   * 'own' or the user's cluster. undefined before the first run. The ledger belongs to one cluster.
+   */
   cluster: 'own' | UserCluster | undefined;
 }
 
@@ -48,7 +50,8 @@ export function writeFileAtomically(file: string, text: string, mode = 0o644): v
 }
 
 /**
- * Returns the port of a server: its previous port if it is running or the port is free, otherwise a new one.
+ * Returns the port of a server: its previous port if it is running or the port is free, otherwise a
+ * new one.
  * @throws Error if another program took the port while servers that use it are running.
  */
 export async function assignPort(state: UpState, name: string, running: readonly string[]): Promise<number> {

@@ -17,7 +17,8 @@ export interface DownOptions {
 /**
  * Stops the servers that `startAll` started in a folder, in reverse order.
  * @returns the names of the stopped servers
- * @throws Error if a server does not end or the user's cluster cannot be cleaned. Then the folder is not removed.
+ * @throws Error if a server does not end or the user's cluster cannot be cleaned. Then the folder
+ * is not removed.
  */
 export async function stopAll({ folder, purge, signal }: DownOptions): Promise<readonly string[]> {
   const stopped = runningNames(folder);

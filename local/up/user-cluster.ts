@@ -1,6 +1,6 @@
 /**
- * The user's cluster: `make up` surveys it, installs CustomResourceDefinitions and permissions after consent, and `make down`
- * removes only those.
+ * The user's cluster: `make up` surveys it, installs CustomResourceDefinitions and permissions
+ * after consent, and `make down` removes only those.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,10 @@ interface Manifest {
 export interface ClusterSurvey {
   readonly server: string;
   readonly context: string;
-  /** Existing and missing objects, for example "customresourcedefinition/subnets.kubeovn.io" or "kube-system/role/ipledger-pod-watcher". */
+  /**
+   * Existing and missing objects, for example "customresourcedefinition/subnets.kubeovn.io" or
+   * "kube-system/role/ipledger-pod-watcher".
+   */
   readonly present: readonly string[];
   readonly missing: readonly string[];
 }
@@ -97,8 +100,8 @@ export async function uninstallObjects(
 }
 
 /**
- * Removes the pod-watcher's finalizers from the objects of a CustomResourceDefinition. Without a running pod-watcher, they block the
- * deletion.
+ * Removes the pod-watcher's finalizers from the objects of a CustomResourceDefinition. Without a
+ * running pod-watcher, they block the deletion.
  */
 async function releaseObjects(kubectl: Kubectl, crd: string): Promise<void> {
   const existing = await kubectl(['get', 'crd', crd, '--ignore-not-found', '-o', 'name']);
@@ -122,7 +125,10 @@ function parseObjects<More = unknown>(json: string): (Manifest & More)[] {
   return found.items ?? [found];
 }
 
-/** What the pod-watcher writes about the position of its ledger. With another ledger it would report that etcd was restored. */
+/**
+ * What the pod-watcher writes about the position of its ledger. With another ledger it would report
+ * that etcd was restored.
+ */
 const ledgerMemory: readonly (Manifest & { readonly apiVersion: string })[] = [
   { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: watcher, namespace: 'kube-system' } },
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ipledger-checkpoints', namespace: 'kube-system' } },

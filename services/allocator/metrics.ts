@@ -157,8 +157,9 @@ function countCalls(calls: Counter<'method' | 'code'>): AllocatorMetrics['onAnsw
 const methodOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /**
- * The series of the error codes that have an alert. They start at 0 before the first error: Prometheus computes the increase
- * of a series from its first sample, so an error that creates its series would not count.
+ * The series of the error codes that have an alert. They start at 0 before the first error:
+ * Prometheus computes the increase of a series from its first sample, so an error that creates its
+ * series would not count.
  */
 export function alertedCalls(): { readonly method: string; readonly code: ErrorCode }[] {
   const services: Readonly<Record<string, { readonly path: string }>>[] = [IpamService, SubnetsService, LedgerService];
@@ -177,7 +178,8 @@ function limitGauges(registry: Registry, { archive, keepEvents, keepHours, segme
     help: "The quota of etcd's database, as configured with --etcd-quota.",
     read: () => etcdQuota,
   });
-  // Without an archive no events are sealed. With --keep-hours the number of young events has no limit.
+  // Without an archive no events are sealed. With --keep-hours the number of young events has no
+  // limit.
   const isLimited = archive !== '' && keepHours === 0;
   addGauge(registry, {
     name: 'ipledger_live_events_limit',
@@ -314,8 +316,8 @@ function gaugesOf(registry: Registry, replica: Replica, leadership: Leadership):
 type Measure = (subnet: ConfiguredSubnet, name: string) => readonly Reading[];
 
 /**
- * Only the writer reports these, so a sum over all replicas counts each address once. The counts are proven as every answer is,
- * and absent while etcd is unavailable.
+ * Only the writer reports these, so a sum over all replicas counts each address once. The counts
+ * are proven as every answer is, and absent while etcd is unavailable.
  */
 function addressGauges(registry: Registry, leadership: Leadership, log: Logger): void {
   const readAll = (measure: Measure) => async (): Promise<readonly Reading[]> => {

@@ -39,9 +39,10 @@ export function locateNamespace(netns: string): NamespacePlace {
 }
 
 /**
- * Whether a sandbox exists, by the place of its network namespace. Deleted is proven only by the same folder in which it was seen:
- * that folder may be unmounted, replaced, or hidden by another mount since then, or in another container of the agent. A path that
- * another sandbox uses again counts as existing.
+ * Whether a sandbox exists, by the place of its network namespace. Deleted is proven only by the
+ * same folder in which it was seen: that folder may be unmounted, replaced, or hidden by another
+ * mount since then, or in another container of the agent. A path that another sandbox uses again
+ * counts as existing.
  */
 export function namespaceState({ netns, netnsFolder }: NamespacePlace): NamespaceState {
   if (netnsFolder === '') return 'unknown';

@@ -1,7 +1,8 @@
 /**
- * The fence of the northbound database: `NB_Global.external_ids:ipledger` names the ledger, the position and the writer of the last
- * transaction. Each transaction requires the value that its writer has seen last, and replaces it. So a projector that was suspended
- * while another one wrote cannot write what it computed before.
+ * The fence of the northbound database: `NB_Global.external_ids:ipledger` names the ledger, the
+ * position and the writer of the last transaction. Each transaction requires the value that its
+ * writer has seen last, and replaces it. So a projector that was suspended while another one wrote
+ * cannot write what it computed before.
  */
 import type { Operation } from '../../lib/ovsdb/transaction.ts';
 import { textMap } from '../../lib/ovsdb/values.ts';

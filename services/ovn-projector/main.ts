@@ -1,5 +1,6 @@
 /**
- * ovn-projector: writes the OVN networks of the ledger into OVN's northbound database. Reads its options and runs the leader election.
+ * ovn-projector: writes the OVN networks of the ledger into OVN's northbound database. Reads its
+ * options and runs the leader election.
  *
  *   ledger events ─┐
  *                  ├─► desired rows ─► difference ─► northbound database ─► northd ─► ovn-controller

@@ -1,4 +1,6 @@
-/** The projector as a process, with an allocator, a Kubernetes API and OVN's northbound database. */
+/**
+ * The projector as a process, with an allocator, a Kubernetes API and OVN's northbound database.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,6 +1,6 @@
 /**
- * What the projector projects: the OVN networks of the ledger, with the settings of Kubernetes objects. It reports which rows a change
- * concerns, joined for all changes of one moment.
+ * What the projector projects: the OVN networks of the ledger, with the settings of Kubernetes
+ * objects. It reports which rows a change concerns, joined for all changes of one moment.
  */
 import { Informer, type ObjectMeta } from '../../lib/kubernetes/client/informer.ts';
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';

@@ -59,7 +59,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   let started = false;
   let firstVersion: string | undefined;
   const start = async (): Promise<void> => {
-    // No earlier watcher left a version. The next one needs it for the deletion of Pods that this one now allocates for.
+    // Without a version of an earlier watcher, the next watcher would miss deletions of Pods.
     if (handoverState.pods === '') {
       firstVersion = informers.pods.resourceVersion;
       await storeHandoverState();

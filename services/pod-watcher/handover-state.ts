@@ -1,6 +1,7 @@
 /**
- * Handover state: what an active watcher stores in its Lease for the next one. It has the versions from which to read past
- * deletions, halted mass deletions, for how long Pods terminate, the Nodes out of service, and the position in the ledger.
+ * Handover state: what an active watcher stores in its Lease for the next one. It has the versions
+ * from which to read past deletions, halted mass deletions, for how long Pods terminate, the Nodes
+ * out of service, and the position in the ledger.
  */
 import type { Position } from '../../proto/generated/ipledger.ts';
 import type { TerminatingPods } from './controllers/pods/lifecycle-tracker.ts';

@@ -1,6 +1,7 @@
 /**
- * Limits of the fields of Kubernetes objects. They are checked when an object arrives, before other work on it, so that no
- * tenant's object uses too many resources. docs/security.md lists them. Lengths count characters.
+ * Limits of the fields of Kubernetes objects. They are checked when an object arrives, before other
+ * work on it, so that no tenant's object uses too many resources. docs/security.md lists them.
+ * Lengths count characters.
  */
 import { truncate } from '../../lib/kubernetes/limit-messages.ts';
 

@@ -1,9 +1,11 @@
 /**
- * pod-watcher: requests addresses for Pods, and shows the ledger in Kubernetes. Reads its options and runs the leader election.
+ * pod-watcher: requests addresses for Pods, and shows the ledger in Kubernetes. Reads its options
+ * and runs the leader election.
  *
  *   Pods, networks, Subnets ─► controllers ─► allocator ─► ledger ─► projection ─► annotations, IP objects, Subnet status
  *
- * Controllers and projection share only the ledger. One watcher is active at a time; the others are standbys.
+ * Controllers and projection share only the ledger. One watcher is active at a time; the others are
+ * standbys.
  */
 import { hostname } from 'node:os';
 import { errorMessage } from '../../lib/errors.ts';

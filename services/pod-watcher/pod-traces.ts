@@ -1,6 +1,7 @@
 /**
- * The traces of Pods that this watcher has seen before they had addresses. The root span `pod` begins then, and ends when the
- * annotations show the addresses. Writes of the projection join the trace of their Pod: stored events contain no trace.
+ * The traces of Pods that this watcher has seen before they had addresses. The root span `pod`
+ * begins then, and ends when the annotations show the addresses. Writes of the projection join the
+ * trace of their Pod: stored events contain no trace.
  */
 import { allocationAttributes, podAttributes, type Span } from '../../lib/tracing/span.ts';
 import type { TraceContext } from '../../lib/tracing/trace-context.ts';

@@ -1,6 +1,6 @@
 /**
- * Shares equal values, so that a long list of objects has each of them once. It keeps a limited number of values: beyond, it starts
- * again, and equal values may exist twice.
+ * Shares equal values, so that a long list of objects has each of them once. It keeps a limited
+ * number of values: beyond, it starts again, and equal values may exist twice.
  */
 const defaultMaxValues = 4_096;
 

@@ -180,8 +180,8 @@ const keysOf = (column: 'pod' | 'node' | 'owner' | 'subnet', keys: readonly numb
   keys.map((key) => ({ column, key }));
 
 /**
- * Returns a function whose result is of a call that began after it was called: an earlier one may have an old result. At most one
- * call runs, and one waits.
+ * Returns a function whose result is of a call that began after it was called: an earlier one may
+ * have an old result. At most one call runs, and one waits.
  */
 export function shareCalls<Value>(start: () => Promise<Value>): () => Promise<Value> {
   let running: Promise<Value> | undefined;

@@ -14,7 +14,9 @@ describe('verifyOnce', () => {
   const events = chained(podLifeEvents(1));
   const log = pino({ level: 'silent' });
 
-  /** A model that has caught up with the ledger, on a file that was changed while it was stopped. */
+  /**
+   * A model that has caught up with the ledger, on a file that was changed while it was stopped.
+   */
   function openChanged(change: string): ReadModel {
     const writer = new ReadModel(place.file);
     writer.append(events, positionAfter(events));

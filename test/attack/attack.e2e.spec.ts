@@ -1,7 +1,8 @@
 /**
- * One client of each kind at its limits, against an allocator in a cgroup with the chart's memory limit. The agent of another node
- * goes on binding its Pod. How much work may come before such a bind is counted in services/allocator/grpc/fairness.unit.spec.ts;
- * the rows `attack-…` of the bench compare the waits. CHAOS=1 attacks for longer.
+ * One client of each kind at its limits, against an allocator in a cgroup with the chart's memory
+ * limit. The agent of another node goes on binding its Pod. How much work may come before such a
+ * bind is counted in services/allocator/grpc/fairness.unit.spec.ts; the rows `attack-…` of the
+ * bench compare the waits. CHAOS=1 attacks for longer.
  */
 import { expect } from 'chai';
 import { createMemoryCgroup } from '../harness/node/cgroup.ts';

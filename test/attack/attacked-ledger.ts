@@ -1,4 +1,7 @@
-/** A ledger under the chart's limits that attackers may reach, and the agent of another node that goes on working. */
+/**
+ * A ledger under the chart's limits that attackers may reach, and the agent of another node that
+ * goes on working.
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -26,7 +29,10 @@ const concurrent = 128;
 export interface AttackedLedger {
   readonly allocator: Server;
   readonly target: Target;
-  /** The agent of node-2 binds its Pod and ends the binding, again and again. Resolves to the milliseconds that each bind waited. */
+  /**
+   * The agent of node-2 binds its Pod and ends the binding, again and again. Resolves to the
+   * milliseconds that each bind waited.
+   */
   attachRepeatedly(times: number): Promise<number[]>;
   /** The revision of the writer's election: another one means that the lease was lost. */
   readElection(): Promise<number>;

@@ -1,4 +1,7 @@
-/** An attacker as a program: `node attacker.ts NAME`. It prints the number of its calls by outcome, as a line of JSON five times a second. */
+/**
+ * An attacker as a program: `node attacker.ts NAME`. It prints the number of its calls by outcome,
+ * as a line of JSON five times a second.
+ */
 import { callAsAgent, streamAsAgent } from './attackers/agent.ts';
 import { spoilArchive } from './attackers/archive-writer.ts';
 import { callWithoutIdentity, connectSilently } from './attackers/neighbour.ts';

@@ -9,7 +9,10 @@ import { type Target, targetVariable } from './target.ts';
 
 const pollMs = 50;
 
-/** Each attacker, and the outcomes of calls after which it is at work: so many are seen before a measurement begins. */
+/**
+ * Each attacker, and the outcomes of calls after which it is at work: so many are seen before a
+ * measurement begins.
+ */
 export const attackers = {
   callAsAgent: { who: 'an agent that lists, waits and sends commands as often as it can', calls: 4_000 },
   streamAsAgent: { who: 'an agent with unfinished messages, and with messages that inflate', calls: 16 },

@@ -1,4 +1,6 @@
-/** What an attacker is started against: addresses, and the files of the identities that it may use. */
+/**
+ * What an attacker is started against: addresses, and the files of the identities that it may use.
+ */
 
 export interface Target {
   /** "host:port" of the allocator's API. */
@@ -18,5 +20,8 @@ export interface Target {
 /** The variable in which an attacker gets its target, as JSON. */
 export const targetVariable = 'IPLEDGER_TEST_TARGET';
 
-/** Attacks until the signal is aborted. Calls `count` with the outcome of each call: "OK" or an error code. */
+/**
+ * Attacks until the signal is aborted. Calls `count` with the outcome of each call: "OK" or an
+ * error code.
+ */
 export type Attack = (target: Target, signal: AbortSignal, count: (outcome: string) => void) => Promise<void>;

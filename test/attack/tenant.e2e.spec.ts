@@ -1,4 +1,7 @@
-/** A tenant with Pods and IPAMClaims, at the Kubernetes API: what it does costs other tenants nothing. */
+/**
+ * A tenant with Pods and IPAMClaims, at the Kubernetes API: what it does costs other tenants
+ * nothing.
+ */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
 import {

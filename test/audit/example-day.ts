@@ -39,7 +39,9 @@ const exampleDay: readonly (readonly [at: number, actor: string, command: Untime
 
 const drop: Untimed = { type: 'DropClaims', subnet: 'macvlan', addresses: ['172.17.0.11', '172.17.0.13'] };
 
-/** The days after: claims are dropped after their cooldown. One address is used and dropped again. */
+/**
+ * The days after: claims are dropped after their cooldown. One address is used and dropped again.
+ */
 export const followingDays: typeof exampleDay = [
   [1_500, 'ipledger://watcher', release('db-0')],
   [1_500, 'ipledger://agent/node-1', unbind('db-0')],

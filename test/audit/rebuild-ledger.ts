@@ -1,4 +1,7 @@
-/** Recomputes everything that follows from a changed log, as an expert with write access to etcd can. */
+/**
+ * Recomputes everything that follows from a changed log, as an expert with write access to etcd
+ * can.
+ */
 import { type Event } from '../../ledger/domain/events/event.ts';
 import { addressesOf, evolve } from '../../ledger/domain/events/registry.ts';
 import { UndoLog } from '../../ledger/domain/state/undo-log.ts';
@@ -13,7 +16,9 @@ import type { LedgerKeys } from './ledger-keys.ts';
 export const parseEvents = (keys: LedgerKeys): Envelope[] =>
   [...keys].filter(([key]) => key.startsWith(logPrefix)).map(([, text]) => parseEvent(text).envelope);
 
-/** A consistent ledger from these events: numbers, times, chain and all other keys are recomputed. */
+/**
+ * A consistent ledger from these events: numbers, times, chain and all other keys are recomputed.
+ */
 export function rebuildLedger(keys: LedgerKeys, events: readonly Envelope[]): LedgerKeys {
   const state = initialState();
   const result = new Map([...keys].filter(([key]) => key.includes('/member/') || key.endsWith('/writer')));

@@ -1,4 +1,7 @@
-/** Changes that a client with write access to etcd can make, each in two forms: edited keys, and a recomputed ledger. */
+/**
+ * Changes that a client with write access to etcd can make, each in two forms: edited keys, and a
+ * recomputed ledger.
+ */
 import { type Envelope, parseEvent } from '../../ledger/log/chain/chain.ts';
 import { addressKey, logKey } from '../../ledger/log/store/keys.ts';
 
@@ -10,7 +13,10 @@ export interface TamperCase {
   rewriteEvents(events: readonly Envelope[]): readonly Envelope[];
 }
 
-/** Events of example-ledger.ts: the release of a, the allocation of b, the refusal of c, and the last event. */
+/**
+ * Events of example-ledger.ts: the release of a, the allocation of b, the refusal of c, and the
+ * last event.
+ */
 const released = 6;
 const ofB = 8;
 const refusal = 9;

@@ -1,4 +1,7 @@
-/** Applies each tamper case to a ledger in a real etcd, as is and recomputed, with and without a checkpoint. The result is the table in docs/audit.md. */
+/**
+ * Applies each tamper case to a ledger in a real etcd, as is and recomputed, with and without a
+ * checkpoint. The result is the table in docs/audit.md.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

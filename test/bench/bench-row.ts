@@ -8,7 +8,9 @@ export interface BenchOptions {
   readonly rounds: number;
   /** The selected rows of the group. */
   readonly rows: ReadonlySet<string>;
-  /** `smoke`: the smallest input that runs all code of the row. `long`: the sizes that take hours. */
+  /**
+   * `smoke`: the smallest input that runs all code of the row. `long`: the sizes that take hours.
+   */
   readonly size: 'smoke' | 'normal' | 'long';
   /** Records a row as soon as it is measured. */
   readonly record: (measurement: Measurement) => void;
@@ -20,6 +22,9 @@ export interface BenchGroup {
   readonly rows: readonly string[];
   /** Rows that run only with LONG=1. */
   readonly longRows?: readonly string[];
-  /** Measures the selected rows, and compares what was acknowledged with the ledger afterwards. Throws Error when they differ. */
+  /**
+   * Measures the selected rows, and compares what was acknowledged with the ledger afterwards.
+   * Throws Error when they differ.
+   */
   measure(options: BenchOptions): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** A smoke test of the bench: each row runs with its smallest input, and reports a figure. It checks no speed. */
+/**
+ * A smoke test of the bench: each row runs with its smallest input, and reports a figure. It checks
+ * no speed.
+ */
 import { expect } from 'chai';
 import { openRun } from '../harness/run.ts';
 import { benchGroups } from './bench-groups.ts';

@@ -1,6 +1,6 @@
 /**
- * `make bench`: each row measures one path of ipledger beside its floor or its peer, in turns, in one run. Absolute figures depend on
- * machine and load. Compare the ratios.
+ * `make bench`: each row measures one path of ipledger beside its floor or its peer, in turns, in
+ * one run. Absolute figures depend on machine and load. Compare the ratios.
  *
  *   ROW=a,b   only these rows
  *   ROUNDS=n  rounds of each measurement (default 5)
@@ -45,7 +45,8 @@ function record(measurement: Measurement): void {
   );
 }
 
-// The programs of ipledger start bundled, as their images have them. A flame graph names the files of the sources.
+// The programs of ipledger start bundled, as their images have them. A flame graph names the files
+// of the sources.
 if (profileFolder === '') {
   const bundles = mkdtempSync(join(tmpdir(), 'ipledger-bench-'));
   process.on('exit', () => rmSync(bundles, { recursive: true, force: true }));

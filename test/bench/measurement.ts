@@ -1,4 +1,7 @@
-/** One line of the bench: a figure beside its floor or its peer, which were measured alternately in the same run. */
+/**
+ * One line of the bench: a figure beside its floor or its peer, which were measured alternately in
+ * the same run.
+ */
 
 /** The bound of a figure. */
 export type Goal = { readonly atMost: number } | { readonly atLeast: number };
@@ -31,7 +34,10 @@ export interface Rounds {
   readonly goal: Goal;
 }
 
-/** Computes figure and spread, and whether the goal is met. The figure is the median of the rounds' quotients. */
+/**
+ * Computes figure and spread, and whether the goal is met. The figure is the median of the rounds'
+ * quotients.
+ */
 export function createMeasurement({ name, what, ours, floor, goal }: Rounds): Measurement {
   const figures = floor ? ours.map((value, round) => value / (floor[round] ?? Number.NaN)) : ours;
   const figure = median(figures);

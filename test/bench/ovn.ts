@@ -1,6 +1,6 @@
 /**
- * `make bench-ovn`: how long the OVN data path takes to follow a burst of allocations, beside raw transactions of the same rows.
- * Two nodes run ovn-controller.
+ * `make bench-ovn`: how long the OVN data path takes to follow a burst of allocations, beside raw
+ * transactions of the same rows. Two nodes run ovn-controller.
  */
 import { formatTextTable } from '../../cli/output/table.ts';
 import { call, connect } from '../../lib/grpc/client.ts';
@@ -47,7 +47,10 @@ function followPorts(run: Run, central: OvnCentral) {
   return { client, count, waitFor };
 }
 
-/** Ends `act`, then measures until its rows arrive. @param isWhole whether the time of `act` counts, too */
+/**
+ * Ends `act`, then measures until its rows arrive.
+ * @param isWhole whether the time of `act` counts, too
+ */
 async function measure(
   central: OvnCentral,
   { act, arrive, isWhole }: { act: () => Promise<unknown>; arrive: () => Promise<void>; isWhole: boolean },

@@ -1,7 +1,8 @@
 /**
- * The floor of the rows that read many keys: a paged range read with the client package etcd3. It requests the same pages as
- * ipledger's own reader, one page ahead, and decodes keys and values as texts. It shares nothing else with that reader: a change of
- * decoding or scheduling does not change the floor, and better pages make the floor faster, too.
+ * The floor of the rows that read many keys: a paged range read with the client package etcd3. It
+ * requests the same pages as ipledger's own reader, one page ahead, and decodes keys and values as
+ * texts. It shares nothing else with that reader: a change of decoding or scheduling does not
+ * change the floor, and better pages make the floor faster, too.
  */
 import type { Etcd3, IKeyValue, IRangeRequest } from 'etcd3';
 import { rejectWhenAborted } from '../../lib/process/abortable.ts';

@@ -1,6 +1,7 @@
 /**
- * `make sizing`: the memory of each program with 100, 1,000 and 10,000 Pods in the cluster, and of an agent with 110 Pods on its node.
- * The agent is the bundled one, with the flags of the chart. docs/install.md has the figures, and the requests and limits of the chart follow from them.
+ * `make sizing`: the memory of each program with 100, 1,000 and 10,000 Pods in the cluster, and of
+ * an agent with 110 Pods on its node. The agent is the bundled one, with the flags of the chart.
+ * docs/install.md has the figures, and the requests and limits of the chart follow from them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** The jobs that restore etcd from a backup: their own commands, on a real snapshot and a real etcd. */
+/**
+ * The jobs that restore etcd from a backup: their own commands, on a real snapshot and a real etcd.
+ */
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The manifests of the chart on a real API server, and the programs with the permissions that they give. */
+/**
+ * The manifests of the chart on a real API server, and the programs with the permissions that they
+ * give.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

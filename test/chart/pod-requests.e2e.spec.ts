@@ -1,4 +1,7 @@
-/** The admission policy for requests of Pods, on a real API server: it refuses what the pod-watcher would refuse, and nothing else. */
+/**
+ * The admission policy for requests of Pods, on a real API server: it refuses what the pod-watcher
+ * would refuse, and nothing else.
+ */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';

@@ -10,7 +10,8 @@ const operator = {
 };
 
 /**
- * Downloads the module if Go's cache lacks it. Returns the files of the definitions that the chart uses.
+ * Downloads the module if Go's cache lacks it. Returns the files of the definitions that the chart
+ * uses.
  * @throws Error if its content is not the pinned one
  */
 export async function findPrometheusOperatorCrds(): Promise<string[]> {

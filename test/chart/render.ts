@@ -1,4 +1,7 @@
-/** `make chart`: writes the CustomResourceDefinitions and rbac.yaml into the chart, and renders deploy/single and deploy/ha from it. */
+/**
+ * `make chart`: writes the CustomResourceDefinitions and rbac.yaml into the chart, and renders
+ * deploy/single and deploy/ha from it.
+ */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { crdFiles } from '../harness/kubernetes/kubectl.ts';

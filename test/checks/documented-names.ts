@@ -1,6 +1,7 @@
 /**
- * Checks that each error code, annotation, verb and metric has its row in a document, and that a spec uses it; and that the
- * pod-watcher may write its annotations. Part of `make check`. docs/where-a-change-goes.md lists the files of each.
+ * Checks that each error code, annotation, verb and metric has its row in a document, and that a
+ * spec uses it; and that the pod-watcher may write its annotations. Part of `make check`.
+ * docs/where-a-change-goes.md lists the files of each.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,10 @@
 /**
- * Checks that an event type without its definition, or without an entry in a table over all types, is a compile error.
+ * Checks that an event type without its definition, or without an entry in a table over all types,
+ * is a compile error.
  *
- * Compiles a copy of the sources in which the ledger and the API have one more event type. tsc must report each of the places
- * that docs/where-a-change-goes.md lists under "Add an event", and no other file.
+ * Compiles a copy of the sources in which the ledger and the API have one more event type. tsc must
+ * report each of the places that docs/where-a-change-goes.md lists under "Add an event", and no
+ * other file.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +21,10 @@ const places = [
   'services/read-model/store/event-keys.ts',
 ];
 
-/** The same change as a contributor makes: in the union of the ledger, and in what is generated from the proto. */
+/**
+ * The same change as a contributor makes: in the union of the ledger, and in what is generated from
+ * the proto.
+ */
 const edits = [
   {
     file: 'ledger/domain/events/event.ts',

@@ -1,5 +1,7 @@
 /**
- * Checks that the folders and files of a folder are layers: two of them never import each other, also not through others. Lint finds such a circle of files (`import/no-cycle`), but not of folders. Part of `make check`.
+ * Checks that the folders and files of a folder are layers: two of them never import each other,
+ * also not through others. Lint finds such a circle of files (`import/no-cycle`), but not of
+ * folders. Part of `make check`.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

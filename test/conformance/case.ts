@@ -1,6 +1,6 @@
 /**
- * Cases: `given`, `when` and `expect`, whose keys depend on the area. A case with an unknown key or sentence is unsupported: it
- * never passes.
+ * Cases: `given`, `when` and `expect`, whose keys depend on the area. A case with an unknown key or
+ * sentence is unsupported: it never passes.
  */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
@@ -17,8 +17,8 @@ const caseShape = z.object({
   expect: fields,
   source: z.string().default(''),
   /**
-   * `must`: ipledger behaves like Kube-OVN. `quirk`, `docs` and `superseded`: the note or deviations.json has another
-   * expectation.
+   * `must`: ipledger behaves like Kube-OVN. `quirk`, `docs` and `superseded`: the note or
+   * deviations.json has another expectation.
    */
   compat: z.string().default('must'),
   note: z.string().optional(),
@@ -47,7 +47,10 @@ export function readCases(file: string): Case[] {
   return parsed.data;
 }
 
-/** Rejects unknown keys: an ignored condition or expectation could let a case pass. @throws UnsupportedCaseError */
+/**
+ * Rejects unknown keys: an ignored condition or expectation could let a case pass.
+ * @throws UnsupportedCaseError
+ */
 export function rejectUnknownKeys(part: string, value: Fields, known: readonly string[]): void {
   const unknown = Object.keys(value).filter((key) => !known.includes(key));
   if (unknown.length > 0)

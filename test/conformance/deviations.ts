@@ -1,6 +1,6 @@
 /**
- * Reviewed deviations from Kube-OVN's behaviour: deviations.json. Each entry has the areas, a condition on the case, the
- * expectation, and the reason. No entry depends on the id of a case.
+ * Reviewed deviations from Kube-OVN's behaviour: deviations.json. Each entry has the areas, a
+ * condition on the case, the expectation, and the reason. No entry depends on the id of a case.
  *
  * Forms of a condition:
  *   {…}                  these fields match
@@ -8,7 +8,8 @@
  *   {"$some": …}         one element of a list, or one field of an object, matches
  *   {"$entry": {…}}      one field matches by `key` and `value`
  *   {"$is": "…"}         a predicate of deviation-rules.ts
- * `ours` replaces the expectation, or names a function of deviation-rules.ts that computes it: {"$computed": "…"}.
+ * `ours` replaces the expectation, or names a function of deviation-rules.ts that computes it:
+ * {"$computed": "…"}.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +41,9 @@ export interface Expectation {
   readonly deviation: string | undefined;
 }
 
-/** Returns the expectation of a case: that of the first deviation that applies, else the case's own. */
+/**
+ * Returns the expectation of a case: that of the first deviation that applies, else the case's own.
+ */
 export function expectationOf(testCase: Case, list: readonly Deviation[] = deviations): Expectation {
   for (const { areas, condition, ours, behaviour } of list) {
     if (!areas.includes(testCase.area)) continue;

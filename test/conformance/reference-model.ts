@@ -1,8 +1,9 @@
 /**
- * A naive reference model of the ledger's rules, where they differ from Kube-OVN's. It predicts the results of steps for
- * deviations.json. Its spec compares it with every case that has no deviation.
+ * A naive reference model of the ledger's rules, where they differ from Kube-OVN's. It predicts the
+ * results of steps for deviations.json. Its spec compares it with every case that has no deviation.
  *
- *   - never-used addresses lowest first, then the one idle longest; a change of the subnet keeps this order
+ *   - never-used addresses lowest first, then the one idle longest; a change of the subnet keeps
+ *     this order
  *   - a rejected step allocates nothing
  *   - a NIC has its own address
  *   - a change that would leave an address in use outside the subnet is rejected
@@ -36,7 +37,9 @@ interface Model {
   readonly idle: string[];
 }
 
-/** Predicts the result of each step of a case. Results of `stats`, MACs and pools are not predicted. */
+/**
+ * Predicts the result of each step of a case. Results of `stats`, MACs and pools are not predicted.
+ */
 export function predictResults({ given, when, expect }: Case): Json[] {
   const models = new Map(
     listOf(given['subnets'])

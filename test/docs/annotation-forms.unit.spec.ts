@@ -1,4 +1,7 @@
-/** Parses the values that docs/annotations.md shows as the forms of addresses, MACs and routes, with the rules of the programs. */
+/**
+ * Parses the values that docs/annotations.md shows as the forms of addresses, MACs and routes, with
+ * the rules of the programs.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

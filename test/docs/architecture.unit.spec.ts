@@ -7,7 +7,9 @@ const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const sources = globSync('{proto,lib,ledger,services,cli,cni,test,local}/**/*.{ts,go}', { cwd: root });
 
-/** A file named by its path or the end of its path, and a symbol in it, or '' for the file alone. */
+/**
+ * A file named by its path or the end of its path, and a symbol in it, or '' for the file alone.
+ */
 interface Mention {
   readonly file: string;
   readonly name: string;

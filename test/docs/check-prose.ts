@@ -1,5 +1,6 @@
 /**
- * Fails when a tracked file has a word that docs/glossary.md avoids, or a document has a sentence that is too long. Part of `make check`.
+ * Fails when a tracked file has a word that docs/glossary.md avoids, or a document has a sentence
+ * that is too long. Part of `make check`.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

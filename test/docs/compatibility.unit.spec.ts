@@ -5,7 +5,10 @@ import { expect } from 'chai';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A table row of docs/compatibility.md: behaviour or issue, verdict with reason, and the tests that show it. */
+/**
+ * A table row of docs/compatibility.md: behaviour or issue, verdict with reason, and the tests that
+ * show it.
+ */
 interface Row {
   readonly subject: string;
   readonly verdict: string;

@@ -1,4 +1,7 @@
-/** The examples of the documents: blocks of commands, YAML and JSON that a reader copies. Specs run them. */
+/**
+ * The examples of the documents: blocks of commands, YAML and JSON that a reader copies. Specs run
+ * them.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../harness/paths.ts';

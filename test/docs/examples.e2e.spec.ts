@@ -1,4 +1,7 @@
-/** Runs examples of the documents on a running stack: objects that an operator applies, and commands of auditors. */
+/**
+ * Runs examples of the documents on a running stack: objects that an operator applies, and commands
+ * of auditors.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,7 @@
-/** Checks that the documents name existing verbs, flags and variables of the command line and the services. */
+/**
+ * Checks that the documents name existing verbs, flags and variables of the command line and the
+ * services.
+ */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +10,10 @@ import { expect } from 'chai';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Flags of etcd, etcdctl, etcdutl, kubectl, krew, helm, jq, tar, Kube-OVN, Node and V8, and those that commander adds. */
+/**
+ * Flags of etcd, etcdctl, etcdutl, kubectl, krew, helm, jq, tar, Kube-OVN, Node and V8, and those
+ * that commander adds.
+ */
 const foreignFlags = new Set(
   (
     '--all-containers --arg --audience --auto-compaction-mode --auto-compaction-retention --bump-revision --client-cert-auth --cluster --clusterrole --command-timeout --corrupt-check-time --data-dir --endpoints --feature-gates --field-selector --force ' +

@@ -1,4 +1,7 @@
-/** Checks that links between documents lead to a file and a heading, and that the files of a recipe exist. */
+/**
+ * Checks that links between documents lead to a file and a heading, and that the files of a recipe
+ * exist.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

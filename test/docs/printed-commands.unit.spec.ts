@@ -14,7 +14,9 @@ const isCode = (line: string): boolean => !/^\s*(?:\/\/|\/?\*)/.test(line);
 /** A command up to the end of the text, the quote or the clause. */
 const command =
   /(?:\b[Rr]un:? |\\?`|kubectl |^ {2}\w* *|decision: |address: )ipledger ([a-z](?:\$\{[^}]*\}|[^`'"\n;,])*)/gm;
-/** Texts that begin as a command does: what a rotation of keys signs, and a sentence about ipledger. */
+/**
+ * Texts that begin as a command does: what a rotation of keys signs, and a sentence about ipledger.
+ */
 const otherTexts = /^(?:key rotation|is removed)/;
 
 const printed = files.flatMap((file) => {

@@ -1,5 +1,6 @@
 /**
- * Finds prose that the glossary rejects: words to avoid, and sentences of documents that are too long. Pure: text in, findings out.
+ * Finds prose that the glossary rejects: words to avoid, and sentences of documents that are too
+ * long. Pure: text in, findings out.
  */
 
 /** A word to avoid, or a sentence that is too long, in one line of a file. */
@@ -30,7 +31,10 @@ export function parseAvoidedWords(glossary: string): AvoidedWord[] {
     .flatMap((row) => (row ? (row[1] ?? '').split(', ').map((word) => ({ word, instead: row[2] ?? '' })) : []));
 }
 
-/** Each avoided word in each line. A name in camelCase is one word. A quoted single word is a key or a label of another format. */
+/**
+ * Each avoided word in each line. A name in camelCase is one word. A quoted single word is a key or
+ * a label of another format.
+ */
 export function findAvoidedWords(text: string, words: readonly AvoidedWord[]): ProseFinding[] {
   const pattern = new RegExp(`(?<![\\w$])(?!(?<=')\\w+')(${words.map(({ word }) => word).join('|')})(?![\\w(])`, 'gi');
   const insteadOf = new Map(words.map(({ word, instead }) => [word, instead]));
@@ -42,7 +46,10 @@ export function findAvoidedWords(text: string, words: readonly AvoidedWord[]): P
   );
 }
 
-/** Each sentence of a Markdown document with more than {@link maxSentenceWords} words. Code blocks do not count. */
+/**
+ * Each sentence of a Markdown document with more than {@link maxSentenceWords} words. Code blocks
+ * do not count.
+ */
 export function findLongSentences(markdown: string): ProseFinding[] {
   return paragraphsOf(markdown).flatMap(({ line, text }) =>
     sentencesOf(text)

@@ -6,7 +6,10 @@ import { childEnvironment } from '../harness/processes/launch.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 import type { Run } from '../harness/run.ts';
 
-/** Runs them in a folder of the run, with the command line, kubectl and etcdctl on PATH. They end at the first that fails. */
+/**
+ * Runs them in a folder of the run, with the command line, kubectl and etcdctl on PATH. They end at
+ * the first that fails.
+ */
 export async function runDocumented(
   run: Run,
   commands: string,

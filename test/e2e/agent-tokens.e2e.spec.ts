@@ -1,4 +1,7 @@
-/** Node agents that identify by ServiceAccount tokens, which a real API server issues and verifies. Most tests are attacks. */
+/**
+ * Node agents that identify by ServiceAccount tokens, which a real API server issues and verifies.
+ * Most tests are attacks.
+ */
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

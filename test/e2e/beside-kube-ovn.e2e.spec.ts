@@ -1,4 +1,7 @@
-/** ipledger beside Kube-OVN's controller, which keeps its own objects and networks, with the permissions that the chart gives. */
+/**
+ * ipledger beside Kube-OVN's controller, which keeps its own objects and networks, with the
+ * permissions that the chart gives.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

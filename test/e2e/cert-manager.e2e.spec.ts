@@ -1,6 +1,6 @@
 /**
- * The certificates of the chart with real controllers of cert-manager: each is renewed 30 s after it was issued. All programs
- * read them from Secrets, and none is restarted.
+ * The certificates of the chart with real controllers of cert-manager: each is renewed 30 s after
+ * it was issued. All programs read them from Secrets, and none is restarted.
  */
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,9 @@ const pauseMs = 50;
 const values = ['tls.certManager.duration=1h', 'tls.certManager.renewBefore=59m30s', 'tls.operators={test}'];
 const renewedWithinMs = 120_000;
 
-/** A busy machine may answer the keepalive of `connect` too late, which would close the connection. */
+/**
+ * A busy machine may answer the keepalive of `connect` too late, which would close the connection.
+ */
 const connectWithoutKeepalive = (endpoint: string, tls: CertificateReloader): Connection => {
   const options = { 'grpc.ssl_target_name_override': 'allocator' };
   return new Connection([createChannel(new Client(endpoint, clientCredentials(tls), options))], true, 'allocator');
@@ -102,7 +104,10 @@ describe('Certificates of cert-manager', function () {
       socket.destroy();
     }
   };
-  /** Waits until new connections of servers and clients use the certificates that the Secrets have now. */
+  /**
+   * Waits until new connections of servers and clients use the certificates that the Secrets have
+   * now.
+   */
   const untilUsed = async (): Promise<void> => {
     stack.agentProxy.cut();
     stack.watcherProxy.cut();
@@ -133,7 +138,9 @@ describe('Certificates of cert-manager', function () {
       args: podArgs('default', pod, uid),
       pendingDels: agent.pendingDels,
     });
-  /** A new Pod gets an address from pod-watcher and allocator, and its ADD gets it from the agent. */
+  /**
+   * A new Pod gets an address from pod-watcher and allocator, and its ADD gets it from the agent.
+   */
   const expectService = async (pod: string): Promise<void> => {
     const { metadata } = await makePod(scene, pod, 'lan');
     const address = await waitForAddress(scene, pod, 'lan');
@@ -224,7 +231,8 @@ describe('Certificates of cert-manager', function () {
     const { lasting, fresh } = await runUnderLoad(async () => {
       await untilRenewed(stack.authorities, () => requestRenewal(stack.authorities));
       expect(keys()).to.deep.equal(oldKeys);
-      // The certificates follow one after the other: programs trust the old or the new authority in the meantime
+      // The certificates follow one after the other: programs trust the old or the new authority in
+      // the meantime
       for (const name of stack.issued) await untilRenewed([name], () => requestRenewal([name]));
       expect(pem(operator.ca)).to.equal(pem(stack.secrets.filesOf('ipledger-ca').cert));
       await untilUsed();

@@ -1,6 +1,6 @@
 /**
- * `kubectl ipledger` by the kubeconfig alone: a real API server authorizes the port-forward, and a process in place of the kubelet
- * forwards it to a real allocator with TLS.
+ * `kubectl ipledger` by the kubeconfig alone: a real API server authorizes the port-forward, and a
+ * process in place of the kubelet forwards it to a real allocator with TLS.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

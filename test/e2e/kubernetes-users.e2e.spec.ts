@@ -1,4 +1,7 @@
-/** People that identify by Kubernetes tokens, which a real API server issues, verifies and authorizes. Many tests are attacks. */
+/**
+ * People that identify by Kubernetes tokens, which a real API server issues, verifies and
+ * authorizes. Many tests are attacks.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Metadata } from '@grpc/grpc-js';

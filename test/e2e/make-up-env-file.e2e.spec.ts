@@ -15,7 +15,9 @@ import { terminalTools } from '../../local/up/client-access.ts';
 import { startAll } from '../../local/up/start.ts';
 import { stopAll } from '../../local/up/stop.ts';
 
-/** The environment of a user's terminal: no program of the project on PATH, and no further variable. */
+/**
+ * The environment of a user's terminal: no program of the project on PATH, and no further variable.
+ */
 const terminalEnv = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 const podArgs = "CNI_ARGS='IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=samplepod'";
 

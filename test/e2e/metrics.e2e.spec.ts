@@ -1,4 +1,7 @@
-/** Metrics of a running stack: they equal the counts in Subnet status, and docs/metrics.md lists all of them. */
+/**
+ * Metrics of a running stack: they equal the counts in Subnet status, and docs/metrics.md lists all
+ * of them.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -50,7 +53,10 @@ describe('Metrics', function () {
   const statusOf = async (subnet: string) =>
     (await scene.kubernetes.get('Subnet', subnet)).status as Record<string, number> | undefined;
 
-  /** Waits until the metrics have these values: they are collected at most twice a second, the status follows the events. */
+  /**
+   * Waits until the metrics have these values: they are collected at most twice a second, the
+   * status follows the events.
+   */
   const waitForSamples = (health: string, expected: Readonly<Record<string, number>>): Promise<void> =>
     eventually(async () => {
       const series = Object.keys(expected);

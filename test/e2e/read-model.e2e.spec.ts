@@ -1,6 +1,6 @@
 /**
- * The read model gives the same replies as the allocator, on a real etcd with a history of 100,000 events. It gives them again
- * after a kill, after its file is deleted, and for another ledger.
+ * The read model gives the same replies as the allocator, on a real etcd with a history of 100,000
+ * events. It gives them again after a kill, after its file is deleted, and for another ledger.
  */
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';

@@ -1,4 +1,7 @@
-/** The life of a Pod with mutual TLS between all programs and etcd. Each program has its own certificate. */
+/**
+ * The life of a Pod with mutual TLS between all programs and etcd. Each program has its own
+ * certificate.
+ */
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -211,7 +214,10 @@ describe('mutual TLS', function () {
       renameSync(`${bundle}.new`, bundle);
     };
 
-    /** Runs `work` during continuous calls, on one lasting connection and on new ones. Returns the failed calls. */
+    /**
+     * Runs `work` during continuous calls, on one lasting connection and on new ones. Returns the
+     * failed calls.
+     */
     async function runUnderLoad(work: () => Promise<void>): Promise<{ answered: number; failed: string[] }> {
       const { endpoint } = scene.stack.allocator;
       const result = { answered: 0, failed: [] as string[] };
@@ -274,7 +280,8 @@ describe('mutual TLS', function () {
         expect(warnings, program.name).to.deep.equal([]);
       }
 
-      // Only the allocator is restarted. The others reconnect to it, and it to etcd, with the reloaded certificates.
+      // Only the allocator is restarted. The others reconnect to it, and it to etcd, with the
+      // reloaded certificates.
       await scene.stack.allocator.restart();
       await makePod(scene, 'later', 'macvlan');
       await waitForAddress(scene, 'later', 'macvlan');

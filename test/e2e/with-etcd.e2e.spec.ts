@@ -1,4 +1,7 @@
-/** `kubectl ipledger with-etcd` by the kubeconfig of an auditor: a port-forward of a real API server to a real etcd with TLS and users. */
+/**
+ * `kubectl ipledger with-etcd` by the kubeconfig of an auditor: a port-forward of a real API server
+ * to a real etcd with TLS and users.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';

@@ -1,6 +1,7 @@
 /**
- * Compaction of etcd during reads: a reader that pages through the ledger at a compacted revision continues at a later one,
- * or starts again. The load does not stop, and etcd is compacted all the time.
+ * Compaction of etcd during reads: a reader that pages through the ledger at a compacted revision
+ * continues at a later one, or starts again. The load does not stop, and etcd is compacted all the
+ * time.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -124,7 +125,10 @@ describe('faults: compaction under a reader', function () {
     }
   }
 
-  /** Follows the log from its first event to `to`, as the pod-watcher does: after an error it continues at the same event. */
+  /**
+   * Follows the log from its first event to `to`, as the pod-watcher does: after an error it
+   * continues at the same event.
+   */
   async function follow(endpoint: string, to: number): Promise<{ events: Event[]; breaks: string[] }> {
     const reader = connect(endpoint, undefined);
     const events: Event[] = [];
@@ -162,7 +166,8 @@ describe('faults: compaction under a reader', function () {
     const withConnection: ClientConnections['pool']['withConnection'] = async (service, send, order) => {
       const reply = await pool.withConnection(service, send, order);
       const enough = compactions + 2;
-      // The request for a page of the log has an end key, so etcd does not report that more pages follow
+      // The request for a page of the log has an end key, so etcd does not report that more pages
+      // follow
       if (decodeRangeReply(reply).keys.length > 1) await eventually(() => expect(compactions).to.be.at.least(enough));
       return reply;
     };

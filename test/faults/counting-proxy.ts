@@ -10,21 +10,29 @@ import type { Run } from '../harness/run.ts';
 const timeoutMs = 20_000;
 const silenceMs = 30_000;
 
-/** A request and its outcome so far. It stays 'unanswered' when its caller does not wait for the reply. */
+/**
+ * A request and its outcome so far. It stays 'unanswered' when its caller does not wait for the
+ * reply.
+ */
 export interface CountedCall {
   readonly request: unknown;
   readonly outcome: 'unanswered' | 'answered' | 'refused';
 }
 
 export interface CountingProxy {
-  /** Starts to count the requests to an allocator "host:port"; returns the endpoint of the proxy. */
+  /**
+   * Starts to count the requests to an allocator "host:port"; returns the endpoint of the proxy.
+   */
   startFor(endpoint: string): Promise<string>;
   /** The requests of a method since the last `reset`, in order. A repeated request counts again. */
   requestsOf(name: string): readonly CountedCall[];
   reset(): void;
 }
 
-/** Creates a proxy that ends with the run. @param admits whether to forward a call of this method; otherwise it fails */
+/**
+ * Creates a proxy that ends with the run.
+ * @param admits whether to forward a call of this method; otherwise it fails
+ */
 export function createCountingProxy(run: Run, admits: (name: string) => boolean = () => true): CountingProxy {
   const requests = new Map<string, CountedCall[]>();
   const count = (name: string, request: unknown): MutableCall => {

@@ -1,6 +1,6 @@
 /**
- * A claim key in etcd that another program changed: the allocator fences its address until the operator restores the key, and
- * serves all other addresses.
+ * A claim key in etcd that another program changed: the allocator fences its address until the
+ * operator restores the key, and serves all other addresses.
  */
 import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';

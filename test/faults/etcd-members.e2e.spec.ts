@@ -23,7 +23,10 @@ import { roundSuffix, testSize } from './test-size.ts';
 const [podsPerFault, podsEveryMs] = [200, 30];
 const podsInQuiet = 50;
 const maxRepeats = 5;
-/** The writer keeps its lease of 5 s without a leader of etcd for this long: a renewal may have been due, and one may fail. */
+/**
+ * The writer keeps its lease of 5 s without a leader of etcd for this long: a renewal may have been
+ * due, and one may fail.
+ */
 const outlastedMs = 2_500;
 
 describe('faults: a member of etcd', function () {
@@ -71,7 +74,10 @@ describe('faults: a member of etcd', function () {
       }
   }
 
-  /** Sends a request at a steady rate, whether or not the earlier ones are answered. @throws what one of them is refused with */
+  /**
+   * Sends a request at a steady rate, whether or not the earlier ones are answered.
+   * @throws what one of them is refused with
+   */
   async function allocateSteadily(count: number, isOver = (): boolean => true): Promise<Request[]> {
     const requests: Promise<Request>[] = [];
     const failed = new AbortController();
@@ -131,7 +137,8 @@ describe('faults: a member of etcd', function () {
         );
         const [after] = await Promise.all([allocateSteadily(podsInQuiet), untilSeen(member, true)]);
         const elections = (await cluster.readTerm()) - term;
-        // Without a leader etcd renews no lease. On a slow machine an election may outlast the lease.
+        // Without a leader etcd renews no lease. On a slow machine an election may outlast the
+        // lease.
         const leaderless = (cluster.firstElectionAfter(causedAt) ?? causedAt) - causedAt;
         if (elections <= 1 && leaderless < outlastedMs) expect(await cluster.readElection()).to.deep.equal(writer);
         const later = during.filter(({ sentAt }) => sentAt > since + 1_000);

@@ -1,4 +1,7 @@
-/** Three members of etcd and two allocators. Each member has a network of its own, which can drop its packets. */
+/**
+ * Three members of etcd and two allocators. Each member has a network of its own, which can drop
+ * its packets.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exposePort } from '../harness/node/port-exposure.ts';
@@ -31,7 +34,9 @@ export interface MemberCluster {
   readMembers(): Promise<readonly [Member, ...Member[]]>;
   /** The term of etcd: each of its elections increases it. */
   readTerm(): Promise<number>;
-  /** When a member first saw a new leader after this time, by the clock; undefined while none has. */
+  /**
+   * When a member first saw a new leader after this time, by the clock; undefined while none has.
+   */
   firstElectionAfter(time: number): number | undefined;
   /** The writer's key: the name of the replica, and the revision of its election. */
   readElection(): Promise<{ readonly replica: string; readonly since: number }>;

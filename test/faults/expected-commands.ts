@@ -11,8 +11,8 @@ export interface ExpectedCommands {
 }
 
 /**
- * Requires one command for each Pod since the reset of the counter, and no other command. Only answered commands count: an
- * unanswered one may have been executed, and its sender may repeat it.
+ * Requires one command for each Pod since the reset of the counter, and no other command. Only
+ * answered commands count: an unanswered one may have been executed, and its sender may repeat it.
  * @param lives all Pods of the test
  * @throws Error with each command that was sent too often or not at all
  */

@@ -1,6 +1,6 @@
 /**
- * The servers of a fault test: two allocators and two pod-watchers, each a leader and a standby, an agent, etcd for the
- * ledger, and a Kubernetes API with its own etcd.
+ * The servers of a fault test: two allocators and two pod-watchers, each a leader and a standby, an
+ * agent, etcd for the ledger, and a Kubernetes API with its own etcd.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,10 @@ export interface FaultEnvironment extends TestEnvironment {
   readonly servers: readonly Server[];
 }
 
-/** A connection: allocators to etcd, watchers and agent to the allocators, watchers to the Kubernetes API. */
+/**
+ * A connection: allocators to etcd, watchers and agent to the allocators, watchers to the
+ * Kubernetes API.
+ */
 export type Link = 'etcd' | 'allocator' | 'kubernetes';
 
 export interface FaultEnvironmentOptions {
@@ -34,8 +37,8 @@ export interface FaultEnvironmentOptions {
 }
 
 /**
- * Starts all servers, with the networks `lan` (IPv4) and `dual` and their Subnets; `run.end()` stops them. There is no
- * kubelet and no controller: only the test creates and deletes Pods.
+ * Starts all servers, with the networks `lan` (IPv4) and `dual` and their Subnets; `run.end()`
+ * stops them. There is no kubelet and no controller: only the test creates and deletes Pods.
  */
 export async function startFaultEnvironment({
   proxyFor = (_run, _link, target) => Promise.resolve(target),

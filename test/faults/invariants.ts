@@ -1,6 +1,7 @@
 /**
- * The invariants after a fault, checked by three programs that share no code: `expectConsistency` compares etcd, the ledger
- * and the Kubernetes API; `ipledger check` is the operator's tool; `checkLog` reads the log from its first event.
+ * The invariants after a fault, checked by three programs that share no code: `expectConsistency`
+ * compares etcd, the ledger and the Kubernetes API; `ipledger check` is the operator's tool;
+ * `checkLog` reads the log from its first event.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectConsistency } from '../e2e/support/consistency.ts';
@@ -66,7 +67,10 @@ function findUnfinished({ allocationPeriods, openBindings }: LogReport, lives: r
   return found;
 }
 
-/** Addresses that a Pod got from an annotation or a plugin and that the log does not have, or the other way round. */
+/**
+ * Addresses that a Pod got from an annotation or a plugin and that the log does not have, or the
+ * other way round.
+ */
 function findWrongAddresses(
   { name, uid, networks, reportedAddresses }: ChurnedPod,
   { allocationPeriods }: LogReport,

@@ -1,4 +1,7 @@
-/** Random kills of all programs: no event is lost, no address has two holders, and afterwards all invariants hold. */
+/**
+ * Random kills of all programs: no event is lost, no address has two holders, and afterwards all
+ * invariants hold.
+ */
 import { eventually } from '../e2e/support/eventually.ts';
 import { isWatching } from '../e2e/support/pod-watcher.ts';
 import type { Server } from '../harness/processes/server.ts';
@@ -23,7 +26,8 @@ describe('faults: kill -9 of any program', function () {
     await environment?.run.end();
   });
 
-  // Its restart loses the deletions that no watcher has seen. Of so many Pods nothing is released then: see docs/guarantees.md.
+  // Its restart loses the deletions that no watcher has seen. Of so many Pods nothing is released
+  // then: see docs/guarantees.md.
   const watchedBeforeApiServer = async (victims: readonly Server[]): Promise<void> => {
     const { stack, watchers } = environment;
     if (!victims.includes(stack.cluster.apiServer)) return;
@@ -53,7 +57,8 @@ describe('faults: kill -9 of any program', function () {
       note(`${lives.length} Pods created, ${lives.filter(({ fate }) => fate === 'deleted').length} deleted`);
       await expectInvariants(environment, lives);
       note('all invariants hold');
-      // A watcher runs before the deletions: watcher-downtime.e2e.spec.ts is about the case without one
+      // A watcher runs before the deletions: watcher-downtime.e2e.spec.ts is about the case without
+      // one
       const probe = await createPod(environment, 'watcher-probe', random);
       lives.push(probe);
       await waitForAddresses(environment, probe);

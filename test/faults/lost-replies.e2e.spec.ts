@@ -1,6 +1,7 @@
 /**
- * Replies that are lost after the request has taken effect: the sender repeats the request or reads the result, and each
- * request has one effect. First between a client and the allocator, then between the allocator and etcd.
+ * Replies that are lost after the request has taken effect: the sender repeats the request or reads
+ * the result, and each request has one effect. First between a client and the allocator, then
+ * between the allocator and etcd.
  */
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
@@ -111,7 +112,8 @@ describe('faults: lost replies', function () {
         proxy.restore();
         expect(IpledgerError.from(await unanswered)).to.have.property('code', 'UNAVAILABLE');
         const answer = await eventually<string | number | undefined>(work);
-        // A repeated unbind or release finds nothing to do; a repeated allocate or bind returns the same address
+        // A repeated unbind or release finds nothing to do; a repeated allocate or bind returns the
+        // same address
         if (typeof answer === 'string') address ??= answer;
         expect(answer).to.be.oneOf([address, 0]);
         repeated += 1;
@@ -133,7 +135,8 @@ describe('faults: lost replies', function () {
       expect((delays += 1)).to.be.lessThan(lost / 2);
     };
     const repeat = (work: () => Promise<string | number | undefined>) => (error: unknown) => {
-      // On a busy machine the writer's lease may end: the allocator returns UNAVAILABLE, and the caller repeats its request
+      // On a busy machine the writer's lease may end: the allocator returns UNAVAILABLE, and the
+      // caller repeats its request
       expect(IpledgerError.from(error)).to.have.property('code', 'UNAVAILABLE');
       expect((repeats += 1)).to.be.lessThan(lost / 2);
       return eventually(work);

@@ -1,6 +1,7 @@
 /**
- * A faulty network: connections are cut or refused, bytes are delayed or dropped, in one direction or both. It affects the
- * links to etcd, to the allocators and to the Kubernetes API. All servers run all the time.
+ * A faulty network: connections are cut or refused, bytes are delayed or dropped, in one direction
+ * or both. It affects the links to etcd, to the allocators and to the Kubernetes API. All servers
+ * run all the time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TcpProxy, startTcpProxy, type Direction } from '../harness/network/tcp-proxy.ts';

@@ -4,7 +4,10 @@ import type { Server } from '../harness/processes/server.ts';
 
 export type OutageKind = 'killed' | 'frozen';
 
-/** Stops servers for a time and runs `work` from the start of the outage; resolves after `work` and the restart. */
+/**
+ * Stops servers for a time and runs `work` from the start of the outage; resolves after `work` and
+ * the restart.
+ */
 export async function withOutageFor(
   servers: readonly Server[],
   { kind, ms }: { readonly kind: OutageKind; readonly ms: number },

@@ -1,4 +1,7 @@
-/** Outages of one program: what depends on it waits, the rest continues, and afterwards all invariants hold. */
+/**
+ * Outages of one program: what depends on it waits, the rest continues, and afterwards all
+ * invariants hold.
+ */
 import { expect } from 'chai';
 import type { Server } from '../harness/processes/server.ts';
 import { type OutageKind, withOutageFor, withOutageDuring } from './outage.ts';

@@ -1,4 +1,7 @@
-/** Random creation and deletion of Pods. Records the addresses that each Pod got, for comparison with the log. */
+/**
+ * Random creation and deletion of Pods. Records the addresses that each Pod got, for comparison
+ * with the log.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../e2e/support/eventually.ts';
 import type { KubeObject } from '../harness/kubernetes/kubernetes-client.ts';
@@ -53,7 +56,9 @@ interface PodScript {
   readonly paceMs: number;
   /** Gets each new Pod. */
   readonly lives: ChurnedPod[];
-  /** An earlier Pod of its name requested a contested address, which may be transferred to this one. */
+  /**
+   * An earlier Pod of its name requested a contested address, which may be transferred to this one.
+   */
   readonly mayInherit?: boolean;
 }
 

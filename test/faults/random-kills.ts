@@ -1,4 +1,6 @@
-/** Random kills: one server, sometimes two, is killed with SIGKILL and started again shortly after. */
+/**
+ * Random kills: one server, sometimes two, is killed with SIGKILL and started again shortly after.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from '../harness/processes/server.ts';
 import type { SeededRandom } from './seeded-random.ts';

@@ -6,7 +6,10 @@ import type { FaultEnvironment } from './fault-environment.ts';
 
 const retryMs = 100;
 
-/** Repeats requests without an answer. `settled` interprets an error when an earlier try may have succeeded. */
+/**
+ * Repeats requests without an answer. `settled` interprets an error when an earlier try may have
+ * succeeded.
+ */
 async function retry<T>(work: () => Promise<T>, settled: (error: ApiError) => Promise<T> | undefined): Promise<T> {
   for (;;) {
     try {

@@ -1,6 +1,7 @@
 /**
- * A program that seals one segment and kills itself at a step, as in a power cut; for sealing.e2e.spec.ts. Arguments: the
- * endpoint of etcd, the folder of the archive, the last event to seal, and the step.
+ * A program that seals one segment and kills itself at a step, as in a power cut; for
+ * sealing.e2e.spec.ts. Arguments: the endpoint of etcd, the folder of the archive, the last event
+ * to seal, and the step.
  */
 import { pino } from 'pino';
 import { monotonicFactory } from 'ulid';

@@ -10,7 +10,10 @@ export interface SeededRandom {
   pick<T>(items: readonly T[]): T;
   /** All items, in random order. */
   shuffle<T>(items: readonly T[]): T[];
-  /** An independent source for a concurrent task: its choices do not depend on the order of the tasks. */
+  /**
+   * An independent source for a concurrent task: its choices do not depend on the order of the
+   * tasks.
+   */
   fork(): SeededRandom;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The CNI calls of a kubelet for a Pod, with the real plugin. It repeats ADD, each in a new sandbox, until one succeeds.
- * After a failed ADD, and at the end, it repeats DEL until that succeeds.
+ * The CNI calls of a kubelet for a Pod, with the real plugin. It repeats ADD, each in a new
+ * sandbox, until one succeeds. After a failed ADD, and at the end, it repeats DEL until that
+ * succeeds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resultAddresses, callKubeOvnPlugin as callPlugin, type PluginCall } from '../e2e/support/plugin-call.ts';

@@ -1,6 +1,6 @@
 /**
- * The size of the fault and scale tests: small in `make test`, large in `make chaos` (CHAOS=1), with other random choices
- * in each round.
+ * The size of the fault and scale tests: small in `make test`, large in `make chaos` (CHAOS=1),
+ * with other random choices in each round.
  */
 const isLong = process.env['CHAOS'] === '1';
 
@@ -29,7 +29,10 @@ export const testSize = {
   events: isLong ? 20_000 : 3_000,
   /** Events that pass through etcd while old ones are sealed. */
   sealedEvents: Number(process.env['EVENTS'] ?? (isLong ? 100_000 : 10_000)),
-  /** Events in the history that queries and the read model answer from: more than one search of the allocator reads. */
+  /**
+   * Events in the history that queries and the read model answer from: more than one search of the
+   * allocator reads.
+   */
   historyEvents: isLong ? 100_000 : 25_000,
   /** Prefix length of the subnet that is filled to its last address. */
   subnetPrefix: isLong ? 16 : 18,

@@ -1,4 +1,7 @@
-/** Calls CNI plugins as a container runtime does: environment, configuration on stdin, result on stdout. */
+/**
+ * Calls CNI plugins as a container runtime does: environment, configuration on stdin, result on
+ * stdout.
+ */
 import { delimiter, join } from 'node:path';
 import { type CommandResult, runCommand } from './processes/command.ts';
 import { childEnvironment } from './processes/launch.ts';
@@ -33,7 +36,9 @@ export interface CniCall {
 
 export interface CniAnswer {
   readonly code: number;
-  /** stdout as JSON: a result, or an error with code and msg. undefined if it is empty or no JSON. */
+  /**
+   * stdout as JSON: a result, or an error with code and msg. undefined if it is empty or no JSON.
+   */
   readonly result: unknown;
   readonly stdout: string;
   readonly stderr: string;

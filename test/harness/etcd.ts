@@ -35,14 +35,20 @@ export interface Etcd extends Server {
   readonly port: number;
   /** Client certificate of an allocator. */
   readonly tls?: TlsFiles;
-  /** Runs etcdctl and returns its stdout. @throws Error if the exit status is not 0, or after a timeout. */
+  /**
+   * Runs etcdctl and returns its stdout.
+   * @throws Error if the exit status is not 0, or after a timeout.
+   */
   etcdctl(args: readonly string[], options?: EtcdctlOptions): Promise<string>;
 }
 
 export interface EtcdctlOptions {
   /** Written to its stdin. */
   readonly input?: string;
-  /** Limit of a long request. Default: one minute for the process, five seconds for a request of etcdctl. */
+  /**
+   * Limit of a long request. Default: one minute for the process, five seconds for a request of
+   * etcdctl.
+   */
   readonly timeoutMs?: number;
 }
 

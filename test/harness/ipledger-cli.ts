@@ -16,7 +16,10 @@ export interface CommandLineOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs a command line in this process: the executable takes a second to start. Calls run one after the other. */
+/**
+ * Runs a command line in this process: the executable takes a second to start. Calls run one after
+ * the other.
+ */
 export async function runIpledger(args: readonly string[], options: CommandLineOptions = {}): Promise<CommandResult> {
   const { status: code, stdout, stderr } = await runInProcess(args, environmentOf(options));
   return { code, stdout, stderr };

@@ -1,4 +1,7 @@
-/** Starts an S3 object store on loopback. It checks signatures and stores objects as files of the run. */
+/**
+ * Starts an S3 object store on loopback. It checks signatures and stores objects as files of the
+ * run.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Launch } from './processes/launch.ts';

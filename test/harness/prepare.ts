@@ -1,6 +1,6 @@
 /**
- * `make programs`: finds or builds the programs, so that no test waits for a build. An argument names the make target whose own
- * programs are built, too.
+ * `make programs`: finds or builds the programs, so that no test waits for a build. An argument
+ * names the make target whose own programs are built, too.
  */
 import { pluginNames, programCatalog, type ProgramEntry, programNames } from './programs/program-catalog.ts';
 import { findPrograms } from './programs/find-program.ts';

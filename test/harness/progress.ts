@@ -12,7 +12,10 @@ export interface ElapsedDisplay {
   end(): void;
 }
 
-/** Shows a wait and how long it takes so far: on a terminal in one line each second, else with a line each 30 s. */
+/**
+ * Shows a wait and how long it takes so far: on a terminal in one line each second, else with a
+ * line each 30 s.
+ */
 export function showElapsed(text: string): ElapsedDisplay {
   const startedAt = Date.now();
   const isTerminal = process.stderr.isTTY;

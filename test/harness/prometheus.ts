@@ -1,4 +1,7 @@
-/** Starts a Prometheus that scrapes the programs of a run, with the labels that the PodMonitor sets, and reads from it. */
+/**
+ * Starts a Prometheus that scrapes the programs of a run, with the labels that the PodMonitor sets,
+ * and reads from it.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';

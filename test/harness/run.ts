@@ -1,9 +1,10 @@
 /**
  * A run: the lifetime of everything that a test starts or creates.
  *
- * Nothing outlives a run, also after SIGKILL of the test process. Processes have a parent-death signal (server.ts), so the
- * kernel kills them. Folders and network namespaces are removed by a janitor process, which waits until its stdin closes.
- * Only the janitor removes them, so the cleanup after a crash is the same as after `end()`.
+ * Nothing outlives a run, also after SIGKILL of the test process. Processes have a parent-death
+ * signal (server.ts), so the kernel kills them. Folders and network namespaces are removed by a
+ * janitor process, which waits until its stdin closes. Only the janitor removes them, so the
+ * cleanup after a crash is the same as after `end()`.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,15 +14,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Run {
-  /** Eight hexadecimal digits, unique among runs. Part of each name that is visible on the machine. */
+  /**
+   * Eight hexadecimal digits, unique among runs. Part of each name that is visible on the machine.
+   */
   readonly id: string;
-  /** Folder of the run. Its path is short enough for sockets. KEEP=1 in the environment keeps it after the run. */
+  /**
+   * Folder of the run. Its path is short enough for sockets. KEEP=1 in the environment keeps it
+   * after the run.
+   */
   readonly folder: string;
   /** Aborted when the run ends. */
   readonly signal: AbortSignal;
   /** Registers a cleanup for `end`, in reverse order. It does not run after a crash. */
   onEnd(undo: () => Promise<void> | void): void;
-  /** Registers a command that the janitor runs once, after the cleanups of `onEnd`. It also runs after a crash. */
+  /**
+   * Registers a command that the janitor runs once, after the cleanups of `onEnd`. It also runs
+   * after a crash.
+   */
   cleanUpWith(command: readonly string[]): void;
   /** Ends the run. Resolves when everything is removed. A second call has no effect. */
   end(): Promise<void>;

@@ -48,7 +48,7 @@ export interface TokenReviewSettings {
   readonly kubeconfig: string;
   /** "namespace/name" of the agents' ServiceAccount. */
   readonly account: string;
-  /** Whether Kubernetes users are accepted, too. The kubeconfig's user must be able to create SubjectAccessReviews. */
+  /** Whether Kubernetes users are accepted. The kubeconfig must permit SubjectAccessReviews. */
   readonly users?: boolean;
 }
 
@@ -341,7 +341,7 @@ export interface OvnProjectorOptions extends WatcherOptions {
   readonly ovnTls?: TlsFiles;
 }
 
-/** Starts an ovn-projector. An active one is ready when it has compared the northbound database, a standby immediately. */
+/** Starts an ovn-projector. It is ready when it has compared the database, or as a standby. */
 export async function startOvnProjector(run: Run, options: OvnProjectorOptions): Promise<WatcherServer> {
   const { allocator, cluster, northbound, name = 'ovn-projector', tls, ovnTls } = options;
   const health = `127.0.0.1:${await findFreePort()}`;
@@ -394,7 +394,7 @@ export interface AgentServer extends WatcherServer {
   readonly pendingDels: string;
   /** Folder of the binding files. */
   readonly bindings: string;
-  /** File with the boot id of the node. A test changes it to simulate a reboot before the agent starts. */
+  /** File with the node's boot id. A test changes it to simulate a reboot. */
   readonly bootIdFile: string;
 }
 

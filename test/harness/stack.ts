@@ -1,4 +1,7 @@
-/** Starts the complete stack: etcd, a Kubernetes API, an allocator, a pod-watcher and an agent for each node. */
+/**
+ * Starts the complete stack: etcd, a Kubernetes API, an allocator, a pod-watcher and an agent for
+ * each node.
+ */
 import { join } from 'node:path';
 import type { TlsFiles } from '../../lib/tls/credentials.ts';
 import { type CertificateFolder, certificateFolder, makeCertificates } from './certificates/certificates.ts';
@@ -56,7 +59,8 @@ export async function startStack(
   const agentOf = (node: string): Promise<AgentServer> =>
     startAgent(run, { allocator, cluster, node, tls: certificates?.agent(node), traceEndpoint, program: agentProgram });
   const [watcher, first, ...others] = await Promise.all([
-    // The runs with many Pods have their own Kubernetes API, and all their Pods are of one namespace
+    // The runs with many Pods have their own Kubernetes API, and all their Pods are of one
+    // namespace
     startWatcher(run, {
       allocator,
       cluster,

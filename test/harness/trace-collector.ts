@@ -1,4 +1,7 @@
-/** A collector of traces: receives OTLP over HTTP in JSON, as OpenTelemetry's collector does. A test can break it. */
+/**
+ * A collector of traces: receives OTLP over HTTP in JSON, as OpenTelemetry's collector does. A test
+ * can break it.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

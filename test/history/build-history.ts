@@ -1,6 +1,7 @@
 /**
- * Builds a long history in a real etcd: Pods of Deployments and StatefulSets on many nodes and in two subnets. The writer decides and
- * appends each event. The same count gives the same events, with other times and ids.
+ * Builds a long history in a real etcd: Pods of Deployments and StatefulSets on many nodes and in
+ * two subnets. The writer decides and appends each event. The same count gives the same events,
+ * with other times and ids.
  */
 import { pino } from 'pino';
 import { monotonicFactory } from 'ulid';

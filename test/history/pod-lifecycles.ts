@@ -1,4 +1,7 @@
-/** The commands of the history: the lifecycle of one Pod after another, each a few commands in order. */
+/**
+ * The commands of the history: the lifecycle of one Pod after another, each a few commands in
+ * order.
+ */
 import type { Command, RequestedSubnet } from '../../ledger/domain/commands/command.ts';
 
 /** One command with its actor. */
@@ -61,7 +64,10 @@ interface Life {
 const uidOf = (what: string, number: number): string =>
   `${what}-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
 
-/** A Pod of a Deployment has a unique name. A member of a StatefulSet has the name of its predecessor, if few Pods exist. */
+/**
+ * A Pod of a Deployment has a unique name. A member of a StatefulSet has the name of its
+ * predecessor, if few Pods exist.
+ */
 function lifeOf(number: number, livePods: number): Life {
   const namespace = `team-${number % namespaces}`;
   const isMember = number % 10 === 0 && livePods < fewAddresses;

@@ -1,4 +1,6 @@
-/** `make images-check`: what is in dist/, built a second time, inspected, and run without an engine. */
+/**
+ * `make images-check`: what is in dist/, built a second time, inspected, and run without an engine.
+ */
 import { createHash } from 'node:crypto';
 import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -38,7 +38,10 @@ export interface ImageArchive {
   readonly images: readonly UnpackedImage[];
 }
 
-/** Unpacks an archive into a folder. @throws Error if a digest, a size or an architecture is wrong */
+/**
+ * Unpacks an archive into a folder.
+ * @throws Error if a digest, a size or an architecture is wrong
+ */
 export async function unpackArchive(archive: string, folder: string): Promise<ImageArchive> {
   const layout = join(folder, 'layout');
   mkdirSync(layout, { recursive: true });
@@ -83,7 +86,10 @@ function readBlob(layout: string, { digest, size }: Descriptor): Buffer {
 
 const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
-/** A command in a container-like process: its own mounts, a read-only root, and, unless `asRoot`, uid 65532. */
+/**
+ * A command in a container-like process: its own mounts, a read-only root, and, unless `asRoot`,
+ * uid 65532.
+ */
 export interface Contained {
   readonly asRoot?: boolean;
 }

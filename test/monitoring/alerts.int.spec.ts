@@ -1,4 +1,7 @@
-/** Tests each alert with promtool: it fires on its condition, and neither just below it nor before its time. */
+/**
+ * Tests each alert with promtool: it fires on its condition, and neither just below it nor before
+ * its time.
+ */
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { runCommand } from '../harness/processes/command.ts';

@@ -1,4 +1,7 @@
-/** Compares the alerts with their documents: runbooks, the table in docs/metrics.md, and the names of all metrics. */
+/**
+ * Compares the alerts with their documents: runbooks, the table in docs/metrics.md, and the names
+ * of all metrics.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,7 @@
-/** Runs every query of the dashboards and alerts on a real Prometheus: it scrapes two allocators, a read model and an OVN projector, too. */
+/**
+ * Runs every query of the dashboards and alerts on a real Prometheus: it scrapes two allocators, a
+ * read model and an OVN projector, too.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

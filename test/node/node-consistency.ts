@@ -1,5 +1,6 @@
 /**
- * Compares the sandboxes and NICs of running nodes with allocations, bindings and Pods. Each difference is one sentence.
+ * Compares the sandboxes and NICs of running nodes with allocations, bindings and Pods. Each
+ * difference is one sentence.
  */
 import { isIPv4 } from 'node:net';
 import type { Allocation } from '../../proto/generated/ipledger.ts';
@@ -76,7 +77,10 @@ function shownAddresses({ status }: KubeObject): string[] {
   return ((status?.['podIPs'] ?? []) as { ip: string }[]).map(({ ip }) => ip);
 }
 
-/** The ledger has bindings for exactly the sandboxes of the node. Bindings of released addresses count. */
+/**
+ * The ledger has bindings for exactly the sandboxes of the node. Bindings of released addresses
+ * count.
+ */
 function bindings(node: Node, sandboxes: readonly Sandbox[], { claims }: SystemSnapshot): string[] {
   const bound = new Set(
     [...claims.values()].flatMap((claim) =>

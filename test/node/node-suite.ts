@@ -12,7 +12,9 @@ const limitMs = 600_000;
 /** A test on nodes. After it, ledger, Kubernetes objects and the real NICs must agree. */
 export type NodeTest = (title: string, work: (environment: NodeEnvironment) => Promise<void>) => void;
 
-/** Defines a suite with two nodes. It is skipped with the reason on machines that cannot run nodes. */
+/**
+ * Defines a suite with two nodes. It is skipped with the reason on machines that cannot run nodes.
+ */
 export function describeOnNodes(title: string, suite: (test: NodeTest) => void): void {
   describe(title, function () {
     this.timeout(limitMs);

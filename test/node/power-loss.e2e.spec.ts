@@ -65,7 +65,9 @@ describeOnNodes('real nodes: power', (it) => {
   });
 });
 
-/** Cuts the power of node-b. Resolves when the two Pods of the Deployment there have new sandboxes. */
+/**
+ * Cuts the power of node-b. Resolves when the two Pods of the Deployment there have new sandboxes.
+ */
 async function powerCycle(environment: NodeEnvironment, powerOn: () => Promise<void>): Promise<void> {
   const sandboxes = (): string[] => {
     const web = listSandboxes(environment.b).filter(({ pod }) => pod.startsWith('default/web-'));
@@ -100,7 +102,10 @@ async function forceDelete(environment: NodeEnvironment, { name, address }: Work
   await eventually(async () => expect((await getAddressRecord(environment, address)).state).to.equal('held'));
 }
 
-/** Creates a Pod that requests the address of the lost Pod. Expects an Event with the reason why it waits. */
+/**
+ * Creates a Pod that requests the address of the lost Pod. Expects an Event with the reason why it
+ * waits.
+ */
 async function createSuccessor(environment: NodeEnvironment, { name, address }: WorkloadPod): Promise<void> {
   const successor = `successor-of-${name}`;
   const annotations = { 'lan.default.kubernetes.io/ip_address': address };

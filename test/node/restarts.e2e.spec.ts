@@ -60,7 +60,10 @@ async function readPodsAndSandboxes(environment: NodeEnvironment): Promise<objec
   return { pods, sandboxes: sandboxes.map(({ containerId }) => containerId).sort() };
 }
 
-/** Number of open calls at the agent of a node: the kernel lists the accepted sockets with the listening one. */
+/**
+ * Number of open calls at the agent of a node: the kernel lists the accepted sockets with the
+ * listening one.
+ */
 function countOpenCalls({ machine }: Node): number {
   const sockets = readFileSync(machine.path('/proc/1/net/unix'), 'utf8');
   return sockets.split(` ${dirname(daemonSocket)}/`).length - 2;

@@ -5,7 +5,10 @@ import type { Node } from '../harness/node/node.ts';
 import { inNamespace, type Namespace } from '../harness/network/network-namespaces.ts';
 
 const tasksFolder = '/run/containerd/io.containerd.runtime.v2.task/k8s.io';
-/** The runtime uses /var/run/netns. From outside the node, that link leads to the folder of the machine. */
+/**
+ * The runtime uses /var/run/netns. From outside the node, that link leads to the folder of the
+ * machine.
+ */
 const namespaceFolder = '/run/netns';
 
 /** A node with a container runtime. */
@@ -51,7 +54,9 @@ export function listNetworkNamespaces(node: Node): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** The links of a namespace, each with its addresses ("10.9.0.2/24"), without link-local addresses. */
+/**
+ * The links of a namespace, each with its addresses ("10.9.0.2/24"), without link-local addresses.
+ */
 export async function listLinks(network: Namespace): Promise<Map<string, string[]>> {
   const { code, stdout, stderr } = await inNamespace(network, ['ip', '-json', 'address']);
   if (code !== 0) throw new Error(`ip address in ${network.name}: ${stderr.trim()}`);

@@ -67,7 +67,10 @@ export async function createPod(
   await kubernetes.create({ kind: 'Pod', metadata, spec: { ...podSpec, nodeSelector } });
 }
 
-/** Waits until exactly `count` Pods of a workload exist and all are ready. Returns them sorted by name. */
+/**
+ * Waits until exactly `count` Pods of a workload exist and all are ready. Returns them sorted by
+ * name.
+ */
 export function waitForPods({ kubernetes }: NodeEnvironment, app: string, count: number): Promise<WorkloadPod[]> {
   return eventually(async () => {
     const pods = await kubernetes.list('Pod', `labelSelector=app=${app}`);

@@ -1,4 +1,7 @@
-/** NICs of Kube-OVN's own type on two nodes: the manifests of the documents, and what their Pods can reach. */
+/**
+ * NICs of Kube-OVN's own type on two nodes: the manifests of the documents, and what their Pods can
+ * reach.
+ */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
 import { inNamespace } from '../harness/network/network-namespaces.ts';

@@ -1,4 +1,7 @@
-/** What is lost comes back: rows of the northbound database, killed programs, containers that were added and deleted many times. */
+/**
+ * What is lost comes back: rows of the northbound database, killed programs, containers that were
+ * added and deleted many times.
+ */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
 import { collectLeftovers } from './leftovers.ts';
@@ -24,7 +27,10 @@ async function foreignRows({ stack: { central } }: OvnEnvironment): Promise<stri
   return (await find('logical_switch', 'foreign')) + (await find('logical_switch_port', 'foreign-port'));
 }
 
-/** Waits until the switch is back, and both nodes have its flows. Before, the old flows may still answer. */
+/**
+ * Waits until the switch is back, and both nodes have its flows. Before, the old flows may still
+ * answer.
+ */
 async function untilRebuilt({ stack: { central } }: OvnEnvironment): Promise<void> {
   await eventually(() => central.nbctl(['get', 'logical_switch', 'attachnet', 'name']));
   await central.nbctl(['--wait=hv', 'sync']);

@@ -2,7 +2,10 @@
 import type { Node } from '../harness/node/node.ts';
 import type { AttachedPod, OvnEnvironment } from './ovn-environment.ts';
 
-/** Describes each leftover of both nodes and of the northbound database. Ports of Pods that exist without a container are none. */
+/**
+ * Describes each leftover of both nodes and of the northbound database. Ports of Pods that exist
+ * without a container are none.
+ */
 export async function collectLeftovers(
   { a, b }: Pick<OvnEnvironment, 'a' | 'b'>,
   pods: readonly AttachedPod[],

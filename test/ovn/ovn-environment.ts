@@ -99,7 +99,10 @@ export function addressOf({ name, nics }: AttachedPod, nic = 'net1', version: 4 
   return found.replace(/\/.*/, '');
 }
 
-/** Expects that all pings are answered. The first ones may be lost while a tunnel resolves the MAC of its other end. */
+/**
+ * Expects that all pings are answered. The first ones may be lost while a tunnel resolves the MAC
+ * of its other end.
+ */
 export async function expectPings(from: AttachedPod, address: string, count = 3): Promise<void> {
   await eventually(() => expectAnswer(from, ['-c', '1', '-W', '1', address]));
   await expectAnswer(from, ['-c', String(count), '-i', '0.05', '-W', '2', address]);

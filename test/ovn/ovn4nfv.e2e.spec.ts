@@ -1,4 +1,7 @@
-/** The Pods of the OVN4NFV document on real nodes: one ADD makes all NICs that their annotation requests. */
+/**
+ * The Pods of the OVN4NFV document on real nodes: one ADD makes all NICs that their annotation
+ * requests.
+ */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
 import { inNamespace } from '../harness/network/network-namespaces.ts';

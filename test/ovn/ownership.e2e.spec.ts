@@ -1,4 +1,7 @@
-/** The ledger decides which NIC has an address: released addresses, other holders, ports that are left over on a node. */
+/**
+ * The ledger decides which NIC has an address: released addresses, other holders, ports that are
+ * left over on a node.
+ */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
 import { inNamespace } from '../harness/network/network-namespaces.ts';
@@ -51,7 +54,8 @@ describeOnOvn('the holder of an address on OVN', (it) => {
     await eventually(async () => expect(await isAnswered(witness, [address])).to.equal(false));
     expect(listSandboxes(b).map(({ uid }) => uid)).to.include(pod.uid);
 
-    // The node is lost for Kubernetes, so its containers no longer count, and another Pod may request the address.
+    // The node is lost for Kubernetes, so its containers no longer count, and another Pod may
+    // request the address.
     await kubernetes.remove('Node', b.name);
     const annotations = { [`${provider}.kubernetes.io/ip_address`]: address };
     const next = await createPod(environment, 'next', { node: environment.a, networks: 'attachnet', annotations });

@@ -1,4 +1,6 @@
-/** `make pack-check`: what is in dist/, built a second time, installed into empty folders, and run. */
+/**
+ * `make pack-check`: what is in dist/, built a second time, installed into empty folders, and run.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';

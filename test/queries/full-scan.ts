@@ -1,5 +1,6 @@
 /**
- * Answers by a full scan of the log, from the first line to the last. It shares only the text of the log with the code under test.
+ * Answers by a full scan of the log, from the first line to the last. It shares only the text of
+ * the log with the code under test.
  */
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
@@ -47,14 +48,20 @@ export const isOfPod =
   ({ data: { attachment } }: LogLine): boolean =>
     attachment !== undefined && `${attachment.namespace}/${attachment.pod}` === name;
 
-/** Matches the events of a node. An AddressUnbound has no node, so the AddressBound of its container counts. */
+/**
+ * Matches the events of a node. An AddressUnbound has no node, so the AddressBound of its container
+ * counts.
+ */
 export function isOnNode(lines: readonly LogLine[], node: string): (line: LogLine) => boolean {
   const containers = new Map<string, string | undefined>();
   for (const { type, data } of lines) if (type === 'AddressBound') containers.set(data.containerId ?? '', data.node);
   return ({ type, data }) => (type === 'AddressUnbound' ? containers.get(data.containerId ?? '') : data.node) === node;
 }
 
-/** Matches the events of an owner: the allocations of its Pods, and all later events of those. Call it on each event in order. */
+/**
+ * Matches the events of an owner: the allocations of its Pods, and all later events of those. Call
+ * it on each event in order.
+ */
 export function isOfOwner(kind: string, name: string): (line: LogLine) => boolean {
   const allocations = new Set<number>();
   const containers = new Set<string>();

@@ -1,4 +1,7 @@
-/** History queries of a long ledger: each answer of the command line and of the API is compared with a full scan of the log. */
+/**
+ * History queries of a long ledger: each answer of the command line and of the API is compared with
+ * a full scan of the log.
+ */
 import { expect } from 'chai';
 import { addressAtInstant, buildAddressPeriods } from '../../cli/allocation-periods/allocation-periods.ts';
 import { IpledgerError } from '../../lib/errors.ts';

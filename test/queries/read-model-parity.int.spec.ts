@@ -1,4 +1,7 @@
-/** Property test: for random histories and random queries, the allocator and the read model return the same answers. */
+/**
+ * Property test: for random histories and random queries, the allocator and the read model return
+ * the same answers.
+ */
 import fc from 'fast-check';
 import { readPages } from '../../lib/ledger-client/pages.ts';
 import { addressAtInstant, buildAddressPeriods } from '../../cli/allocation-periods/allocation-periods.ts';
@@ -198,7 +201,10 @@ async function expectSameAnswers(acts: readonly Act[], questions: readonly Quest
   }
 }
 
-/** Compares the holder of each address at the time of each event: from its history, and from a full scan of the log. */
+/**
+ * Compares the holder of each address at the time of each event: from its history, and from a full
+ * scan of the log.
+ */
 async function expectSameHolders(acts: readonly Act[]): Promise<void> {
   await using served = await serveAllocator();
   await applySubnet(served, 'lan', { cidrBlock: '10.1.0.0/29', cooldownMs: 1 });
@@ -222,7 +228,9 @@ async function expectSameHolders(acts: readonly Act[]): Promise<void> {
   }
 }
 
-/** An index that names the seqs of `choose`, and the number of answers that began with one of them. */
+/**
+ * An index that names the seqs of `choose`, and the number of answers that began with one of them.
+ */
 function indexOf(served: ServedAllocator, choose: (request: NextAllocationsRequest) => Promise<readonly number[]>) {
   let usedCount = 0;
   const sources = {
@@ -238,8 +246,8 @@ function indexOf(served: ServedAllocator, choose: (request: NextAllocationsReque
 }
 
 /**
- * Compares `findHolder` with the complete history, at and beside the time of each event: with a right index, a wrong one and none.
- * Returns how often the right index was used.
+ * Compares `findHolder` with the complete history, at and beside the time of each event: with a
+ * right index, a wrong one and none. Returns how often the right index was used.
  */
 async function expectSameHoldersByIndex(acts: readonly Act[], wrongSeqs: readonly number[]): Promise<number> {
   const place = temporaryFile();

@@ -1,4 +1,7 @@
-/** Fills a subnet to its last address, empties it and fills it again, without Kubernetes. Prints the cost of an allocation at each fill level. */
+/**
+ * Fills a subnet to its last address, empties it and fills it again, without Kubernetes. Prints the
+ * cost of an allocation at each fill level.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { expect } from 'chai';
@@ -21,7 +24,10 @@ const prefix = testSize.subnetPrefix;
 const size = 2 ** (32 - prefix) - 3;
 /** The last address to allocate, before that of the broadcast. */
 const lastAddress = `10.50.${2 ** (24 - prefix) - 1}.254`;
-/** The number of timed allocations at each fill level, one in each request: fewer than the last 2 % of the subnet. */
+/**
+ * The number of timed allocations at each fill level, one in each request: fewer than the last 2 %
+ * of the subnet.
+ */
 const timedAllocations = Math.min(1_000, Math.floor(size / 100));
 
 describe(`scale: a /${prefix} filled by ${callerCount} callers`, function () {

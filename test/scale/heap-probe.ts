@@ -1,4 +1,7 @@
-/** Preloaded into a program: on SIGUSR2 it collects garbage and writes the size of the live heap to a file. */
+/**
+ * Preloaded into a program: on SIGUSR2 it collects garbage and writes the size of the live heap to
+ * a file.
+ */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { writeLiveHeap } from './heap.ts';
@@ -7,7 +10,8 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as (options: { readonly flavor: 'last-resort' }) => void;
 
 process.on('SIGUSR2', () => {
-  // Other collections leave what only a start has used, for example bytecode. It would be gone at a later reading.
+  // Other collections leave what only a start has used, for example bytecode. It would be gone at a
+  // later reading.
   collectGarbage({ flavor: 'last-resort' });
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   writeLiveHeap(heapUsed + arrayBuffers);

@@ -1,6 +1,6 @@
 /**
- * The live heap of a program: its size after a garbage collection. The resident size (RSS) is no measure, because V8 returns memory
- * late.
+ * The live heap of a program: its size after a garbage collection. The resident size (RSS) is no
+ * measure, because V8 returns memory late.
  *
  * A program that starts under `enableHeapProbes` answers SIGUSR2 with a file.
  */

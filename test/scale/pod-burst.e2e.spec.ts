@@ -1,6 +1,6 @@
 /**
- * Creates and deletes thousands of Pods at the same time. Asserts annotations, allocations and releases. Prints the costs beside those
- * of the same requests without ipledger.
+ * Creates and deletes thousands of Pods at the same time. Asserts annotations, allocations and
+ * releases. Prints the costs beside those of the same requests without ipledger.
  */
 import { expect } from 'chai';
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
@@ -73,7 +73,9 @@ for (const { count, networks, rounds } of testSize.podBursts)
       readonly deleted: Cost;
     }
 
-    /** Creates and deletes the Pods, their patches and their IP objects directly at the API server. */
+    /**
+     * Creates and deletes the Pods, their patches and their IP objects directly at the API server.
+     */
     async function measureRaw(pods: PodBatch): Promise<RawCosts> {
       const { stack, run } = environment;
       let created: Pod[] = [];
@@ -118,7 +120,10 @@ for (const { count, networks, rounds } of testSize.podBursts)
       return (JSON.parse(head) as { seq: number }).seq;
     };
 
-    /** Each object needs one request. A fifth more is allowed: requests that the API server answers too slowly are repeated. */
+    /**
+     * Each object needs one request. A fifth more is allowed: requests that the API server answers
+     * too slowly are repeated.
+     */
     const expectOnce = (
       [before, after]: readonly [RequestCounts, RequestCounts],
       kind: string,

@@ -1,4 +1,7 @@
-/** Watches Pods and IP objects, as `kubectl get -w` does. Reports when a batch of Pods has its addresses, and when all are deleted. */
+/**
+ * Watches Pods and IP objects, as `kubectl get -w` does. Reports when a batch of Pods has its
+ * addresses, and when all are deleted.
+ */
 import { Informer } from '../../lib/kubernetes/client/informer.ts';
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { ips } from '../../services/pod-watcher/kubernetes/objects/ip.ts';

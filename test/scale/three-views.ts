@@ -1,4 +1,7 @@
-/** Compares the addresses in three independent views: the keys in etcd, the IP objects, the Pod annotations. */
+/**
+ * Compares the addresses in three independent views: the keys in etcd, the IP objects, the Pod
+ * annotations.
+ */
 import { expect } from 'chai';
 import { findInconsistencies } from '../e2e/support/consistency.ts';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -7,7 +10,10 @@ import { textOf } from '../harness/json.ts';
 import type { Stack } from '../harness/stack.ts';
 import type { PodBatch } from './pod-batch.ts';
 
-/** Limit until the Subnet status, which is written last, is current. A snapshot of thousands of Pods takes long. */
+/**
+ * Limit until the Subnet status, which is written last, is current. A snapshot of thousands of Pods
+ * takes long.
+ */
 const timeoutMs = 120_000;
 
 /** Waits until all views agree. Returns that snapshot. */
@@ -19,7 +25,10 @@ export function waitForAgreement(stack: Stack, signal: AbortSignal): Promise<Sys
   }, timeoutMs);
 }
 
-/** Each Pod of the batch has one address in each of its networks. No address appears twice in a view. */
+/**
+ * Each Pod of the batch has one address in each of its networks. No address appears twice in a
+ * view.
+ */
 export function expectAllServed(snapshot: SystemSnapshot, { names, networks }: PodBatch): void {
   const views = [fromClaims(snapshot), fromIpObjects(snapshot), fromAnnotations(snapshot, networks)];
   for (const addresses of views) {

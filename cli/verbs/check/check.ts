@@ -65,8 +65,10 @@ Exit status:
 }
 
 /**
- * Every key in etcd that differs from what the log implies. The allocator compares them, at one revision.
- * @throws CliError without a result; IpledgerError when the allocator rejects the request, or after an abort.
+ * Every key in etcd that differs from what the log implies. The allocator compares them, at one
+ * revision.
+ * @throws CliError without a result; IpledgerError when the allocator rejects the request, or after
+ * an abort.
  */
 async function compareKeys({
   allocator,

@@ -87,8 +87,9 @@ export function compareCounts({ ledger: { allocations, subnets, pools } }: Check
 }
 
 /**
- * The addresses that count as in use in a subnet: those of its own allocations, and those in its range that other subnets of its
- * network allocated. An older allocator sends no network, and counts a subnet's own allocations only.
+ * The addresses that count as in use in a subnet: those of its own allocations, and those in its
+ * range that other subnets of its network allocated. An older allocator sends no network, and
+ * counts a subnet's own allocations only.
  */
 export function findAddressesInUse(
   allocations: readonly Allocation[],
@@ -151,8 +152,8 @@ function createRangeMatcher(ranges: readonly string[] = []): (address: string) =
 }
 
 /**
- * Bindings of released addresses, which are not allocated again. That is correct until CNI DEL, reboot or deletion of the node, or
- * the subnet's binding timeout.
+ * Bindings of released addresses, which are not allocated again. That is correct until CNI DEL,
+ * reboot or deletion of the node, or the subnet's binding timeout.
  */
 export function findBindingsWithoutAllocation({ allocations, bindings }: LedgerState): SandboxBinding[] {
   const allocated = new Set(allocations.flatMap((each) => addressKeys(each)));
@@ -162,8 +163,9 @@ export function findBindingsWithoutAllocation({ allocations, bindings }: LedgerS
 }
 
 /**
- * An address is bound on one node only, except during the migration of a virtual machine. A Bind on a second node waits while the
- * first may answer; this finds Binds after the binding timeout, and those of earlier versions.
+ * An address is bound on one node only, except during the migration of a virtual machine. A Bind on
+ * a second node waits while the first may answer; this finds Binds after the binding timeout, and
+ * those of earlier versions.
  */
 export function compareBoundNodes({ ledger: { allocations, bindings } }: CheckInput): Disagreement[] {
   const ofMachines = allocations.filter(({ owner }) => owner?.kind === virtualMachineKind);
@@ -245,8 +247,9 @@ export function compareFencedAddresses({ ledger }: CheckInput): Disagreement[] {
 }
 
 /**
- * Each Node that has an agent's Pod, or Pods with addresses, has an agent that is ready. A Node that the DaemonSet leaves out on
- * purpose has no such Pods. Agents that do not run as Pods are unknown to the API, and are not compared.
+ * Each Node that has an agent's Pod, or Pods with addresses, has an agent that is ready. A Node
+ * that the DaemonSet leaves out on purpose has no such Pods. Agents that do not run as Pods are
+ * unknown to the API, and are not compared.
  */
 export function compareAgents({ ledger, cluster }: CheckInput): Disagreement[] {
   const agents = cluster.pods.filter(({ agent }) => agent !== undefined);

@@ -93,7 +93,8 @@ describe('The usage of subnets and pools', () => {
     expect(countsOf(lent('10.0.0.3'), '2')).to.deep.equal([]);
     expect(countsOf(lent('10.0.0.3'), '1')).to.have.length(1);
     expect(countsOf(lent('10.0.0.2'), '1')).to.deep.equal([]);
-    // Outside the subnet's range, on another network, and from an older allocator, which counts a subnet's own allocations only
+    // Outside the subnet's range, on another network, and from an older allocator, which counts a
+    // subnet's own allocations only
     for (const other of [lent('10.0.9.3'), lent('10.0.0.3', 'switch/overlay'), lent('10.0.0.3', '')])
       expect(countsOf(other, '1')).to.deep.equal([]);
   });

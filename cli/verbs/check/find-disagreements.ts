@@ -42,8 +42,9 @@ const comparisons = [
 ];
 
 /**
- * Every disagreement. For a frozen ledger, only that it is frozen: other remedies would destroy the cluster state that `recover`
- * needs. If nothing can be written for another reason, only that: no other remedy works before.
+ * Every disagreement. For a frozen ledger, only that it is frozen: other remedies would destroy the
+ * cluster state that `recover` needs. If nothing can be written for another reason, only that: no
+ * other remedy works before.
  */
 export function findDisagreements(input: CheckInput): Disagreement[] {
   const [first] = [...compareFreeze(input), ...findObstacle(input)];

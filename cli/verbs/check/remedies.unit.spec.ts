@@ -110,7 +110,9 @@ const inputs: Partial<Record<DisagreementKind, readonly CheckInputParts[]>> = {
   fenced: [{ subnets: [{ ...subnet, fenced: ['10.0.0.9'] }] }],
 };
 
-/** Commands that read, add, or write what the ledger has. None deletes, releases or ends anything. */
+/**
+ * Commands that read, add, or write what the ledger has. None deletes, releases or ends anything.
+ */
 const harmless = [
   /^ipledger (recover|verify|check --keys)$/,
   /^ipledger (why|history|reserve) /,
@@ -131,7 +133,8 @@ function expectHarmless(remedy: string): void {
     harmless.some((pattern) => pattern.test(command)),
     command,
   ).to.equal(true);
-  // An annotation with a value that the ledger has, or a MAC that it does not have; never the claim of an address
+  // An annotation with a value that the ledger has, or a MAC that it does not have; never the claim
+  // of an address
   if (command.startsWith('kubectl annotate')) expect(command).to.not.match(/\/(allocated|ip_address)\S*-$/);
   expect(remedy).to.match(/ {2}# ./);
 }

@@ -1,6 +1,6 @@
 /**
- * `ipledger completion SHELL`: prints a completion script. The script contains the verbs and options of this program, so that
- * completion needs no server.
+ * `ipledger completion SHELL`: prints a completion script. The script contains the verbs and
+ * options of this program, so that completion needs no server.
  */
 import type { Command, Option } from 'commander';
 import {

@@ -1,6 +1,7 @@
 /**
- * Adds evidence that tenants cannot write to what the cluster shows: the allocations of an export, and the binding files of nodes.
- * It counts for Pods that run: by their uid, and on the node whose agent wrote the file. Pure.
+ * Adds evidence that tenants cannot write to what the cluster shows: the allocations of an export,
+ * and the binding files of nodes. It counts for Pods that run: by their uid, and on the node whose
+ * agent wrote the file. Pure.
  */
 import type { BindingFile } from '../../../lib/binding-file.ts';
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';

@@ -14,7 +14,8 @@ export interface RecoveryReason {
 
 /**
  * @returns what the ledger rejected. It stays frozen if that is not a Pod.
- * @throws CliError, IpledgerError when allocator or API do not answer; completed steps stay. IpledgerError POSITION_GONE when another
+ * @throws CliError, IpledgerError when allocator or API do not answer; completed steps stay.
+ * IpledgerError POSITION_GONE when another
  *   run has started a new epoch since the comparison; nothing was changed.
  */
 export async function applyRecovery(

@@ -134,8 +134,9 @@ export interface LostEventRange {
 }
 
 /**
- * Undefined if the ledger is not frozen or was recovered already, and if it has more events than the client has seen. Events that
- * the frozen ledger recorded reuse lost sequence numbers, and do not count.
+ * Undefined if the ledger is not frozen or was recovered already, and if it has more events than
+ * the client has seen. Events that the frozen ledger recorded reuse lost sequence numbers, and do
+ * not count.
  */
 export function findLostEventRange({ position, at, freeze }: GetStatusReply): LostEventRange | undefined {
   const known = freeze?.known;

@@ -109,7 +109,8 @@ export function parseBindingFolder(text: string): BindingFolder | undefined {
 }
 
 /**
- * The bindings of containers that have not ended. A file of another node is left out: a node proves only what its own Pods have.
+ * The bindings of containers that have not ended. A file of another node is left out: a node proves
+ * only what its own Pods have.
  * @throws CliError for a folder or a file that cannot be read: evidence is never left out silently
  */
 export async function readBindingFolders(folders: readonly BindingFolder[]): Promise<BindingFile[]> {

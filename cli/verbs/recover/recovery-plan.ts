@@ -1,5 +1,6 @@
 /**
- * Plans the recovery of a restored ledger: what it lacks of the cluster's state, and which allocations are outdated. Pure.
+ * Plans the recovery of a restored ledger: what it lacks of the cluster's state, and which
+ * allocations are outdated. Pure.
  *
  * The evidence of an address, the strongest first:
  *   1. an allocation of the ledger that has a binding, of a Pod that runs
@@ -7,7 +8,8 @@
  *   3. an allocation of another Pod that runs
  *   4. a binding file of the Pod's node
  *   5. an allocation of a Pod that has ended, or whose owner will create it again
- *   6. an annotation of a Pod, which its tenant can write, if the tenant may request that address and nothing else shows it
+ *   6. an annotation of a Pod, which its tenant can write, if the tenant may request that address
+ *     and nothing else shows it
  * A conflict of two of one rank has no winner. It is left out, and a person decides.
  */
 import { hasEnded, isRetained } from '../../cluster/needed-addresses.ts';
@@ -164,7 +166,8 @@ function isStronger(
   { allocation, exists, runs, isRetained: retained }: KnownAllocation,
   observed: ObservedAttachment,
 ): boolean {
-  // An earlier Pod of the name does not exist any more. Its address is transferred, or stays held while it is bound
+  // An earlier Pod of the name does not exist any more. Its address is transferred, or stays held
+  // while it is bound
   if (isEarlierPod(allocation, observed)) return false;
   const isBound = allocation.bindings.length > 0;
   const isInUse = runs && isBound;
@@ -194,8 +197,9 @@ function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflic
 }
 
 /**
- * The bindings that an import replaces. The allocator gave the address to a Pod of another name only when no container could answer
- * on it any more, so the later record proves that the binding ended. Not while a Pod of its name runs.
+ * The bindings that an import replaces. The allocator gave the address to a Pod of another name
+ * only when no container could answer on it any more, so the later record proves that the binding
+ * ended. Not while a Pod of its name runs.
  */
 function findStaleBindings(
   imports: readonly ObservedAttachment[],

@@ -116,7 +116,8 @@ function diagnoseAllocation(period: AllocationPeriod, { node, pod, bindings }: C
     return [`${has}, and container ${shortContainerId(binding.containerId)} on node ${binding.node} uses it`];
   if (node === '') return [`${has}, and waits to be scheduled to a node`];
   const elsewhere = open.map((each) => ({ ...each, at: each.from })).at(-1) ?? bindings.find((each) => !isOwn(each));
-  // A member of a StatefulSet that was deleted by force gets the address while the earlier container may still run.
+  // A member of a StatefulSet that was deleted by force gets the address while the earlier
+  // container may still run.
   if (elsewhere && node !== undefined)
     return [
       `${has}, and cannot start on node ${node}: an earlier Pod of this name may still answer on it (${describeContainer(elsewhere)}); ${endOfBinding(elsewhere.node)}`,

@@ -1,4 +1,7 @@
-/** Dashboards of Grafana as typed data: panels with queries, in rows from left to right. `grafanaJson` writes Grafana's format. */
+/**
+ * Dashboards of Grafana as typed data: panels with queries, in rows from left to right.
+ * `grafanaJson` writes Grafana's format.
+ */
 
 export interface Query {
   /** PromQL, with Grafana's `$__rate_interval` and the variables of the dashboard. */

@@ -1,6 +1,7 @@
 /**
- * The checkpoint file of an allocator: what it has seen of the ledger before its last restart. A folder is what others keep, as the
- * ConfigMap of the pod-watcher that the chart mounts: a file for each checkpoint, named by the number of its event.
+ * The checkpoint file of an allocator: what it has seen of the ledger before its last restart. A
+ * folder is what others keep, as the ConfigMap of the pod-watcher that the chart mounts: a file for
+ * each checkpoint, named by the number of its event.
  */
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +20,10 @@ const maxFolderFileBytes = 4 << 10;
 export const isFolder = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 export interface LastCheckpoint {
-  /** The last checkpoint that this key signed, or else the last one, which proves nothing; undefined for an empty file. */
+  /**
+   * The last checkpoint that this key signed, or else the last one, which proves nothing; undefined
+   * for an empty file.
+   */
   readonly last: Checkpoint | undefined;
   readonly isSigned: boolean;
   /** The unreadable parts of the file, each with its line. */
@@ -27,7 +31,8 @@ export interface LastCheckpoint {
 }
 
 /**
- * Reads the last checkpoint of a file, preferably of this ledger. A missing file has no checkpoints.
+ * Reads the last checkpoint of a file, preferably of this ledger. A missing file has no
+ * checkpoints.
  * @throws IpledgerError INVALID_REQUEST when the file is not readable.
  */
 export function readLastCheckpoint(file: string, ledger: string, key: VerifierKey): LastCheckpoint {
@@ -67,7 +72,10 @@ function readEnd(file: string): { readonly text: string; readonly isComplete: bo
   }
 }
 
-/** The last bytes of a file; nothing of one that does not exist, or stores nothing: a pipe, a folder. */
+/**
+ * The last bytes of a file; nothing of one that does not exist, or stores nothing: a pipe, a
+ * folder.
+ */
 function readEndOfFile(file: string, maxBytes: number): { readonly text: string; readonly isComplete: boolean } {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return { text: '', isComplete: true };
   const descriptor = openSync(file, 'r');

@@ -1,6 +1,7 @@
 /**
- * The key that signs checkpoints, from its file. When the file has a new key, the old key signs it in the ledger (KeyRotated), and
- * every replica that reads this event signs with the new key from then on.
+ * The key that signs checkpoints, from its file. When the file has a new key, the old key signs it
+ * in the ledger (KeyRotated), and every replica that reads this event signs with the new key from
+ * then on.
  */
 import { readFileSync } from 'node:fs';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -41,7 +42,8 @@ export class CheckpointSigner {
 
   /**
    * Signs the new key if the file has one, and appends the rotation.
-   * @throws Error when the file has no key, or another key than the log names; errors of the writer.
+   * @throws Error when the file has no key, or another key than the log names; errors of the
+   * writer.
    */
   async rotateIfReplaced(writer: Writer, signal: AbortSignal): Promise<void> {
     const next = readKey(this.#file);
@@ -57,7 +59,10 @@ export class CheckpointSigner {
     this.#isRotating = false;
   }
 
-  /** After a rotation in the log, signatures of the old key are no longer trusted, so this replica stops using it. */
+  /**
+   * After a rotation in the log, signatures of the old key are no longer trusted, so this replica
+   * stops using it.
+   */
   #followRotations(events: readonly StoredEvent[]): void {
     for (const { sequenced } of events) {
       if (sequenced.type !== 'KeyRotated') continue;

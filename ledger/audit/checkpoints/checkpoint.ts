@@ -1,9 +1,10 @@
 /**
- * A checkpoint: a signed head of the ledger. Store it where clients with write access to etcd cannot change it. If an event before
- * it changes, the hash of the ledger at that event no longer matches.
+ * A checkpoint: a signed head of the ledger. Store it where clients with write access to etcd
+ * cannot change it. If an event before it changes, the hash of the ledger at that event no longer
+ * matches.
  *
- * The lines follow c2sp.org/tlog-checkpoint. The hash is that of the hash chain, not the root of a Merkle tree: there are no
- * inclusion proofs, and a check reads the log.
+ * The lines follow c2sp.org/tlog-checkpoint. The hash is that of the hash chain, not the root of a
+ * Merkle tree: there are no inclusion proofs, and a check reads the log.
  *
  *   ipledger/01KG9AG8M00000000000000001          the ledger
  *   42                                           the number of events
@@ -22,7 +23,9 @@ export interface Checkpoint {
   readonly note: Note;
 }
 
-/** What the key states of a head: that the ledger had it, or that all events up to it were verified. */
+/**
+ * What the key states of a head: that the ledger had it, or that all events up to it were verified.
+ */
 export type Statement = 'ipledger' | 'ipledger-verified';
 
 /** Signs a head. */
@@ -36,7 +39,10 @@ export function signCheckpoint(
   return signNote(lines.map((line) => `${line}\n`).join(''), signer);
 }
 
-/** Parses a checkpoint without a check of its signatures. @throws IpledgerError INVALID_REQUEST for any other text. */
+/**
+ * Parses a checkpoint without a check of its signatures.
+ * @throws IpledgerError INVALID_REQUEST for any other text.
+ */
 export function parseCheckpoint(message: string, statement: Statement = 'ipledger'): Checkpoint {
   const note = parseNote(message);
   const [, found, ledger = '', seq, root = '', epoch, time = ''] =
@@ -57,7 +63,10 @@ export interface ParsedCheckpoints {
   readonly faults: readonly string[];
 }
 
-/** Parses consecutive checkpoints, with or without empty lines between them. Each begins with a line that names its ledger. */
+/**
+ * Parses consecutive checkpoints, with or without empty lines between them. Each begins with a line
+ * that names its ledger.
+ */
 export function parseReadableCheckpoints(text: string): ParsedCheckpoints {
   const checkpoints: Checkpoint[] = [];
   const faults: string[] = [];
@@ -74,7 +83,10 @@ export function parseReadableCheckpoints(text: string): ParsedCheckpoints {
   return { checkpoints, faults };
 }
 
-/** Parses a file that must be readable completely. @throws IpledgerError INVALID_REQUEST with the first unreadable line. */
+/**
+ * Parses a file that must be readable completely.
+ * @throws IpledgerError INVALID_REQUEST with the first unreadable line.
+ */
 export function parseCheckpoints(text: string): readonly Checkpoint[] {
   const { checkpoints, faults } = parseReadableCheckpoints(text);
   if (faults[0] !== undefined) throw new IpledgerError('INVALID_REQUEST', faults[0]);

@@ -2,7 +2,10 @@
 import type { KeyRotation } from '../../domain/values/ledger.ts';
 import { isSignedBy, parseVerifierKey, type SignerKey, signWith, type VerifierKey } from './signing-key.ts';
 
-/** The text that the old key signs. It contains the ledger, so the signature is valid for this ledger only. */
+/**
+ * The text that the old key signs. It contains the ledger, so the signature is valid for this
+ * ledger only.
+ */
 const rotationText = (ledger: string, publicKey: string): string =>
   `ipledger key rotation\nipledger/${ledger}\n${publicKey}\n`;
 

@@ -1,4 +1,7 @@
-/** Signed notes as defined by c2sp.org/signed-note: a text that ends in a newline, an empty line, and a line per signature. */
+/**
+ * Signed notes as defined by c2sp.org/signed-note: a text that ends in a newline, an empty line,
+ * and a line per signature.
+ */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { isSignedBy, assertKeyName, type SignerKey, signWith, type VerifierKey } from './signing-key.ts';
 
@@ -28,7 +31,10 @@ export function signNote(text: string, signer: SignerKey): string {
   return `${text}\n— ${name} ${signature}\n`;
 }
 
-/** Parses a note without a check of its signatures. @throws IpledgerError INVALID_REQUEST for any other text. */
+/**
+ * Parses a note without a check of its signatures.
+ * @throws IpledgerError INVALID_REQUEST for any other text.
+ */
 export function parseNote(message: string): Note {
   const separator = message.lastIndexOf('\n\n');
   const text = message.slice(0, separator + 1);
@@ -40,7 +46,8 @@ export function parseNote(message: string): Note {
 }
 
 /**
- * Returns the keys that signed the note. Signatures of other keys are ignored, as the specification requires.
+ * Returns the keys that signed the note. Signatures of other keys are ignored, as the specification
+ * requires.
  * @throws IpledgerError INVALID_REQUEST when a signature of one of the keys is wrong.
  */
 export function verifiedSigners({ text, signatures }: Note, keys: readonly VerifierKey[]): VerifierKey[] {

@@ -38,7 +38,10 @@ export interface SignerKey {
   readonly privateKey: KeyObject;
 }
 
-/** Creates a key pair in its text format. `name` is usually a URL without its scheme. @throws IpledgerError INVALID_REQUEST */
+/**
+ * Creates a key pair in its text format. `name` is usually a URL without its scheme.
+ * @throws IpledgerError INVALID_REQUEST
+ */
 export function generateKey(name: string): { readonly signer: string; readonly verifier: string } {
   assertKeyName(name);
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -56,7 +59,9 @@ export function parseVerifierKey(text: string): VerifierKey {
   return verifier;
 }
 
-/** @throws IpledgerError INVALID_REQUEST for any other text. The error does not contain the text. */
+/**
+ * @throws IpledgerError INVALID_REQUEST for any other text. The error does not contain the text.
+ */
 export function parseSignerKey(text: string): SignerKey {
   if (!text.startsWith(signerPrefix)) throw invalid(`this is not a signer key: it must begin with ${signerPrefix}`);
   const { name, id, key } = parseKey(text.trim().slice(signerPrefix.length), 'signer key');

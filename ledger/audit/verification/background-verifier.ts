@@ -1,10 +1,11 @@
 /**
- * Verifies the ledger continuously on a standby. It checks each event that the standby reads, and compares the other keys with the
- * state, page by page, again and again. When the replica becomes a standby, it verifies the existing ledger, as `ipledger verify` does,
- * from what an earlier verification has marked. That ends when the replica becomes the writer.
+ * Verifies the ledger continuously on a standby. It checks each event that the standby reads, and
+ * compares the other keys with the state, page by page, again and again. When the replica becomes a
+ * standby, it verifies the existing ledger, as `ipledger verify` does, from what an earlier
+ * verification has marked. That ends when the replica becomes the writer.
  *
- * A key and the state are not read at the same time. So a key that differs is read again after the state has caught up: a key with
- * the same value was wrong all the time.
+ * A key and the state are not read at the same time. So a key that differs is read again after the
+ * state has caught up: a key with the same value was wrong all the time.
  */
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -30,7 +31,9 @@ const maxFindings = 100;
 
 const changedLedger = 'another program changed the ledger. Run: ipledger verify';
 
-/** The ledger has no findings any more. A replica that found them at its start has to load it again. */
+/**
+ * The ledger has no findings any more. A replica that found them at its start has to load it again.
+ */
 export class RepairedLedger extends IpledgerError {
   constructor() {
     super(
@@ -61,7 +64,10 @@ export class BackgroundVerifier {
   #verifiedAt: number | undefined;
   /** The findings of the existing ledger, which may also be in the state. */
   #findingsAtStart: readonly Finding[] = [];
-  /** The term as a standby in which the existing ledger was verified. Events of others were not read. */
+  /**
+   * The term as a standby in which the existing ledger was verified. Events of others were not
+   * read.
+   */
   #verifiedFor: Follower | undefined;
   #isLogVerified = false;
   /** The values of the keys of these findings when they were found. */
@@ -82,14 +88,18 @@ export class BackgroundVerifier {
     return [...this.#findingsAtStart, ...this.#findings.values()];
   }
 
-  /** Milliseconds since 1970: since then at the latest, `findings` has what was wrong. Undefined: nothing was verified yet, or the log could not be. */
+  /**
+   * Milliseconds since 1970: since then at the latest, `findings` has what was wrong. Undefined:
+   * nothing was verified yet, or the log could not be.
+   */
   get verifiedAt(): number | undefined {
     return this.#verifiedAt;
   }
 
   /**
    * Runs until the signal is aborted.
-   * @throws RepairedLedger when an operator has repaired what this replica found at its start: it may have loaded wrong keys.
+   * @throws RepairedLedger when an operator has repaired what this replica found at its start: it
+   * may have loaded wrong keys.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;

@@ -206,7 +206,8 @@ describe('BackgroundVerifier', () => {
 
   it('reports an event that breaks a rule, and still follows it', async () => {
     await standBy();
-    // Another program writes an event with a correct hash chain that gives b's address to another Pod.
+    // Another program writes an event with a correct hash chain that gives b's address to another
+    // Pod.
     const head = parseHead(memory.get(headKey) ?? '');
     const { sequenced } = parseEvent(memory.get(logKey(4)) ?? '');
     if (sequenced.type !== 'AddressAllocated') throw new Error(sequenced.type);

@@ -1,6 +1,7 @@
 /**
- * Checks that an event can follow the previous ones: the next number, the hash of the previous event, not an earlier time, part of
- * a complete command, the right previous event for each address, and a change that a command can cause.
+ * Checks that an event can follow the previous ones: the next number, the hash of the previous
+ * event, not an earlier time, part of a complete command, the right previous event for each
+ * address, and a change that a command can cause.
  */
 import { canonicalAddress } from '../../domain/addresses/address.ts';
 import { type Sequenced } from '../../domain/events/event.ts';
@@ -64,7 +65,10 @@ function faultInRestoration(head: Head, { type, data }: Sequenced): string | und
   return data.seq <= head.seq ? undefined : `records a ledger that ends with event ${data.seq}, which is not before it`;
 }
 
-/** Names that an allocator cannot load: a Subnet and an address are separated by a slash in the key, and '' is no IPPool. */
+/**
+ * Names that an allocator cannot load: a Subnet and an address are separated by a slash in the key,
+ * and '' is no IPPool.
+ */
 function faultInNames({ sequenced }: StoredEvent): string | undefined {
   const { type, subnet, data } = sequenced;
   const addresses = addressesOf(sequenced);

@@ -4,7 +4,10 @@ export interface Finding {
   readonly key: string;
   /** The problem, as a sentence. */
   readonly what: string;
-  /** The value that follows from the log. Absent for the log and its head, and for keys that must not exist. */
+  /**
+   * The value that follows from the log. Absent for the log and its head, and for keys that must
+   * not exist.
+   */
   readonly expected?: string;
 }
 
@@ -13,7 +16,10 @@ const formatValue = (value: unknown): string =>
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** The first difference between the found and the expected JSON value of a key; undefined if both are equal in any layout. */
+/**
+ * The first difference between the found and the expected JSON value of a key; undefined if both
+ * are equal in any layout.
+ */
 export function differenceOf(found: string, expected: string): string | undefined {
   if (found === expected) return undefined;
   try {

@@ -71,7 +71,8 @@ export class KeyVerifier {
 
   /** The finding for a key with this value, or without a value (undefined). */
   findingFor(key: string, text: string | undefined): Finding | undefined {
-    // Writer, members and freeze do not follow from the log. But an unreadable writer or freeze blocks all replicas.
+    // Writer, members and freeze do not follow from the log. But an unreadable writer or freeze
+    // blocks all replicas.
     if (key.startsWith(memberPrefix)) return undefined;
     if (key === writerKey) return text === undefined || isWriter(text) ? undefined : { key, what: invalidWriter };
     if (key === freezeKey) return text === undefined || isFreeze(text) ? undefined : { key, what: invalidFreeze };
@@ -82,7 +83,10 @@ export class KeyVerifier {
     return difference === undefined ? undefined : this.#finding(key, difference + this.#secondHolder(key, text));
   }
 
-  /** The missing keys, after all existing keys are checked; undefined for each claim that is not missing: a caller can let others run. */
+  /**
+   * The missing keys, after all existing keys are checked; undefined for each claim that is not
+   * missing: a caller can let others run.
+   */
   *missing(): Generator<Finding | undefined> {
     const { claims, dropped, ended, subnets, pools, segments } = this.#state;
     if (!this.#existing.has(headKey)) yield this.#finding(headKey, 'it is missing');
@@ -138,7 +142,10 @@ export class KeyVerifier {
     return pool && poolText(pool);
   }
 
-  /** If a wrong key names a Pod for an address that another Pod holds: both Pods, as the end of a sentence. */
+  /**
+   * If a wrong key names a Pod for an address that another Pod holds: both Pods, as the end of a
+   * sentence.
+   */
   #secondHolder(key: string, text: string): string {
     if (!key.startsWith(addressPrefix)) return '';
     const found = holderIn(key, text);

@@ -1,6 +1,7 @@
 /**
- * The mark of a verification: up to which event the ledger was verified, in the archive, where any replica finds it. A checkpoint key
- * signs it, so that a client which writes the archive cannot make one; an older mark only repeats work.
+ * The mark of a verification: up to which event the ledger was verified, in the archive, where any
+ * replica finds it. A checkpoint key signs it, so that a client which writes the archive cannot
+ * make one; an older mark only repeats work.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Archive } from '../../archive/archive.ts';
@@ -17,7 +18,10 @@ const nameOf = (ledger: string): string => `${ledger}/verified.note`;
 export const saveMark = (archive: Archive, head: Head, signer: SignerKey, signal: AbortSignal): Promise<void> =>
   archive.put(nameOf(head.ledger), Buffer.from(signCheckpoint(head, signer, statement)), signal);
 
-/** The mark of a ledger; undefined for none, and for a file that this key did not sign. @throws IpledgerError UNAVAILABLE; AbortError */
+/**
+ * The mark of a ledger; undefined for none, and for a file that this key did not sign.
+ * @throws IpledgerError UNAVAILABLE; AbortError
+ */
 export async function readMark(
   archive: Archive,
   ledger: string,

@@ -13,7 +13,10 @@ describe('Verification of claim keys of early versions, without networks, MACs, 
     excludeIps: ['172.17.0.0..172.17.0.10'],
     cooldownMs: 0,
   });
-  /** Verifies a ledger after a change of one claim. At .11, uids 1 and 2 were superseded, and then it was released unless `held`; b has .12. */
+  /**
+   * Verifies a ledger after a change of one claim. At .11, uids 1 and 2 were superseded, and then
+   * it was released unless `held`; b has .12.
+   */
   async function verifyChanged(
     held: boolean,
     change: (claim: Stored) => void,

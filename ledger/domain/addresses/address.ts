@@ -1,8 +1,8 @@
 /**
  * IP and MAC addresses: strict parsing, canonical text, and arithmetic on bigint.
  *
- * ipaddr.js also accepts `1`, `010.0.0.1`, `0x7f.1` and zone ids, and does not compare or count addresses. Here an address is
- * four plain decimal parts, or RFC 4291 text without a zone.
+ * ipaddr.js also accepts `1`, `010.0.0.1`, `0x7f.1` and zone ids, and does not compare or count
+ * addresses. Here an address is four plain decimal parts, or RFC 4291 text without a zone.
  */
 import ipaddr from 'ipaddr.js';
 

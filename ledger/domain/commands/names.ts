@@ -1,7 +1,7 @@
 /**
- * The names that commands may introduce. They become parts of etcd keys, annotation keys, metric labels and object names, so only
- * those are accepted that Kubernetes, container runtimes and Linux can have. Events of earlier versions may have other names: they
- * are still applied, and released.
+ * The names that commands may introduce. They become parts of etcd keys, annotation keys, metric
+ * labels and object names, so only those are accepted that Kubernetes, container runtimes and Linux
+ * can have. Events of earlier versions may have other names: they are still applied, and released.
  */
 
 /** A name of a Kubernetes object: a DNS subdomain. */

@@ -4,8 +4,9 @@ import type { Attachment } from '../values/allocation.ts';
 
 interface Meaning {
   /**
-   * What a refused Allocate means to the ADD of its Pod. `final`: only a person can change it, by an edit of the Pod, of an object or
-   * of the ledger, so the ADD fails at once. `passing`: the ADD waits. `none`: no Allocate is refused for this reason.
+   * What a refused Allocate means to the ADD of its Pod. `final`: only a person can change it, by
+   * an edit of the Pod, of an object or of the ledger, so the ADD fails at once. `passing`: the ADD
+   * waits. `none`: no Allocate is refused for this reason.
    */
   readonly allocate: 'final' | 'passing' | 'none';
   /** Whether the message names others' Pods, containers or nodes, which agents must not learn. */

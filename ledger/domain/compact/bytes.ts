@@ -1,6 +1,6 @@
 /**
- * Numbers and texts as bytes. The bytes are a JavaScript string with one byte per character: a single object without references, which
- * garbage collection does not have to follow.
+ * Numbers and texts as bytes. The bytes are a JavaScript string with one byte per character: a
+ * single object without references, which garbage collection does not have to follow.
  */
 
 /** How a text is stored. Texts of the first three kinds take half of their length. */

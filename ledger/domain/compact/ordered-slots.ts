@@ -1,8 +1,10 @@
 /**
- * Slots in groups, each group in the order of numbers that follow from what is in the slots. An entry takes 4 to 6 bytes, because only
- * the slot is stored. Adding, removing and reading the next page take no time with the size of a group.
+ * Slots in groups, each group in the order of numbers that follow from what is in the slots. An
+ * entry takes 4 to 6 bytes, because only the slot is stored. Adding, removing and reading the next
+ * page take no time with the size of a group.
  *
- * A group is a list of buckets, each with the slots of a range of numbers. In a bucket they have no order: who reads sorts one bucket.
+ * A group is a list of buckets, each with the slots of a range of numbers. In a bucket they have no
+ * order: who reads sorts one bucket.
  */
 import { enlarged } from './slots.ts';
 

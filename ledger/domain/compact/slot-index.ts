@@ -1,9 +1,11 @@
 /**
- * Finds slots (whole numbers) by the hash of a text. Texts with equal hashes are possible: the caller compares what is in the slots.
- * It takes 14 bytes for an entry, and a Map of texts takes 100.
+ * Finds slots (whole numbers) by the hash of a text. Texts with equal hashes are possible: the
+ * caller compares what is in the slots. It takes 14 bytes for an entry, and a Map of texts takes
+ * 100.
  *
- * Entries with one hash are chained. So a text with many slots, as the name of a Pod that was created a thousand times, delays no
- * look-up of another text. Tenants choose names, and cannot choose hashes: their key is random.
+ * Entries with one hash are chained. So a text with many slots, as the name of a Pod that was
+ * created a thousand times, delays no look-up of another text. Tenants choose names, and cannot
+ * choose hashes: their key is random.
  */
 import { createTextHash } from '../../../lib/text-hash.ts';
 import { enlarged, grownCapacity } from './slots.ts';
@@ -107,8 +109,8 @@ export class SlotIndex {
 const [key] = crypto.getRandomValues(new Int32Array(1)) as unknown as readonly [number];
 
 /**
- * Finds the slot of a whole number from 0 to 2^32 - 1, which has one at most. The hash is one-to-one: only equal
- * numbers have equal hashes, so nothing has to be compared.
+ * Finds the slot of a whole number from 0 to 2^32 - 1, which has one at most. The hash is
+ * one-to-one: only equal numbers have equal hashes, so nothing has to be compared.
  */
 export class NumberIndex {
   readonly #slots = new SlotIndex();

@@ -25,8 +25,9 @@ import { subnetUnknown } from './rules/refusal-messages.ts';
 import { refuseForeignPool, Tenant } from './rules/tenancy.ts';
 
 /**
- * An allocation of the same Pod uid stays as it is, also if the request has changed. An allocation of an earlier uid of the Pod
- * name is transferred if it fits the request, because two Pods of one name cannot exist at the same time.
+ * An allocation of the same Pod uid stays as it is, also if the request has changed. An allocation
+ * of an earlier uid of the Pod name is transferred if it fits the request, because two Pods of one
+ * name cannot exist at the same time.
  * @throws Refused
  */
 export function allocate(state: State, command: Allocate): Event[] {

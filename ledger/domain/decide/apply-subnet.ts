@@ -38,7 +38,8 @@ export function applySubnet(state: State, { name, spec: requested, source, now }
 }
 
 /**
- * Bindings, cooldowns and quarantines of a retired subnet also apply to the next subnet of its network.
+ * Bindings, cooldowns and quarantines of a retired subnet also apply to the next subnet of its
+ * network.
  * @throws Refused SUBNET_IN_USE while Pods hold addresses of it, or addresses are reserved.
  */
 export function retireSubnet(state: State, { name }: RetireSubnet): Event[] {
@@ -71,8 +72,8 @@ function refuseOverlap(state: State, subnet: Subnet): void {
 }
 
 /**
- * A subnet cannot change its network while addresses of it are in use there: another subnet of that network would allocate them.
- * This also applies to the name of a retired subnet.
+ * A subnet cannot change its network while addresses of it are in use there: another subnet of that
+ * network would allocate them. This also applies to the name of a retired subnet.
  */
 function refuseOtherNetwork(state: State, subnet: Subnet, now: number): void {
   const { name, network, spec } = subnet;

@@ -9,8 +9,9 @@ import { isFenced, refuseFenced } from './rules/fence.ts';
 import { rebootOrTimeout } from './rules/refusal-messages.ts';
 
 /**
- * The allocation of a CNI call: that of the Pod's attachment with the provider and the interface name, or the first one without
- * a name. Multus sets up unnamed attachments in the order of the annotation.
+ * The allocation of a CNI call: that of the Pod's attachment with the provider and the interface
+ * name, or the first one without a name. Multus sets up unnamed attachments in the order of the
+ * annotation.
  */
 export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'containerId'>): Allocation | undefined {
   const held = allocationsOfPodName(state, sandbox.namespace, sandbox.pod)
@@ -23,8 +24,9 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
 }
 
 /**
- * A caller that may act for one node only is denied the Pods of other nodes. A Pod without a node is allowed, because its first
- * Bind sets the node. A virtual machine is allowed, because it is on two nodes while it migrates.
+ * A caller that may act for one node only is denied the Pods of other nodes. A Pod without a node
+ * is allowed, because its first Bind sets the node. A virtual machine is allowed, because it is on
+ * two nodes while it migrates.
  * @throws Refused PERMISSION_DENIED
  */
 export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNode: string | undefined): void {
@@ -67,10 +69,13 @@ export function bind(state: State, command: Bind): Event[] {
 }
 
 /**
- * Ends the bindings of one container interface, also after a release. Does nothing for an unknown container.
+ * Ends the bindings of one container interface, also after a release. Does nothing for an unknown
+ * container.
  *
- * Skips fenced addresses, and bindings on a node that the caller may not act for. A refusal would block the deletion of the Pod.
- * @throws Refused ADDRESS_IN_USE for a binding of a current allocation, if the caller may not end that
+ * Skips fenced addresses, and bindings on a node that the caller may not act for. A refusal would
+ * block the deletion of the Pod.
+ * @throws Refused ADDRESS_IN_USE for a binding of a current allocation, if the caller may not end
+ * that
  */
 export function unbind(state: State, command: Unbind): Event[] {
   const { containerId, interface: name, cause, evidence, onlyNode, releasedOnly } = command;
@@ -113,12 +118,13 @@ function refuseInUse(what: string, { alloc, containerId, node }: Binding, alloca
 /**
  * Rejects a bind while a container on another node may still answer on the address.
  *
- * An address is used on one node at a time. After a forced deletion, a StatefulSet member gets the address of the previous one,
- * whose container may still run on a node that is cut off. A migrating virtual machine is the exception: its allocation is bound
- * on two nodes, and KubeVirt decides which one answers. A virtual machine that was started again is no exception.
+ * An address is used on one node at a time. After a forced deletion, a StatefulSet member gets the
+ * address of the previous one, whose container may still run on a node that is cut off. A migrating
+ * virtual machine is the exception: its allocation is bound on two nodes, and KubeVirt decides
+ * which one answers. A virtual machine that was started again is no exception.
  *
- * The binding timeout counts from the transfer, which ended the earlier container's right to the address. Without a transfer
- * (the same Pod on two nodes) it counts from that binding.
+ * The binding timeout counts from the transfer, which ended the earlier container's right to the
+ * address. Without a transfer (the same Pod on two nodes) it counts from that binding.
  * @throws Refused ADDRESS_ANSWERING
  */
 function refuseIfBoundElsewhere(

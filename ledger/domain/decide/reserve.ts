@@ -14,8 +14,10 @@ import { nextFreeAddress, refuseNonHost } from './rules/select-address.ts';
 import { explainSubnetFull, formatInstant, subnetUnknown, addressOutOfRange } from './rules/refusal-messages.ts';
 
 /**
- * Skips addresses that are reserved for the owner already. An address that a Pod holds can be reserved for that Pod only.
- * @throws Refused SUBNET_UNKNOWN, INVALID_REQUEST, IP_FAMILY_INVALID, ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE, ADDRESS_RESERVED, ADDRESS_QUARANTINED, ADDRESS_FENCED, SUBNET_FULL
+ * Skips addresses that are reserved for the owner already. An address that a Pod holds can be
+ * reserved for that Pod only.
+ * @throws Refused SUBNET_UNKNOWN, INVALID_REQUEST, IP_FAMILY_INVALID, ADDRESS_OUT_OF_RANGE,
+ * ADDRESS_IN_USE, ADDRESS_RESERVED, ADDRESS_QUARANTINED, ADDRESS_FENCED, SUBNET_FULL
  */
 export function reserve(state: State, command: Reserve): Event[] {
   const { subnet, reservedFor, reason } = command;

@@ -101,7 +101,8 @@ function grant(state: State, event: Sequenced<AddressAllocated | AddressTransfer
   const previous = allocationOf(state, attachment);
   if (previous) unindexAllocation(state, previous, undoLog);
   indexAllocation(state, allocation, undoLog);
-  // Containers of an earlier Pod of the same name may still answer. `decide` has made sure that no other Pod's does.
+  // Containers of an earlier Pod of the same name may still answer. `decide` has made sure that no
+  // other Pod's does.
   const keepsBindings = event.type === 'AddressTransferred' || event.data.supersedes !== undefined;
   const isOfPod = ({ attachment: { namespace, pod } }: Binding): boolean =>
     namespace === attachment.namespace && pod === attachment.pod;

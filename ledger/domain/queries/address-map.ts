@@ -16,8 +16,9 @@ const isInUse = (claim: Claim | undefined): claim is Claim =>
 const runSize = 1_024;
 
 /**
- * The map of one subnet, or of all ('') by name; addresses in numeric order, IPv4 first. The states are those at `now`. An undefined
- * value is the end of a step without an address: a caller can let others run.
+ * The map of one subnet, or of all ('') by name; addresses in numeric order, IPv4 first. The states
+ * are those at `now`. An undefined value is the end of a step without an address: a caller can let
+ * others run.
  */
 export function* addressMap(state: State, subnet: string, now: number): Generator<AddressRecord | undefined> {
   const subnets = subnet === '' ? [...state.claims.keys()].toSorted() : [subnet];

@@ -38,8 +38,9 @@ export const placeOf = ({ binding }: BoundSandbox): BindingPlace => ({
 });
 
 /**
- * One page of the bindings in force on a node ('' for all nodes), by node, allocation and container interface; also of released and of
- * fenced addresses. A binding that exists during all reads is in exactly one page. It takes time with the page.
+ * One page of the bindings in force on a node ('' for all nodes), by node, allocation and container
+ * interface; also of released and of fenced addresses. A binding that exists during all reads is in
+ * exactly one page. It takes time with the page.
  */
 export function listBindings(state: State, node: string, { after, size }: BindingPageRequest): BindingPage {
   const bindings: BoundSandbox[] = [];

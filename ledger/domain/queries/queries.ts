@@ -141,8 +141,8 @@ export const countsOf = ({ spaces }: ConfiguredSubnet): Counts[] =>
   spaces.map(({ subnetFamily: { family, usable }, pools }) => familyCounts(family, usable, pools));
 
 /**
- * The usage of a pool for each family of its subnet; none if the subnet is not configured. An excluded address that a Pod holds
- * counts as in use and in the total. It is never available.
+ * The usage of a pool for each family of its subnet; none if the subnet is not configured. An
+ * excluded address that a Pod holds counts as in use and in the total. It is never available.
  */
 export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage[] =>
   (state.subnets.get(spec.subnet)?.spaces ?? []).map((space) => {
@@ -201,8 +201,8 @@ export interface ReservationFilter {
 }
 
 /**
- * One page of the reserved addresses after `after`, in the order of their texts ("subnet/address"). It takes time with the number of all
- * reservations, and keeps at most two pages of them.
+ * One page of the reserved addresses after `after`, in the order of their texts ("subnet/address").
+ * It takes time with the number of all reservations, and keeps at most two pages of them.
  */
 export function listReservations(
   state: State,
@@ -238,8 +238,9 @@ export interface AllocationFilter {
 }
 
 /**
- * A page reads about this many allocations; one with routes counts for each eight. If few match, the page is short, and another follows.
- * A page is read and encoded without a pause. A thousand took 15 ms, and each Attach waited for four of them.
+ * A page reads about this many allocations; one with routes counts for each eight. If few match,
+ * the page is short, and another follows. A page is read and encoded without a pause. A thousand
+ * took 15 ms, and each Attach waited for four of them.
  */
 export const maxClaimsPerPage = 250;
 

@@ -28,8 +28,9 @@ export interface Binding {
 export type ContainerPlace = Pick<Binding, 'containerId' | 'interface' | 'node' | 'bootId'>;
 
 /**
- * Whether a binding continues after a container is bound to the same address. It does not if it is the same container
- * interface, or of an earlier boot of the same node: a node that booted again runs none of its earlier containers.
+ * Whether a binding continues after a container is bound to the same address. It does not if it is
+ * the same container interface, or of an earlier boot of the same node: a node that booted again
+ * runs none of its earlier containers.
  */
 export const continuesAfterBind = (binding: Binding, bound: ContainerPlace): boolean =>
   !(binding.containerId === bound.containerId && binding.interface === bound.interface) &&
@@ -80,8 +81,9 @@ export interface Claim {
   readonly last: Seq;
   readonly lastAt: number;
   /**
-   * The networks on which the address is used, reserved or cooling down: the Subnet's own network first, then that of a NIC of
-   * another network. On each of them, no other Subnet's claim at the same address may have a holder.
+   * The networks on which the address is used, reserved or cooling down: the Subnet's own network
+   * first, then that of a NIC of another network. On each of them, no other Subnet's claim at the
+   * same address may have a holder.
    */
   readonly networks: readonly string[];
   /** Absent after release. Both addresses of a dual-stack allocation have the same one. */
@@ -113,10 +115,11 @@ export interface Placement {
 export const placementOf = (claim: Claim): Placement => ({ standing: standingOf(claim), lastAt: claim.lastAt });
 
 /**
- * The order of reuse: the address whose claim was changed first is allocated first. If an event leaves several addresses idle, it
- * does so in the order of their text. A writer, a restore of the keys and the drop of idle claims follow it.
- * A writer may append to its lists without a comparison, because the event that it applies is the newest.
- * Review notes: docs/invariants.md, "The order of reuse exists once".
+ * The order of reuse: the address whose claim was changed first is allocated first. If an event
+ * leaves several addresses idle, it does so in the order of their text. A writer, a restore of the
+ * keys and the drop of idle claims follow it. A writer may append to its lists without a
+ * comparison, because the event that it applies is the newest. Review notes: docs/invariants.md,
+ * "The order of reuse exists once".
  */
 export const compareReuse = (
   a: { readonly address: string; readonly last: Seq },
@@ -127,8 +130,8 @@ export const compareReuse = (
 const strength: readonly Standing[] = ['idle', 'held', 'reserved', 'quarantined', 'taken'];
 
 /**
- * Combines the claims of several Subnets at one address of a network: the strongest standing, with the last event of all.
- * Undefined for no claim.
+ * Combines the claims of several Subnets at one address of a network: the strongest standing, with
+ * the last event of all. Undefined for no claim.
  */
 export function combineClaims(claims: readonly Claim[]): Claim | undefined {
   const [first, ...others] = claims;
@@ -149,8 +152,8 @@ export function sandboxKeysOf({ bindings }: Claim): readonly string[] {
 }
 
 /**
- * The MACs that are held with an address beside the MAC of its holder, as "network/mac": of the containers that may still use it and,
- * during a quarantine, of its last Pod. See rules/mac.ts.
+ * The MACs that are held with an address beside the MAC of its holder, as "network/mac": of the
+ * containers that may still use it and, during a quarantine, of its last Pod. See rules/mac.ts.
  */
 export function formerMacKeysOf({ networks, allocation, bindings, released, quarantine }: Claim): readonly string[] {
   const macs = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * The claims of all Subnets at one address of a network. A network has claims of several Subnets if one was retired, was moved
- * to another network, or serves NICs of other networks.
+ * The claims of all Subnets at one address of a network. A network has claims of several Subnets if
+ * one was retired, was moved to another network, or serves NICs of other networks.
  */
 import { type Allocation, type Claim, combineClaims } from './claim.ts';
 import { networkOf } from './network.ts';

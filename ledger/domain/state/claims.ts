@@ -1,6 +1,6 @@
 /**
- * What the rules need of the maps that hold claims and allocations. A state for decisions holds them as bytes (`compact/`), a state
- * that only verifies or replays holds objects.
+ * What the rules need of the maps that hold claims and allocations. A state for decisions holds
+ * them as bytes (`compact/`), a state that only verifies or replays holds objects.
  */
 import type { Seq } from '../values/ledger.ts';
 import { type Allocation, type Claim, type ClaimName, type Placement, placementOf } from './claim.ts';

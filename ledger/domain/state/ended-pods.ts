@@ -1,9 +1,10 @@
 /**
- * The Pods that have ended, so that a late request of one of them gets no address: the last 262,144 of the ledger, each as 64 bits
- * of the SHA-256 of its name and uid. Two Pods with the same bits are as unlikely as a refusal by mistake once in 10^13 requests.
+ * The Pods that have ended, so that a late request of one of them gets no address: the last 262,144
+ * of the ledger, each as 64 bits of the SHA-256 of its name and uid. Two Pods with the same bits
+ * are as unlikely as a refusal by mistake once in 10^13 requests.
  *
- * They are stored in chunks, in the order of their ends. Each chunk is one key in etcd, and only the last one changes. A new chunk
- * replaces the oldest one when there are too many.
+ * They are stored in chunks, in the order of their ends. Each chunk is one key in etcd, and only
+ * the last one changes. A new chunk replaces the oldest one when there are too many.
  */
 import { enlarged, grownCapacity } from '../compact/slots.ts';
 import { SlotIndex } from '../compact/slot-index.ts';

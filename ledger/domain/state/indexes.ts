@@ -1,6 +1,6 @@
 /**
- * Updates the state's indexes. Every change of a claim, an allocation or a subnet goes through these functions, so that folding
- * the log and restoring the keys in etcd lead to the same state.
+ * Updates the state's indexes. Every change of a claim, an allocation or a subnet goes through
+ * these functions, so that folding the log and restoring the keys in etcd lead to the same state.
  */
 import { AddressSpace } from './address-pools/address-space.ts';
 import { type Allocation, type Claim, type ClaimName, compareReuse, standingOf } from './claim.ts';

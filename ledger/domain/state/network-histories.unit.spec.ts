@@ -121,12 +121,18 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
       }),
   },
 );
-/** The clock of the next writer, compared with the real time. The time of the ledger never goes back. */
+/**
+ * The clock of the next writer, compared with the real time. The time of the ledger never goes
+ * back.
+ */
 interface Restart {
   readonly skewMs: number;
 }
 type Step = Untimed | Restart | [index: number, command: CommandAbout];
-/** Commands, commands about an allocation by its index, and restarts from the keys, each with the milliseconds that pass before it. */
+/**
+ * Commands, commands about an allocation by its index, and restarts from the keys, each with the
+ * milliseconds that pass before it.
+ */
 const anyHistory = fc.array(
   fc.tuple(
     fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(

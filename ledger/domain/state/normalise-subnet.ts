@@ -1,6 +1,6 @@
 /**
- * Validates and normalises the configuration of a Subnet. The rules and messages are those of Kube-OVN's ValidateSubnet and
- * formatSubnet, because users search for them.
+ * Validates and normalises the configuration of a Subnet. The rules and messages are those of
+ * Kube-OVN's ValidateSubnet and formatSubnet, because users search for them.
  */
 import {
   type Cidr,
@@ -35,8 +35,8 @@ export function normaliseSubnet(name: string, requested: RequestedSubnet): Subne
 }
 
 /**
- * A configuration in normal form: canonical texts, IPv4 first, defaults filled in, each gateway excluded. Does not validate:
- * text that cannot be parsed is left out.
+ * A configuration in normal form: canonical texts, IPv4 first, defaults filled in, each gateway
+ * excluded. Does not validate: text that cannot be parsed is left out.
  */
 export function formatSubnet(requested: RequestedSubnet): SubnetSpec {
   const cidrs = listed(requested.cidrBlock)

@@ -1,6 +1,7 @@
 /**
- * Pools: named parts of a subnet. Validates and normalises their configuration. A new pool is inside its
- * subnet. Addresses that a changed subnet leaves out or excludes are never allocated dynamically, as with Kube-OVN's IPPool.
+ * Pools: named parts of a subnet. Validates and normalises their configuration. A new pool is
+ * inside its subnet. Addresses that a changed subnet leaves out or excludes are never allocated
+ * dynamically, as with Kube-OVN's IPPool.
  */
 import {
   type Address,

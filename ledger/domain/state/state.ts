@@ -34,8 +34,10 @@ export interface ConfiguredSubnet {
 
 export interface State {
   /**
-   * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in sandboxes, bindings,
-   * formerMacs, releasedMacs, reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
+   * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces,
+   * and no entries in sandboxes, bindings, formerMacs, releasedMacs, reservations, reservedMacs and
+   * namespaceCounts. It is usually small and changes all the time, so its claims are objects, not
+   * bytes.
    */
   readonly isDecidable: boolean;
   /** '' before the ledger's first event. */

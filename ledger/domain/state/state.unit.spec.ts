@@ -159,7 +159,10 @@ interface Run {
   readonly now: number;
 }
 
-/** Decides and applies a history. Checks the invariants after each command, and that its events can be undone. */
+/**
+ * Decides and applies a history. Checks the invariants after each command, and that its events can
+ * be undone.
+ */
 function play(history: readonly (readonly [Untimed, number])[]): Run {
   const state = initialState();
   const events: Sequenced[] = [];
@@ -189,7 +192,10 @@ function play(history: readonly (readonly [Untimed, number])[]): Run {
   return { state, events, now };
 }
 
-/** Each usable address is in exactly one list or set, the usage of each subnet is what counting its claims gives, and the indexes match the claims. */
+/**
+ * Each usable address is in exactly one list or set, the usage of each subnet is what counting its
+ * claims gives, and the indexes match the claims.
+ */
 function assertInvariants(state: State): void {
   for (const configured of state.subnets.values())
     expect(usageOf(configured)).to.deep.equal(usageByCounting(state, configured));

@@ -1,8 +1,9 @@
 /**
  * The undo log: how to take back changes of the state, and which claims changed.
  *
- * The state is changed in place. If a command is refused, or the append of its batch fails, the changes since a savepoint are
- * undone in reverse order. Review notes: docs/invariants.md, "Changes are undone in reverse order".
+ * The state is changed in place. If a command is refused, or the append of its batch fails, the
+ * changes since a savepoint are undone in reverse order. Review notes: docs/invariants.md, "Changes
+ * are undone in reverse order".
  */
 
 import { claimKey, type ClaimName } from './claim.ts';

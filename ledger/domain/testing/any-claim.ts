@@ -1,4 +1,7 @@
-/** Claims of any shape, for property tests. Few values, so that claims share texts, Pods and containers. */
+/**
+ * Claims of any shape, for property tests. Few values, so that claims share texts, Pods and
+ * containers.
+ */
 import fc from 'fast-check';
 import type { Attachment } from '../values/allocation.ts';
 import type { Allocation, Binding, Claim } from '../state/claim.ts';

@@ -8,7 +8,10 @@ import { attachmentKey, macKeyOf, podKeyOf, type State } from '../state/state.ts
 /** The number of fresh addresses of each pool: enough to compare the order of allocation. */
 const freshShown = 20;
 
-/** States with equal descriptions lead to equal decisions. Maps are sorted; the order of reuse is kept. */
+/**
+ * States with equal descriptions lead to equal decisions. Maps are sorted; the order of reuse is
+ * kept.
+ */
 export function describeState(state: State): object {
   const sorted = <Value>(map: Iterable<[string, Value]>): [string, Value][] =>
     [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));

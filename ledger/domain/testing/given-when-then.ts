@@ -1,4 +1,7 @@
-/** The form of the domain's specs: given these events, when this command is decided, then these events or this refusal follow. */
+/**
+ * The form of the domain's specs: given these events, when this command is decided, then these
+ * events or this refusal follow.
+ */
 import { expect } from 'chai';
 import type { Command } from '../commands/command.ts';
 import { decide } from '../decide/decide.ts';
@@ -55,8 +58,8 @@ export interface Outcome {
 }
 
 /**
- * Begins a spec. Each also checks that deciding changes nothing, that the events can be undone, and that a state restored from
- * the keys leads to the same decision.
+ * Begins a spec. Each also checks that deciding changes nothing, that the events can be undone, and
+ * that a state restored from the keys leads to the same decision.
  */
 export function given(events: readonly Event[]) {
   const whenAt = (now: number, untimed: Untimed): Outcome => {

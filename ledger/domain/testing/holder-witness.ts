@@ -1,7 +1,8 @@
 /**
- * Follows the events of a ledger, and fails at the first one that gives a Pod an address or a MAC that another Pod has on the same
- * network, with which a container of another Pod may answer, or that is reserved for another owner; or that gives anything to a Pod
- * that has ended. It knows only events.
+ * Follows the events of a ledger, and fails at the first one that gives a Pod an address or a MAC
+ * that another Pod has on the same network, with which a container of another Pod may answer, or
+ * that is reserved for another owner; or that gives anything to a Pod that has ended. It knows only
+ * events.
  */
 import { expect } from 'chai';
 import type { AddressAllocated, AddressTransferred, Event } from '../events/event.ts';
@@ -10,7 +11,10 @@ import { networkOf } from '../state/network.ts';
 /** Who uses one address, or one MAC, of a network. */
 interface Use {
   holder?: { readonly nic: string; readonly seq: number };
-  /** The containers that may answer, by "container/interface": their Pod, the address, and until when (milliseconds since 1970). */
+  /**
+   * The containers that may answer, by "container/interface": their Pod, the address, and until
+   * when (milliseconds since 1970).
+   */
   readonly containers: Map<string, { readonly pod: string; readonly address: string; until: number }>;
 }
 

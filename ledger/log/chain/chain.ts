@@ -1,6 +1,7 @@
 /**
- * The envelope of an event, its bytes, and the hash chain: `prev` of each event is the SHA-256 of the stored bytes of the previous
- * event, and the head has the hash of the last one. So the chain shows every edit, gap and swap.
+ * The envelope of an event, its bytes, and the hash chain: `prev` of each event is the SHA-256 of
+ * the stored bytes of the previous event, and the head has the hash of the last one. So the chain
+ * shows every edit, gap and swap.
  */
 import { hash as hashOf } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -138,7 +139,8 @@ export class NewerEventError extends IpledgerError {
 
 /**
  * Parses a stored line.
- * @throws IpledgerError LEDGER_DAMAGED for a line that is not an event; NewerEventError for one that this program cannot read. A
+ * @throws IpledgerError LEDGER_DAMAGED for a line that is not an event; NewerEventError for one
+ * that this program cannot read. A
  *   reader stops at such a line: it never skips an event.
  */
 export function parseEvent(text: string): StoredEvent {

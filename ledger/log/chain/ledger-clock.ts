@@ -1,7 +1,7 @@
 /**
- * Ledger time. It is never behind the head of the ledger, even if the machine's clock is set back or the clock of the last writer
- * was fast. It does not follow a machine's clock that jumps ahead, because a jump would end all cooldowns and binding timeouts
- * (docs/decisions/0016-ledger-time.md).
+ * Ledger time. It is never behind the head of the ledger, even if the machine's clock is set back
+ * or the clock of the last writer was fast. It does not follow a machine's clock that jumps ahead,
+ * because a jump would end all cooldowns and binding timeouts (docs/decisions/0016-ledger-time.md).
  */
 import { uptime } from 'node:os';
 
@@ -63,7 +63,8 @@ export class LedgerClock {
   }
 
   /**
-   * The machine's clock without jumps ahead; at least the time of the last event + the time elapsed since it was observed.
+   * The machine's clock without jumps ahead; at least the time of the last event + the time elapsed
+   * since it was observed.
    * @param notBefore the time of an earlier event that is not in the log yet.
    */
   read(notBefore = 0): ClockReading {
@@ -85,7 +86,8 @@ export class LedgerClock {
     const elapsed = monotonic - this.#readMonotonic;
     this.#readMonotonic = monotonic;
     this.#expected += elapsed;
-    // A machine may start with a clock long before ledger time and be corrected later: only the part after `min` is a jump.
+    // A machine may start with a clock long before ledger time and be corrected later: only the
+    // part after `min` is a jump.
     if (clock > min) this.#expected = Math.max(this.#expected, min - toleranceMs);
     if (clock < this.#expected - toleranceMs) this.#expected = clock; // set back
     const excess = clock - toleranceMs - this.#expected;

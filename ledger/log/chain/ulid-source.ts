@@ -1,6 +1,7 @@
 /**
- * Ids of events, commands and ledgers: ULIDs (github.com/ulid/spec), each greater than the previous one of this source. Of the ids of
- * one millisecond the first one is random, and each later one is the number after the one before it.
+ * Ids of events, commands and ledgers: ULIDs (github.com/ulid/spec), each greater than the previous
+ * one of this source. Of the ids of one millisecond the first one is random, and each later one is
+ * the number after the one before it.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -29,7 +30,8 @@ export function createUlidSource(clock: () => number = Date.now): () => string {
   return () => {
     const now = clock();
     if (now > time) begin(now);
-    // All numbers of this millisecond are used. That is rare, because the first one is random in 2^35.
+    // All numbers of this millisecond are used. That is rare, because the first one is random in
+    // 2^35.
     else if (++low === 32 ** lowDigits) begin(time + 1);
     return prefix + digitsOf(low, lowDigits);
   };

@@ -1,6 +1,6 @@
 /**
- * The revision of each claim's key in etcd. There is one for each address that was ever used, so IPv4 addresses are numbers in pages of
- * revisions, 8 bytes for each, not texts in a Map.
+ * The revision of each claim's key in etcd. There is one for each address that was ever used, so
+ * IPv4 addresses are numbers in pages of revisions, 8 bytes for each, not texts in a Map.
  */
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
@@ -28,8 +28,9 @@ export class ClaimRevisions {
 }
 
 /**
- * Revisions as numbers, which are exact up to 2^53 and smaller than a bigint. IPv4 addresses are in pages of 16: a Subnet allocates its lowest
- * addresses first, so a page is usually full. An address that is alone in its page takes as much as 16.
+ * Revisions as numbers, which are exact up to 2^53 and smaller than a bigint. IPv4 addresses are in
+ * pages of 16: a Subnet allocates its lowest addresses first, so a page is usually full. An address
+ * that is alone in its page takes as much as 16.
  */
 class SubnetRevisions {
   /** Pages by their first address. */

@@ -1,6 +1,7 @@
 /**
- * Finds the events that dropped the claim of an address, and so its history before them. The events that dropped claims of a
- * Subnet are a chain: the state names the last ones, and each event names the previous ones.
+ * Finds the events that dropped the claim of an address, and so its history before them. The events
+ * that dropped claims of a Subnet are a chain: the state names the last ones, and each event names
+ * the previous ones.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -26,8 +27,10 @@ export class DropChain {
   }
 
   /**
-   * The last event before `seq` that dropped the claim; 0 for none. Reads only as much of the chain as needed, 64 events at a time.
-   * @throws IpledgerError LEDGER_DAMAGED for another type of event in the chain; errors of the ledger.
+   * The last event before `seq` that dropped the claim; 0 for none. Reads only as much of the chain
+   * as needed, 64 events at a time.
+   * @throws IpledgerError LEDGER_DAMAGED for another type of event in the chain; errors of the
+   * ledger.
    */
   async lastBefore(seq: Seq): Promise<Seq> {
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Finds the earlier events that an event depends on. The end of a binding does not name the node; its start does. Only the event
- * that allocated an address names the Pod's owner.
+ * Finds the earlier events that an event depends on. The end of a binding does not name the node;
+ * its start does. Only the event that allocated an address names the Pod's owner.
  */
 import type { AddressBound, AddressUnbound, Event } from '../../domain/events/event.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -15,8 +15,8 @@ const maxSteps = 100;
 export type EarlierEvents = ReadonlyMap<Seq, StoredEvent>;
 
 /**
- * Finds the start of the binding for each event that ends one. It follows `before` backwards, for all events and addresses in
- * parallel. Events without a found start are not in the result.
+ * Finds the start of the binding for each event that ends one. It follows `before` backwards, for
+ * all events and addresses in parallel. Events without a found start are not in the result.
  * @throws errors of the ledger.
  */
 export async function findBindingStarts(
@@ -55,8 +55,8 @@ const isStartOf = (event: Event, end: Event): event is AddressBound =>
   event.data.interface === (end as AddressUnbound).data.interface;
 
 /**
- * Finds the event that allocated the addresses of each event: the event itself, the one it names, or the one that the start of its
- * binding names.
+ * Finds the event that allocated the addresses of each event: the event itself, the one it names,
+ * or the one that the start of its binding names.
  * @throws errors of the ledger.
  */
 export async function findGrants(

@@ -22,7 +22,8 @@ export interface ExportPage {
 
 /**
  * Yields the lines in pages. The range may begin and end inside a command.
- * @throws IpledgerError INVALID_REQUEST for a range that ends before it begins, or beyond the ledger; POSITION_GONE when the first
+ * @throws IpledgerError INVALID_REQUEST for a range that ends before it begins, or beyond the
+ * ledger; POSITION_GONE when the first
  *   event is no longer available; LEDGER_DAMAGED for a gap or a broken chain; errors of the ledger.
  */
 export async function* exportLines(
@@ -34,7 +35,8 @@ export async function* exportLines(
   const end = to ?? head.seq;
   if (to !== undefined && to < from)
     throw new IpledgerError('INVALID_REQUEST', `the range from event ${from} to event ${to} ends before it begins`);
-  // A client that continues after the last event is current; one that continues further has events that the ledger lacks.
+  // A client that continues after the last event is current; one that continues further has events
+  // that the ledger lacks.
   if (from > head.seq + 1)
     throw new IpledgerError('INVALID_REQUEST', `event ${from} does not exist: the ledger ends with event ${head.seq}`);
   if (end > head.seq)

@@ -1,9 +1,9 @@
 /**
- * Computes a past state by a fold of the log up to a position. It applies the same `evolve` as the writer, so the result is the
- * state that past decisions saw.
+ * Computes a past state by a fold of the log up to a position. It applies the same `evolve` as the
+ * writer, so the result is the state that past decisions saw.
  *
- * The fold reads the log in pages and keeps only one state. It yields to the event loop regularly, so a fold of millions of events
- * does not delay the writer.
+ * The fold reads the log in pages and keeps only one state. It yields to the event loop regularly,
+ * so a fold of millions of events does not delay the writer.
  */
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
@@ -45,8 +45,10 @@ export type EventObserver = (past: StateBeforeEvent, event: StoredEvent) => void
 export const initialStateAtHead = (): StateAtHead => ({ state: initialState(), head: emptyHead });
 
 /**
- * Folds the log from a position (the beginning, or the end state of a segment) to another. It changes the given state.
- * @throws IpledgerError POSITION_GONE for an event beyond the log; LEDGER_DAMAGED when the log has a gap, a broken chain or an
+ * Folds the log from a position (the beginning, or the end state of a segment) to another. It
+ * changes the given state.
+ * @throws IpledgerError POSITION_GONE for an event beyond the log; LEDGER_DAMAGED when the log has
+ * a gap, a broken chain or an
  *   unreadable event; errors of the ledger; AbortError when the signal is aborted.
  */
 export async function fold(
@@ -92,7 +94,8 @@ const isBeyond = ({ sequenced }: StoredEvent, until: FoldEnd): boolean =>
   typeof until === 'object' && 'at' in until && sequenced.at > until.at;
 
 /**
- * Applies the events of one command: all of them or, if one does not follow the chain, none. Returns the head after them.
+ * Applies the events of one command: all of them or, if one does not follow the chain, none.
+ * Returns the head after them.
  * @param observe called before each event, with the state and the head before it.
  * @throws IpledgerError LEDGER_DAMAGED
  */

@@ -1,8 +1,10 @@
 /**
- * The part of a standby that follows the log and answers reads from its state, which contains only committed events.
+ * The part of a standby that follows the log and answers reads from its state, which contains only
+ * committed events.
  *
- * A linearizable read waits for a read of etcd's head that begins after it, and for the events up to that head. All reads that
- * arrive during one read of the head share the next. While etcd does not reply, no linearizable read is answered.
+ * A linearizable read waits for a read of etcd's head that begins after it, and for the events up
+ * to that head. All reads that arrive during one read of the head share the next. While etcd does
+ * not reply, no linearizable read is answered.
  */
 import { pause, waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -70,7 +72,8 @@ export class Follower {
 
   /**
    * Answers as of a moment after the call.
-   * @throws IpledgerError the refusal of `read`; UNAVAILABLE after the deadline; OVERLOADED; NOT_WRITER as above.
+   * @throws IpledgerError the refusal of `read`; UNAVAILABLE after the deadline; OVERLOADED;
+   * NOT_WRITER as above.
    */
   readLinearizable<Answer>(read: StateRead<Answer>, { until, signal }: ReadDeadline): Promise<ProvenAnswer<Answer>> {
     return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 /**
- * Ends fences: an address is served again as soon as its key has the value that the log implies. So an operator restores a key, and
- * restarts nothing. Each replica reads the keys of its own fences, because a fence is in memory only.
+ * Ends fences: an address is served again as soon as its key has the value that the log implies. So
+ * an operator restores a key, and restarts nothing. Each replica reads the keys of its own fences,
+ * because a fence is in memory only.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -26,7 +27,8 @@ export interface LiftFencesOptions {
 
 /**
  * Runs until the signal is aborted.
- * @throws IpledgerError LEDGER_DAMAGED when a key is readable that was not when this replica started: the replica has no claim of it,
+ * @throws IpledgerError LEDGER_DAMAGED when a key is readable that was not when this replica
+ * started: the replica has no claim of it,
  *   and has to be loaded again.
  */
 export async function liftFences({ replica, log, intervalMs }: LiftFencesOptions, signal: AbortSignal): Promise<void> {

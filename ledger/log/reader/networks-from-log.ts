@@ -17,8 +17,9 @@ interface ClaimNetworks {
 }
 
 /**
- * Returns the networks of claims that lack them. Reads the log once, and not for an empty list. If the log is not readable (the events
- * are sealed, and there is no archive), the networks stay unknown, and the claims count only in their own Subnet.
+ * Returns the networks of claims that lack them. Reads the log once, and not for an empty list. If
+ * the log is not readable (the events are sealed, and there is no archive), the networks stay
+ * unknown, and the claims count only in their own Subnet.
  * @throws IpledgerError UNAVAILABLE; AbortError.
  */
 export async function networksFromLog(
@@ -36,7 +37,8 @@ export async function networksFromLog(
   const isRelevant = (event: Sequenced): boolean =>
     otherKeyOf(event)?.kind === 'subnets' ||
     addressesOf(event).some((address) => keys.has(claimKey({ subnet: event.subnet, address })));
-  // A fold of only the events of these claims and of Subnets gives the same claims as a fold of all events.
+  // A fold of only the events of these claims and of Subnets gives the same claims as a fold of all
+  // events.
   const state = initialRecord();
   try {
     for await (const lines of ledger.read(1, signal))

@@ -1,6 +1,7 @@
 /**
- * The ledger in the memory of one allocator: the state at a head, and the listeners for new events. A standby and the writer have
- * the same replica: the standby follows the log, the writer appends to it.
+ * The ledger in the memory of one allocator: the state at a head, and the listeners for new events.
+ * A standby and the writer have the same replica: the standby follows the log, the writer appends
+ * to it.
  */
 import { storeNewest } from '../../../lib/maps.ts';
 import { waitForCallback } from '../../../lib/process/abortable.ts';
@@ -57,8 +58,10 @@ export class Replica {
   }
 
   /**
-   * Loads the ledger's current snapshot. An address with an unreadable key is fenced; all other addresses work.
-   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for an unreadable head, Subnet, pool or address key name.
+   * Loads the ledger's current snapshot. An address with an unreadable key is fenced; all other
+   * addresses work.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for an unreadable head, Subnet, pool or
+   * address key name.
    */
   static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock(), log?: Logger): Promise<Replica> {
     const snapshot = await ledger.load(signal);
@@ -108,8 +111,9 @@ export class Replica {
   }
 
   /**
-   * Whether the refusal of this Pod uid for this reason is already recorded. A waiting Pod is refused every few seconds, and the
-   * log is permanent. So with more refused Pods than this list holds, the log takes at most that many refusals an hour.
+   * Whether the refusal of this Pod uid for this reason is already recorded. A waiting Pod is
+   * refused every few seconds, and the log is permanent. So with more refused Pods than this list
+   * holds, the log takes at most that many refusals an hour.
    */
   hasRecordedRefusal(refusal: AllocationRefused): boolean {
     if (this.#refusals.has(refusalKey(refusal))) return true;
@@ -131,7 +135,8 @@ export class Replica {
 
   /**
    * Reads and applies the events after the head.
-   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the log has a gap, a broken chain or an unreadable event, or was rewound.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the log has a gap, a broken chain or an
+   * unreadable event, or was rewound.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     // The head first: the log, which is read later, must then reach at least as far.

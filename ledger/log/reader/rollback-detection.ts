@@ -1,6 +1,7 @@
 /**
- * Detects that etcd was restored from an older backup, and freezes the ledger. The restored ledger is consistent in itself: only
- * a client that has read a later position can show that events are missing.
+ * Detects that etcd was restored from an older backup, and freezes the ledger. The restored ledger
+ * is consistent in itself: only a client that has read a later position can show that events are
+ * missing.
  */
 import { undefinedIfGone } from '../../../lib/errors.ts';
 import { type Head, parseEvent } from '../chain/chain.ts';

@@ -1,10 +1,12 @@
 /**
- * Which members of etcd's cluster answer. Each is probed at an interval, with a read that needs the quorum. A member whose packets
- * are lost refuses nothing: its calls would wait for their deadlines. So a member is silent when its probe is late and a later
- * probe of another member was answered. If all members are slow, none is silent.
+ * Which members of etcd's cluster answer. Each is probed at an interval, with a read that needs the
+ * quorum. A member whose packets are lost refuses nothing: its calls would wait for their
+ * deadlines. So a member is silent when its probe is late and a later probe of another member was
+ * answered. If all members are slow, none is silent.
  *
- * A member that follows forwards a write to the leader. If the leader is lost, so is the write, and the member waits for it in vain
- * although it answers probes. So calls in flight end with an election, which a later term in the answers shows.
+ * A member that follows forwards a write to the leader. If the leader is lost, so is the write, and
+ * the member waits for it in vain although it answers probes. So calls in flight end with an
+ * election, which a later term in the answers shows.
  */
 import { errorMessage } from '../../../lib/errors.ts';
 import { GRPCUnavailableError } from 'etcd3';
@@ -54,8 +56,8 @@ export class ClusterHealth {
   }
 
   /**
-   * The signals that end a call which begins now. A member that is lost is called only while no member answers, so that call ends
-   * when one does.
+   * The signals that end a call which begins now. A member that is lost is called only while no
+   * member answers, so that call ends when one does.
    */
   callEnds(index: number): readonly AbortSignal[] {
     const lost = this.lost(index);

@@ -1,6 +1,7 @@
 /**
- * How the allocator authenticates to etcd: by client certificate, by user and password, by both or neither. The client package
- * reads certificates only once, so its channels get credentials that follow the certificate files.
+ * How the allocator authenticates to etcd: by client certificate, by user and password, by both or
+ * neither. The client package reads certificates only once, so its channels get credentials that
+ * follow the certificate files.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -21,7 +22,8 @@ export interface EtcdAccess {
 }
 
 /**
- * Reads IPLEDGER_ETCD_CA, _CERT, _KEY, _USER and _PASSWORD_FILE. Set only IPLEDGER_ETCD_CA for an etcd that requests no certificate.
+ * Reads IPLEDGER_ETCD_CA, _CERT, _KEY, _USER and _PASSWORD_FILE. Set only IPLEDGER_ETCD_CA for an
+ * etcd that requests no certificate.
  * @throws Error with the missing variable or the unusable file.
  */
 export function etcdAccessFromEnvironment(env: NodeJS.ProcessEnv, log: Logger): EtcdAccess {
@@ -79,7 +81,8 @@ export function useCertificates(client: Etcd3, certificates: CertificateReloader
     const address = host.host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
     const isAddress = isIP(address) !== 0;
     host.channelCredentials = credentialsFor(certificates, isAddress ? address : undefined);
-    // TLS allows no IP address as server name (SNI); checkServerIdentity compares the certificate with the address.
+    // TLS allows no IP address as server name (SNI); checkServerIdentity compares the certificate
+    // with the address.
     if (isAddress) host.channelOptions = { ...host.channelOptions, 'grpc.ssl_target_name_override': 'etcd' };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Sends an encoded request over the channels of the etcd client package: the same hosts, credentials, deadline and errors as its
- * other calls. Only the encoding and decoding differ.
+ * Sends an encoded request over the channels of the etcd client package: the same hosts,
+ * credentials, deadline and errors as its other calls. Only the encoding and decoding differ.
  */
 import type { Client, Metadata } from '@grpc/grpc-js';
 import { castGrpcError, type Etcd3, GRPCUnavailableError, type ITxnResponse } from 'etcd3';
@@ -25,8 +25,8 @@ export interface KvCall<Request, Reply, Result> {
 const readsPerMember = 2;
 
 /**
- * Sends a transaction once, and a read to the next members while one cannot be reached. A token that etcd no longer accepts is
- * replaced, and the request sent again: etcd has not executed it.
+ * Sends a transaction once, and a read to the next members while one cannot be reached. A token
+ * that etcd no longer accepts is replaced, and the request sent again: etcd has not executed it.
  * @throws the errors of the client package
  */
 export async function callKv<Request, Reply, Result>(

@@ -1,7 +1,8 @@
 /**
- * The connection to etcd. The client package serves as a typed stub only. Its retries would report a committed transaction as a
- * conflict, its circuit breaker treats a large reply as an outage, it sets no deadlines, and it takes any member of the cluster.
- * So the first two are off, and deadlines and members are chosen here.
+ * The connection to etcd. The client package serves as a typed stub only. Its retries would report
+ * a committed transaction as a conflict, its circuit breaker treats a large reply as an outage, it
+ * sets no deadlines, and it takes any member of the cluster. So the first two are off, and
+ * deadlines and members are chosen here.
  */
 import { Etcd3, type IOptions } from 'etcd3';
 import { ClusterHealth } from './cluster-health.ts';
@@ -33,8 +34,8 @@ export class EtcdClient extends Etcd3 {
 }
 
 /**
- * Connects without retries and without a circuit breaker. Each call that is not a stream has a deadline, and goes to a member that
- * answers.
+ * Connects without retries and without a circuit breaker. Each call that is not a stream has a
+ * deadline, and goes to a member that answers.
  * @throws Error when endpoints and access do not match.
  */
 export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {}): EtcdClient {

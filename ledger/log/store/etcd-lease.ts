@@ -1,6 +1,6 @@
 /**
- * A lease in etcd with its own renewal loop. The holder gives it up before etcd expires it, counted from the time when the last
- * successful renewal was sent.
+ * A lease in etcd with its own renewal loop. The holder gives it up before etcd expires it, counted
+ * from the time when the last successful renewal was sent.
  */
 import type { Duplex } from 'node:stream';
 import type { Metadata } from '@grpc/grpc-js';

@@ -80,7 +80,10 @@ describe('EtcdLedger on a real etcd', () => {
       );
       await client.kv.txn({ compare: [], success, failure: [] });
     }
-    /** The texts that are read, while after the first page `change` runs and etcd compacts all earlier revisions. */
+    /**
+     * The texts that are read, while after the first page `change` runs and etcd compacts all
+     * earlier revisions.
+     */
     async function readWhile(change: () => Promise<unknown>): Promise<string[]> {
       const texts: string[] = [];
       for await (const page of ledger.read(1, never)) {
@@ -159,7 +162,8 @@ describe('EtcdLedger on a real etcd', () => {
     it('returns unknown for an append whose reply is lost; the log shows that it happened', async () => {
       proxy.dropBytes('replies');
       const lost = ledger.append(firstBatch);
-      // Waits for the append itself: the first dropped bytes may belong to HTTP/2, and to no request.
+      // Waits for the append itself: the first dropped bytes may belong to HTTP/2, and to no
+      // request.
       const direct = new EtcdLedger(client);
       while ((await direct.head(never)).seq === 0) await turn();
       proxy.cut();

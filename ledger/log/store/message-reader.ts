@@ -18,8 +18,8 @@ export const headerTag = bytesTag(1);
 const revisionTag = numberTag(3);
 
 /**
- * Reads the fields of a message in their order. Each method takes the end of the message that contains the field, and never reads
- * beyond it.
+ * Reads the fields of a message in their order. Each method takes the end of the message that
+ * contains the field, and never reads beyond it.
  * @throws IpledgerError UNAVAILABLE (each method) for bytes that are not such a message.
  */
 export class MessageReader {

@@ -1,4 +1,7 @@
-/** Calls to a cluster while one or two of its members lose packets. Three proxies to one etcd stand for three members. */
+/**
+ * Calls to a cluster while one or two of its members lose packets. Three proxies to one etcd stand
+ * for three members.
+ */
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';

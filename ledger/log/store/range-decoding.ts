@@ -1,6 +1,7 @@
 /**
- * Decodes a RangeResponse of etcd (api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto) in one pass, to what the ledger needs of it. The
- * client package would make an object with two Buffers and four decimal texts for each key.
+ * Decodes a RangeResponse of etcd (api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto) in one pass, to
+ * what the ledger needs of it. The client package would make an object with two Buffers and four
+ * decimal texts for each key.
  */
 import { bytesTag, headerTag, MessageReader, numberTag } from './message-reader.ts';
 

@@ -1,10 +1,11 @@
 /**
- * Splits a long range into requests to etcd. For each request etcd counts all keys of its range, even if it returns few: the
- * first page of an open range costs as much as the complete log. But log keys are numbered, so a request can have exactly the
- * range that fills a page.
+ * Splits a long range into requests to etcd. For each request etcd counts all keys of its range,
+ * even if it returns few: the first page of an open range costs as much as the complete log. But
+ * log keys are numbered, so a request can have exactly the range that fills a page.
  *
- * Pages of other keys end before the log. How many keys a range of them has is unknown, but the last page shows which beginning its keys
- * share: the range of the next page ends with the keys that share it, too. They are usually few pages, and never all Subnets.
+ * Pages of other keys end before the log. How many keys a range of them has is unknown, but the
+ * last page shows which beginning its keys share: the range of the next page ends with the keys
+ * that share it, too. They are usually few pages, and never all Subnets.
  */
 import type { Seq } from '../../domain/values/ledger.ts';
 import { keyPrefix, logKey, logPrefix, prefixEnd, seqOfKey } from './keys.ts';
@@ -38,8 +39,8 @@ export function firstPageRange({ from, end }: PageRange, paging: Paging): PageRa
 }
 
 /**
- * The range of the page after `read`; undefined when all keys up to `end` are read. A page of the log that is not full means the
- * end of the log or a gap: then the next range is the complete rest.
+ * The range of the page after `read`; undefined when all keys up to `end` are read. A page of the
+ * log that is not full means the end of the log or a gap: then the next range is the complete rest.
  * @param paging the paging of `read`, and the size of the next page if it differs.
  */
 export function nextPageRange(

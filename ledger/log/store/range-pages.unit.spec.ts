@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { prefixEnd, logKey, logPrefix, keyPrefix } from './keys.ts';
 import { firstPageRange, nextPageKeys, maxPageBytes, type PageRange, nextPageRange } from './range-pages.ts';
 
-/** The ranges that are requested from a store with these keys, and the keys that it returns, four keys a page. */
+/**
+ * The ranges that are requested from a store with these keys, and the keys that it returns, four
+ * keys a page.
+ */
 function readAll(keys: readonly string[], range: PageRange, logStart = 1) {
   const [requested, received]: [PageRange[], string[]] = [[], []];
   const paging = { pageSize: 4, logStart };

@@ -1,4 +1,6 @@
-/** Fixtures of the ledger contract: the store under test, and the batches that the suites append. */
+/**
+ * Fixtures of the ledger contract: the store under test, and the batches that the suites append.
+ */
 import { allocated, subnetConfigured } from '../../domain/testing/event-fixtures.ts';
 import type { Event } from '../../domain/events/event.ts';
 import type { Head } from '../chain/chain.ts';

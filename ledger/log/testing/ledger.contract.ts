@@ -1,4 +1,7 @@
-/** The contract of every Ledger. Both implementations pass it, so a spec on the memory ledger also holds for etcd. */
+/**
+ * The contract of every Ledger. Both implementations pass it, so a spec on the memory ledger also
+ * holds for etcd.
+ */
 import { expect } from 'chai';
 import { subnetConfigured } from '../../domain/testing/event-fixtures.ts';
 import type { Event } from '../../domain/events/event.ts';

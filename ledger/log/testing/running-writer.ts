@@ -95,7 +95,10 @@ function addressesOf(state: State, untimed: Untimed): string[] {
   );
 }
 
-/** A batch of these events after a head, each from a command of its own. `more` overrides parts of the batch. */
+/**
+ * A batch of these events after a head, each from a command of its own. `more` overrides parts of
+ * the batch.
+ */
 export function batchOf(before: Head, events: readonly Event[], more: Partial<Batch> = {}): Batch {
   const wrapping = {
     part: [1, 1],

@@ -1,6 +1,6 @@
 /**
- * A ledger behind a faulty network, for specs. Each append takes the next fault of a list; without one it succeeds. A fault
- * receives the real append, and may call it now, later or never.
+ * A ledger behind a faulty network, for specs. Each append takes the next fault of a list; without
+ * one it succeeds. A fault receives the real append, and may call it now, later or never.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';

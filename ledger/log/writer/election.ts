@@ -1,7 +1,7 @@
 /**
- * Leader election: the replica that holds /ipledger/v1/writer, a key on a lease, is the writer. The election is for liveness only.
- * Safety comes from the compare of the head in each append. The append also compares the create revision of this key, so that a
- * deposed writer stops.
+ * Leader election: the replica that holds /ipledger/v1/writer, a key on a lease, is the writer. The
+ * election is for liveness only. Safety comes from the compare of the head in each append. The
+ * append also compares the create revision of this key, so that a deposed writer stops.
  */
 import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -58,8 +58,8 @@ export async function currentWriter(client: Etcd3): Promise<Candidate | undefine
 }
 
 /**
- * Reports the current writer, now and after each change, until the signal is aborted. The report may be out of date: a former
- * writer rejects requests with NOT_WRITER.
+ * Reports the current writer, now and after each change, until the signal is aborted. The report
+ * may be out of date: a former writer rejects requests with NOT_WRITER.
  */
 export async function observeWriter(
   client: Etcd3,
@@ -92,7 +92,8 @@ async function campaignOnce(
       success: [{ request_put: { key, value: Buffer.from(JSON.stringify(candidate)), lease: lease.id } }],
     })
     .catch(async (error: unknown) => {
-      // The key may have been written: revoke its lease, so that it does not block the next candidate.
+      // The key may have been written: revoke its lease, so that it does not block the next
+      // candidate.
       await lease.revoke().catch(() => undefined);
       throw error;
     });

@@ -1,10 +1,11 @@
 /**
- * The live replicas, each with a key on its own lease; for liveness only. The key lists the schema versions that the replica
- * reads, so that the writer writes no event that stops a replica. It also has the replica's clock time, so that a replica with a
- * wrong clock does not become the writer.
+ * The live replicas, each with a key on its own lease; for liveness only. The key lists the schema
+ * versions that the replica reads, so that the writer writes no event that stops a replica. It also
+ * has the replica's clock time, so that a replica with a wrong clock does not become the writer.
  *
- * The writer does not see a replica that is too old to have such a key, has just started, or has lost its lease. Then it may
- * write events that this replica cannot read. The replica stops and reports that it needs an upgrade; it never skips an event.
+ * The writer does not see a replica that is too old to have such a key, has just started, or has
+ * lost its lease. Then it may write events that this replica cannot read. The replica stops and
+ * reports that it needs an upgrade; it never skips an event.
  */
 import type { Etcd3, IKeyValue } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -202,8 +203,8 @@ function parseMember(value: Buffer): (Member & { readonly at?: string })[] {
 const maxSkewMs = 30_000;
 
 /**
- * How far this clock differs from those of most replicas, if most of them agree. Undefined when it agrees with them, or when it
- * cannot be decided: if only two clocks differ, either may be right.
+ * How far this clock differs from those of most replicas, if most of them agree. Undefined when it
+ * agrees with them, or when it cannot be decided: if only two clocks differ, either may be right.
  * @param aheadMs how far this clock is ahead of each other one.
  */
 export function clockSkewMs(aheadMs: readonly number[]): number | undefined {

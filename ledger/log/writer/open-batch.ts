@@ -1,6 +1,7 @@
 /**
- * A batch that is not sent yet: the requests in it, decided in the order of their arrival. While the append of another batch is in
- * flight, this one is decided against the state after that batch (docs/decisions/0040-decide-during-an-append.md).
+ * A batch that is not sent yet: the requests in it, decided in the order of their arrival. While
+ * the append of another batch is in flight, this one is decided against the state after that batch
+ * (docs/decisions/0040-decide-during-an-append.md).
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { BatchBuilder } from './batch.ts';
@@ -61,8 +62,8 @@ export class OpenBatch {
   }
 
   /**
-   * Whether the decisions must be made again before they are sent, because another append was in flight for long, or a caller has
-   * left or a deadline has passed during it.
+   * Whether the decisions must be made again before they are sent, because another append was in
+   * flight for long, or a caller has left or a deadline has passed during it.
    */
   get isOutdated(): boolean {
     if (performance.now() - this.#firstDecidedAt > maxAgeMs) return true;

@@ -1,7 +1,8 @@
 /**
- * The requests that wait for a decision. Kinds of identities take turns, and so do the identities of a kind: one with many requests
- * delays another by one request for each of its own, and many agents or users delay the watcher no more than one.
- * A request whose decision is undone returns to the front.
+ * The requests that wait for a decision. Kinds of identities take turns, and so do the identities
+ * of a kind: one with many requests delays another by one request for each of its own, and many
+ * agents or users delay the watcher no more than one. A request whose decision is undone returns to
+ * the front.
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { IpledgerError } from '../../../lib/errors.ts';

@@ -1,8 +1,8 @@
 /**
- * Appends of unknown outcome. All of them follow the same head, so all have the same event number: at most one of them happens.
- * Once the log has an event with that number, no other append can happen. An append that etcd refused does not happen after the
- * refusal, so the next read of the log shows its outcome.
- * Review notes: docs/invariants.md, "An unknown outcome stays unknown".
+ * Appends of unknown outcome. All of them follow the same head, so all have the same event number:
+ * at most one of them happens. Once the log has an event with that number, no other append can
+ * happen. An append that etcd refused does not happen after the refusal, so the next read of the
+ * log shows its outcome. Review notes: docs/invariants.md, "An unknown outcome stays unknown".
  */
 import type { Seq } from '../../domain/values/ledger.ts';
 import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
@@ -34,8 +34,8 @@ export class UnknownOutcomes {
   }
 
   /**
-   * Returns the requests of the append that happened, judged by the event in the log. While the log has none, drops the appends that
-   * etcd refused. The log was read after the last append.
+   * Returns the requests of the append that happened, judged by the event in the log. While the log
+   * has none, drops the appends that etcd refused. The log was read after the last append.
    */
   resolve(eventAt: (seq: Seq) => StoredEvent | undefined): readonly DecidedRequest[] {
     const [first] = this.#appends;

@@ -29,7 +29,10 @@ import { type Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
 
 type FaultName = 'lostRequest' | 'lostReply' | 'late' | 'overtaken';
 
-/** One step: a command to one of two writers, a fault between a writer and etcd, or some event loop turns. */
+/**
+ * One step: a command to one of two writers, a fault between a writer and etcd, or some event loop
+ * turns.
+ */
 type Step =
   | { readonly kind: 'command'; readonly to: 0 | 1; readonly command: Untimed }
   | { readonly kind: 'fault'; readonly at: 0 | 1; readonly fault: FaultName }

@@ -5,11 +5,13 @@
  *   3 end the batch when the transaction is full
  *   4 prove the batch: append it or, if it has no events, read the head (linearizable)
  *   5 answer all requests, each with the head at which its answer is true
- * One transaction is in flight at a time. New requests are decided during it, against the state after it, and sent when it is
- * committed. Every answer waits for step 4, also a refusal or the answer to a repeated request. When the head has moved, or an
- * append has an unknown outcome, the writer undoes both batches and reads the tail of the log. It never sends an append again. If
- * the log has its events, the append happened, and its requests are answered. All other requests are decided again. Of two appends
- * after one head only one can happen. Queries are answered from that read of the log: a full etcd rejects every append, for hours.
+ * One transaction is in flight at a time. New requests are decided during it, against the state
+ * after it, and sent when it is committed. Every answer waits for step 4, also a refusal or the
+ * answer to a repeated request. When the head has moved, or an append has an unknown outcome, the
+ * writer undoes both batches and reads the tail of the log. It never sends an append again. If the
+ * log has its events, the append happened, and its requests are answered. All other requests are
+ * decided again. Of two appends after one head only one can happen. Queries are answered from that
+ * read of the log: a full etcd rejects every append, for hours.
  */
 import { backoffMs, pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -93,8 +95,9 @@ export class Writer {
   }
 
   /**
-   * Processes batches until the signal is aborted or another replica is the writer. Then each queued request fails: with
-   * NOT_WRITER if it had no effect, with UNAVAILABLE if an append of unknown outcome may have executed it.
+   * Processes batches until the signal is aborted or another replica is the writer. Then each
+   * queued request fails: with NOT_WRITER if it had no effect, with UNAVAILABLE if an append of
+   * unknown outcome may have executed it.
    * @throws IpledgerError LEDGER_DAMAGED when the log cannot be followed.
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -229,7 +232,8 @@ export class Writer {
     if (appended.kind === 'frozen') return this.#refuseFrozen(decided);
     this.#queue.putBack(decided.map(({ queued }) => queued));
     if (appended.kind === 'rejected') {
-      // One request is the cause, or etcd has lower limits than configured here: retry each in a batch of its own.
+      // One request is the cause, or etcd has lower limits than configured here: retry each in a
+      // batch of its own.
       this.#singleRequestBatches = decided.length;
       return 'done';
     }
@@ -254,8 +258,8 @@ export class Writer {
   }
 
   /**
-   * The head proves a batch without events, except for requests that an earlier append of unknown outcome may still execute.
-   * These return to the queue until that outcome is known.
+   * The head proves a batch without events, except for requests that an earlier append of unknown
+   * outcome may still execute. These return to the queue until that outcome is known.
    */
   #provableRequests({ builder, decided }: OpenBatch): readonly DecidedRequest[] {
     if (builder.events.length > 0) return decided;

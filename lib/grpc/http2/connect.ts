@@ -1,6 +1,6 @@
 /**
- * The gRPC client of the command line and the agent, on Node's HTTP/2 alone. It has what these use: unary calls and server streams.
- * See docs/decisions/0023-clients-without-grpc-js.md.
+ * The gRPC client of the command line and the agent, on Node's HTTP/2 alone. It has what these use:
+ * unary calls and server streams. See docs/decisions/0023-clients-without-grpc-js.md.
  */
 import {
   type ClientHttp2Session,
@@ -18,8 +18,8 @@ import { callFailure, failureOf, type StreamEnd, unsentFailure } from './failure
 import { SessionKeeper } from './session-keeper.ts';
 
 /**
- * Returns a connection to the replicas at `endpoints`: "host:port", or several separated by commas; the first one is used first.
- * It connects at the first call. Close it with `close()`.
+ * Returns a connection to the replicas at `endpoints`: "host:port", or several separated by commas;
+ * the first one is used first. It connects at the first call. Close it with `close()`.
  * @param server the identity that the server's certificate must have, with TLS
  * @param onDisconnected called when the connection to a replica has ended, after its last reply
  * @throws Error without an endpoint
@@ -162,9 +162,11 @@ export function frameMessage(message: Buffer): Buffer {
 }
 
 /**
- * Yields the messages of a stream of bytes. It reads further bytes when the consumer takes the next message.
+ * Yields the messages of a stream of bytes. It reads further bytes when the consumer takes the next
+ * message.
  * @param maxBytes of one message
- * @throws CallFailure RESOURCE_EXHAUSTED for a longer message; INTERNAL for a compressed one, or one that is cut off
+ * @throws CallFailure RESOURCE_EXHAUSTED for a longer message; INTERNAL for a compressed one, or
+ * one that is cut off
  */
 export async function* readMessages(bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];

@@ -1,6 +1,7 @@
 /**
- * When a client pings its server. A cluster has thousands of agents without a call for minutes, whose pings at a short interval would
- * be most of what an allocator does. So a connection is pinged often while it is used, and with the first call after a rest.
+ * When a client pings its server. A cluster has thousands of agents without a call for minutes,
+ * whose pings at a short interval would be most of what an allocator does. So a connection is
+ * pinged often while it is used, and with the first call after a rest.
  */
 
 export interface PingIntervals {

@@ -1,6 +1,7 @@
 /**
- * The HTTP/2 connection to one replica. It is opened when a call needs it, and again after it has ended. Pings detect a replica that
- * hangs. After a failed attempt calls fail immediately for a while, which doubles with each further failure.
+ * The HTTP/2 connection to one replica. It is opened when a call needs it, and again after it has
+ * ended. Pings detect a replica that hangs. After a failed attempt calls fail immediately for a
+ * while, which doubles with each further failure.
  */
 import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
 import { errorMessage } from '../../errors.ts';
@@ -142,7 +143,10 @@ function untilReady(session: ClientHttp2Session): Promise<void> {
   });
 }
 
-/** Pings the server. Without a reply in time the connection ends with its calls. Returns what to do when a call begins. */
+/**
+ * Pings the server. Without a reply in time the connection ends with its calls. Returns what to do
+ * when a call begins.
+ */
 function keepAlive(session: ClientHttp2Session, { keepaliveTimeoutMs, ...intervals }: Keepalive): () => void {
   const schedule = new PingSchedule(intervals, performance.now());
   let timeout: NodeJS.Timeout | undefined;

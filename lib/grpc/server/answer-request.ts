@@ -18,8 +18,9 @@ export interface ForwardableCall {
 export interface ServeOptions {
   readonly log: Logger;
   /**
-   * Answers a call whose handler threw NOT_WRITER: returns the bytes of the writer's reply, or what `here` returns once this replica
-   * is the writer. Absent: such a call fails. Not called for a call that another replica forwarded.
+   * Answers a call whose handler threw NOT_WRITER: returns the bytes of the writer's reply, or what
+   * `here` returns once this replica is the writer. Absent: such a call fails. Not called for a
+   * call that another replica forwarded.
    */
   readonly forward?: <Reply>(call: ForwardableCall, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
   /** Called after a unary call, with its path and "OK" or its error code. */

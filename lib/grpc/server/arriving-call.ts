@@ -99,7 +99,8 @@ export class ArrivingCall {
   /**
    * Counts the call, and its connection, for the client that was verified.
    * @param caller whose request it is: another one than the client for a forwarded call
-   * @throws IpledgerError OVERLOADED beyond the limits of the client; INVALID_REQUEST for a request over the limit of the caller
+   * @throws IpledgerError OVERLOADED beyond the limits of the client; INVALID_REQUEST for a request
+   * over the limit of the caller
    */
   identify(client: Identity, caller: Identity): void {
     if (!this.#connection.identify(client)) {
@@ -133,8 +134,9 @@ export class ArrivingCall {
   }
 
   /**
-   * Answers a refused call: a second or two later if its client has many, so that refusals cost the server little however fast they are
-   * repeated. A client that sends more than it can wait for is disconnected, unless it is a program of ipledger.
+   * Answers a refused call: a second or two later if its client has many, so that refusals cost the
+   * server little however fast they are repeated. A client that sends more than it can wait for is
+   * disconnected, unless it is a program of ipledger.
    */
   sendRefusal(send: () => void): void {
     if (this.#isRefusalSent) return;

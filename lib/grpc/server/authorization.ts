@@ -1,7 +1,7 @@
 /**
- * Authorizes every call on a server with TLS, including health and reflection. The identity comes from the certificate, or from a
- * bearer token if the server accepts tokens; the permission from the table in permissions.ts. Handlers get the identity, and
- * authorize nothing themselves.
+ * Authorizes every call on a server with TLS, including health and reflection. The identity comes
+ * from the certificate, or from a bearer token if the server accepts tokens; the permission from
+ * the table in permissions.ts. Handlers get the identity, and authorize nothing themselves.
  */
 import type { ServerHttp2Session } from 'node:http2';
 import { TLSSocket } from 'node:tls';
@@ -44,9 +44,10 @@ export const callerOf = (metadata: Metadata): Identity | undefined => callers.ge
 const unverifiedMs = 60_000;
 
 /**
- * How to verify the caller of a stream again; undefined for a caller with a certificate, which is verified once for its connection. The
- * function throws IpledgerError UNAUTHENTICATED or PERMISSION_DENIED when a new call would be rejected, and other errors after a minute in which that could not be
- * verified.
+ * How to verify the caller of a stream again; undefined for a caller with a certificate, which is
+ * verified once for its connection. The function throws IpledgerError UNAUTHENTICATED or
+ * PERMISSION_DENIED when a new call would be rejected, and other errors after a minute in which
+ * that could not be verified.
  */
 export function repeatedVerificationOf(metadata: Metadata): (() => Promise<void>) | undefined {
   const verify = verifications.get(metadata);
@@ -68,7 +69,8 @@ export function repeatedVerificationOf(metadata: Metadata): (() => Promise<void>
 /**
  * Returns the identity of a client without a certificate.
  * @param connection identifies the connection, for limits
- * @throws IpledgerError UNAUTHENTICATED for an invalid token; UNAVAILABLE, OVERLOADED or RATE_LIMITED when it was not verified
+ * @throws IpledgerError UNAUTHENTICATED for an invalid token; UNAVAILABLE, OVERLOADED or
+ * RATE_LIMITED when it was not verified
  */
 export type AuthenticateToken = (token: string, connection: object) => Promise<Identity | KubernetesUser>;
 
@@ -76,8 +78,10 @@ export type AuthenticateToken = (token: string, connection: object) => Promise<I
 export interface TokenAccess {
   readonly authenticate: AuthenticateToken;
   /**
-   * Rejects a call that Kubernetes does not permit to this user. Absent: the server accepts no Kubernetes users.
-   * @throws IpledgerError PERMISSION_DENIED; UNAVAILABLE, OVERLOADED or RATE_LIMITED when it was not reviewed
+   * Rejects a call that Kubernetes does not permit to this user. Absent: the server accepts no
+   * Kubernetes users.
+   * @throws IpledgerError PERMISSION_DENIED; UNAVAILABLE, OVERLOADED or RATE_LIMITED when it was
+   * not reviewed
    */
   readonly authorize?: (user: KubernetesUser, path: string) => Promise<void>;
 }
@@ -86,7 +90,8 @@ export interface TokenAccess {
 export type RefuseCaller = (caller: Identity, path: string) => void;
 
 /**
- * Rejects calls without permission, on a server with TLS. The request is read, and decoded, only after that.
+ * Rejects calls without permission, on a server with TLS. The request is read, and decoded, only
+ * after that.
  * @param tokens absent: the server accepts certificates only
  */
 export function authorizationInterceptor(
@@ -135,7 +140,8 @@ export function authorizationInterceptor(
       },
       onReceiveMessage(message: unknown, next: (message: unknown) => void): void {
         try {
-          // grpc-js delivers no message before the metadata was passed on. If it did, the request would be unchecked.
+          // grpc-js delivers no message before the metadata was passed on. If it did, the request
+          // would be unchecked.
           if (!caller) throw new IpledgerError('BUG', `${path}: a request arrived before its caller was authenticated`);
           refuseUnauthorizedRequest(caller, path, message);
         } catch (error) {
@@ -150,7 +156,8 @@ export function authorizationInterceptor(
 }
 
 /**
- * Returns the identity of the client: that of its certificate if it has one, else that of its token.
+ * Returns the identity of the client: that of its certificate if it has one, else that of its
+ * token.
  * @throws IpledgerError UNAUTHENTICATED without an identity; also from the promise
  */
 function authenticate(
@@ -172,8 +179,9 @@ function authenticate(
 }
 
 /**
- * Closes the connection of a client whose certificate is of no trusted authority. A connection is verified once, when it opens: such
- * a client would stay without an identity after its authority is trusted here. Its next call opens another connection.
+ * Closes the connection of a client whose certificate is of no trusted authority. A connection is
+ * verified once, when it opens: such a client would stay without an identity after its authority is
+ * trusted here. Its next call opens another connection.
  * @throws IpledgerError UNAUTHENTICATED; not for a client that presented no certificate
  */
 function closeUntrusted(connection: ServerHttp2Session): void {
@@ -198,8 +206,9 @@ function authorizeClient(client: Identity, metadata: Metadata, path: string): Id
 }
 
 /**
- * The same for a client with a token. Only this replica has the groups of a Kubernetes user, so it alone has the call reviewed. The
- * writer to which it may forward the call trusts the allocator that it did.
+ * The same for a client with a token. Only this replica has the groups of a Kubernetes user, so it
+ * alone has the call reviewed. The writer to which it may forward the call trusts the allocator
+ * that it did.
  */
 async function authorizeTokenClient(
   client: Identity | KubernetesUser,
@@ -233,9 +242,12 @@ const maxUserTokenLength = 16_384;
 const isUserTokenShaped = (text: string): boolean => text.length <= maxUserTokenLength && /^[\w.~+/-]+=*$/.test(text);
 
 /**
- * Returns the token of the metadata key `authorization`, before any other work on it. It verifies nothing.
- * @param acceptsUsers whether tokens of Kubernetes users are accepted, which may have other forms than that of ServiceAccounts
- * @throws IpledgerError UNAUTHENTICATED without exactly one value, or when the value is no token of limited length
+ * Returns the token of the metadata key `authorization`, before any other work on it. It verifies
+ * nothing.
+ * @param acceptsUsers whether tokens of Kubernetes users are accepted, which may have other forms
+ * than that of ServiceAccounts
+ * @throws IpledgerError UNAUTHENTICATED without exactly one value, or when the value is no token of
+ * limited length
  */
 function bearerToken(metadata: Metadata, acceptsUsers: boolean): string {
   const [value, ...others] = metadata.get('authorization');

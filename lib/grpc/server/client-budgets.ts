@@ -1,6 +1,7 @@
 /**
- * What the clients of a server make it hold in memory, in bytes: their calls, headers, requests that arrive, and replies that they
- * have not read. Each client has a limit, and so has each group of clients, so that many clients leave room for the programs.
+ * What the clients of a server make it hold in memory, in bytes: their calls, headers, requests
+ * that arrive, and replies that they have not read. Each client has a limit, and so has each group
+ * of clients, so that many clients leave room for the programs.
  */
 import type { Identity, IdentityKind } from '../../tls/identity.ts';
 import { TokenBucket } from '../../process/token-bucket.ts';

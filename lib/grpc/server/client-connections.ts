@@ -1,6 +1,7 @@
 /**
- * The connections of a server, with and without an identity. grpc-js has no option for most of these limits, so they are set on the
- * HTTP/2 server that it creates. Their int spec fails if a version of grpc-js or Node creates servers and streams in another way.
+ * The connections of a server, with and without an identity. grpc-js has no option for most of
+ * these limits, so they are set on the HTTP/2 server that it creates. Their int spec fails if a
+ * version of grpc-js or Node creates servers and streams in another way.
  */
 import {
   constants,

@@ -107,7 +107,7 @@ describe('The limits of clients', function () {
     return outcome(call);
   };
 
-  /** Sends the beginning of a message: all but its last byte. Resolves when it is sent, or the call has ended. */
+  /** Sends a message without its last byte. Resolves when it is sent, or the call has ended. */
   const sendUnfinished = (stream: ClientHttp2Stream, bytes: number): Promise<unknown> =>
     new Promise((resolve) => {
       stream.once('close', resolve).resume();

@@ -28,7 +28,8 @@ export function createServer({
 }: ServerSettings): Server {
   const server = new Server({
     'grpc.max_receive_message_length': maxRequestBytes,
-    // The connections of agents stay open at rest: a new one costs as much as their pings of half an hour.
+    // The connections of agents stay open at rest: a new one costs as much as their pings of half
+    // an hour.
     'grpc.keepalive_time_ms': 120_000,
     'grpc.enable_channelz': 0,
     interceptors: [limitsInterceptor(log), ...(tls ? [authorizationInterceptor(log, tokens, refuseCaller)] : [])],

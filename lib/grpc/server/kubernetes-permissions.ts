@@ -1,6 +1,7 @@
 /**
- * What a Kubernetes user needs for each RPC: a verb on a resource of the API group ipledger.io, which a SubjectAccessReview checks.
- * The resources exist in ClusterRoles only. An RPC with 'never' is for programs.
+ * What a Kubernetes user needs for each RPC: a verb on a resource of the API group ipledger.io,
+ * which a SubjectAccessReview checks. The resources exist in ClusterRoles only. An RPC with 'never'
+ * is for programs.
  */
 import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 

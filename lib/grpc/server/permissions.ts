@@ -1,5 +1,6 @@
 /**
- * Permissions with TLS: a table with one row for each RPC. An identity that a row does not name is rejected.
+ * Permissions with TLS: a table with one row for each RPC. An identity that a row does not name is
+ * rejected.
  *
  *   agent      calls about its own node
  *   watcher    calls that follow from Kubernetes objects: allocations, releases, reservations, subnets and pools
@@ -107,8 +108,8 @@ function rowsOf<Service extends object>(service: Service, rows: Rows<Service>): 
 }
 
 /**
- * Rejects an identity that may not call an RPC. For a Kubernetes user that is an RPC without a Kubernetes permission; a review must
- * follow, at the replica that verified the token.
+ * Rejects an identity that may not call an RPC. For a Kubernetes user that is an RPC without a
+ * Kubernetes permission; a review must follow, at the replica that verified the token.
  * @throws IpledgerError PERMISSION_DENIED with the identities that may
  */
 export function refuseUnauthorizedCaller(caller: Identity, path: string): void {

@@ -11,7 +11,10 @@ import {
 } from './request-limits.ts';
 import { permissions } from './permissions.ts';
 
-/** A request with one field filled up to a limit, or one beyond it, and how an error names the field. */
+/**
+ * A request with one field filled up to a limit, or one beyond it, and how an error names the
+ * field.
+ */
 interface Probe {
   readonly field: string;
   readonly request: object;

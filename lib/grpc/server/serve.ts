@@ -1,6 +1,6 @@
 /**
- * Makes a gRPC service of handlers. Each handler gets the caller's identity and a signal that ends with the call; its errors become
- * gRPC statuses. A method without a handler returns UNIMPLEMENTED.
+ * Makes a gRPC service of handlers. Each handler gets the caller's identity and a signal that ends
+ * with the call; its errors become gRPC statuses. A method without a handler returns UNIMPLEMENTED.
  */
 import type {
   sendUnaryData,
@@ -181,7 +181,8 @@ class ReplyWriter {
 
   /**
    * Writes a reply, and waits until another one has room, or the signal is aborted.
-   * @throws IpledgerError OVERLOADED when the replies that this client does not read hold too much memory
+   * @throws IpledgerError OVERLOADED when the replies that this client does not read hold too much
+   * memory
    */
   async write(reply: Buffer, signal: AbortSignal): Promise<void> {
     const arrived = callWith(this.#call.metadata);

@@ -42,7 +42,10 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
     }
   }
 
-  /** A server that accepts TCP connections and never replies, as a stopped process or another program does. */
+  /**
+   * A server that accepts TCP connections and never replies, as a stopped process or another
+   * program does.
+   */
   async function withSilentPeer(
     use: (client: Connection) => Promise<void>,
     others: readonly string[] = [],

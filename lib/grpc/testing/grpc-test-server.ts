@@ -8,7 +8,10 @@ import {
 } from '@grpc/grpc-js';
 import { errorCodeMetadata, type IpledgerError } from '../../errors.ts';
 
-/** A service of proto/generated/ipledger.ts with some of its methods; the others return UNIMPLEMENTED. */
+/**
+ * A service of proto/generated/ipledger.ts with some of its methods; the others return
+ * UNIMPLEMENTED.
+ */
 export type TestService = readonly [ServiceDefinition, UntypedServiceImplementation];
 
 export interface TestServer extends AsyncDisposable {

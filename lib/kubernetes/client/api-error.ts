@@ -39,8 +39,8 @@ export class ApiError extends Error {
   }
 
   get reaction(): Reaction {
-    // A patch with a uid is for one object only. If another object has its name, the API server rejects the patch as a change
-    // of an immutable field.
+    // A patch with a uid is for one object only. If another object has its name, the API server
+    // rejects the patch as a change of an immutable field.
     return this.status === 422 && this.field === 'metadata.uid' ? 'changed' : reactionTo(this.status);
   }
 }

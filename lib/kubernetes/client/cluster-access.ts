@@ -1,8 +1,9 @@
 /**
- * Server and credentials of a cluster: from the ServiceAccount of this Pod, or from a kubeconfig with certificates or a token.
+ * Server and credentials of a cluster: from the ServiceAccount of this Pod, or from a kubeconfig
+ * with certificates or a token.
  *
- * @kubernetes/client-node reads all other kubeconfigs: with exec plugins, auth providers, proxies or several files. It takes
- * 90 MB and a second, so it is loaded only for these (decision 28).
+ * @kubernetes/client-node reads all other kubeconfigs: with exec plugins, auth providers, proxies
+ * or several files. It takes 90 MB and a second, so it is loaded only for these (decision 28).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,15 +1,18 @@
 /**
- * Informer: a local copy of all objects of one kind, kept current by list and watch. It continues a watch after each failure, and
- * lists again only if the API server cannot continue it, or may have been rolled back.
+ * Informer: a local copy of all objects of one kind, kept current by list and watch. It continues a
+ * watch after each failure, and lists again only if the API server cannot continue it, or may have
+ * been rolled back.
  *
  * Invariants
- *   - `objects` is the result of the last list and the watch events after it. Before the first complete list it is incomplete.
+ *   - `objects` is the result of the last list and the watch events after it. Before the first
+ *     complete list it is incomplete.
  *   - A repeated list does not delay new objects: the watch runs beside it (list-merge.ts).
- *   - Objects are identified by uid. A recreated object of the same name is reported as gone, then as present, even when the
- *     informer missed both events.
- *   - A deletion inferred from a list has `witnessed: false`, because a list is weaker evidence than a DELETED event.
- *   - A rollback of the API server to an earlier state is detected. A watch from a version that it has not reached again would
- *     stay open without events.
+ *   - Objects are identified by uid. A recreated object of the same name is reported as gone,
+ *     then as present, even when the informer missed both events.
+ *   - A deletion inferred from a list has `witnessed: false`, because a list is weaker evidence
+ *     than a DELETED event.
+ *   - A rollback of the API server to an earlier state is detected. A watch from a version that
+ *     it has not reached again would stay open without events.
  */
 import { errorMessage } from '../../errors.ts';
 import { backoffMs, pause } from '../../process/abortable.ts';
@@ -72,7 +75,10 @@ const defaultTimings: InformerTimings = {
 /** A watch that ends sooner counts as a failure, so the next one waits for the backoff. */
 const minWatchMs = 1_000;
 
-/** Compares versions, which are decimal numbers. A version in another format is not comparable: false. */
+/**
+ * Compares versions, which are decimal numbers. A version in another format is not comparable:
+ * false.
+ */
 function isEarlier(version: string, than: string): boolean {
   return [version, than].every((each) => /^\d+$/.test(each)) && BigInt(version) < BigInt(than);
 }
@@ -140,7 +146,10 @@ export class Informer<T extends ObjectMeta> {
     return this.#versionBeforeList;
   }
 
-  /** How stale `objects` may be: the time since the last data from the API server, bookmarks included, or since the last list was needed. */
+  /**
+   * How stale `objects` may be: the time since the last data from the API server, bookmarks
+   * included, or since the last list was needed.
+   */
   get silentMs(): number {
     return performance.now() - this.#lastDataAt;
   }
@@ -169,7 +178,8 @@ export class Informer<T extends ObjectMeta> {
         this.#hasProgress = false;
         this.#mustCheckRollback = true;
         if (error instanceof ApiError && error.status === 410) {
-          // The history from this version is no longer available: list immediately, and with backoff if that happens again.
+          // The history from this version is no longer available: list immediately, and with
+          // backoff if that happens again.
           this.#version = undefined;
           failures = this.#expiredLists++;
         }
@@ -191,8 +201,8 @@ export class Informer<T extends ObjectMeta> {
   }
 
   /**
-   * Lists again if the API server was restored from a backup, or is another one. Its version is then lower than before; after a
-   * long interruption it may be higher again.
+   * Lists again if the API server was restored from a backup, or is another one. Its version is
+   * then lower than before; after a long interruption it may be higher again.
    */
   async #checkRollback(signal: AbortSignal): Promise<void> {
     const known = this.#version;
@@ -224,7 +234,10 @@ export class Informer<T extends ObjectMeta> {
     }
   }
 
-  /** The first list precedes the watch, because nothing can be done before. A later one runs beside the watch. */
+  /**
+   * The first list precedes the watch, because nothing can be done before. A later one runs beside
+   * the watch.
+   */
   async #list(signal: AbortSignal): Promise<void> {
     const isFirst = !this.#wasServed;
     const version = isFirst ? undefined : await this.#readVersion(signal);

@@ -1,9 +1,10 @@
 /**
- * The HTTP client of the Kubernetes API: JSON in and out, a timeout for each request, a watchdog for each stream, and a limit on
- * each response.
+ * The HTTP client of the Kubernetes API: JSON in and out, a timeout for each request, a watchdog
+ * for each stream, and a limit on each response.
  *
- * @kubernetes/client-node only provides kubeconfigs that cluster-access.ts does not read, as those with exec plugins. Its informer
- * stops at the first broken connection, its typed lists drop unknown fields, and its requests have no timeout.
+ * @kubernetes/client-node only provides kubeconfigs that cluster-access.ts does not read, as those
+ * with exec plugins. Its informer stops at the first broken connection, its typed lists drop
+ * unknown fields, and its requests have no timeout.
  */
 import type http from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
@@ -49,7 +50,8 @@ export interface Api {
   request(request: ApiRequest): Promise<unknown>;
   /**
    * Yields the parsed lines of a streamed response, until it ends or the signal is aborted.
-   * @throws ApiError from the iteration; with status 0 after `silenceMs` without a line, or when a line is not JSON
+   * @throws ApiError from the iteration; with status 0 after `silenceMs` without a line, or when a
+   * line is not JSON
    */
   stream(path: string, options: StreamOptions): AsyncGenerator<unknown>;
 }
@@ -59,8 +61,8 @@ export interface StreamOptions extends Pick<ApiRequest, 'accept' | 'signal'> {
 }
 
 /**
- * Loads the kubeconfig.
- * The package is loaded here, because it takes 90 MB and a second: programs that may never need it do not load it.
+ * Loads the kubeconfig. The package is loaded here, because it takes 90 MB and a second: programs
+ * that may never need it do not load it.
  * @throws Error when it cannot be read, or has no such context
  */
 export async function loadKubeconfig({ kubeconfig, context }: ClusterSelection = {}): Promise<KubeConfig> {
@@ -210,8 +212,8 @@ function parse(bytes: Buffer): unknown {
 const newline = 10;
 
 /**
- * Yields the lines of `chunks` without their newlines; empty ones are skipped. A last line without a newline is incomplete, and
- * is dropped.
+ * Yields the lines of `chunks` without their newlines; empty ones are skipped. A last line without
+ * a newline is incomplete, and is dropped.
  * @throws Error for a line longer than `maxBytes`
  */
 export async function* splitLines(chunks: AsyncIterable<unknown>, maxBytes: number): AsyncGenerator<Buffer> {

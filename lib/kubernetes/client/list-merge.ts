@@ -1,9 +1,10 @@
 /**
  * Merges a list with the events of a watch that runs beside it, from a version before the list.
  *
- * An object whose name was unknown is applied at once, so that a long list does not delay it. All else about known names waits for the
- * end of the list: what an API server has lost shows as objects that are missing, replaced or older, and they must be judged together.
- * A watch event about a name outweighs the list: the watch reports every change since its version.
+ * An object whose name was unknown is applied at once, so that a long list does not delay it. All
+ * else about known names waits for the end of the list: what an API server has lost shows as
+ * objects that are missing, replaced or older, and they must be judged together. A watch event
+ * about a name outweighs the list: the watch reports every change since its version.
  */
 import { keyOf, type ObjectMeta, type ObjectStore } from './object-store.ts';
 
@@ -17,7 +18,10 @@ export interface ApplyChange<T> {
 export class ListMerge<T extends ObjectMeta> {
   readonly #objects: ObjectStore<T>;
   readonly #apply: ApplyChange<T>;
-  /** The names that were known at the beginning, and whether the list or the watch has had them since. */
+  /**
+   * The names that were known at the beginning, and whether the list or the watch has had them
+   * since.
+   */
   readonly #known = new Map<string, boolean>();
   /** Names of watch events. */
   readonly #watched = new Set<string>();

@@ -1,4 +1,7 @@
-/** Reads a list: as a stream where the API server has streams, else in pages, in smaller ones where the objects are large. */
+/**
+ * Reads a list: as a stream where the API server has streams, else in pages, in smaller ones where
+ * the objects are large.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { asRecord, asText } from '../untyped-json.ts';
 import { ApiError, watchErrorOf } from './api-error.ts';
@@ -31,8 +34,9 @@ export const metadataOnly = (type: 'PartialObjectMetadata' | 'PartialObjectMetad
   `application/json;as=${type};g=meta.k8s.io;v=v1`;
 
 /**
- * Passes all objects of a collection to `visit`, and returns the version of the list. A stream may have an object twice that changes
- * at the same time, or one that is deleted: a watch from the returned version, or from an earlier one, reports that.
+ * Passes all objects of a collection to `visit`, and returns the version of the list. A stream may
+ * have an object twice that changes at the same time, or one that is deleted: a watch from the
+ * returned version, or from an earlier one, reports that.
  * @throws as `listPages`; ApiError if a stream ends before the list does
  */
 export async function listObjects(
@@ -60,7 +64,10 @@ export async function listObjects(
   return version;
 }
 
-/** Reads the objects as the first events of a watch, one after the other. So neither side has the list in memory. */
+/**
+ * Reads the objects as the first events of a watch, one after the other. So neither side has the
+ * list in memory.
+ */
 async function streamObjects(
   api: Api,
   path: string,
@@ -87,9 +94,11 @@ async function streamObjects(
 }
 
 /**
- * Yields all pages of a collection. When a page is too large, this and the following pages have half as many objects. The API server
- * prepares a page while the caller processes the one before it.
- * @throws ApiError; Error for a response that is no list, so that no caller takes missing objects for deleted ones
+ * Yields all pages of a collection. When a page is too large, this and the following pages have
+ * half as many objects. The API server prepares a page while the caller processes the one before
+ * it.
+ * @throws ApiError; Error for a response that is no list, so that no caller takes missing objects
+ * for deleted ones
  */
 export async function* listPages(api: Api, path: string, options: ListOptions): AsyncGenerator<ListPage> {
   let limit = options.pageSize;

@@ -39,8 +39,9 @@ export async function replaceObject(api: Api, { path, body, signal }: WriteReque
 }
 
 /**
- * JSON merge patch (RFC 7396): null removes a key, absent keys keep their values. With `metadata.uid` in the body the API server
- * rejects it ('changed') when another object has the name. The path of a status ends in "/status".
+ * JSON merge patch (RFC 7396): null removes a key, absent keys keep their values. With
+ * `metadata.uid` in the body the API server rejects it ('changed') when another object has the
+ * name. The path of a status ends in "/status".
  */
 export async function mergePatch(api: Api, { path, body, signal }: WriteRequest): Promise<void> {
   const contentType = 'application/merge-patch+json';

@@ -14,7 +14,10 @@ export function keyOf({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** Objects by key (`keyOf`). A Map is one. A look-up may return an equal object instead of the one that was stored. */
+/**
+ * Objects by key (`keyOf`). A Map is one. A look-up may return an equal object instead of the one
+ * that was stored.
+ */
 export interface ObjectStore<T> extends ReadonlyMap<string, T> {
   set(key: string, object: T): unknown;
   delete(key: string): unknown;

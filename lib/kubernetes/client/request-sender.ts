@@ -77,8 +77,8 @@ export function createSender(config: ClusterAccess, server: string): Send {
 }
 
 /**
- * The agent and the headers of the current credentials. Files and tokens are read again at intervals, so that renewed ones are used.
- * A renewed certificate has connections of its own.
+ * The agent and the headers of the current credentials. Files and tokens are read again at
+ * intervals, so that renewed ones are used. A renewed certificate has connections of its own.
  */
 class Connections {
   readonly #config: ClusterAccess;

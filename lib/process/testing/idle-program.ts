@@ -1,6 +1,6 @@
 /**
- * Fills a cache, and drops it when it is idle. Ends when it has collected and its memory is returned, and prints the line of the log; without
- * --expose-gc it ends immediately.
+ * Fills a cache, and drops it when it is idle. Ends when it has collected and its memory is
+ * returned, and prints the line of the log; without --expose-gc it ends immediately.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';

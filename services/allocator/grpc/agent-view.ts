@@ -1,6 +1,7 @@
 /**
- * What an agent learns of the ledger: what the Pods of its node need. It gets no Pod, uid, container or node of others, because a
- * node that was taken over must not read the cluster. Without an own node a caller sees everything.
+ * What an agent learns of the ledger: what the Pods of its node need. It gets no Pod, uid,
+ * container or node of others, because a node that was taken over must not read the cluster.
+ * Without an own node a caller sees everything.
  */
 import { meaningOf } from '../../../ledger/domain/commands/refusal.ts';
 import type { BoundAllocation } from '../../../ledger/domain/queries/queries.ts';
@@ -8,7 +9,10 @@ import type { CallContext } from '../../../lib/grpc/server/serve.ts';
 
 type Viewer = Pick<CallContext, 'ownNode'>;
 
-/** The allocation with the bindings on the agent's node. A virtual machine that migrates is bound on two nodes. */
+/**
+ * The allocation with the bindings on the agent's node. A virtual machine that migrates is bound on
+ * two nodes.
+ */
 export const visibleTo = ({ ownNode }: Viewer, allocation: BoundAllocation): BoundAllocation =>
   ownNode === undefined
     ? allocation

@@ -1,4 +1,7 @@
-/** Attacks on a server that accepts tokens beside certificates, over real TLS connections. The reviews are a fake. */
+/**
+ * Attacks on a server that accepts tokens beside certificates, over real TLS connections. The
+ * reviews are a fake.
+ */
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

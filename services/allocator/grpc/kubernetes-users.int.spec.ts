@@ -1,4 +1,7 @@
-/** Attacks on a server that accepts Kubernetes users, over real TLS connections. The reviews are a fake. */
+/**
+ * Attacks on a server that accepts Kubernetes users, over real TLS connections. The reviews are a
+ * fake.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +46,10 @@ describe('A server that accepts Kubernetes users', () => {
   let server: Server;
   /** "user path" of each call that was reviewed. */
   let reviewed: string[];
-  /** Users with an expired token, users without permission, and users about which the API server does not answer. */
+  /**
+   * Users with an expired token, users without permission, and users about which the API server
+   * does not answer.
+   */
   const [expired, denied, unreachable] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const opened: { close(): void }[] = [];
 

@@ -13,7 +13,10 @@ import {
   serveAllocator,
 } from './testing/served-allocator.ts';
 
-/** Names that no object of Kubernetes, no container and no Linux interface can have: parts of keys, escapes, and other scripts. */
+/**
+ * Names that no object of Kubernetes, no container and no Linux interface can have: parts of keys,
+ * escapes, and other scripts.
+ */
 const impossibleNames = [
   'a/b',
   '__proto__',

@@ -1,4 +1,7 @@
-/** Tests the permission table: every RPC with every identity, over real connections with real certificates. */
+/**
+ * Tests the permission table: every RPC with every identity, over real connections with real
+ * certificates.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * The reads that wait until this replica has applied an event (`min_seq`). Each caller has a few places, and all callers together have
- * some, so waits for events that never come cost little. An event far ahead is not waited for.
+ * The reads that wait until this replica has applied an event (`min_seq`). Each caller has a few
+ * places, and all callers together have some, so waits for events that never come cost little. An
+ * event far ahead is not waited for.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
@@ -21,7 +22,8 @@ export class PositionWaits {
 
   /**
    * Waits until this replica has applied an event.
-   * @throws IpledgerError UNAVAILABLE when the signal is aborted first, or the event is far ahead; OVERLOADED without a free place
+   * @throws IpledgerError UNAVAILABLE when the signal is aborted first, or the event is far ahead;
+   * OVERLOADED without a free place
    */
   async until(seq: number, caller: string, signal: AbortSignal): Promise<void> {
     const ahead = seq - this.#replica.head.seq;

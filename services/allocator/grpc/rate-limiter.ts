@@ -1,11 +1,13 @@
 /**
- * Rate limits of node agents: a token bucket for commands and one for queries per agent, and a maximum of calls in progress. A call
- * takes at least one token, and one more for each further event that it writes or ten claims that it reads. One node can neither fill
- * etcd nor delay other callers. The replica that executes a call charges the identity of the original caller,
- * also when a standby forwarded the call.
+ * Rate limits of node agents: a token bucket for commands and one for queries per agent, and a
+ * maximum of calls in progress. A call takes at least one token, and one more for each further
+ * event that it writes or ten claims that it reads. One node can neither fill etcd nor delay other
+ * callers. The replica that executes a call charges the identity of the original caller, also when
+ * a standby forwarded the call.
  *
- * Watcher, operators, viewers and allocators have no rate: they serve all nodes. The lists of a person or of a viewer take turns.
- * Without TLS callers cannot be distinguished, and no call is limited.
+ * Watcher, operators, viewers and allocators have no rate: they serve all nodes. The lists of a
+ * person or of a viewer take turns. Without TLS callers cannot be distinguished, and no call is
+ * limited.
  */
 import { Option } from 'commander';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -27,18 +29,28 @@ export interface RateLimits {
 }
 
 /**
- * A node that boots with 250 Pods of 4 attachments each unbinds 1,000 times and binds 1,000 times, with two events for a binding that
- * replaces one: 3,000. Later, one Pod start per second makes 4 bindings and ends 4.
+ * A node that boots with 250 Pods of 4 attachments each unbinds 1,000 times and binds 1,000 times,
+ * with two events for a binding that replaces one: 3,000. Later, one Pod start per second makes 4
+ * bindings and ends 4.
  */
 export const defaultRateLimits: RateLimits = { agentRate: 20, agentBurst: 4_000 };
 
-/** Queries write nothing to etcd. A booting node sends one per Wait, one per 250 bindings, and CHECKs. */
+/**
+ * Queries write nothing to etcd. A booting node sends one per Wait, one per 250 bindings, and
+ * CHECKs.
+ */
 const queryLimits = { perSecond: 100, burst: 5_000 };
 /** Calls of one agent that are in progress at a time: eight batches of the writer. */
 const maxInProgress = 1_024;
-/** Lists of one agent in progress at a time: they are what others wait for longest. GC lists once for each network. */
+/**
+ * Lists of one agent in progress at a time: they are what others wait for longest. GC lists once
+ * for each network.
+ */
 const maxLists = 8;
-/** Lists of one person or viewer that run at a time; the others wait. A list is read page by page, so one caller needs one. */
+/**
+ * Lists of one person or viewer that run at a time; the others wait. A list is read page by page,
+ * so one caller needs one.
+ */
 const maxListsOfPerson = 2;
 /** The claims of a list that cost as much as a query of one claim, with its call. */
 const claimsPerToken = 10;
@@ -106,7 +118,10 @@ export class RateLimiter {
     return lists;
   }
 
-  /** Refuses a call of an agent that has used its rate up, before its request is read. @throws IpledgerError RATE_LIMITED */
+  /**
+   * Refuses a call of an agent that has used its rate up, before its request is read.
+   * @throws IpledgerError RATE_LIMITED
+   */
   refuseExhausted(actor: string, kind: CallKind): void {
     const account = this.#accounts.get(actor);
     if (account) this.#refuseBeyond(account, actor, kind);

@@ -11,7 +11,10 @@ import { isId, isInterface, isNamespace, isObjectName, isProvider } from '../../
 
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
-/** A required name that the ledger may have from an earlier version, or not have at all: no name with a slash, a space or a control character exists. */
+/**
+ * A required name that the ledger may have from an earlier version, or not have at all: no name
+ * with a slash, a space or a control character exists.
+ */
 export function readName(field: string, text: string | undefined): string {
   const found = requireField(field, text);
   if (/[/\s]/.test(found) || !isPrintable(found))
@@ -19,7 +22,9 @@ export function readName(field: string, text: string | undefined): string {
   return found;
 }
 
-/** A reader of a name that enters the ledger. The name may be absent unless `readRequired` reads it. */
+/**
+ * A reader of a name that enters the ledger. The name may be absent unless `readRequired` reads it.
+ */
 type NameReader = (field: string, text: string) => string;
 
 const reader =
@@ -63,14 +68,19 @@ export function readIpFamily(text: string): IpFamily {
   throw new IpledgerError('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} is not a valid ip_family: it is ipv4 or ipv6`);
 }
 
-/** The token of ListReservations: the last name ("subnet/address") of the page before; '' for none. */
+/**
+ * The token of ListReservations: the last name ("subnet/address") of the page before; '' for none.
+ */
 export function readNameToken(token: string): string {
   if (token !== '' && token.split('/').length !== 2)
     throw invalid(`page_token "${token}" is not from a reply: omit it to read the first page`);
   return token;
 }
 
-/** The token of ListBindings: the place of the last binding. The name of a node is last, because it may contain anything. */
+/**
+ * The token of ListBindings: the place of the last binding. The name of a node is last, because it
+ * may contain anything.
+ */
 export const bindingToken = ({ alloc, sandbox, node }: BindingPlace): string => `${alloc}/${sandbox}/${node}`;
 
 export function readBindingToken(token: string): BindingPlace | undefined {

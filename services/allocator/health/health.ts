@@ -1,6 +1,6 @@
 /**
- * gRPC health of a replica. The server ('') is SERVING while it answers reads; the service "writer" is SERVING while this replica is
- * the writer.
+ * gRPC health of a replica. The server ('') is SERVING while it answers reads; the service "writer"
+ * is SERVING while this replica is the writer.
  */
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Leadership } from '../leadership/leadership.ts';
@@ -35,8 +35,9 @@ export class LastWriter {
 }
 
 /**
- * Whether a replica answers; undefined in the milliseconds between standby and writer. Without a writer it answers reads, and reports
- * why nothing can be written: a Service without a replica would hide both. In its first seconds a replica waits for a writer.
+ * Whether a replica answers; undefined in the milliseconds between standby and writer. Without a
+ * writer it answers reads, and reports why nothing can be written: a Service without a replica
+ * would hide both. In its first seconds a replica waits for a writer.
  */
 export function isReplicaHealthy(
   { writer, follower }: Leadership,

@@ -50,7 +50,9 @@ describe('WriteObstacles', () => {
   const reasonOf = async (...args: Parameters<typeof obstacles>): Promise<string | undefined> =>
     (await obstacles(...args).find())?.reason;
 
-  /** etcd compares its quota with what it has committed, so the first writes beyond it may succeed. */
+  /**
+   * etcd compares its quota with what it has committed, so the first writes beyond it may succeed.
+   */
   async function fill(): Promise<never> {
     for (;;) await client.put('large').value('x'.repeat(500_000));
   }

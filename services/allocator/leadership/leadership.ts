@@ -1,6 +1,6 @@
 /**
- * Leadership of one replica. A standby follows the log until it is elected. It writes until its term ends, and then stands by
- * again.
+ * Leadership of one replica. A standby follows the log until it is elected. It writes until its
+ * term ends, and then stands by again.
  */
 import { pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -73,8 +73,9 @@ async function standBy({ replica, leadership, elect, log, signal }: LeadershipOp
 }
 
 /**
- * Writes until the term ends. The first command is CreateLedger by the allocator itself. Its proof makes the writer read the log
- * to its end, so the state contains every acknowledged event before the first client's command is decided.
+ * Writes until the term ends. The first command is CreateLedger by the allocator itself. Its proof
+ * makes the writer read the log to its end, so the state contains every acknowledged event before
+ * the first client's command is decided.
  */
 async function serveTerm(options: LeadershipOptions, term: Term): Promise<void> {
   const { replica, leadership, newId, eventVersion, onLeadershipChange, onAppend, log, signal } = options;
@@ -98,15 +99,17 @@ async function serveTerm(options: LeadershipOptions, term: Term): Promise<void> 
   } catch (error) {
     // NOT_WRITER reports that the writer ended. `working` has the reason.
     if (IpledgerError.from(error).code === 'NOT_WRITER') await working;
-    // After any error but an outage the state may be inconsistent: only a new process can rebuild it.
+    // After any error but an outage the state may be inconsistent: only a new process can rebuild
+    // it.
     if (IpledgerError.from(error).kind !== 'transient') throw error;
     log.warn({ err: error }, 'the term ended before its first command was committed');
   }
 }
 
 /**
- * Each reply is proven by a read of the head, which detects a rewound ledger. A backup of etcd may contain the lease of this
- * writer: without requests, it would renew that lease and not detect the restore.
+ * Each reply is proven by a read of the head, which detects a rewound ledger. A backup of etcd may
+ * contain the lease of this writer: without requests, it would renew that lease and not detect the
+ * restore.
  */
 async function checkHeadWhenIdle(writer: Writer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

@@ -1,7 +1,8 @@
 /**
- * Compares this machine's clock with those of etcd and of the Kubernetes API, by the Date of their HTTP answers. An allocator whose
- * clock is wrong moves ledger time for good: cooldowns end early, and later times name no holder. So it is not elected before
- * the clocks agree. A term that has begun continues: ledger time does not follow a clock that jumps, and a reference may be wrong.
+ * Compares this machine's clock with those of etcd and of the Kubernetes API, by the Date of their
+ * HTTP answers. An allocator whose clock is wrong moves ledger time for good: cooldowns end early,
+ * and later times name no holder. So it is not elected before the clocks agree. A term that has
+ * begun continues: ledger time does not follow a clock that jumps, and a reference may be wrong.
  */
 import { readFileSync } from 'node:fs';
 import { request as requestPlain } from 'node:http';
@@ -71,8 +72,9 @@ export class ReferenceClocks {
   }
 
   /**
-   * The largest difference to a reference, if this clock may be wrong: a reference differs by more than a minute, and no majority of all
-   * known clocks agrees with this one. Of two clocks that differ either may be right, so an operator decides.
+   * The largest difference to a reference, if this clock may be wrong: a reference differs by more
+   * than a minute, and no majority of all known clocks agrees with this one. Of two clocks that
+   * differ either may be right, so an operator decides.
    */
   get wrongByMs(): number | undefined {
     const references = [...this.#aheadMs.values()];

@@ -9,7 +9,10 @@ describe('The clock of an allocator beside those of etcd and Kubernetes', () => 
   let logged: string[];
   beforeEach(() => void (logged = []));
 
-  /** Each reference has a clock that this one is ahead of by that time; undefined: it does not answer. */
+  /**
+   * Each reference has a clock that this one is ahead of by that time; undefined: it does not
+   * answer.
+   */
   async function compare(
     references: readonly (number | undefined)[],
     { peers = [], ...more }: { peers?: number[] } & Partial<Omit<ReferenceClocksOptions, 'peers'>> = {},

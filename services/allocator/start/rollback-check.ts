@@ -1,6 +1,7 @@
 /**
- * Compares the ledger with the last checkpoint in the checkpoint file, before an allocator serves calls. If all allocators were
- * stopped while etcd was restored from a backup, this file may be the only record of the lost events.
+ * Compares the ledger with the last checkpoint in the checkpoint file, before an allocator serves
+ * calls. If all allocators were stopped while etcd was restored from a backup, this file may be the
+ * only record of the lost events.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
@@ -22,8 +23,8 @@ export interface RollbackCheckOptions {
 }
 
 /**
- * Freezes the ledger if the last checkpoint of the file is not in it. A file that cannot be read is logged as an error, and an
- * empty one as a warning; the allocator starts all the same.
+ * Freezes the ledger if the last checkpoint of the file is not in it. A file that cannot be read is
+ * logged as an error, and an empty one as a warning; the allocator starts all the same.
  * @param live the ledger in etcd. Sealed events are not compared.
  * @throws IpledgerError UNAVAILABLE; AbortError
  */

@@ -1,6 +1,6 @@
 /**
- * Heavy work, whose cost grows with the ledger: it runs in a thread of its own, so that no call waits for it. A task gets one request
- * and sends replies; both can be copied between threads.
+ * Heavy work, whose cost grows with the ledger: it runs in a thread of its own, so that no call
+ * waits for it. A task gets one request and sends replies; both can be copied between threads.
  */
 import { type EventEmitter, once } from 'node:events';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
@@ -28,7 +28,8 @@ export interface Task<Request, Reply> {
 export interface TaskRunner {
   /**
    * The replies of a task. Its work ends with the signal, and when the iteration ends.
-   * @throws what the task throws; IpledgerError UNAVAILABLE when its thread ended, for example without memory
+   * @throws what the task throws; IpledgerError UNAVAILABLE when its thread ended, for example
+   * without memory
    */
   run<Request, Reply>(task: Task<Request, Reply>, request: Request, signal: AbortSignal): AsyncIterable<Reply>;
 }
@@ -41,7 +42,10 @@ type Sent =
   | { readonly error: { readonly code: ErrorCode; readonly message: string } }
   | { readonly end: true };
 
-/** Runs a task, and sends its replies through a port. Each message from the other side requests one more. */
+/**
+ * Runs a task, and sends its replies through a port. Each message from the other side requests one
+ * more.
+ */
 export async function sendReplies<Request>(
   port: MessagePort,
   task: Task<Request, unknown>,
@@ -63,7 +67,10 @@ export async function sendReplies<Request>(
   }
 }
 
-/** Yields the replies from a port. @throws IpledgerError of the task; what `failed` rejects with; AbortError */
+/**
+ * Yields the replies from a port.
+ * @throws IpledgerError of the task; what `failed` rejects with; AbortError
+ */
 export async function* receiveReplies<Reply>(
   port: MessagePort | Worker,
   failed: Promise<never>,

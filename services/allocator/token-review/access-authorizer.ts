@@ -1,8 +1,10 @@
 /**
- * Authorizes calls of Kubernetes users by SubjectAccessReviews, and caches the outcomes. A denial is cached, too.
+ * Authorizes calls of Kubernetes users by SubjectAccessReviews, and caches the outcomes. A denial
+ * is cached, too.
  *
- * Only users with a verified token get here. A limit on reviews protects the API server from many such users. It does not apply to a
- * permission that was allowed before, so they do not delay operators at work.
+ * Only users with a verified token get here. A limit on reviews protects the API server from many
+ * such users. It does not apply to a permission that was allowed before, so they do not delay
+ * operators at work.
  */
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -62,7 +64,8 @@ export class AccessAuthorizer {
 
   /**
    * Resolves if the user has the permission.
-   * @throws IpledgerError PERMISSION_DENIED with the missing permission; UNAVAILABLE while the API server does not answer;
+   * @throws IpledgerError PERMISSION_DENIED with the missing permission; UNAVAILABLE while the API
+   * server does not answer;
    *   RATE_LIMITED beyond the limit
    */
   async authorize(user: KubernetesUser, permission: KubernetesPermission): Promise<void> {

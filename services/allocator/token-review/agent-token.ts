@@ -1,8 +1,9 @@
 /**
  * Converts the API server's review of a token to the identity of a node agent. Pure.
  *
- * The token must be for this ledger (its audience), of the ServiceAccount of the agents, and bound to a Pod. The API server
- * names the node of that Pod. Tokens of Secrets, and tokens bound to nothing or to a Node alone, name no Pod and are rejected.
+ * The token must be for this ledger (its audience), of the ServiceAccount of the agents, and bound
+ * to a Pod. The API server names the node of that Pod. Tokens of Secrets, and tokens bound to
+ * nothing or to a Node alone, name no Pod and are rejected.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';

@@ -1,11 +1,13 @@
 /**
- * Authenticates tokens by reviews of the API server, and caches the outcomes by the hash of the token.
+ * Authenticates tokens by reviews of the API server, and caches the outcomes by the hash of the
+ * token.
  *
  *   token ─► cached? ─► its outcome
  *              no: limits of the connection and of all unknown tokens ─► one review per token at a time ─► cached
  *
- * A client without a valid token can make the allocator send only a limited number of reviews. Limits and caches of tokens that were
- * accepted before are separate, so such a client does not delay agents whose token is known.
+ * A client without a valid token can make the allocator send only a limited number of reviews.
+ * Limits and caches of tokens that were accepted before are separate, so such a client does not
+ * delay agents whose token is known.
  */
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -32,7 +34,8 @@ export type ReviewOutcome = (typeof reviewOutcomes)[number];
 
 /**
  * Reviews a token. Returns its identity.
- * @throws IpledgerError UNAUTHENTICATED for an invalid token; any other error when it could not be verified
+ * @throws IpledgerError UNAUTHENTICATED for an invalid token; any other error when it could not be
+ * verified
  */
 export type ReviewToken<Client extends Identity = Identity> = (token: string) => Promise<Client>;
 
@@ -91,7 +94,8 @@ export class TokenAuthenticator<Client extends Identity = Identity> {
   /**
    * Returns the identity of a token.
    * @param connection the connection that the limits apply to
-   * @throws IpledgerError UNAUTHENTICATED for an invalid token; UNAVAILABLE while the API server does not answer; RATE_LIMITED or
+   * @throws IpledgerError UNAUTHENTICATED for an invalid token; UNAVAILABLE while the API server
+   * does not answer; RATE_LIMITED or
    *   OVERLOADED beyond a limit
    */
   async authenticate(token: string, connection: object): Promise<Client> {

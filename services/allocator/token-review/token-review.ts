@@ -54,7 +54,8 @@ export interface OpenTokenReviewOptions {
 const isOn = (flag: boolean | undefined, variable: string | undefined): boolean => flag === true || variable === '1';
 
 /**
- * Connects to the cluster of KUBECONFIG, or of this Pod. Resolves to undefined when the server accepts certificates only.
+ * Connects to the cluster of KUBECONFIG, or of this Pod. Resolves to undefined when the server
+ * accepts certificates only.
  * @throws Error for settings that are incomplete, or would send a token in plaintext
  */
 export async function openTokenReview(options: OpenTokenReviewOptions): Promise<TokenAccess | undefined> {

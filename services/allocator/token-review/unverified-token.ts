@@ -1,6 +1,7 @@
 /**
- * The content of a token before its verification. It only decides which review the token gets: that of an agent, or that of a
- * user. Each review verifies the token and rejects the clients of the other one. Pure.
+ * The content of a token before its verification. It only decides which review the token gets: that
+ * of an agent, or that of a user. Each review verifies the token and rejects the clients of the
+ * other one. Pure.
  */
 import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 import { isTokenShaped } from '../../../lib/tls/token-file.ts';

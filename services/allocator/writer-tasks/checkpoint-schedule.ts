@@ -1,6 +1,7 @@
 /**
- * Signs checkpoints at an interval while this replica is the writer, and prints them to stdout and to a file. Auditors keep the
- * copies; an allocator compares the ledger with its own file when it starts.
+ * Signs checkpoints at an interval while this replica is the writer, and prints them to stdout and
+ * to a file. Auditors keep the copies; an allocator compares the ledger with its own file when it
+ * starts.
  */
 import { appendFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';

@@ -1,6 +1,7 @@
 /**
- * Drops idle claims while this replica is the writer. Memory and etcd then grow with the addresses in use only. For each family of
- * a Subnet the newest idle claims stay: they record the order in which addresses are reused.
+ * Drops idle claims while this replica is the writer. Memory and etcd then grow with the addresses
+ * in use only. For each family of a Subnet the newest idle claims stay: they record the order in
+ * which addresses are reused.
  */
 import { setImmediate } from 'node:timers/promises';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -61,7 +62,8 @@ async function dropClaimsOf(
   const addresses = await findExcess(keep, claims, (claim) => isDroppable(state, subnet, claim, now), signal);
   for (let first = 0; first < addresses.length; first += maxClaimsPerDrop) {
     const dropped = addresses.slice(first, first + maxClaimsPerDrop);
-    // The state may have changed since the pass: the command is decided for each address against the state at that time.
+    // The state may have changed since the pass: the command is decided for each address against
+    // the state at that time.
     const command = (now: number) => ({ type: 'DropClaims', now, subnet, addresses: dropped }) as const;
     await writer.submit({ command, answer: () => undefined, actor: 'allocator', signal });
   }

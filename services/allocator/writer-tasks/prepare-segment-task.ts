@@ -1,4 +1,7 @@
-/** The task that writes the next segment to the archive: it can fold the log, and compresses what it writes. */
+/**
+ * The task that writes the next segment to the archive: it can fold the log, and compresses what it
+ * writes.
+ */
 import { prepareSegment } from '../../../ledger/archive/seal.ts';
 import type { SealedSegment, Seq } from '../../../ledger/domain/values/ledger.ts';
 import type { Task } from '../threads/task.ts';

@@ -1,7 +1,8 @@
 /**
- * Binding files: the agent's copy of its bindings, one file for each container interface, written before the Bind. They restore the
- * bindings of a ledger that was restored from a backup, and show which sandboxes ended without a DEL. Files are not synced to disk: after a power cut the
- * node has another boot, and bindings of an earlier boot are void.
+ * Binding files: the agent's copy of its bindings, one file for each container interface, written
+ * before the Bind. They restore the bindings of a ledger that was restored from a backup, and show
+ * which sandboxes ended without a DEL. Files are not synced to disk: after a power cut the node has
+ * another boot, and bindings of an earlier boot are void.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
@@ -54,8 +55,9 @@ export interface BindingFilesOptions {
 }
 
 /**
- * Reads the folder, and makes it if it is absent. Removes the files of earlier boots. Renames a file that cannot be parsed to
- * `<name>.broken`. If the folder cannot be used (a read-only root), the agent logs it and works without binding files.
+ * Reads the folder, and makes it if it is absent. Removes the files of earlier boots. Renames a
+ * file that cannot be parsed to `<name>.broken`. If the folder cannot be used (a read-only root),
+ * the agent logs it and works without binding files.
  */
 export async function openBindingFiles({
   folder,

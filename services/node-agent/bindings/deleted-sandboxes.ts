@@ -1,7 +1,8 @@
 /**
- * Ends the bindings of sandboxes that were deleted without a CNI DEL. A runtime may lose a DEL: the shim of a thick Multus succeeds while
- * its daemon is down, and no runtime repeats a DEL that succeeded. The proof is the network namespace of the ADD, in two looks that
- * follow each other. Without proof the binding stays until DEL, reboot, or the end of its Node.
+ * Ends the bindings of sandboxes that were deleted without a CNI DEL. A runtime may lose a DEL: the
+ * shim of a thick Multus succeeds while its daemon is down, and no runtime repeats a DEL that
+ * succeeded. The proof is the network namespace of the ADD, in two looks that follow each other.
+ * Without proof the binding stays until DEL, reboot, or the end of its Node.
  */
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';

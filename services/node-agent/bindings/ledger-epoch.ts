@@ -1,7 +1,8 @@
 /**
- * The epoch of the ledger, which grows when the ledger is restored from a backup. Every reply of the allocator states it. An allocator ends
- * its connections when an epoch begins, and when it stops. So an agent at rest sends no call of its own: it does after its connection has
- * ended, at a random time, because the connections of many agents end together.
+ * The epoch of the ledger, which grows when the ledger is restored from a backup. Every reply of
+ * the allocator states it. An allocator ends its connections when an epoch begins, and when it
+ * stops. So an agent at rest sends no call of its own: it does after its connection has ended, at a
+ * random time, because the connections of many agents end together.
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
@@ -32,7 +33,9 @@ export class LedgerEpoch {
     return this.#monotonic() >= this.#outdatedAt;
   }
 
-  /** To be called when a connection to an allocator has ended, after the replies that came on it. */
+  /**
+   * To be called when a connection to an allocator has ended, after the replies that came on it.
+   */
   onDisconnected(): void {
     if (this.#outdatedAt === Infinity) this.#outdatedAt = this.#monotonic() + this.#random() * maxDelayMs;
   }

@@ -1,12 +1,14 @@
 /**
- * Bindings of failed sandboxes that wait for the next sandbox of their Pod. While a Pod cannot start, its runtime repeats ADD and DEL
- * with another container each time, and each would write two events: a broken network on 1,000 Pods 12 GB a day.
+ * Bindings of failed sandboxes that wait for the next sandbox of their Pod. While a Pod cannot
+ * start, its runtime repeats ADD and DEL with another container each time, and each would write two
+ * events: a broken network on 1,000 Pods 12 GB a day.
  *
- * After three short-lived sandboxes the binding of the last one stays in the ledger, and protects the address. The next sandbox takes
- * it over without an event. If that sandbox lives, it is bound itself, and then the binding that it took over is ended.
+ * After three short-lived sandboxes the binding of the last one stays in the ledger, and protects
+ * the address. The next sandbox takes it over without an event. If that sandbox lives, it is bound
+ * itself, and then the binding that it took over is ended.
  *
- * Invariant: a container that runs has a binding in the ledger, of its own or one that its file names (`boundAs`), and only the agent
- * ends that. A file with `isDeleted` is of no container.
+ * Invariant: a container that runs has a binding in the ledger, of its own or one that its file
+ * names (`boundAs`), and only the agent ends that. A file with `isDeleted` is of no container.
  */
 import { storeNewest } from '../../../lib/maps.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -110,7 +112,8 @@ export class LingeringBindings {
   }
 
   /**
-   * A sandbox has ended, or its ADD failed. Keeps its binding for the next one, if several have failed.
+   * A sandbox has ended, or its ADD failed. Keeps its binding for the next one, if several have
+   * failed.
    * @returns false: end the binding of `boundAs`, or else that of the container
    */
   async keep(ended: SavedBinding): Promise<boolean> {

@@ -1,7 +1,8 @@
 /**
- * Binds again what a restored ledger lacks. A ledger that was restored from a backup lacks the bindings made after the backup.
- * When an operator has begun a new epoch, the agent binds again what its binding files contain, if the Pod still has the same
- * address. Within an epoch it binds nothing again: a binding that the ledger lacks was ended.
+ * Binds again what a restored ledger lacks. A ledger that was restored from a backup lacks the
+ * bindings made after the backup. When an operator has begun a new epoch, the agent binds again
+ * what its binding files contain, if the Pod still has the same address. Within an epoch it binds
+ * nothing again: a binding that the ledger lacks was ended.
  */
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -33,8 +34,8 @@ export interface RestoreBindingsDeps {
 }
 
 /**
- * Runs a pass when a reply of the allocator states another epoch, and every 30 s, until the signal is aborted. Almost every pass
- * compares numbers in memory only. Logs a pass that fails.
+ * Runs a pass when a reply of the allocator states another epoch, and every 30 s, until the signal
+ * is aborted. Almost every pass compares numbers in memory only. Logs a pass that fails.
  */
 export async function restoreBindingsForever(deps: RestoreBindingsDeps, signal: AbortSignal): Promise<void> {
   const pass = createRestorePass(deps);
@@ -89,7 +90,10 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
   };
 }
 
-/** The epoch of the ledger; undefined if no reply has stated it yet. Calls the allocator only after a connection has ended. */
+/**
+ * The epoch of the ledger; undefined if no reply has stated it yet. Calls the allocator only after
+ * a connection has ended.
+ */
 async function epochOf(
   { allocator, node, epoch }: RestoreBindingsDeps,
   signal: AbortSignal,

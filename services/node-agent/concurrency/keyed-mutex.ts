@@ -1,6 +1,6 @@
 /**
- * Keyed mutex: work of one key runs one at a time, in order of arrival. Without it a repeated ADD could overtake the first
- * ADD, and a DEL its ADD.
+ * Keyed mutex: work of one key runs one at a time, in order of arrival. Without it a repeated ADD
+ * could overtake the first ADD, and a DEL its ADD.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 
@@ -10,8 +10,10 @@ const maxQueued = 16;
 export type KeyedMutex = <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Makes a keyed mutex. Work whose signal is aborted while it waits leaves the queue and does not run.
- * @throws IpledgerError OVERLOADED when the key's queue is full, CANCELLED when aborted; and the errors of `work`
+ * Makes a keyed mutex. Work whose signal is aborted while it waits leaves the queue and does not
+ * run.
+ * @throws IpledgerError OVERLOADED when the key's queue is full, CANCELLED when aborted; and the
+ * errors of `work`
  */
 export function createKeyedMutex(): KeyedMutex {
   const queues = new Map<string, { length: number; end: Promise<void> }>();

@@ -1,6 +1,6 @@
 /**
- * The text of a CNI error: what failed, why, what to do. Kubelet logs it and puts it into an Event at each retry, so its length
- * is limited. Pure.
+ * The text of a CNI error: what failed, why, what to do. Kubelet logs it and puts it into an Event
+ * at each retry, so its length is limited. Pure.
  */
 import { cutMiddle, truncateUtf8 } from '../../../lib/cut-middle.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -20,11 +20,12 @@ const maxSubjectBytes = 150;
 const maxCommandNameBytes = 120;
 
 /**
- * Makes the error of an ADD without a bound allocation. It begins with Kube-OVN's words, which people search for.
+ * Makes the error of an ADD without a bound allocation. It begins with Kube-OVN's words, which
+ * people search for.
  * @param error the allocator's error
- * @param podWarning the message of pod-watcher's latest Warning Event about the Pod; '' for none. It is the cause if
- * pod-watcher requested no address, and if its request was refused: the log has each refusal once, so that of the allocator may be
- * older. CNI error and Event agree.
+ * @param podWarning the message of pod-watcher's latest Warning Event about the Pod; '' for none.
+ * It is the cause if pod-watcher requested no address, and if its request was refused: the log has
+ * each refusal once, so that of the allocator may be older. CNI error and Event agree.
  */
 export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError, podWarning: string): IpledgerError {
   if (error.kind === 'invalid' || error.code === 'CANCELLED') return error;

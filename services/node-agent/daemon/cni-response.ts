@@ -1,6 +1,7 @@
 /**
- * Responses on the daemon socket. Field names, their order and the omitted empty fields are Kube-OVN's. A response has
- * both of Kube-OVN's forms: `ips` (v1.16 and later) and the flat, comma-joined fields of earlier releases.
+ * Responses on the daemon socket. Field names, their order and the omitted empty fields are
+ * Kube-OVN's. A response has both of Kube-OVN's forms: `ips` (v1.16 and later) and the flat,
+ * comma-joined fields of earlier releases.
  */
 import { isIPv4 } from 'node:net';
 import type { ErrorCode, IpledgerError } from '../../../lib/errors.ts';
@@ -59,8 +60,8 @@ export interface ResponseNic {
 }
 
 /**
- * Formats the response to a successful ADD. Only the interface with the default route gets the gateway: the one that the
- * Pod's annotation names, else eth0.
+ * Formats the response to a successful ADD. Only the interface with the default route gets the
+ * gateway: the one that the Pod's annotation names, else eth0.
  * @param nic absent if another plugin makes the NIC: MAC, MTU and NIC name stay empty
  */
 export function formatAddResponse(request: CniRequest, allocation: Allocation, nic?: ResponseNic): string {

@@ -136,7 +136,8 @@ describe('Daemon server', () => {
   });
 
   it('rejects no request of a client that waited while the agent was busy for some seconds', () => {
-    // Node counts that time as the client's. The first ADD loads the Kubernetes client, and the others wait for it.
+    // Node counts that time as the client's. The first ADD loads the Kubernetes client, and the
+    // others wait for it.
     expect(daemon.server.headersTimeout).to.be.at.least(20_000);
     expect(daemon.server.requestTimeout).to.be.at.least(20_000);
   });

@@ -1,7 +1,8 @@
 /**
- * The HTTP server of the daemon socket: POST of JSON to /api/v1/add, del, check, gc and status. The statuses are Kube-OVN's: 200
- * for ADD, 204 for the other verbs, 400 and 500 with the error in the body, 415 and 406 if the client does not use JSON. In addition,
- * 503 means that the agent is being stopped, and that the next agent may take the request.
+ * The HTTP server of the daemon socket: POST of JSON to /api/v1/add, del, check, gc and status. The
+ * statuses are Kube-OVN's: 200 for ADD, 204 for the other verbs, 400 and 500 with the error in the
+ * body, 415 and 406 if the client does not use JSON. In addition, 503 means that the agent is being
+ * stopped, and that the next agent may take the request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -23,8 +24,9 @@ const maxBodyBytes: Record<Verb, number> = {
 /** The plugin times out a second earlier. A request may wait for earlier requests. */
 const deadlineMs: Record<Verb, number> = { add: 31_000, del: 11_000, check: 11_000, gc: 31_000, status: 11_000 };
 /**
- * A client may take this long to send its request. Node also counts the time in which this process is busy and reads nothing: at the first
- * ADD it loads the Kubernetes client, which took more than 3 s on a busy machine. Kube-OVN's daemon gives a client 3 s.
+ * A client may take this long to send its request. Node also counts the time in which this process
+ * is busy and reads nothing: at the first ADD it loads the Kubernetes client, which took more than
+ * 3 s on a busy machine. Kube-OVN's daemon gives a client 3 s.
  */
 const receiveTimeoutMs = 30_000;
 const closeDeadlineMs = 8_000;

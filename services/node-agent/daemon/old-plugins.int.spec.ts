@@ -1,4 +1,7 @@
-/** The agent with requests of Kube-OVN's plugins before v1.16, which read only the flat form of a response. */
+/**
+ * The agent with requests of Kube-OVN's plugins before v1.16, which read only the flat form of a
+ * response.
+ */
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +18,10 @@ import { publishSocket } from './unix-socket.ts';
 import type { CniRequest } from './plugin-request.ts';
 import { formatAddResponse } from './cni-response.ts';
 
-/** The requests of four releases: each has the fields of the one before, and those that its release added. */
+/**
+ * The requests of four releases: each has the fields of the one before, and those that its release
+ * added.
+ */
 const requests = {
   'the Pod and its sandbox': '{"container_id":"c1","net_ns":"/proc/7/ns/net","pod_name":"p","pod_namespace":"default"}',
   'the interface and the provider':
@@ -32,7 +38,10 @@ interface FlatResponse {
   readonly error: string;
 }
 
-/** Reads a response as those plugins do: fields of fixed types, two families joined with commas, no `ips`. */
+/**
+ * Reads a response as those plugins do: fields of fixed types, two families joined with commas, no
+ * `ips`.
+ */
 function readFlat(body: string): FlatResponse {
   const response = JSON.parse(body) as Record<string, unknown>;
   for (const field of ['protocol', 'address', 'mac_address', 'cidr', 'gateway', 'nicname', 'error'])

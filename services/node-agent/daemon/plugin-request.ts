@@ -1,7 +1,8 @@
 /**
- * The five requests of the plugin; the last part of the path is the verb. ADD and DEL are Kube-OVN's. CHECK, GC and STATUS
- * are ipledger's additions, which Kube-OVN's daemon does not have. The JSON is that of Kube-OVN's plugin, which works unmodified
- * with this agent. Each field has a limit.
+ * The five requests of the plugin; the last part of the path is the verb. ADD and DEL are
+ * Kube-OVN's. CHECK, GC and STATUS are ipledger's additions, which Kube-OVN's daemon does not have.
+ * The JSON is that of Kube-OVN's plugin, which works unmodified with this agent. Each field has a
+ * limit.
  */
 import * as z from 'zod';
 import type { TraceContext } from '../../../lib/tracing/trace-context.ts';

@@ -1,7 +1,8 @@
 /**
- * Publishes a unix socket at a path that another process may use. The server binds a temporary path; the socket gets mode 0600
- * there and is then renamed to its path. So no caller connects to an unprotected socket. And Node, which unlinks the path that
- * it bound, does not unlink the socket of a later process. An existing file is replaced only if it is a socket without a server.
+ * Publishes a unix socket at a path that another process may use. The server binds a temporary
+ * path; the socket gets mode 0600 there and is then renamed to its path. So no caller connects to
+ * an unprotected socket. And Node, which unlinks the path that it bound, does not unlink the socket
+ * of a later process. An existing file is replaced only if it is a socket without a server.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, renameSync, type Stats, statSync, unlinkSync } from 'node:fs';
@@ -21,7 +22,8 @@ export interface PublishedSocket {
 
 /**
  * Makes `server` listen at `path`. Makes the folder, with mode 0700, if it is absent.
- * @throws Error when another process serves the path, or the file is not a socket; or the system's error
+ * @throws Error when another process serves the path, or the file is not a socket; or the system's
+ * error
  */
 export async function publishSocket(server: Server, path: string): Promise<PublishedSocket> {
   const folder = dirname(path);

@@ -1,6 +1,7 @@
 /**
- * The NICs of type kube-ovn on this node: a veth pair, whose end on the node is a port of OVN's integration bridge. OVN connects it to the
- * logical port of the allocation, which another program makes.
+ * The NICs of type kube-ovn on this node: a veth pair, whose end on the node is a port of OVN's
+ * integration bridge. OVN connects it to the logical port of the allocation, which another program
+ * makes.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -64,8 +65,10 @@ export class DataPath {
   }
 
   /**
-   * Makes the NIC of an allocation that is bound to the request's container. A NIC that fails is undone.
-   * @throws IpledgerError DATA_PATH_FAILED, SANDBOX_FAILED, or CANCELLED when the caller disconnects
+   * Makes the NIC of an allocation that is bound to the request's container. A NIC that fails is
+   * undone.
+   * @throws IpledgerError DATA_PATH_FAILED, SANDBOX_FAILED, or CANCELLED when the caller
+   * disconnects
    */
   async attach(request: CniRequest, allocation: Allocation, limit: RetryLimit): Promise<Nic> {
     const signal = timeoutSignal(limit.until - performance.now(), limit.signal);
@@ -83,7 +86,8 @@ export class DataPath {
 
   /**
    * Removes the NIC of a container: port, QoS rows and link. Idempotent.
-   * @throws IpledgerError UNAVAILABLE when the database cannot be reached: try again; DATA_PATH_FAILED
+   * @throws IpledgerError UNAVAILABLE when the database cannot be reached: try again;
+   * DATA_PATH_FAILED
    */
   async detach(container: ContainerInterface, callerSignal: AbortSignal): Promise<void> {
     const signal = timeoutSignal(detachMs, callerSignal);
@@ -167,8 +171,8 @@ export class DataPath {
   }
 
   /**
-   * Removes the port of an ADD that was interrupted, before its link is made again: ovs-vswitchd would keep the link that it has opened
-   * under a name.
+   * Removes the port of an ADD that was interrupted, before its link is made again: ovs-vswitchd
+   * would keep the link that it has opened under a name.
    */
   async #removeOlderPort({ hostLink }: NicPlan, signal: AbortSignal): Promise<void> {
     const { ovs } = this.#deps;
@@ -232,10 +236,12 @@ function reasonOf(error: unknown): FailureReason {
 }
 
 /**
- * Checks that OVN runs on this node under the node's name. Returns the row of the integration bridge.
+ * Checks that OVN runs on this node under the node's name. Returns the row of the integration
+ * bridge.
  *
- * OVN accepts a port on this node only if `requested-chassis`, which is the Kubernetes name of the node, is
- * the chassis' name (`system-id`) or its hostname (ovn-nb(5), Logical_Switch_Port options).
+ * OVN accepts a port on this node only if `requested-chassis`, which is the Kubernetes name of the
+ * node, is the chassis' name (`system-id`) or its hostname (ovn-nb(5), Logical_Switch_Port
+ * options).
  * @throws DataPathError node
  */
 export function requireNode(

@@ -8,9 +8,10 @@ const maxName = 12;
 const reserved = new Set(['all', 'default', 'lo']);
 
 /**
- * The name of the link on the side of the node, in Kube-OVN's form: the container ID's first characters, the NIC, and `_h`. It has at most 15
- * characters, which is the kernel's limit.
- * @throws DataPathError if the name of the NIC leaves no character for the container, or has characters that commands do not accept
+ * The name of the link on the side of the node, in Kube-OVN's form: the container ID's first
+ * characters, the NIC, and `_h`. It has at most 15 characters, which is the kernel's limit.
+ * @throws DataPathError if the name of the NIC leaves no character for the container, or has
+ * characters that commands do not accept
  */
 export function hostLinkName({ containerId, interface: name }: ContainerInterface): string {
   const idLength = maxName - name.length;

@@ -1,6 +1,6 @@
 /**
- * Waits until OVN has connected a port: ovn-controller sets `ovn-installed` when the flows of the port are in the switch. If it
- * does not in time, the error has the reason, and what to do.
+ * Waits until OVN has connected a port: ovn-controller sets `ovn-installed` when the flows of the
+ * port are in the switch. If it does not in time, the error has the reason, and what to do.
  */
 import { textMap } from '../../../lib/ovsdb/values.ts';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';

@@ -24,8 +24,8 @@ export const readAddressMtu: AddressMtu = (address) => {
 type OvsRows = Pick<OvsDatabase, 'rows' | 'named' | 'root'>;
 
 /**
- * The MTU of a NIC on OVN's tunnels: the smallest MTU of the NICs that have the addresses of `ovn-encap-ip`, less the largest header of
- * `ovn-encap-type`.
+ * The MTU of a NIC on OVN's tunnels: the smallest MTU of the NICs that have the addresses of
+ * `ovn-encap-ip`, less the largest header of `ovn-encap-type`.
  * @throws DataPathError settings
  */
 export function overlayMtu(ovs: OvsRows, mtuOf: AddressMtu): number {
@@ -43,7 +43,8 @@ export function overlayMtu(ovs: OvsRows, mtuOf: AddressMtu): number {
 }
 
 /**
- * The MTU of a NIC on a physical network: the smallest of the NICs in the bridge to which `ovn-bridge-mappings` maps the network.
+ * The MTU of a NIC on a physical network: the smallest of the NICs in the bridge to which
+ * `ovn-bridge-mappings` maps the network.
  * @throws DataPathError settings
  */
 export function underlayMtu(ovs: OvsRows, network: string): number {

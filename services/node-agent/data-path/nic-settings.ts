@@ -96,8 +96,9 @@ function parse<Schema extends z.ZodType>(schema: Schema, object: unknown, what: 
 const maxMbps = 1_000_000;
 
 /**
- * Reads `<direction>_rate` and `<direction>_burst`, in Mbit/s and Mbit. A network that the Pod attaches several times has annotations
- * with the interface, which precede those of all its NICs. 0 means no limit.
+ * Reads `<direction>_rate` and `<direction>_burst`, in Mbit/s and Mbit. A network that the Pod
+ * attaches several times has annotations with the interface, which precede those of all its NICs. 0
+ * means no limit.
  * @throws DataPathError settings
  */
 export function readRateLimit(

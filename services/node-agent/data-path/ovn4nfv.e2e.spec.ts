@@ -40,7 +40,10 @@ describe('NICs of an OVN4NFV request', function () {
   });
   after(() => run?.end());
 
-  /** A Pod whose request is that of the document. The logical port of a network in `without` is missing. */
+  /**
+   * A Pod whose request is that of the document. The logical port of a network in `without` is
+   * missing.
+   */
   async function makePod(name: string, without: readonly string[] = []): Promise<TestPod & { hosts: string[] }> {
     const number = 10 + (count += 1);
     const ovnNetwork = JSON.stringify(networks.map((each) => ({ name: each.name, interface: each.interface })));

@@ -51,8 +51,8 @@ export const portsOf = (ovs: OvsRows, { containerId, interface: name }: Containe
   ownedPorts(ovs).filter((port) => port.containerId === containerId && port.interface === name);
 
 /**
- * The host links of a NIC: those of its ports, and the one that an ADD has made without a port. A link of the same name that belongs to
- * another container is not among them.
+ * The host links of a NIC: those of its ports, and the one that an ADD has made without a port. A
+ * link of the same name that belongs to another container is not among them.
  */
 export function hostLinksOf(ovs: Pick<OvsDatabase, 'rows' | 'named'>, container: ContainerInterface): string[] {
   const names = portsOf(ovs, container).map(({ name }) => name);

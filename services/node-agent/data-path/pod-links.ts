@@ -1,6 +1,7 @@
 /**
- * Makes and removes the links of NICs: a veth pair, and what the end in the sandbox needs. Each function starts one process from the
- * agent, because a process of Node.js is slow to fork. Needs root, `ip`, `nsenter`, `sh`, `sleep` and, for switching in userspace, `ethtool`.
+ * Makes and removes the links of NICs: a veth pair, and what the end in the sandbox needs. Each
+ * function starts one process from the agent, because a process of Node.js is slow to fork. Needs
+ * root, `ip`, `nsenter`, `sh`, `sleep` and, for switching in userspace, `ethtool`.
  */
 import { errorMessage } from '../../../lib/errors.ts';
 import { CommandError, rejectHostNamespace, runCommand } from '../network-namespace.ts';
@@ -17,7 +18,8 @@ export interface PodLinks {
   create(plan: NicPlan, signal: AbortSignal): Promise<void>;
   /**
    * Sets up the end in the sandbox: address, routes, announcement, and the check of the gateways.
-   * @param isUserspace whether OVS switches in userspace: it does not complete the checksums that the kernel leaves open
+   * @param isUserspace whether OVS switches in userspace: it does not complete the checksums that
+   * the kernel leaves open
    * @throws DataPathError inside, gateway
    */
   configure(plan: NicPlan, isUserspace: boolean, signal: AbortSignal): Promise<void>;
@@ -75,8 +77,9 @@ export function createBatch({ hostLink, interface: name, mac, mtu, netns }: NicP
 }
 
 /**
- * Lines of `ip -batch` in the sandbox; the last ones make the kernel resolve the gateways. The ledger keeps addresses unique, so IPv6 needs no
- * detection of duplicates. The kernel sends no neighbor solicitation before it has a link-local address, and would make one a moment late.
+ * Lines of `ip -batch` in the sandbox; the last ones make the kernel resolve the gateways. The
+ * ledger keeps addresses unique, so IPv6 needs no detection of duplicates. The kernel sends no
+ * neighbor solicitation before it has a link-local address, and would make one a moment late.
  */
 export function insideBatch(plan: NicPlan): string {
   const { interface: name, mac, routes, replacedDefaults, gateways } = plan;
@@ -100,10 +103,11 @@ export function linkLocalOf(mac: string): string {
 const batch = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 /**
- * With arp_notify and ndisc_notify the kernel announces the addresses (gratuitous ARP, unsolicited neighbor advertisement) when the link
- * comes up. It resolves a neighbor with `use` by ARP or neighbor solicitation. A switch may lose the first packet of a new port, and the kernel would
- * repeat it after 1 s: the script starts again after 0.3 s, and then every second.
- * On stdout the script writes how far it is.
+ * With arp_notify and ndisc_notify the kernel announces the addresses (gratuitous ARP, unsolicited
+ * neighbor advertisement) when the link comes up. It resolves a neighbor with `use` by ARP or
+ * neighbor solicitation. A switch may lose the first packet of a new port, and the kernel would
+ * repeat it after 1 s: the script starts again after 0.3 s, and then every second. On stdout the
+ * script writes how far it is.
  */
 const insideScript = `
   name=$1 sysctls=$2 checksums=$3 ipv6=$4 check=$5

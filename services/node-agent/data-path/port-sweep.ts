@@ -1,6 +1,7 @@
 /**
- * Removes the ports of containers that are gone, at each connection to the Open vSwitch database. They remain when the agent is killed
- * during an ADD, when the database is down at a DEL, and after a reboot of the node: links end with a boot, rows do not.
+ * Removes the ports of containers that are gone, at each connection to the Open vSwitch database.
+ * They remain when the agent is killed during an ADD, when the database is down at a DEL, and after
+ * a reboot of the node: links end with a boot, rows do not.
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -64,7 +65,8 @@ export async function sweepPorts(
 }
 
 /**
- * Whether the container of a port is gone: its link, which lives as long as the sandbox, or the path of its sandbox.
+ * Whether the container of a port is gone: its link, which lives as long as the sandbox, or the
+ * path of its sandbox.
  * @param exists whether a path exists
  */
 export function isStale(

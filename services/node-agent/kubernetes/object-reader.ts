@@ -52,8 +52,9 @@ export type KubernetesGet = (
 ) => Promise<unknown>;
 
 /**
- * Connects to the API server of KUBECONFIG, or of the cluster in which the agent runs. It connects at the first read, because
- * the agent does not need it where the container runtime passes the Pod uid.
+ * Connects to the API server of KUBECONFIG, or of the cluster in which the agent runs. It connects
+ * at the first read, because the agent does not need it where the container runtime passes the Pod
+ * uid.
  */
 export function createKubernetesGet(): KubernetesGet {
   let connection: Promise<Api> | undefined;

@@ -43,9 +43,10 @@ const podSchema = z.object({
 });
 
 /**
- * Reads the Pod at each call, because a recreated Pod of the same name has another uid. A Pod that asserts that it runs a virtual machine
- * gets the identity of that machine only if the machine's object confirms that; without this check, any Pod could obtain the
- * address of a machine. pod-watcher applies the same rule.
+ * Reads the Pod at each call, because a recreated Pod of the same name has another uid. A Pod that
+ * asserts that it runs a virtual machine gets the identity of that machine only if the machine's
+ * object confirms that; without this check, any Pod could obtain the address of a machine.
+ * pod-watcher applies the same rule.
  */
 export function createPodLookup(get: KubernetesGet): PodLookup {
   const read = createObjectReader(get);
@@ -87,7 +88,8 @@ async function readInstance(
 
 /**
  * Returns the request in a Pod's annotations; undefined for a Pod without one.
- * @throws IpledgerError NOT_ALLOCATED when there is no such Pod; INVALID_REQUEST; UNAVAILABLE when the API server cannot be read now
+ * @throws IpledgerError NOT_ALLOCATED when there is no such Pod; INVALID_REQUEST; UNAVAILABLE when
+ * the API server cannot be read now
  */
 export type Ovn4nfvLookup = (pod: PodName, signal: AbortSignal) => Promise<Ovn4nfvRequest | undefined>;
 

@@ -1,6 +1,7 @@
 /**
- * The agent's connection to the node's Open_vSwitch database (ovs-vswitchd.conf.db(5)): a replica of the tables that NICs and physical
- * networks need, and transactions. The agent runs also while the database is unreachable.
+ * The agent's connection to the node's Open_vSwitch database (ovs-vswitchd.conf.db(5)): a replica
+ * of the tables that NICs and physical networks need, and transactions. The agent runs also while
+ * the database is unreachable.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
@@ -110,7 +111,8 @@ export class OvsDatabase {
   }
 
   /**
-   * Runs operations as one transaction, and resolves when ovs-vswitchd has applied it: it copies `next_cfg` to `cur_cfg` then.
+   * Runs operations as one transaction, and resolves when ovs-vswitchd has applied it: it copies
+   * `next_cfg` to `cur_cfg` then.
    * @throws OvsdbError; the reason of the signal when it is aborted before
    */
   async apply(operations: readonly Operation[], signal: AbortSignal): Promise<void> {
@@ -130,8 +132,8 @@ export class OvsDatabase {
   }
 
   /**
-   * Resolves to the first result of `find` that is not undefined. It is called now, and after each change of the replica or of
-   * the connection.
+   * Resolves to the first result of `find` that is not undefined. It is called now, and after each
+   * change of the replica or of the connection.
    * @throws the reason of the signal when it is aborted before; the error of `find`
    */
   async when<T>(find: () => T | undefined, signal: AbortSignal): Promise<T> {

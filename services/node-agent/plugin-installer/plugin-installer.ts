@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path';
 const executable = 0o755;
 
 /**
- * Copies a plugin into a folder, which must exist. Returns the path of the copy. The rename is atomic, and the data is on disk before
- * it. Drafts of an installation that was killed are removed.
+ * Copies a plugin into a folder, which must exist. Returns the path of the copy. The rename is
+ * atomic, and the data is on disk before it. Drafts of an installation that was killed are removed.
  */
 export async function installPlugin(plugin: string, folder: string, name = basename(plugin)): Promise<string> {
   const prefix = `.${name}.`;
@@ -33,8 +33,8 @@ async function syncToDisk(path: string, mode?: number): Promise<void> {
 }
 
 /**
- * Makes further names of an installed plugin, as symbolic links, so that configurations of other types run it. A file of another origin
- * stays.
+ * Makes further names of an installed plugin, as symbolic links, so that configurations of other
+ * types run it. A file of another origin stays.
  * @returns the names that belong to other files
  */
 export async function linkPlugin(plugin: string, names: readonly string[]): Promise<string[]> {

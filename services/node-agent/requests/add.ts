@@ -1,6 +1,7 @@
 /**
- * CNI ADD: waits for the allocation and binds it to the container in one call, prepares the sandbox, then responds. There is no
- * cache: while the allocator is unavailable the ADD waits, and at its deadline fails with the cause.
+ * CNI ADD: waits for the allocation and binds it to the container in one call, prepares the
+ * sandbox, then responds. There is no cache: while the allocator is unavailable the ADD waits, and
+ * at its deadline fails with the cause.
  */
 import { isIPv6 } from 'node:net';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -31,7 +32,8 @@ const waitMs = 20_000;
 const defaultFaultCheckMs = 4_000;
 const bindMs = 3_000;
 const unbindMs = 1_500;
-// A NIC of type kube-ovn may take this long beyond the wait. Its removal after a failure takes 1.5 s.
+// A NIC of type kube-ovn may take this long beyond the wait. Its removal after a failure takes 1.5
+// s.
 const nicMs = 6_000;
 
 /** Failures of which pod-watcher knows the current cause. */
@@ -60,10 +62,11 @@ export interface AddDeps {
 }
 
 /**
- * An ADD that fails at any point, or whose caller disconnects, leaves no binding: its DEL may come late, and until then no
- * other Pod could get the address.
+ * An ADD that fails at any point, or whose caller disconnects, leaves no binding: its DEL may come
+ * late, and until then no other Pod could get the address.
  * @param signal aborted when the caller disconnects
- * @param runtimeTrace the span of the container runtime. The trace is that of the Pod, and links to it
+ * @param runtimeTrace the span of the container runtime. The trace is that of the Pod, and links to
+ * it
  * @returns the body of the response
  * @throws IpledgerError whose message becomes the CNI error
  */
@@ -168,8 +171,9 @@ function throwIfAborted(signal: AbortSignal): void {
 }
 
 /**
- * An Attach is retried until the deadline of the wait: a standby may take over, or a container on another node may still answer on
- * the address. If it fails, and an attempt without an answer may have bound the container, the binding is ended.
+ * An Attach is retried until the deadline of the wait: a standby may take over, or a container on
+ * another node may still answer on the address. If it fails, and an attempt without an answer may
+ * have bound the container, the binding is ended.
  */
 async function attach(
   deps: AddDeps,
@@ -192,7 +196,8 @@ async function attach(
   const attempt = async (timeoutMs: number): Promise<BindResult> => {
     const request = { ...target, node, bootId, timeoutMs };
     const waiting = new AbortController();
-    // pod-watcher requests nothing for a Pod whose own request is wrong, so no event would end the wait.
+    // pod-watcher requests nothing for a Pod whose own request is wrong, so no event would end the
+    // wait.
     const checkFault = async (): Promise<void> => {
       await pause(deps.faultCheckMs ?? defaultFaultCheckMs, waiting.signal);
       const isWrong = !waiting.signal.aborted && isFaultOfPod(await readWarning(waiting.signal));
@@ -244,7 +249,8 @@ async function prepareSandbox(
     mergeRoutes(request, allocation).flatMap((route) => defaultRouteFamily(route) ?? []),
   );
   const ipv6 = allocation.addresses.some(({ address }) => isIPv6(address));
-  // A NIC of an OVN provider always has a MAC in the ledger, which the plugin that makes the NIC may not support.
+  // A NIC of an OVN provider always has a MAC in the ledger, which the plugin that makes the NIC
+  // may not support.
   const macMayDiffer = isOvnProvider(request.provider);
   await sandbox.prepare(
     { netns, interface: name, cniType, mac: allocation.mac, macMayDiffer, ipv6, replacedDefaults },

@@ -1,6 +1,7 @@
 /**
- * CNI CHECK: compares the ledger with the runtime's prevResult: addresses and binding; and for a NIC that the agent made its OVS port
- * and link. Another plugin that made the link checks links and routes.
+ * CNI CHECK: compares the ledger with the runtime's prevResult: addresses and binding; and for a
+ * NIC that the agent made its OVS port and link. Another plugin that made the link checks links and
+ * routes.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { logicalPortName } from '../../../lib/ovn/names.ts';

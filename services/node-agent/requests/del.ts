@@ -11,7 +11,8 @@ const delMs = 4_000;
 export type DelDeps = Pick<AddDeps, 'allocator' | 'dataPath' | 'files' | 'lingering'>;
 
 /**
- * Removes the NIC, if the agent made it, and ends the binding also when the NIC cannot be removed now.
+ * Removes the NIC, if the agent made it, and ends the binding also when the NIC cannot be removed
+ * now.
  * @throws IpledgerError when the allocator or the Open vSwitch database fails
  */
 export async function del(
@@ -31,7 +32,8 @@ export async function del(
 }
 
 /**
- * Succeeds also when it is late or repeated, for an unknown container, and without a network namespace (none after a reboot).
+ * Succeeds also when it is late or repeated, for an unknown container, and without a network
+ * namespace (none after a reboot).
  * @throws IpledgerError when the allocator fails
  */
 async function endBinding(allocator: BindingClient, request: CniRequest, signal: AbortSignal): Promise<void> {

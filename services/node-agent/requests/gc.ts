@@ -1,6 +1,6 @@
 /**
- * CNI GC: the runtime sends the valid attachments of a network; the agent ends the bindings of that network whose sandboxes are
- * deleted.
+ * CNI GC: the runtime sends the valid attachments of a network; the agent ends the bindings of that
+ * network whose sandboxes are deleted.
  */
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -32,9 +32,9 @@ export interface GcDeps {
 }
 
 /**
- * Provider and list are no proof: a tenant writes the network configuration, and several networks may share a provider, each with its
- * own list. The proof is the deleted network namespace of the ADD. Without a known one the binding stays until DEL, reboot, or the end
- * of the Pod.
+ * Provider and list are no proof: a tenant writes the network configuration, and several networks
+ * may share a provider, each with its own list. The proof is the deleted network namespace of the
+ * ADD. Without a known one the binding stays until DEL, reboot, or the end of the Pod.
  *
  * Releases no address.
  * @throws IpledgerError when some bindings cannot be ended; the others are ended

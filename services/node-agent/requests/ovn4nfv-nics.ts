@@ -1,6 +1,7 @@
 /**
- * Requests of an OVN4NFV type: one ADD makes all NICs that the Pod requests by annotation, or none; one DEL removes all of the
- * container. Each NIC is an ADD and a DEL of type kube-ovn with its own binding.
+ * Requests of an OVN4NFV type: one ADD makes all NICs that the Pod requests by annotation, or none;
+ * one DEL removes all of the container. Each NIC is an ADD and a DEL of type kube-ovn with its own
+ * binding.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { ovn4nfvProvider, ovn4nfvTypes } from '../../../lib/kubernetes/served-network.ts';
@@ -78,8 +79,10 @@ async function undo({ delNic, log }: AddNicsDeps, made: readonly CniRequest[]): 
 }
 
 /**
- * The ADD of each NIC. A Pod without a request has one, named by the runtime, as has a NIC that the request does not name.
- * @throws IpledgerError when the Pod or its request cannot be read, or has no NIC of the configuration's network
+ * The ADD of each NIC. A Pod without a request has one, named by the runtime, as has a NIC that the
+ * request does not name.
+ * @throws IpledgerError when the Pod or its request cannot be read, or has no NIC of the
+ * configuration's network
  */
 async function requestedNics(
   lookUp: Ovn4nfvLookup,
@@ -122,8 +125,8 @@ export interface ContainerNicsDeps {
 }
 
 /**
- * The NICs of a container that OVN4NFV requests made: those of its binding files and OVS ports; without any, those that the ledger has.
- * The Pod may be deleted already.
+ * The NICs of a container that OVN4NFV requests made: those of its binding files and OVS ports;
+ * without any, those that the ledger has. The Pod may be deleted already.
  * @throws IpledgerError when the allocator is unavailable
  */
 export async function nicsOfContainer(
@@ -143,7 +146,8 @@ export async function nicsOfContainer(
 
 /**
  * Removes all NICs of a container.
- * @throws IpledgerError when the NICs are unknown or one cannot be removed now; the others are removed
+ * @throws IpledgerError when the NICs are unknown or one cannot be removed now; the others are
+ * removed
  */
 export async function delNics(
   deps: ContainerNicsDeps & Pick<AddNicsDeps, 'delNic'>,

@@ -1,7 +1,7 @@
 /**
- * Replays pending DELs. A file is removed only when its DEL is done. A file that cannot be parsed is renamed to `<name>.broken`,
- * for an operator. A file for another socket is removed after a day without an agent: a tenant's configuration may have
- * named that socket.
+ * Replays pending DELs. A file is removed only when its DEL is done. A file that cannot be parsed
+ * is renamed to `<name>.broken`, for an operator. A file for another socket is removed after a day
+ * without an agent: a tenant's configuration may have named that socket.
  */
 import { existsSync } from 'node:fs';
 import { opendir, rename, rm, stat } from 'node:fs/promises';
@@ -41,8 +41,9 @@ export async function replayPendingDelsForever(options: ReplayOptions, signal: A
 }
 
 /**
- * Makes the function of one pass, which resolves to the number of DELs done. A pass begins after the last file of the pass
- * before, so that files that fail or belong to other agents do not delay the rest.
+ * Makes the function of one pass, which resolves to the number of DELs done. A pass begins after
+ * the last file of the pass before, so that files that fail or belong to other agents do not delay
+ * the rest.
  * @param maxFiles how many files one pass reads
  */
 export function createPendingDelReplay(

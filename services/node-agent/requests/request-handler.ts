@@ -127,13 +127,15 @@ async function saveOnTransientFailure(
   }
 }
 
-// The plugin times out after 10 s. A failover takes less than 8 s: a failure here makes the node NotReady.
+// The plugin times out after 10 s. A failover takes less than 8 s: a failure here makes the node
+// NotReady.
 const statusMs = 8_000;
 const attemptMs = 2_000;
 
 /**
- * Sends an Unbind of a binding that cannot exist. It writes nothing and costs little, and only the writer answers it, after a
- * read of etcd, like a Bind. A full Subnet does not matter, because it must not take the node out of service.
+ * Sends an Unbind of a binding that cannot exist. It writes nothing and costs little, and only the
+ * writer answers it, after a read of etcd, like a Bind. A full Subnet does not matter, because it
+ * must not take the node out of service.
  * @throws IpledgerError when the allocator is unavailable
  */
 export async function status(allocator: BindingClient, node: string, signal: AbortSignal): Promise<void> {

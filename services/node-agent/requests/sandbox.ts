@@ -37,7 +37,8 @@ export const defaultSysctls = '/proc/sys/net';
 
 /**
  * The sandboxes of this node. Needs root, `nsenter`, `ip` and `sh`.
- * @param sysctls the node's /proc/sys/net: in a container /proc/sys is read-only, but another mount of it is not
+ * @param sysctls the node's /proc/sys/net: in a container /proc/sys is read-only, but another mount
+ * of it is not
  */
 export const createNodeSandbox = (sysctls: string): Sandbox => ({
   prepare: async (preparation, callerSignal) => {
@@ -91,9 +92,10 @@ async function setMac(preparation: SandboxPreparation, signal: AbortSignal): Pro
 const isSameMac = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /**
- * Enables IPv6, which a namespace may have disabled, and ignores router advertisements: the interface has only the ledger's
- * address and routes. Duplicate address detection stays as it is. A link that is made later begins with the namespace's
- * defaults. Any mount of `/proc/sys/net` shows the namespace of the process.
+ * Enables IPv6, which a namespace may have disabled, and ignores router advertisements: the
+ * interface has only the ledger's address and routes. Duplicate address detection stays as it is. A
+ * link that is made later begins with the namespace's defaults. Any mount of `/proc/sys/net` shows
+ * the namespace of the process.
  */
 async function enableIpv6(
   { netns, interface: name }: SandboxPreparation,

@@ -191,7 +191,10 @@ export function failTimes(error: IpledgerError, times = Infinity): () => void {
   };
 }
 
-/** The error of a call that was sent, and whose reply was lost. @param metadata of a reply that reports this */
+/**
+ * The error of a call that was sent, and whose reply was lost.
+ * @param metadata of a reply that reports this
+ */
 export function lostReply(metadata = new Metadata()): IpledgerError {
   const details = 'connection lost';
   const cause = Object.assign(new Error(details), { code: status.UNAVAILABLE, details, metadata });

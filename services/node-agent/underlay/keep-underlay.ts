@@ -71,7 +71,8 @@ export class UnderlayKeeper {
 
   /**
    * Compares once, and writes one transaction if something differs.
-   * @throws ApiError, OvsdbError, IpledgerError DATA_PATH_FAILED; all may succeed at the next attempt
+   * @throws ApiError, OvsdbError, IpledgerError DATA_PATH_FAILED; all may succeed at the next
+   * attempt
    */
   async reconcile(signal: AbortSignal): Promise<UnderlayPlan | undefined> {
     const { ovs, links = { read: readNodeLinks, setUp: setLinkUp } } = this.#options;

@@ -1,4 +1,7 @@
-/** The agent as a process: it reads ProviderNetworks of a real API server with its own account, and reports those that it refuses. */
+/**
+ * The agent as a process: it reads ProviderNetworks of a real API server with its own account, and
+ * reports those that it refuses.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -11,8 +11,9 @@ const ours: ReadonlyMap<string, string> = new Map([['vendor', vendor]]);
 const datapathKey = 'ovn-bridge-datapath-type';
 
 /**
- * The transaction changes nothing if another program has written the row of Open_vSwitch since it was read (error FENCED).
- * A row without a reference is deleted by the server, so removing a reference removes a bridge with its ports.
+ * The transaction changes nothing if another program has written the row of Open_vSwitch since it
+ * was read (error FENCED). A row without a reference is deleted by the server, so removing a
+ * reference removes a bridge with its ports.
  */
 export function underlayOperations(root: OvsRow, changes: readonly UnderlayChange[]): Operation[] {
   const { bridges, external_ids: externalIds } = root.row;

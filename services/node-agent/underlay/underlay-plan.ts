@@ -1,9 +1,10 @@
 /**
- * Plans the bridges of physical networks on one node: what is desired, compared with what Open vSwitch of the node has. Pure.
+ * Plans the bridges of physical networks on one node: what is desired, compared with what Open
+ * vSwitch of the node has. Pure.
  *
- * Bridges and ports of other programs are never changed, and their mappings stay. A bridge of ours that no network needs is removed
- * when no other program has a port on it: ovn-controller has one while a Pod of the node uses the network, so a lost object does not
- * end the traffic of Pods.
+ * Bridges and ports of other programs are never changed, and their mappings stay. A bridge of ours
+ * that no network needs is removed when no other program has a port on it: ovn-controller has one
+ * while a Pod of the node uses the network, so a lost object does not end the traffic of Pods.
  */
 import type { NodeLink } from './node-links.ts';
 import { bridgeOf, type ProviderNetwork } from './provider-network.ts';

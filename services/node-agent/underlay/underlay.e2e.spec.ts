@@ -1,4 +1,7 @@
-/** Tests physical networks on two real OVN nodes: the bridge of each, and traffic with a VLAN between them. */
+/**
+ * Tests physical networks on two real OVN nodes: the bridge of each, and traffic with a VLAN
+ * between them.
+ */
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { openOvsRun } from '../../../lib/ovsdb/testing/test-database.ts';

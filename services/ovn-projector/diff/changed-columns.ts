@@ -10,8 +10,8 @@ export interface RowContent {
 const isNew = (value: NewValue): boolean => typeof value === 'object' && 'uuidName' in value;
 
 /**
- * Returns the columns to write; undefined if there is none. An entry of `external_ids` that the projector does not set stays: tools of
- * operators mark rows with it.
+ * Returns the columns to write; undefined if there is none. An entry of `external_ids` that the
+ * projector does not set stays: tools of operators mark rows with it.
  */
 export function changedColumns(present: Row, { columns, externalIds }: RowContent): NewRow | undefined {
   const changed: [string, NewValue][] = Object.entries(columns).filter(

@@ -1,4 +1,7 @@
-/** The difference on a real northbound database, which must accept each transaction, and become what the simulation becomes. */
+/**
+ * The difference on a real northbound database, which must accept each transaction, and become what
+ * the simulation becomes.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
@@ -43,7 +46,10 @@ const listOf = (value: unknown): unknown =>
     ? [...(value as Iterable<unknown>)].map((each) => JSON.stringify(each)).sort()
     : value;
 
-/** Whether two switches, routers or DHCP options have one name: their UUIDs, which differ here, decide which one stays. */
+/**
+ * Whether two switches, routers or DHCP options have one name: their UUIDs, which differ here,
+ * decide which one stays.
+ */
 function hasTwins(contents: readonly Operation[]): boolean {
   const keys = contents.flatMap((operation) => {
     if (operation.op !== 'insert') return [];

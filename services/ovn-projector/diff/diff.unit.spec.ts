@@ -27,7 +27,10 @@ class Fixture {
     this.view.apply({ changes: this.database.transact(operations) });
   }
 
-  /** Writes differences until there is none, and returns the last comparison with its number of transactions. */
+  /**
+   * Writes differences until there is none, and returns the last comparison with its number of
+   * transactions.
+   */
   converge(desired: DesiredRows, limit = 1_000): Diff & { readonly transactions: number } {
     for (let transactions = 0; transactions < 200; transactions++) {
       const diff = diffRows(desired, this.view, { scope: 'all', limit });

@@ -38,7 +38,8 @@ export class PortSecurity {
     const present = this.#requests.get(keyOf(pod))?.get(uid) ?? nothing;
     if (change.kind === 'gone') {
       if (present.size === 0) return;
-      // A container may outlive the object of its Pod, so its port stays secured as long as it exists
+      // A container may outlive the object of its Pod, so its port stays secured as long as it
+      // exists
       this.#gone.set(uid, { pod, uid });
       this.sweep();
     } else if (!isSame(present, secured)) {

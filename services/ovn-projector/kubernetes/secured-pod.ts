@@ -7,8 +7,8 @@ import { projectorLimits } from '../limits.ts';
 
 export interface SecuredPod extends ObjectMeta {
   /**
-   * The uid in the ledger. For a launcher that of the virtual machine that it asserts to run: a false one can only turn port security
-   * on, and only in its own namespace.
+   * The uid in the ledger. For a launcher that of the virtual machine that it asserts to run: a
+   * false one can only turn port security on, and only in its own namespace.
    */
   readonly ledgerUid: string;
   /** The providers that its annotations secure; "ovn" secures the NICs of all. */

@@ -1,6 +1,7 @@
 /**
- * Reads a snapshot of the ledger. Its pages are of different positions, and the events after the first page follow. So the model is the
- * state of the ledger at one position only when it contains the position of the last page: before, it must not be projected.
+ * Reads a snapshot of the ledger. Its pages are of different positions, and the events after the
+ * first page follow. So the model is the state of the ledger at one position only when it contains
+ * the position of the last page: before, it must not be projected.
  */
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
 import { readPages } from '../../../lib/ledger-client/pages.ts';

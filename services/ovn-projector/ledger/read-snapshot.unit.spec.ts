@@ -6,7 +6,10 @@ import { readSnapshot } from './read-snapshot.ts';
 const position = (seq: number) => ({ epoch: 1, seq, hash: `hash-${seq}` });
 const read = (allocator: LedgerClient) => readSnapshot(allocator, new AbortController().signal);
 
-/** A ledger with a page of allocations for each entry: its position, and the numbers of its allocations. */
+/**
+ * A ledger with a page of allocations for each entry: its position, and the numbers of its
+ * allocations.
+ */
 const ledgerOf = (pages: readonly (readonly [at: number, ...seqs: number[]])[], subnetsAt: number) =>
   fakeLedgerClient({
     getStatus: () => ({ ledger: '01LEDGER' }),

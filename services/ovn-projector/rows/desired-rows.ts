@@ -1,6 +1,6 @@
 /**
- * The rows that the northbound database should have. The rows of Subnets are computed together, after any change to them; the ports
- * of allocations one by one.
+ * The rows that the northbound database should have. The rows of Subnets are computed together,
+ * after any change to them; the ports of allocations one by one.
  */
 import { logicalPortName } from '../../../lib/ovn/names.ts';
 import { type DesiredContainer, type DesiredOptions, type DesiredPort, rowKey, ownerIds } from './desired-row.ts';
@@ -154,8 +154,9 @@ export interface PortContext {
 }
 
 /**
- * The port: OVN delivers to it, and answers ARP and neighbour solicitations for, its MAC and addresses. `requested-chassis` lists the
- * nodes of its containers: a port of the same `iface-id` on another node has no effect (ovn-nb(5)).
+ * The port: OVN delivers to it, and answers ARP and neighbour solicitations for, its MAC and
+ * addresses. `requested-chassis` lists the nodes of its containers: a port of the same `iface-id`
+ * on another node has no effect (ovn-nb(5)).
  */
 export function portRow(allocation: PortAllocation, { ledger, isSecured }: PortContext): DesiredPort {
   const { namespace, pod, provider, subnet, addresses, mac } = allocation;
@@ -183,9 +184,10 @@ export function portRow(allocation: PortAllocation, { ledger, isSecured }: PortC
 }
 
 /**
- * The nodes of the containers in the order of their bindings; without a container the Node of the Pod. A virtual machine that migrates has
- * two. OVN delivers to the first, the source, and opens the port on the other when the machine announces itself there by RARP: without
- * that, both would get its packets.
+ * The nodes of the containers in the order of their bindings; without a container the Node of the
+ * Pod. A virtual machine that migrates has two. OVN delivers to the first, the source, and opens
+ * the port on the other when the machine announces itself there by RARP: without that, both would
+ * get its packets.
  */
 function chassisOptions({ bindings, node }: PortAllocation): ReadonlyMap<string, string> {
   const nodes = new Set(bindings.size === 0 ? [node] : bindings.values());

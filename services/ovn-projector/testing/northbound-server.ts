@@ -32,7 +32,10 @@ export interface ConnectedView {
   readonly view: NorthboundView;
   /** Resolves when `check` holds, after a change of the database. */
   until(check: () => boolean): Promise<void>;
-  /** Resolves when all earlier transactions are answered and the projector has gone on as far as it can without an answer. */
+  /**
+   * Resolves when all earlier transactions are answered and the projector has gone on as far as it
+   * can without an answer.
+   */
   settle(): Promise<void>;
   /** Called after each change. */
   onTouched: Projector['onTouched'];

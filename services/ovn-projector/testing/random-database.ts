@@ -1,4 +1,7 @@
-/** Random contents of a northbound database and random desired rows, with few names, so that they meet. */
+/**
+ * Random contents of a northbound database and random desired rows, with few names, so that they
+ * meet.
+ */
 import fc from 'fast-check';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
 import type { NewRow } from '../../../lib/ovsdb/values.ts';

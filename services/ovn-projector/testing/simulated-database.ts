@@ -1,6 +1,6 @@
 /**
- * A northbound database in memory: it applies operations as ovsdb-server does, as far as the projector uses them. `diff.int.spec.ts`
- * compares it with a real server.
+ * A northbound database in memory: it applies operations as ovsdb-server does, as far as the
+ * projector uses them. `diff.int.spec.ts` compares it with a real server.
  */
 import { randomUUID } from 'node:crypto';
 import type { RowChange } from '../../../lib/ovsdb/replica.ts';
@@ -43,7 +43,10 @@ export class SimulatedDatabase {
     return this.#tables.get(table) ?? new Map();
   }
 
-  /** Applies a transaction, and returns the rows that changed. @throws Error if it violates a constraint */
+  /**
+   * Applies a transaction, and returns the rows that changed.
+   * @throws Error if it violates a constraint
+   */
   transact(operations: readonly Operation[]): RowChange[] {
     const tables: Tables = new Map([...this.#tables].map(([table, rows]) => [table, new Map(rows)]));
     const named = new Map<string, string>();

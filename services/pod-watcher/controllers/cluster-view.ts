@@ -47,8 +47,8 @@ export interface ClusterView {
     /** Why an IPPool serves no Pods. */
     whyNot(name: string): string;
     /**
-     * The IPPools in force for a namespace's Pods: those that the namespace lists, then those that name the namespace. Pools
-     * with a free address come first.
+     * The IPPools in force for a namespace's Pods: those that the namespace lists, then those that
+     * name the namespace. Pools with a free address come first.
      */
     ofNamespace(namespace: string, listed: readonly string[]): string[];
   };

@@ -1,12 +1,15 @@
 /**
- * Halts releases while most objects of a scope are missing without a deletion. Then it is more likely that the API server lost them
- * (restored from a backup, connected to other data) than that they were deleted. A scope is a namespace, or all objects.
+ * Halts releases while most objects of a scope are missing without a deletion. Then it is more
+ * likely that the API server lost them (restored from a backup, connected to other data) than that
+ * they were deleted. A scope is a namespace, or all objects.
  */
 
 /** The scope of all objects. No namespace has this name. */
 export const allObjects = '*';
 
-/** How many objects of a scope are missing, and how many are expected, the missing ones included. */
+/**
+ * How many objects of a scope are missing, and how many are expected, the missing ones included.
+ */
 export interface ScopeCounts {
   readonly missing: number;
   readonly expected: number;
@@ -46,14 +49,17 @@ export class MassDeletionGuard {
     return [...this.#accepted.keys()];
   }
 
-  /** An operator accepted that up to these numbers of objects were deleted, by scope. What was accepted of other scopes stays. */
+  /**
+   * An operator accepted that up to these numbers of objects were deleted, by scope. What was
+   * accepted of other scopes stays.
+   */
   accept(accepted: Readonly<Record<string, number>>): void {
     for (const [scope, missing] of Object.entries(accepted)) this.#accepted.set(scope, missing);
   }
 
   /**
-   * Whether a scope must be halted. The halt ends when half of the missing objects are back. New objects do not end it: controllers
-   * create them as replacements of the missing ones.
+   * Whether a scope must be halted. The halt ends when half of the missing objects are back. New
+   * objects do not end it: controllers create them as replacements of the missing ones.
    */
   mustHalt(scope: string, counts: ScopeCounts): boolean {
     if (this.isAccepted(scope, counts.missing)) return false;
@@ -61,7 +67,10 @@ export class MassDeletionGuard {
     return known === undefined ? this.#isImplausible(counts) : counts.missing * 2 > known;
   }
 
-  /** Halts or resumes a scope. Returns whether it is halted. What an operator accepted is over when most objects exist. */
+  /**
+   * Halts or resumes a scope. Returns whether it is halted. What an operator accepted is over when
+   * most objects exist.
+   */
   update(scope: string, counts: ScopeCounts): boolean {
     const isHalted = this.mustHalt(scope, counts);
     if (isHalted) this.#halted.set(scope, Math.max(this.#halted.get(scope) ?? 0, counts.missing));

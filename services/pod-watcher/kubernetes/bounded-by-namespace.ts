@@ -1,6 +1,7 @@
 /**
- * A map of limited size by keys "namespace/…". At the limit it drops the entry of the namespace with most entries that was put longest
- * ago, so that one namespace displaces no entries of smaller ones.
+ * A map of limited size by keys "namespace/…". At the limit it drops the entry of the namespace
+ * with most entries that was put longest ago, so that one namespace displaces no entries of smaller
+ * ones.
  */
 export class BoundedByNamespace<V> {
   readonly #most: number;

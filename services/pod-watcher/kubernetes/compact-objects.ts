@@ -1,6 +1,6 @@
 /**
- * The objects of a kind, most of them as records that take less memory. It has the methods of a Map that an informer uses. A look-up
- * returns an equal object, and not always the same one.
+ * The objects of a kind, most of them as records that take less memory. It has the methods of a Map
+ * that an informer uses. A look-up returns an equal object, and not always the same one.
  */
 import { keyOf, type ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
 import type { ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';

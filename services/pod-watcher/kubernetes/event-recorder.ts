@@ -1,8 +1,10 @@
 /**
- * Records Kubernetes Events: one Event object for each regarded object and reason, with the latest message and a count.
+ * Records Kubernetes Events: one Event object for each regarded object and reason, with the latest
+ * message and a count.
  *
- * Events are best effort: no other work waits for them or fails with them. The same message is written at most once a minute, and
- * a new message of the same reason every 10 seconds. Events beyond the limits are dropped.
+ * Events are best effort: no other work waits for them or fails with them. The same message is
+ * written at most once a minute, and a new message of the same reason every 10 seconds. Events
+ * beyond the limits are dropped.
  */
 import { createHash } from 'node:crypto';
 import { cutMiddle } from '../../../lib/cut-middle.ts';

@@ -1,9 +1,10 @@
 /**
  * Verifies Pods that assert that they run a virtual machine.
  *
- * Each client that may create Pods may write any ownerReference. So a Pod that asserts that it is the launcher of a
- * VirtualMachineInstance keeps its own name and uid, and gets no address, until the API shows the instance with that uid. If the
- * status of the instance lists its Pods, this Pod must be among them. Then the ledger identifies the Pod by the machine.
+ * Each client that may create Pods may write any ownerReference. So a Pod that asserts that it is
+ * the launcher of a VirtualMachineInstance keeps its own name and uid, and gets no address, until
+ * the API shows the instance with that uid. If the status of the instance lists its Pods, this Pod
+ * must be among them. Then the ledger identifies the Pod by the machine.
  *
  * Invariant: a verified Pod keeps its identity, even when its ownerReferences are edited.
  */

@@ -1,6 +1,6 @@
 /**
- * Index of Pods by their name in the ledger. The launchers of a virtual machine share the name of the machine: during a live
- * migration there are two, and both show the same addresses.
+ * Index of Pods by their name in the ledger. The launchers of a virtual machine share the name of
+ * the machine: during a live migration there are two, and both show the same addresses.
  */
 import { SortedList } from '../sorted-list.ts';
 import { isLauncher, isUnverifiedLauncher, type VerifiedPods } from './launcher-verifier.ts';

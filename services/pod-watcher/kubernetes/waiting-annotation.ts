@@ -1,6 +1,7 @@
 /**
- * Shows on a Pod why it has no addresses, in an annotation. The node agent adds that to its CNI error: it may read this one Pod, and no
- * Events. Most waits are short, so the first text is written after two seconds, and a new one at most every 10 seconds, as an Event is.
+ * Shows on a Pod why it has no addresses, in an annotation. The node agent adds that to its CNI
+ * error: it may read this one Pod, and no Events. Most waits are short, so the first text is
+ * written after two seconds, and a new one at most every 10 seconds, as an Event is.
  */
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';

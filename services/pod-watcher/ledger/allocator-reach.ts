@@ -1,6 +1,7 @@
 /**
- * Whether the allocator answers. A pod-watcher that reaches Kubernetes and no allocator, as on an isolated node, would hold its Lease for
- * ever and serve no Pod: it hands the Lease over, and does not take it before the allocator answers again.
+ * Whether the allocator answers. A pod-watcher that reaches Kubernetes and no allocator, as on an
+ * isolated node, would hold its Lease for ever and serve no Pod: it hands the Lease over, and does
+ * not take it before the allocator answers again.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, type Connection } from '../../../lib/grpc/client.ts';
@@ -51,8 +52,8 @@ export async function waitUntilReachable(
 }
 
 /**
- * Resolves to true when all probes of a time were silent, to false when the signal is aborted. A process that was suspended for that time
- * sends more than one probe before it decides.
+ * Resolves to true when all probes of a time were silent, to false when the signal is aborted. A
+ * process that was suspended for that time sends more than one probe before it decides.
  */
 export async function isUnreachableFor(
   silentMs: number,

@@ -1,6 +1,7 @@
 /**
- * Stores the ledger's signed checkpoints in a ConfigMap, where a writer of the ledger's etcd cannot change them. Each checkpoint is
- * one entry, named by the number of its event. The ConfigMap keeps the latest checkpoints, and the last one of each earlier day.
+ * Stores the ledger's signed checkpoints in a ConfigMap, where a writer of the ledger's etcd cannot
+ * change them. Each checkpoint is one entry, named by the number of its event. The ConfigMap keeps
+ * the latest checkpoints, and the last one of each earlier day.
  */
 import { errorMessage } from '../../../lib/errors.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -55,7 +56,8 @@ interface StoredCheckpoint {
 }
 
 /**
- * @param last what this pod-watcher stored last, which is always kept: a ConfigMap without it was changed by another program, and the
+ * @param last what this pod-watcher stored last, which is always kept: a ConfigMap without it was
+ * changed by another program, and the
  *   checkpoints that are stored now prove nothing about the time before.
  */
 async function store(

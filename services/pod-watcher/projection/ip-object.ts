@@ -1,6 +1,7 @@
 /**
- * The IP object of an allocation, in Kube-OVN's format, and how it is written. It has no finalizer: the watcher creates it again after a deletion.
- * It has no owner reference: Kubernetes' garbage collector deletes cluster-scoped objects that are owned by a Pod.
+ * The IP object of an allocation, in Kube-OVN's format, and how it is written. It has no finalizer:
+ * the watcher creates it again after a deletion. It has no owner reference: Kubernetes' garbage
+ * collector deletes cluster-scoped objects that are owned by a Pod.
  */
 import { ipObjectName, fullIpObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { allocationAnnotation, finalizer } from '../../../lib/kubernetes/kubernetes-metadata.ts';

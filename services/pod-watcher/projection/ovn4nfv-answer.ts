@@ -15,7 +15,8 @@ interface AnsweredNic {
 }
 
 /**
- * Returns the annotation with the answer; {} while the Pod has not all NICs of its request, so that a part of them is never visible.
+ * Returns the annotation with the answer; {} while the Pod has not all NICs of its request, so that
+ * a part of them is never visible.
  * @param own the allocations of the Pod's uid
  */
 export function ovn4nfvAnswer(pod: Pod, own: readonly HeldAllocation[]): Record<string, string> {

@@ -1,9 +1,11 @@
 /**
- * The annotations of a Pod that show its allocations, with Kube-OVN's keys, as one merge patch, and the warnings about them. Pure.
+ * The annotations of a Pod that show its allocations, with Kube-OVN's keys, as one merge patch, and
+ * the warnings about them. Pure.
  *
- * Keys are "<provider>.kubernetes.io/<suffix>". The first attachment of a provider has the plain suffixes. A further one has
- * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known. Several attachments of one Kube-OVN-type
- * network also have "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have its answer.
+ * Keys are "<provider>.kubernetes.io/<suffix>". The first attachment of a provider has the plain
+ * suffixes. A further one has `ip_address.<interface>` and `mac_address.<interface>` once its
+ * interface is known. Several attachments of one Kube-OVN-type network also have
+ * "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have its answer.
  */
 import { isAnnotationKey } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
@@ -44,8 +46,8 @@ export interface AnnotationChanges {
 }
 
 /**
- * Returns the changes of the annotations. Allocations of other uids are ignored. A terminated Pod keeps the annotations of its
- * released allocations, so that users can see what it had.
+ * Returns the changes of the annotations. Allocations of other uids are ignored. A terminated Pod
+ * keeps the annotations of its released allocations, so that users can see what it had.
  * @param subnetOf the Subnet of a name; undefined for one that is not in force
  */
 export function podPatch(
@@ -120,7 +122,8 @@ function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod
       subnet?.gateway,
     ),
     [key('allocated')]: 'true',
-    // Kube-OVN writes it after the Pod is scheduled. Here nothing else has to be ready, and a second patch would cost a write for each Pod.
+    // Kube-OVN writes it after the Pod is scheduled. Here nothing else has to be ready, and a
+    // second patch would cost a write for each Pod.
     [key('routed')]: 'true',
     ...(pod.ledgerName !== pod.name && { [key('virtualmachine')]: pod.ledgerName }),
     ...(isOvnProvider(provider) || subnet?.isOvn ? { [key('logical_switch')]: allocation.subnet } : {}),
@@ -156,8 +159,9 @@ function joined(texts: readonly string[]): string {
 const removedSuffixes = ['ip_address', 'mac_address', ...resultSuffixes];
 
 /**
- * Finds the annotations of attachments that a Pod neither has nor requests any more. Returns their keys. If they stayed, they would
- * request the same address when the Pod requests the attachment again, even if another Pod has that address by then.
+ * Finds the annotations of attachments that a Pod neither has nor requests any more. Returns their
+ * keys. If they stayed, they would request the same address when the Pod requests the attachment
+ * again, even if another Pod has that address by then.
  * @param desired the annotations of the Pod's present allocations
  */
 export function detachedAnnotationKeys(pod: Pod, desired: Readonly<Record<string, unknown>>): string[] {
@@ -187,8 +191,8 @@ export function rejectedPatchEvent(patches: readonly PodPatch[], reason: string)
 }
 
 /**
- * Describes the mismatch when the agent of one Node bound an address for a Pod that Kubernetes scheduled to another Node. undefined
- * without a mismatch, or while one of the Nodes is unknown.
+ * Describes the mismatch when the agent of one Node bound an address for a Pod that Kubernetes
+ * scheduled to another Node. undefined without a mismatch, or while one of the Nodes is unknown.
  */
 export function nodeMismatch(pod: Pod, allocations: readonly HeldAllocation[]): string | undefined {
   // During a live migration, a virtual machine is on two Nodes.

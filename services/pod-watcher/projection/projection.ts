@@ -1,7 +1,8 @@
 /**
- * Writes the state of the ledger to Pod annotations, IP objects, the status of Subnets and IPPools, and labels of Vips.
- * Each object is a key in one work queue. It is level-triggered: it compares the desired with the actual state and writes the
- * difference. So it converges from any state, after a crash, and after manual changes.
+ * Writes the state of the ledger to Pod annotations, IP objects, the status of Subnets and IPPools,
+ * and labels of Vips. Each object is a key in one work queue. It is level-triggered: it compares
+ * the desired with the actual state and writes the difference. So it converges from any state,
+ * after a crash, and after manual changes.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
@@ -290,8 +291,8 @@ export class Projection {
   }
 
   /**
-   * The Node of the Pod. Of two launchers it is that of the last binding: creation times are in seconds, so the newest of two may
-   * be unknown.
+   * The Node of the Pod. Of two launchers it is that of the last binding: creation times are in
+   * seconds, so the newest of two may be unknown.
    */
   #nodeOf(allocation: HeldAllocation): string {
     const nodes = this.#ownersOf(allocation).flatMap(({ node }) => node || []);

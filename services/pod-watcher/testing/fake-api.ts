@@ -1,4 +1,7 @@
-/** An API server in memory for specs: objects by path, resource versions, uid preconditions, and errors on demand. */
+/**
+ * An API server in memory for specs: objects by path, resource versions, uid preconditions, and
+ * errors on demand.
+ */
 import type { Api, ApiRequest } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { type UntypedJson, asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';

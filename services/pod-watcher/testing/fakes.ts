@@ -87,7 +87,10 @@ export function mirrorOf(name: string, hash: string, { annotations, ...parts }: 
   });
 }
 
-/** An unverified Pod with VirtualMachineInstance vm1 as its controller; `instance` is the uid in its owner reference. */
+/**
+ * An unverified Pod with VirtualMachineInstance vm1 as its controller; `instance` is the uid in its
+ * owner reference.
+ */
 export function unverifiedLauncher(
   suffix: string,
   { instance = 'uid-vm1', ...parts }: PodParts & { instance?: string } = {},
@@ -139,7 +142,10 @@ export function boundEvent(pod: string, seq: number, node = 'node-1'): LedgerEve
   return { kind: 'bound', seq, namespace: 'default', pod, interface: 'net1', node };
 }
 
-/** An allocator that accepts all requests and records them; `refuse` returns the error of a rejection. */
+/**
+ * An allocator that accepts all requests and records them; `refuse` returns the error of a
+ * rejection.
+ */
 export class FakeAllocator {
   readonly allocated: MessageInput<AllocateRequest>[] = [];
   readonly released: MessageInput<ReleaseRequest>[] = [];

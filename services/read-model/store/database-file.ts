@@ -8,8 +8,10 @@ import type { Position } from '../../../proto/generated/ipledger.ts';
 export const emptyPosition: Position = { epoch: 0, seq: 0, hash: '' };
 
 /**
- * Opens or creates the file. A file of another version, or an incomplete one, is deleted: the log contains all of it.
- * @throws Error with advice when it cannot be opened, contains another database, or is in use by another process.
+ * Opens or creates the file. A file of another version, or an incomplete one, is deleted: the log
+ * contains all of it.
+ * @throws Error with advice when it cannot be opened, contains another database, or is in use by
+ * another process.
  */
 export function openDatabase(file: string): DatabaseSync {
   try {
@@ -73,8 +75,9 @@ export function removeDatabase(file: string): void {
 const schemaVersion = 6;
 
 /**
- * The tables are sized for ten million events: the events are packed in pages, and a row of small numbers has the keys of each event.
- * SQLite stores the row key (the event number) in each index entry, so an index returns its events in order.
+ * The tables are sized for ten million events: the events are packed in pages, and a row of small
+ * numbers has the keys of each event. SQLite stores the row key (the event number) in each index
+ * entry, so an index returns its events in order.
  */
 const schema = `
   CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

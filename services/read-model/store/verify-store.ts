@@ -1,7 +1,8 @@
 /**
- * Verifies the events and the index of the store, page by page. The ledger confirms the hash of the last event, each event has the
- * hash of the one before, and each index row follows from the events. So a file that was replaced or edited is found. The hash of a
- * page also covers the fields into which the allocator has decoded its events.
+ * Verifies the events and the index of the store, page by page. The ledger confirms the hash of the
+ * last event, each event has the hash of the one before, and each index row follows from the
+ * events. So a file that was replaced or edited is found. The hash of a page also covers the fields
+ * into which the allocator has decoded its events.
  */
 import { createHash } from 'node:crypto';
 import { decode } from '../../../proto/codec.ts';
@@ -17,7 +18,8 @@ export class StoreDamaged extends Error {}
 
 /**
  * Verifies one page with each step, up to the position at the last step.
- * @param scratchFile for a second index, which has the names of all events and the rows of one page; it is deleted.
+ * @param scratchFile for a second index, which has the names of all events and the rows of one
+ * page; it is deleted.
  * @throws StoreDamaged
  */
 export function* verifyStore(store: EventStore, scratchFile: string): Generator<void> {

@@ -55,7 +55,9 @@ describe('verifyStore', () => {
     database.close();
   }
 
-  /** Changes an event of the page that begins with `first`, and corrects the hashes of all pages. */
+  /**
+   * Changes an event of the page that begins with `first`, and corrects the hashes of all pages.
+   */
   function rewrite(first: number, change: (event: Event) => object): void {
     edit((database) => {
       const pages = database.prepare('SELECT first, packed FROM pages ORDER BY first').all() as {

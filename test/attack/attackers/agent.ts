@@ -43,7 +43,10 @@ export const callAsAgent: Attack = async ({ endpoint, certificates }, signal, co
   await repeat({ concurrent: 512, signal, count }, send);
 };
 
-/** Many streams, each with a message that never ends; and messages that inflate to a thousand times of what was sent. */
+/**
+ * Many streams, each with a message that never ends; and messages that inflate to a thousand times
+ * of what was sent.
+ */
 export const streamAsAgent: Attack = async ({ endpoint, certificates }, signal, count) => {
   const tls = certificateFolder(certificates).agent(node);
   const unfinished = frame(Buffer.alloc(largestMessage - 1), { length: largestMessage });

@@ -1,4 +1,7 @@
-/** A client that may write the archive: it replaces files of sealed segments, while history is read from them and more is sealed. */
+/**
+ * A client that may write the archive: it replaces files of sealed segments, while history is read
+ * from them and more is sealed.
+ */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +32,10 @@ const replacements: readonly ((file: string) => void)[] = [
   (file) => writeFileSync(file, 'not compressed'),
 ];
 
-/** Replaces files of all segments in turns. A viewer reads the history from its oldest event, and a watcher adds events to seal. */
+/**
+ * Replaces files of all segments in turns. A viewer reads the history from its oldest event, and a
+ * watcher adds events to seal.
+ */
 export const spoilArchive: Attack = async (target, signal, count) => {
   const { archive, certificates, endpoint } = target;
   const viewer = connect(endpoint, loadTls(certificateFolder(certificates).viewer));

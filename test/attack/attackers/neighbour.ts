@@ -29,7 +29,10 @@ export const connectSilently: Attack = async ({ endpoint, health }, signal, coun
   );
 };
 
-/** Calls with large headers, without a certificate or with one of another authority. None of them ends its request. */
+/**
+ * Calls with large headers, without a certificate or with one of another authority. None of them
+ * ends its request.
+ */
 export const callWithoutIdentity: Attack = async ({ endpoint, foreignCertificates }, signal, count) => {
   const foreign = certificateFolder(foreignCertificates).watcher;
   const headers = { 'x-first': largeHeader, 'x-second': largeHeader, 'x-third': largeHeader };

@@ -34,7 +34,10 @@ export const callAsViewer: Attack = async ({ endpoint, certificates }, signal, c
   await repeat({ concurrent: 512, signal, count }, send);
 };
 
-/** Allocates and releases, with as many calls in progress as its client library allows, and lists everything. */
+/**
+ * Allocates and releases, with as many calls in progress as its client library allows, and lists
+ * everything.
+ */
 export const callAsWatcher: Attack = async ({ endpoint, certificates, subnet }, signal, count) => {
   const connection = connect(endpoint, loadTls(certificateFolder(certificates).watcher));
   const attachments = [{ provider: `${subnet}.default`, subnets: [subnet] }];

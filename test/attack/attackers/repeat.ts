@@ -2,7 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 
-/** An attacker that is refused at once tries again after this pause, so that it does not only load its own process. */
+/**
+ * An attacker that is refused at once tries again after this pause, so that it does not only load
+ * its own process.
+ */
 const refusedPauseMs = 5;
 
 export interface Repetition {
@@ -11,7 +14,10 @@ export interface Repetition {
   readonly count: (outcome: string) => void;
 }
 
-/** Repeats `send` until the signal is aborted, with this number in progress at a time. Never rejects. */
+/**
+ * Repeats `send` until the signal is aborted, with this number in progress at a time. Never
+ * rejects.
+ */
 export async function repeat(
   { concurrent, signal, count }: Repetition,
   send: (turn: number) => Promise<unknown>,

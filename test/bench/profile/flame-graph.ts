@@ -1,7 +1,13 @@
-/** Draws a CPU profile of V8 as a flame graph: the width of a frame is its part of the time, its callees are above it. */
+/**
+ * Draws a CPU profile of V8 as a flame graph: the width of a frame is its part of the time, its
+ * callees are above it.
+ */
 import { basename } from 'node:path';
 
-/** A part of the format that `node --cpu-prof` writes (Chrome DevTools Protocol, type Profiler.Profile). */
+/**
+ * A part of the format that `node --cpu-prof` writes (Chrome DevTools Protocol, type
+ * Profiler.Profile).
+ */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -25,7 +31,9 @@ export interface Frame {
 /** The idle time of the event loop would hide everything else. */
 const isIdle = (name: string): boolean => name === '(idle)' || name === '(program)';
 
-/** Adds up the samples of each stack. Calls of the same function by the same caller are one frame. */
+/**
+ * Adds up the samples of each stack. Calls of the same function by the same caller are one frame.
+ */
 export function collectFrames({ nodes, samples, timeDeltas }: CpuProfile): Frame {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));

@@ -1,4 +1,6 @@
-/** How long an agent's bind waits while another client attacks the allocator, beside its wait alone. */
+/**
+ * How long an agent's bind waits while another client attacks the allocator, beside its wait alone.
+ */
 import { startAttackedLedger } from '../../attack/attacked-ledger.ts';
 import { type AttackerName, attackers, startAttacker } from '../../attack/running-attacker.ts';
 import { openRun } from '../../harness/run.ts';

@@ -1,4 +1,7 @@
-/** What the stories of the chart observe: addresses, traffic between Pods, the ledger, and a load of Pods. */
+/**
+ * What the stories of the chart observe: addresses, traffic between Pods, the ledger, and a load of
+ * Pods.
+ */
 import { expect } from 'chai';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Worker } from '../../harness/node/worker.ts';
@@ -26,7 +29,10 @@ export const waitForAddress = ({ kubernetes }: ChartEnvironment, pod: string): P
     return address;
   }, limitMs);
 
-/** The Pods reach each other on the network of the ledger. For IPv6 the agent writes sysctls in the sandbox. */
+/**
+ * The Pods reach each other on the network of the ledger. For IPv6 the agent writes sysctls in the
+ * sandbox.
+ */
 export async function expectToPing(pods: readonly { readonly worker: Worker; readonly pod: string }[]): Promise<void> {
   const sandboxes = pods.map(({ worker, pod }) => findSandbox(worker, pod));
   const links = await Promise.all(sandboxes.map(({ network }) => listLinks(network)));
@@ -44,7 +50,10 @@ export async function expectToPing(pods: readonly { readonly worker: Worker; rea
     }
 }
 
-/** Ledger, Kubernetes and the log agree. A command that finds an allocator in its restart is repeated. */
+/**
+ * Ledger, Kubernetes and the log agree. A command that finds an allocator in its restart is
+ * repeated.
+ */
 export async function expectClean({ ipledger }: ChartEnvironment): Promise<void> {
   for (const command of [['check', '--keys'], ['verify']])
     await eventually(async () => {

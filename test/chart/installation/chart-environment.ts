@@ -1,4 +1,6 @@
-/** Workers, cert-manager and storage for the chart, and calls of helm and the command line there. */
+/**
+ * Workers, cert-manager and storage for the chart, and calls of helm and the command line there.
+ */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -30,16 +32,22 @@ export interface ChartEnvironment {
   readonly cluster: Cluster;
   readonly kubernetes: KubernetesClient;
   readonly workers: readonly Worker[];
-  /** Writes my-values.yaml. Initially it has the lines that `make push-images` prints, and an operator. */
+  /**
+   * Writes my-values.yaml. Initially it has the lines that `make push-images` prints, and an
+   * operator.
+   */
   setValues(change: ValuesChange): void;
   /**
-   * Runs the commands of a section, with the values for the number of nodes instead of those of deploy/ha/.
+   * Runs the commands of a section, with the values for the number of nodes instead of those of
+   * deploy/ha/.
    * @throws Error with their output if one fails
    */
   follow(section: string, options?: FollowOptions): Promise<void>;
   /** Runs commands as `follow` does. */
   shell(commands: string): Promise<string>;
-  /** Runs the command line on a worker, as the operator. It reaches the allocators by their Service. */
+  /**
+   * Runs the command line on a worker, as the operator. It reaches the allocators by their Service.
+   */
   ipledger(args: readonly string[]): Promise<CommandResult>;
 }
 

@@ -1,4 +1,7 @@
-/** Drops all packets between a worker and the others: they are not refused. Its kubelet still reaches the Kubernetes API. */
+/**
+ * Drops all packets between a worker and the others: they are not refused. Its kubelet still
+ * reaches the Kubernetes API.
+ */
 import type { Worker } from '../../harness/node/worker.ts';
 
 const chain = (hook: string, rules: string): string =>

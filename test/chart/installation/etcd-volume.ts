@@ -17,8 +17,8 @@ export async function volumeOf({ cluster, workers }: ChartEnvironment, claim: st
 }
 
 /**
- * Deletes the data of a member of etcd, and its Pod, as when the disk of its node is replaced. Resolves when the next Pod refuses to start, with
- * the reason in its status.
+ * Deletes the data of a member of etcd, and its Pod, as when the disk of its node is replaced.
+ * Resolves when the next Pod refuses to start, with the reason in its status.
  */
 export async function loseVolume(environment: ChartEnvironment, member: string): Promise<void> {
   const { cluster } = environment;

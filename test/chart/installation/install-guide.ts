@@ -6,7 +6,10 @@ import { root } from '../../harness/paths.ts';
 /** A document with commands for the chart. */
 export type Guide = 'install.md' | 'operations.md';
 
-/** The shell commands of a section, in their order. @throws Error if the section is missing or has none */
+/**
+ * The shell commands of a section, in their order.
+ * @throws Error if the section is missing or has none
+ */
 export function readCommands(guide: Guide, section: string): string {
   const text = readFileSync(join(root, 'docs', guide), 'utf8');
   const [, content] = text.split(new RegExp(`\\n#{2,3} ${section}\\n`));

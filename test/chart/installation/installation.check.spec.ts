@@ -1,4 +1,7 @@
-/** `make e2e-chart`: the chart on three workers, from its installation to its removal. The tests are steps of one story. */
+/**
+ * `make e2e-chart`: the chart on three workers, from its installation to its removal. The tests are
+ * steps of one story.
+ */
 import { expect } from 'chai';
 import { canPing } from '../../node/sandboxes.ts';
 import { eventually } from '../../e2e/support/eventually.ts';

@@ -41,8 +41,9 @@ export const addressesOf = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[`${provider}.kubernetes.io/ip_address`];
 
 /**
- * A real thin Multus reads the Pod from the Kubernetes API within 2.5 s, or fails before it calls a plugin. The API of a busy test machine
- * can take longer, also for Pods without a NIC of the ledger.
+ * A real thin Multus reads the Pod from the Kubernetes API within 2.5 s, or fails before it calls a
+ * plugin. The API of a busy test machine can take longer, also for Pods without a NIC of the
+ * ledger.
  */
 const failedBeforePlugins = /Multus: \[\S+\]: error waiting for pod: /;
 

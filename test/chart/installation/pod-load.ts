@@ -1,4 +1,6 @@
-/** Creates and deletes Pods of a network, one after the other in several slots, until it is stopped. */
+/**
+ * Creates and deletes Pods of a network, one after the other in several slots, until it is stopped.
+ */
 import { expect } from 'chai';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { KubeObject, KubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';

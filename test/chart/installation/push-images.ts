@@ -1,4 +1,7 @@
-/** Pushes the images of `make images` to a registry that the workers reach at loopback, as `make push-images` does. */
+/**
+ * Pushes the images of `make images` to a registry that the workers reach at loopback, as `make
+ * push-images` does.
+ */
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { forwardPort } from '../../harness/node/port-forward.ts';

@@ -56,7 +56,10 @@ export async function killContainer(environment: ChartEnvironment, pod: ReleaseP
   if (code !== 0) throw new Error(`kill of ${pod.name}: ${stderr}`);
 }
 
-/** Makes a pod-watcher on this worker the active one: Pods of the active one are deleted until it is. */
+/**
+ * Makes a pod-watcher on this worker the active one: Pods of the active one are deleted until it
+ * is.
+ */
 export async function moveActiveWatcher(environment: ChartEnvironment, worker: Worker): Promise<void> {
   await eventually(async () => {
     const { spec } = (await environment.cluster.get(['lease', 'ipledger-pod-watcher', `--namespace=${namespace}`])) as {

@@ -69,7 +69,9 @@ const createPool: Execute = (testCase) => {
 
 const everything = { name: 'everything', cidrBlock: '0.0.0.0/0,::/0', protocol: 'Dual' };
 
-/** Parses a list of addresses, ranges and CIDRs: makes a pool of it, in a subnet of all addresses. */
+/**
+ * Parses a list of addresses, ranges and CIDRs: makes a pool of it, in a subnet of all addresses.
+ */
 const parseRanges: Execute = (testCase) => {
   rejectUnknownKeys('given', testCase.given, []);
   const narrower = { ...everything, cidrBlock: '10.0.0.0/8,fd00::/8' };
@@ -93,7 +95,10 @@ const cidrsOf: Readonly<Record<string, string>> = {
   Dual: '10.0.0.0/16,fd00::/64',
 };
 
-/** Whether a pool with these counts of available addresses has one of the requested family ('': of every family). */
+/**
+ * Whether a pool with these counts of available addresses has one of the requested family ('': of
+ * every family).
+ */
 const hasAvailable: Execute = async (testCase) => {
   rejectUnknownKeys('given', testCase.given, ['ippool status', 'subnet protocol']);
   const { v4AvailableIPs = 0, v6AvailableIPs = 0 } = fieldsOf(testCase.given['ippool status']);

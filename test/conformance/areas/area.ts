@@ -17,8 +17,8 @@ export interface Form {
 }
 
 /**
- * The cases of a lane run one at a time, because they share a resource: `memory` has an allocator for each case, `plugin` runs
- * processes, `cluster` shares one Kubernetes API.
+ * The cases of a lane run one at a time, because they share a resource: `memory` has an allocator
+ * for each case, `plugin` runs processes, `cluster` shares one Kubernetes API.
  */
 export type Lane = 'memory' | 'plugin' | 'cluster';
 

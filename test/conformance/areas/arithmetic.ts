@@ -29,7 +29,8 @@ function familiesOf(cidrBlock: string, excludeIps: readonly string[] = []): read
 }
 
 /**
- * Returns the problems of a CIDR block, without conflicts with reserved ranges, which are not arithmetic.
+ * Returns the problems of a CIDR block, without conflicts with reserved ranges, which are not
+ * arithmetic.
  * @param gateway used as the subnet's gateway
  */
 function problemsOf(cidrBlock: string, gateway = ''): string {

@@ -1,6 +1,7 @@
 /**
- * daemon-http: the agent on its socket, with watcher and allocator. The annotations that Kube-OVN's controller writes are
- * requests here: under the same keys they make the allocator allocate the same addresses.
+ * daemon-http: the agent on its socket, with watcher and allocator. The annotations that Kube-OVN's
+ * controller writes are requests here: under the same keys they make the allocator allocate the
+ * same addresses.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createNamespace, ip } from '../../harness/network/network-namespaces.ts';
@@ -174,7 +175,10 @@ async function allocateLate(testCase: Case, context: RunContext): Promise<Compar
   return { expected: { status: testCase.expect['status'] ?? null, inTime: true }, got: { status, inTime, seconds } };
 }
 
-/** The sandbox has a default route of another interface before the request, and none after the response. */
+/**
+ * The sandbox has a default route of another interface before the request, and none after the
+ * response.
+ */
 async function replaceDefaultRoute(testCase: Case, context: RunContext): Promise<Comparison> {
   if (!/daemon deletes existing default routes/.test(textOf(testCase.expect['side effect'])))
     throw unsupportedError('expectation', testCase.expect);

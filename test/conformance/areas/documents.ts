@@ -34,7 +34,10 @@ interface Nic {
 
 let attachments = 0;
 
-/** Sets up a Pod's NIC like a runtime. @throws UnsupportedCaseError if the machine has no macvlan links */
+/**
+ * Sets up a Pod's NIC like a runtime.
+ * @throws UnsupportedCaseError if the machine has no macvlan links
+ */
 async function attach(environment: CaseEnvironment, setup: CaseSetup, pod: string, ifName: string): Promise<Nic> {
   const ability = await probeMacvlan();
   if (!ability.isAvailable) throw new UnsupportedCaseError(ability.reason);

@@ -13,7 +13,10 @@ const kept = new RegExp(
 );
 const released = new RegExp(`${prefix}(?:released|free|freed|deleted|removed|returned|gone|absent|collected)\\b`, 'i');
 
-/** Parses "not released (…)", "kept", "both released", "free", "deleted by start-up gcIP" … @throws UnsupportedCaseError */
+/**
+ * Parses "not released (…)", "kept", "both released", "free", "deleted by start-up gcIP" …
+ * @throws UnsupportedCaseError
+ */
 export function parseFate(words: Json): Fate {
   const text = textOf(words).trim();
   if (kept.test(text)) return 'kept';

@@ -74,7 +74,10 @@ export async function performEvent(life: AllocatedPod, event: string): Promise<v
   throw unsupportedError('event', event);
 }
 
-/** Sends an ADD or DEL of the Pod's net1 like Kube-OVN's plugin; resolves to the address in the response. */
+/**
+ * Sends an ADD or DEL of the Pod's net1 like Kube-OVN's plugin; resolves to the address in the
+ * response.
+ */
 export async function callDaemon(
   { caseEnvironment, pod }: AllocatedPod,
   verb: 'add' | 'del',

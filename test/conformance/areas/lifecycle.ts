@@ -63,7 +63,10 @@ async function withAllocatedPod(
   return await body(await createAllocatedPod(environment, setup, options), environment);
 }
 
-/** Longer than a grace period of one second and the margin after it, with timestamps in whole seconds. */
+/**
+ * Longer than a grace period of one second and the margin after it, with timestamps in whole
+ * seconds.
+ */
 const overdueMs = 3_500;
 
 const performEvents: Execute = (testCase, context) => {

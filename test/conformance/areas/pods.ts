@@ -1,6 +1,6 @@
 /**
- * allocate, ip_pool-annotation, subnet-select, nad and other areas that create Pods and check their allocations: the watcher on a
- * Kubernetes API, with an allocator.
+ * allocate, ip_pool-annotation, subnet-select, nad and other areas that create Pods and check their
+ * allocations: the watcher on a Kubernetes API, with an allocator.
  */
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import { type Case, unsupportedError } from '../case.ts';
@@ -212,8 +212,8 @@ const performSteps: Execute = async (testCase, context) => {
 };
 
 /**
- * The allocations of a Pod show how its attachments are resolved. For a Pod that is being deleted the released allocations show
- * it: they were made while its network existed.
+ * The allocations of a Pod show how its attachments are resolved. For a Pod that is being deleted
+ * the released allocations show it: they were made while its network existed.
  */
 const resolve: Execute = async (testCase, context) => {
   const deleting = fieldsOf(testCase.given['pod'])['deletionTimestamp'] !== undefined;

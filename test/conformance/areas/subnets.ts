@@ -1,6 +1,6 @@
 /**
- * subnet-format, subnet-validate, subnet-status, subnet-finalizer: Subnet objects on a Kubernetes API. The API server rejects an
- * invalid Subnet, or its conditions name the problem.
+ * subnet-format, subnet-validate, subnet-status, subnet-finalizer: Subnet objects on a Kubernetes
+ * API. The API server rejects an invalid Subnet, or its conditions name the problem.
  */
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { parseAddress } from '../../../ledger/domain/addresses/address.ts';
@@ -31,7 +31,10 @@ import { parseCaseSetup } from '../environment/case-setup.ts';
 import type { CaseEnvironment } from '../environment/environment.ts';
 import { type Area, type Execute, errorResult } from './area.ts';
 
-/** Whether the watcher found a Subnet valid, and why not; undefined while it has not processed the Subnet. */
+/**
+ * Whether the watcher found a Subnet valid, and why not; undefined while it has not processed the
+ * Subnet.
+ */
 function verdictOn({ metadata, status }: KubeObject): Fields | undefined {
   const conditions = listOf(status?.['conditions']).map(fieldsOf);
   const validated = conditions.find(({ type }) => type === 'Validated');

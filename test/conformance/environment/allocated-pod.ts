@@ -75,8 +75,8 @@ export function deletePod({ kubernetes }: CaseEnvironment, pod: KubeObject): Pro
 }
 
 /**
- * The fate of all addresses of a Pod: kept if the Pod's name (with `ofUid` its uid) still has them, or they are reserved for that
- * name.
+ * The fate of all addresses of a Pod: kept if the Pod's name (with `ofUid` its uid) still has them,
+ * or they are reserved for that name.
  */
 export async function addressFate(
   { caseEnvironment, initialAllocations }: AllocatedPod,

@@ -37,7 +37,10 @@ export interface StepContext {
   readonly nics: Map<string, Nic>;
 }
 
-/** Runs `body` with an allocator that has the case's subnets. @throws IpledgerError when a subnet is rejected */
+/**
+ * Runs `body` with an allocator that has the case's subnets.
+ * @throws IpledgerError when a subnet is rejected
+ */
 export async function withAllocator<T>(
   subnets: readonly Fields[],
   { when }: Case,
@@ -131,8 +134,9 @@ function nicOf({ nics, suffix }: StepContext, { pod, nic, subnet }: { pod: strin
 }
 
 /**
- * Sets the NIC's generation. A NIC with another request than before belongs to a new Pod of the same name, because a Pod keeps
- * its address when its annotations change. A request without details may be of the same Pod.
+ * Sets the NIC's generation. A NIC with another request than before belongs to a new Pod of the
+ * same name, because a Pod keeps its address when its annotations change. A request without details
+ * may be of the same Pod.
  */
 function updateGeneration(nic: Nic, step: Fields): void {
   const { ip = '', mac = '', family = '', pool = '' } = step;
@@ -206,7 +210,10 @@ async function withSkipped<T>(
   }
 }
 
-/** Releases the NIC that the step names, else all NICs of the Pod. Cases have no uids, so the Pod may request addresses again. */
+/**
+ * Releases the NIC that the step names, else all NICs of the Pod. Cases have no uids, so the Pod
+ * may request addresses again.
+ */
 async function release(stepContext: StepContext, step: Fields): Promise<Fields> {
   const [pod, subnet] = [textOf(step['pod']), subnetOf(stepContext, step)];
   if (stepContext.launchers.remove(pod)) return {};

@@ -84,7 +84,10 @@ export function defaultPodName({ owner }: CaseSetup, index = 0): string {
   return index === 0 ? 'p' : `p${index + 1}`;
 }
 
-/** Allocates the addresses that are in use in the case, and all addresses of exhausted Subnets, to other Pods. */
+/**
+ * Allocates the addresses that are in use in the case, and all addresses of exhausted Subnets, to
+ * other Pods.
+ */
 export async function occupyAddresses(environment: CaseEnvironment, setup: CaseSetup): Promise<void> {
   for (const [subnet, taken] of Object.entries(setup.inUse))
     for (const [address, holder] of Object.entries(taken)) {
@@ -101,7 +104,10 @@ export async function occupyAddresses(environment: CaseEnvironment, setup: CaseS
   }
 }
 
-/** Allocates addresses (or one of each family) to a Pod with the allocator's API, without annotations. */
+/**
+ * Allocates addresses (or one of each family) to a Pod with the allocator's API, without
+ * annotations.
+ */
 export async function allocateDirectly(
   { allocator }: CaseEnvironment,
   { metadata }: KubeObject,

@@ -1,6 +1,7 @@
 /**
- * Parses the `given` of a case to the objects to create: Subnets, networks, pools, and the annotations of Pods. The defaults are
- * those of Kube-OVN's documents: network `macvlan` in namespace default, with Subnet `macvlan`, 172.17.0.0/16.
+ * Parses the `given` of a case to the objects to create: Subnets, networks, pools, and the
+ * annotations of Pods. The defaults are those of Kube-OVN's documents: network `macvlan` in
+ * namespace default, with Subnet `macvlan`, 172.17.0.0/16.
  */
 import { parseAddress } from '../../../ledger/domain/addresses/address.ts';
 import { parseNetworkSelections } from '../../../services/pod-watcher/controllers/pods/planning/network-selections.ts';
@@ -62,7 +63,10 @@ const setupKeys = [
 ];
 
 export interface AttachmentSelection {
-  /** The networks annotation of the Pods, if the case has it outside of `given`; '' for Pods without networks. */
+  /**
+   * The networks annotation of the Pods, if the case has it outside of `given`; '' for Pods without
+   * networks.
+   */
   readonly networks?: string;
   /** Further annotations of the Pods. */
   readonly annotations?: Readonly<Record<string, string>>;
@@ -247,8 +251,8 @@ interface SubnetReferences {
 }
 
 /**
- * Adds Subnets that are named but not given, unless the case gives an empty list. Each Subnet without a CIDR gets one that
- * contains the addresses of the case.
+ * Adds Subnets that are named but not given, unless the case gives an empty list. Each Subnet
+ * without a CIDR gets one that contains the addresses of the case.
  */
 function addMissingSubnets(
   subnets: readonly SubnetGiven[],
@@ -270,7 +274,9 @@ function addMissingSubnets(
   }));
 }
 
-/** A /16 and a /64 around the first addresses in the annotations; else the CIDR of the documents. */
+/**
+ * A /16 and a /64 around the first addresses in the annotations; else the CIDR of the documents.
+ */
 function cidrFor(annotations: Readonly<Record<string, string>>, index: number): string {
   if (index > 0) return `10.${200 + index}.0.0/16`;
   const requested = Object.entries(annotations)

@@ -23,7 +23,10 @@ const kubeOvnNames: Partial<Record<ErrorCode, string>> = {
   SUBNET_INVALID: 'CIDRInvalid',
 };
 
-/** The result of a rejected operation. @throws UnsupportedCaseError if the operation is not implemented */
+/**
+ * The result of a rejected operation.
+ * @throws UnsupportedCaseError if the operation is not implemented
+ */
 export function formatRefusal(thrown: unknown): Fields {
   const { code, message } = IpledgerError.from(thrown);
   if (code === 'NOT_IMPLEMENTED') throw new UnsupportedCaseError(message);
@@ -36,8 +39,9 @@ export function formatRefusal(thrown: unknown): Fields {
 export const specKeys = ['name', 'cidrBlock', 'gateway', 'excludeIps', 'provider', 'protocol', 'vlan', 'gatewayMAC'];
 
 /**
- * Configures a subnet through the API, then overrides its excludes with exactly those of the case: the cases are about Kube-OVN's
- * allocator without its controller, which adds the gateway to the excludes. There is no cooldown, which Kube-OVN does not have.
+ * Configures a subnet through the API, then overrides its excludes with exactly those of the case:
+ * the cases are about Kube-OVN's allocator without its controller, which adds the gateway to the
+ * excludes. There is no cooldown, which Kube-OVN does not have.
  * @throws IpledgerError when the subnet is rejected
  */
 export async function applySubnet(served: ServedAllocator, name: string, given: Fields): Promise<void> {
@@ -72,7 +76,9 @@ export function overrideSubnet({ replica }: ServedAllocator, name: string, given
   indexSubnet(replica.state, { subnet }, new UndoLog());
 }
 
-/** The gateway of each family, in the order of the CIDRs; without one, an address that no host has. */
+/**
+ * The gateway of each family, in the order of the CIDRs; without one, an address that no host has.
+ */
 function gatewaysOf(cidrBlock: string, given: string): string {
   const gateways = given.split(',').map((text) => text.trim());
   const gatewayOf = (cidr: string): string => {

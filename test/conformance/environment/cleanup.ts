@@ -24,7 +24,9 @@ const machineKinds: readonly Kind[] = ['VirtualMachineInstance', 'VirtualMachine
 const ownNode = 'node-1';
 const pollMs = 20;
 
-/** Resolves when objects of every kind can be listed: the API server serves a new CRD after a delay. */
+/**
+ * Resolves when objects of every kind can be listed: the API server serves a new CRD after a delay.
+ */
 export async function waitUntilServed(objects: KubernetesClient): Promise<void> {
   for (const kind of kinds) while (!(await isServed(objects, kind))) await sleep(pollMs);
 }
@@ -39,7 +41,10 @@ async function isServed(objects: KubernetesClient, kind: Kind): Promise<boolean>
   }
 }
 
-/** Deletes all objects of a case. Namespaces lose their annotations only: without a controller their deletion never ends. */
+/**
+ * Deletes all objects of a case. Namespaces lose their annotations only: without a controller their
+ * deletion never ends.
+ */
 export async function deleteAllObjects(objects: KubernetesClient): Promise<void> {
   for (const kind of [...kinds, ...machineKinds]) {
     const all = await objects.list(kind).catch(noneOfThisKind);

@@ -1,6 +1,6 @@
 /**
- * The environment of cases: one Kubernetes API for all, and for each case an allocator with an empty ledger and a watcher, which
- * run in this process. All objects are deleted between cases.
+ * The environment of cases: one Kubernetes API for all, and for each case an allocator with an
+ * empty ledger and a watcher, which run in this process. All objects are deleted between cases.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -41,7 +41,10 @@ export interface CaseEnvironment extends AsyncDisposable {
   agent(): Promise<AgentServer>;
   /** Resolves when the watcher has processed all earlier changes. */
   waitUntilProcessed(): Promise<void>;
-  /** Repeats `observe` until both sides match, or until the timeout; resolves to the last comparison. */
+  /**
+   * Repeats `observe` until both sides match, or until the timeout; resolves to the last
+   * comparison.
+   */
   waitForMatch(observe: () => Promise<Comparison>): Promise<Comparison>;
 }
 

@@ -1,4 +1,7 @@
-/** Detects when a watcher in this process is idle: it wraps the watcher's calls to Kubernetes and to the allocator. */
+/**
+ * Detects when a watcher in this process is idle: it wraps the watcher's calls to Kubernetes and to
+ * the allocator.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, ApiRequest } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';

@@ -34,8 +34,8 @@ export interface PluginOutcome {
 let calls = 0;
 
 /**
- * Runs the plugin. The stub daemon listens on other paths than the configuration's sockets, which belong to the machine; the
- * outcome has the configuration's paths.
+ * Runs the plugin. The stub daemon listens on other paths than the configuration's sockets, which
+ * belong to the machine; the outcome has the configuration's paths.
  */
 export async function runPlugin(run: Run, { config, env, respond }: PluginCall): Promise<PluginOutcome> {
   const folder = join(run.folder, `plugin-${(calls += 1)}`);

@@ -1,4 +1,6 @@
-/** The owner of a case's Pods, parsed from words such as "StatefulSet web (spec.ordinals.start=5)". */
+/**
+ * The owner of a case's Pods, parsed from words such as "StatefulSet web (spec.ordinals.start=5)".
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
 import { unsupportedError } from '../case.ts';

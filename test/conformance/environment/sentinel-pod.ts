@@ -1,6 +1,7 @@
 /**
- * A sentinel Pod, with a network of its own, that is created after the changes of a case. Watch events of one kind arrive in
- * order: when the sentinel has its address, the watcher has processed every earlier Pod.
+ * A sentinel Pod, with a network of its own, that is created after the changes of a case. Watch
+ * events of one kind arrive in order: when the sentinel has its address, the watcher has processed
+ * every earlier Pod.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';

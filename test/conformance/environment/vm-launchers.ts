@@ -1,6 +1,6 @@
 /**
- * Pods that share one address, like the two Pods of a virtual machine during a live migration. The watcher's own rules decide
- * their identity in the ledger, and which of them is the last.
+ * Pods that share one address, like the two Pods of a virtual machine during a live migration. The
+ * watcher's own rules decide their identity in the ledger, and which of them is the last.
  */
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { asVirtualMachine } from '../../../services/pod-watcher/kubernetes/launcher-verifier.ts';

@@ -58,7 +58,10 @@ describe('Three allocators on one ledger, called at random', function () {
     return found;
   };
 
-  /** Serves the Pods, and disrupts the writer after a third of them. Returns that writer and the time. */
+  /**
+   * Serves the Pods, and disrupts the writer after a third of them. Returns that writer and the
+   * time.
+   */
   async function serveDuring(disrupt: (writer: AllocatorServer) => Promise<void> | void) {
     let disruption: { readonly victim: AllocatorServer; readonly at: number } | undefined;
     const names = Array.from({ length: pods }, (_, index) => `pod-${index}`);

@@ -48,7 +48,10 @@ describe('Two allocator processes', function () {
     return value === '' ? 'none' : (JSON.parse(value) as { replica: string }).replica;
   };
 
-  /** Each acknowledged allocation exists once, a repeated request returns it, and there is no other allocation. */
+  /**
+   * Each acknowledged allocation exists once, a repeated request returns it, and there is no other
+   * allocation.
+   */
   async function assertKept(acknowledged: ReadonlyMap<string, Allocation>): Promise<void> {
     const addresses = [...acknowledged.values()].map(({ addresses: [assigned] }) => assigned?.address);
     expect(new Set(addresses).size).to.equal(acknowledged.size);
@@ -111,7 +114,8 @@ describe('Two allocator processes', function () {
     first.resume();
     const replies = await Promise.allSettled([allocating, listing]);
     for (const reply of replies) {
-      // Refused for the present state, or not answered; never answered from the state before the suspension.
+      // Refused for the present state, or not answered; never answered from the state before the
+      // suspension.
       if (reply.status === 'rejected')
         expect(reply.reason).to.have.property('code').that.is.oneOf(['NOT_WRITER', 'ADDRESS_IN_USE', 'UNAVAILABLE']);
       else expect(reply.value.allocations).to.have.deep.members([...acknowledged.values()]);

@@ -1,6 +1,7 @@
 /**
- * An ADD without an address waits up to 20 s, then fails with the cause. The ADDs that the allocator answers run at the
- * same time, while the watcher is stopped, so that the file waits only twice.
+ * An ADD without an address waits up to 20 s, then fails with the cause. The ADDs that the
+ * allocator answers run at the same time, while the watcher is stopped, so that the file waits only
+ * twice.
  */
 import { expect } from 'chai';
 import type { CniAnswer } from '../../harness/cni.ts';
@@ -19,7 +20,9 @@ import {
 
 const ip = 'lan.default.kubernetes.io/ip_address';
 
-/** Expects CNI code 11 ("try again later") with Kube-OVN's text, the cause, and the command to run. */
+/**
+ * Expects CNI code 11 ("try again later") with Kube-OVN's text, the cause, and the command to run.
+ */
 function expectNotAllocated({ code, result, stdout }: CniAnswer, pod: string, cause: RegExp): void {
   expect(code, stdout).to.equal(1);
   expect(result).to.include({ code: 11, msg: 'RPC failed' });

@@ -1,4 +1,7 @@
-/** Pods with an invalid request, or one that is refused: a Kubernetes Event gives the reason, and the Pod gets no address. */
+/**
+ * Pods with an invalid request, or one that is refused: a Kubernetes Event gives the reason, and
+ * the Pod gets no address.
+ */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import {

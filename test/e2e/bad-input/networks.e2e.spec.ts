@@ -1,4 +1,6 @@
-/** Missing or invalid networks: an Event names the network and what to do, and the Pod waits for it. */
+/**
+ * Missing or invalid networks: an Event names the network and what to do, and the Pod waits for it.
+ */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { applyManifest } from '../support/manifests.ts';

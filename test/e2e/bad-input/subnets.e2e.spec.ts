@@ -1,4 +1,7 @@
-/** A Subnet with an invalid spec reports it in conditions and an Event. The spec that was in force stays in force. */
+/**
+ * A Subnet with an invalid spec reports it in conditions and an Event. The spec that was in force
+ * stays in force.
+ */
 import { expect } from 'chai';
 import { connect, call } from '../../../lib/grpc/client.ts';
 import { SubnetsService } from '../../../proto/generated/ipledger.ts';
@@ -125,7 +128,8 @@ describe('bad input: Subnets', function () {
     await makePod(scene, 'last', 'doomed');
     await waitForAddress(scene, 'last', 'doomed');
     await scene.kubernetes.remove('Subnet', 'doomed');
-    // The watcher can see the two changes in either order. A Pod that it sees first could still get an address.
+    // The watcher can see the two changes in either order. A Pod that it sees first could still get
+    // an address.
     const held = /1 of its addresses are held, the first by Pod default\/last$/;
     await expectConditions('doomed', { Validated: 'True', Ready: 'False', Error: 'False' }, /^$|addresses are held/);
     await waitForEvent(scene, 'doomed', 'SubnetInUse', held);

@@ -1,4 +1,7 @@
-/** `ipledger import whereabouts` and `ipledger import host-local` on a real API server: every Pod keeps its address. */
+/**
+ * `ipledger import whereabouts` and `ipledger import host-local` on a real API server: every Pod
+ * keeps its address.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

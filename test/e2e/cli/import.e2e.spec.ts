@@ -1,4 +1,7 @@
-/** `ipledger import kube-ovn` on a real cluster without Kube-OVN's controller: every Pod keeps its address. */
+/**
+ * `ipledger import kube-ovn` on a real cluster without Kube-OVN's controller: every Pod keeps its
+ * address.
+ */
 import { expect } from 'chai';
 import { executeIpledger } from '../../harness/ipledger-cli.ts';
 import type { Cluster } from '../../harness/kubernetes/cluster.ts';

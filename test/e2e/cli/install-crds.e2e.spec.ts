@@ -1,4 +1,7 @@
-/** `ipledger install-crds` on a real API server, beside the CustomResourceDefinitions of Multus and Kube-OVN. */
+/**
+ * `ipledger install-crds` on a real API server, beside the CustomResourceDefinitions of Multus and
+ * Kube-OVN.
+ */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +14,10 @@ import { crdFolder } from '../../harness/paths.ts';
 import type { CommandResult } from '../../harness/processes/command.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 
-/** A definition of Kube-OVN's form: it prunes unknown fields, counts in numbers, and has fields that ipledger does not know. */
+/**
+ * A definition of Kube-OVN's form: it prunes unknown fields, counts in numbers, and has fields that
+ * ipledger does not know.
+ */
 const kubeOvnDefinition = (
   plural: string,
   kind: string,

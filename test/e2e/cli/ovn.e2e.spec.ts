@@ -1,4 +1,7 @@
-/** `ipledger check` and `ipledger why` with OVN: the rows that a real projector writes, and differences that others make. */
+/**
+ * `ipledger check` and `ipledger why` with OVN: the rows that a real projector writes, and
+ * differences that others make.
+ */
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { insertPortOperations } from '../../../services/node-agent/data-path/ovs-port.ts';

@@ -1,4 +1,7 @@
-/** etcd is restored from an old backup: the ledger is frozen, compared with the cluster, and recovered. */
+/**
+ * etcd is restored from an old backup: the ledger is frozen, compared with the cluster, and
+ * recovered.
+ */
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -102,7 +105,8 @@ describe('A ledger that was restored from a backup', function () {
       for (const pod of ['stays', 'goes']) await makePod(scene, pod, 'lan');
       const [stays, goes] = [await waitForAddress(scene, 'stays', 'lan'), await waitForAddress(scene, 'goes', 'lan')];
       const file = await backUpEtcd(scene.run, scene.stack.etcd);
-      // After the backup: a bind, a deletion, an allocation of the released address, and a new allocation
+      // After the backup: a bind, a deletion, an allocation of the released address, and a new
+      // allocation
       expect((await callKubeOvnPlugin(scene, { pod: 'stays', network: 'lan' })).code).to.equal(0);
       await kubernetes.remove('Pod', 'goes');
       await eventually(async () => expect(await kubernetes.list('IP')).to.have.length(1));

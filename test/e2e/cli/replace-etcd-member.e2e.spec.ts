@@ -1,4 +1,7 @@
-/** `ipledger replace-etcd-member` and the chart’s check of a member, on three members of etcd, of which one lost its data. */
+/**
+ * `ipledger replace-etcd-member` and the chart’s check of a member, on three members of etcd, of
+ * which one lost its data.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,6 +1,7 @@
 /**
- * The plugin's executable against the CNI specification, version by version. Titles name the version and the section. Before
- * 1.0.0 sections have no numbers. A title with "departure" names a deviation from the specification.
+ * The plugin's executable against the CNI specification, version by version. Titles name the
+ * version and the section. Before 1.0.0 sections have no numbers. A title with "departure" names a
+ * deviation from the specification.
  */
 import { expect } from 'chai';
 import { callPlugin, type CniAnswer, type CniCommand, kubeOvnPlugin, podArgs } from '../../harness/cni.ts';
@@ -76,7 +77,10 @@ describe('the CNI specification', function () {
     ...more,
   });
 
-  /** Calls the plugin for eth0 of Pod web, which has the default routes. A value '' in `env` removes the variable. */
+  /**
+   * Calls the plugin for eth0 of Pod web, which has the default routes. A value '' in `env` removes
+   * the variable.
+   */
   const call = (
     command: CniCommand,
     config: object | string,

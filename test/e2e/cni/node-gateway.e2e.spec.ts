@@ -1,4 +1,7 @@
-/** Plugins that give the node an address: the real bridge and ptp, which take the gateway of the IPAM result. */
+/**
+ * Plugins that give the node an address: the real bridge and ptp, which take the gateway of the
+ * IPAM result.
+ */
 import { expect } from 'chai';
 import { createNodeNamespace, ip, type Namespace } from '../../harness/network/network-namespaces.ts';
 import { attach, detach } from '../support/attachments.ts';

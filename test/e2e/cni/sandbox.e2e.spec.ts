@@ -1,4 +1,7 @@
-/** The agent's changes in a Pod's network namespace, on real macvlan links: it enables IPv6, and sets a requested MAC. */
+/**
+ * The agent's changes in a Pod's network namespace, on real macvlan links: it enables IPv6, and
+ * sets a requested MAC.
+ */
 import { expect } from 'chai';
 import type { CniAnswer } from '../../harness/cni.ts';
 import { mustRun } from '../../harness/processes/command.ts';
@@ -91,7 +94,10 @@ describe('the CNI contract: inside the sandbox', function () {
     expect(await readLink(nic.sandbox)).to.deep.equal({ mac: '02:00:00:00:13:01', addresses: [`${address}/24`] });
   });
 
-  /** ADD and CHECK of a Pod that requests a MAC, as Multus calls macvlan with or without the capability "mac". */
+  /**
+   * ADD and CHECK of a Pod that requests a MAC, as Multus calls macvlan with or without the
+   * capability "mac".
+   */
   async function addAndCheck(pod: string, mac: string, more: object): Promise<{ made: object; check: CniAnswer }> {
     const { nic } = await prepare(pod, 'four', { 'four.default.kubernetes.io/mac_address': mac });
     const config = { ...macvlanConfig(scene, 'four.default'), cniVersion: '1.1.0', ...more };

@@ -1,4 +1,7 @@
-/** The rules of a Subnet for its tenants: namespaces, the number of addresses per namespace, and cooldowns. */
+/**
+ * The rules of a Subnet for its tenants: namespaces, the number of addresses per namespace, and
+ * cooldowns.
+ */
 import { expect } from 'chai';
 import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
 import { call, connect } from '../../../lib/grpc/client.ts';

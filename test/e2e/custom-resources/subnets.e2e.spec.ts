@@ -1,4 +1,7 @@
-/** Subnet objects: the normal form of their spec, their finalizer, and their deletion while addresses are in use. */
+/**
+ * Subnet objects: the normal form of their spec, their finalizer, and their deletion while
+ * addresses are in use.
+ */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';

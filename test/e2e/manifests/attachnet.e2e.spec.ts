@@ -1,6 +1,6 @@
 /**
- * Manifests 10 to 16: NICs whose main plugin is `kube-ovn`. They get addresses, annotations and the reply of the agent. The NIC
- * needs OVN, and ADD fails where the agent runs without --ovs-db.
+ * Manifests 10 to 16: NICs whose main plugin is `kube-ovn`. They get addresses, annotations and the
+ * reply of the agent. The NIC needs OVN, and ADD fails where the agent runs without --ovs-db.
  */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
@@ -29,7 +29,10 @@ const customRoutes = [
   { dst: '0.0.0.0/0', gw: '172.17.0.254' },
 ];
 
-/** The agent's reply for the attachment, as the plugin prints it for a NIC that another plugin makes. */
+/**
+ * The agent's reply for the attachment, as the plugin prints it for a NIC that another plugin
+ * makes.
+ */
 async function readAgentReply(
   scene: TestEnvironment,
   pod: string,

@@ -1,4 +1,7 @@
-/** A rolling update of a Deployment of 50 Pods on a pool of 60 addresses, by Kubernetes' own controllers. */
+/**
+ * A rolling update of a Deployment of 50 Pods on a pool of 60 addresses, by Kubernetes' own
+ * controllers.
+ */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';

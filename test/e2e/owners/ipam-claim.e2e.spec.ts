@@ -170,7 +170,8 @@ describe('an IPAMClaim', function () {
     await launch('again', await start());
     expect(await waitForAddress(scene, 'virt-launcher-vm-again', 'lan')).to.equal(address);
 
-    // The address is released with the machine, also while the producer does not run to remove its finalizer
+    // The address is released with the machine, also while the producer does not run to remove its
+    // finalizer
     await scene.kubernetes.remove('Pod', 'virt-launcher-vm-again');
     await scene.kubernetes.remove('VirtualMachineInstance', 'vm');
     await waitForStatus('vm.lan', [`${address}/24`], '');

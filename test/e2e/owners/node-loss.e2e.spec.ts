@@ -1,4 +1,7 @@
-/** A node is lost with its Pods: Kubernetes deletes them, and their owners create others on another node. */
+/**
+ * A node is lost with its Pods: Kubernetes deletes them, and their owners create others on another
+ * node.
+ */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { readAddressRecord } from '../support/attachments.ts';

@@ -1,4 +1,7 @@
-/** StatefulSets under Kubernetes' own controllers: a member keeps its address until the StatefulSet has no such member. */
+/**
+ * StatefulSets under Kubernetes' own controllers: a member keeps its address until the StatefulSet
+ * has no such member.
+ */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { readLastEvent } from '../support/attachments.ts';
@@ -53,7 +56,10 @@ describe('a StatefulSet', function () {
   const scale = (name: string, replicas: number): Promise<KubeObject> =>
     scene.kubernetes.patch('StatefulSet', name, { spec: { replicas } });
 
-  /** The addresses of the members by name. Waits until exactly these members are Running, with none of the uids of `before`. */
+  /**
+   * The addresses of the members by name. Waits until exactly these members are Running, with none
+   * of the uids of `before`.
+   */
   const waitForMembers = (name: string, network: string, ordinals: readonly number[], before: readonly string[] = []) =>
     eventually(async () => {
       const pods = await scene.kubernetes.list('Pod', `labelSelector=app=${name}`);

@@ -1,4 +1,7 @@
-/** An API server that lost Pods: nothing is released until the Pods are back, or an operator accepts the deletion. */
+/**
+ * An API server that lost Pods: nothing is released until the Pods are back, or an operator accepts
+ * the deletion.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { runIpledger } from '../../harness/ipledger-cli.ts';

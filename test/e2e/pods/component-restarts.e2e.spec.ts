@@ -1,4 +1,7 @@
-/** Each program is killed and started again: no address is lost or allocated twice, and waiting requests continue. */
+/**
+ * Each program is killed and started again: no address is lost or allocated twice, and waiting
+ * requests continue.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
@@ -98,7 +101,8 @@ describe('restarts of a component', function () {
 
   /** Waits until the agent has read one waiting ADD. */
   async function waitUntilRead(): Promise<void> {
-    // The kernel lists the listening socket and the agent's end of each connection, all with the path of the socket.
+    // The kernel lists the listening socket and the agent's end of each connection, all with the
+    // path of the socket.
     const folder = dirname(scene.stack.agents[0].socket);
     const countSockets = (): number => readFileSync('/proc/net/unix', 'utf8').split(` ${folder}/`).length - 1;
     await eventually(() => expect(countSockets()).to.equal(2));

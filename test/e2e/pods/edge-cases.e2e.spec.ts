@@ -1,4 +1,7 @@
-/** Edge cases: deleted namespaces, very long names, and Pods that were created and deleted without a watcher. */
+/**
+ * Edge cases: deleted namespaces, very long names, and Pods that were created and deleted without a
+ * watcher.
+ */
 import { expect } from 'chai';
 import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { expectConsistency } from '../support/consistency.ts';
@@ -42,8 +45,8 @@ describe('edge cases of Pods', function () {
       metadata: { name, namespace: 'doomed', annotations: { [networksAnnotation]: network }, finalizers },
       spec: { containers: [{ name: 'box', image: 'box' }] },
     });
-    // Two Pods with finalizers keep the namespace terminating. One of them is never served, and its Events are rejected by a
-    // terminating namespace.
+    // Two Pods with finalizers keep the namespace terminating. One of them is never served, and its
+    // Events are rejected by a terminating namespace.
     const finalizers = ['example.com/wait'];
     const items = [
       ...names.map((name) => podOf(name, 'default/lan', name === 'doomed-0' ? finalizers : [])),

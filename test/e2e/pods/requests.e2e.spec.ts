@@ -1,4 +1,7 @@
-/** The requests of a Pod: addresses, families, pools, Vips, several NICs of one network, and changes while the Pod runs. */
+/**
+ * The requests of a Pod: addresses, families, pools, Vips, several NICs of one network, and changes
+ * while the Pod runs.
+ */
 import { expect } from 'chai';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';

@@ -1,5 +1,6 @@
 /**
- * Concurrent clients of several replicas. They allocate by calls and over streams, record each reply and immediately verify it by reads.
+ * Concurrent clients of several replicas. They allocate by calls and over streams, record each
+ * reply and immediately verify it by reads.
  */
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -31,9 +32,15 @@ export interface AcknowledgedPod {
 }
 
 export interface Workload {
-  /** Runs these Pods with this number of concurrent clients. Calls `after` with the number of finished Pods after each. */
+  /**
+   * Runs these Pods with this number of concurrent clients. Calls `after` with the number of
+   * finished Pods after each.
+   */
   runPods(names: readonly string[], clients: number, after?: (done: number) => Promise<void>): Promise<void>;
-  /** The time of the first reply to a write that was sent since then, on the clock of performance.now(). */
+  /**
+   * The time of the first reply to a write that was sent since then, on the clock of
+   * performance.now().
+   */
   firstWriteSince(since: number): number | undefined;
   readonly acknowledged: ReadonlyMap<string, AcknowledgedPod>;
   /** The number of failed calls by code. Each was repeated. */
@@ -47,7 +54,10 @@ export interface WorkloadOptions {
   readonly timeoutMs: number;
 }
 
-/** Connects to each endpoint, which can be several joined with commas. Each call uses a random connection. */
+/**
+ * Connects to each endpoint, which can be several joined with commas. Each call uses a random
+ * connection.
+ */
 export function openWorkload(
   replicas: readonly Pick<AllocatorServer, 'endpoint'>[],
   { random, timeoutMs }: WorkloadOptions,
@@ -101,7 +111,10 @@ class Client {
     this.#options = options;
   }
 
-  /** Allocates, reads back, repeats the request, and releases some Pods. Each call uses a random replica. */
+  /**
+   * Allocates, reads back, repeats the request, and releases some Pods. Each call uses a random
+   * replica.
+   */
   async runPod(name: string): Promise<AcknowledgedPod> {
     const first = await this.#allocate(name);
     const [allocation] = first.allocations as [Allocation];
@@ -122,7 +135,10 @@ class Client {
     return { allocation, positions, released: true };
   }
 
-  /** Expects the acknowledged state from random replicas: by a linearizable read, and by a local read at its position. */
+  /**
+   * Expects the acknowledged state from random replicas: by a linearizable read, and by a local
+   * read at its position.
+   */
   async #expectHolder({ addresses, seq }: Allocation, position: Position | undefined, uid: string | undefined) {
     const target = { subnet, address: addresses[0]?.address ?? '' };
     const minSeq = position?.seq ?? 0;
@@ -200,8 +216,8 @@ export async function readVerifiedLog(etcd: Etcd): Promise<StoredEvent[]> {
 }
 
 /**
- * Expects each acknowledged allocation in the log, at the acknowledged position, and no other allocation. No address ever has
- * two holders.
+ * Expects each acknowledged allocation in the log, at the acknowledged position, and no other
+ * allocation. No address ever has two holders.
  */
 export function expectAcknowledgedInLog(
   log: readonly StoredEvent[],
@@ -220,7 +236,10 @@ export function expectAcknowledgedInLog(
   expect(Object.fromEntries(holdersIn(log))).to.deep.equal(Object.fromEntries(expected));
 }
 
-/** The holders at the end of the log. @throws AssertionError if an address is allocated while it has a holder */
+/**
+ * The holders at the end of the log.
+ * @throws AssertionError if an address is allocated while it has a holder
+ */
 function holdersIn(log: readonly StoredEvent[]): Map<string, string> {
   const holders = new Map<string, string>();
   for (const { sequenced } of log)

@@ -1,4 +1,7 @@
-/** The stack with the certificates that cert-manager issues for the chart, and an agent with a ServiceAccount token. */
+/**
+ * The stack with the certificates that cert-manager issues for the chart, and an agent with a
+ * ServiceAccount token.
+ */
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Manifest, namespace, parseManifests, renderChart } from '../../chart/render-chart.ts';
@@ -28,10 +31,16 @@ export interface CertManagerStack extends Stack {
   /** The proxy between the agents and the allocators. */
   readonly agentProxy: TcpProxy;
   readonly secrets: MountedSecrets;
-  /** The names of the chart's Certificates, which their Secrets have, too: authorities, and those that they signed. */
+  /**
+   * The names of the chart's Certificates, which their Secrets have, too: authorities, and those
+   * that they signed.
+   */
   readonly authorities: readonly string[];
   readonly issued: readonly string[];
-  /** Starts an agent with a token that is bound to a new Pod of the agents' ServiceAccount, and so to that Pod's node. */
+  /**
+   * Starts an agent with a token that is bound to a new Pod of the agents' ServiceAccount, and so
+   * to that Pod's node.
+   */
   startTokenAgent(options: TokenAgentOptions): Promise<TokenAgent>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The consistency check: claims in etcd, allocations in the ledger, Pod annotations, IP objects, Subnet status and the living
- * Pods show the same addresses, and each address has one holder. It returns one sentence per inconsistency.
+ * The consistency check: claims in etcd, allocations in the ledger, Pod annotations, IP objects,
+ * Subnet status and the living Pods show the same addresses, and each address has one holder. It
+ * returns one sentence per inconsistency.
  */
 import { BlockList, isIPv4 } from 'node:net';
 import { findAddressesInUse } from '../../../cli/verbs/check/compare-ledger.ts';
@@ -43,7 +44,10 @@ const textOf = ({ addresses }: Allocation): string => addresses.map(({ address }
 const describeAllocation = (allocation: Allocation): string =>
   `${textOf(allocation)} of Pod ${podOf(allocation)} (uid ${allocation.podUid}, ${allocation.attachment?.provider}, event ${allocation.seq})`;
 
-/** Each address of a Subnet and of a network, each attachment, and each MAC of a Subnet has one holder. */
+/**
+ * Each address of a Subnet and of a network, each attachment, and each MAC of a Subnet has one
+ * holder.
+ */
 function findDuplicates({ allocations }: SystemSnapshot): string[] {
   const holders = new Map<string, Allocation>();
   const found: string[] = [];
@@ -130,7 +134,10 @@ function compareAnnotations(
   });
 }
 
-/** Kube-OVN's keys. A further attachment of a provider has keys with its interface, after that is bound. */
+/**
+ * Kube-OVN's keys. A further attachment of a provider has keys with its interface, after that is
+ * bound.
+ */
 function annotationsOf(allocation: Allocation, spec: SubnetSpec | undefined): Record<string, string> {
   const { addresses, mac, interface: name, attachment } = allocation;
   const provider = `${attachment?.provider}.kubernetes.io`;
@@ -185,7 +192,10 @@ function compareIpObjects({ allocations, ips }: SystemSnapshot): string[] {
   return found;
 }
 
-/** A living Pod shows "allocated" only for its allocations. A terminated Pod can still show earlier ones. */
+/**
+ * A living Pod shows "allocated" only for its allocations. A terminated Pod can still show earlier
+ * ones.
+ */
 function findStrayAnnotations({ allocations, pods }: SystemSnapshot): string[] {
   // Kube-OVN-type NICs of one network also have keys with their interface in them.
   const held = new Set(
@@ -262,7 +272,9 @@ function isExcluded(address: string, spec: SubnetSpec | undefined): boolean {
 
 const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
 
-/** Kube-OVN's rule: a Pod needs its addresses until its containers have ended and will not restart. */
+/**
+ * Kube-OVN's rule: a Pod needs its addresses until its containers have ended and will not restart.
+ */
 function isAlive({ spec, status }: KubeObject): boolean {
   const [phase, policy] = [textAt(status, 'phase'), textAt(spec, 'restartPolicy')];
   return !(phase === 'Succeeded' && policy !== 'Always') && !(phase === 'Failed' && policy === 'Never');

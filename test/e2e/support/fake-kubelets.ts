@@ -1,6 +1,6 @@
 /**
- * A fake scheduler and fake kubelets: Pods get a node, become Ready when they have their addresses, and are removed after their
- * deletion. Kubernetes' own controllers do the rest.
+ * A fake scheduler and fake kubelets: Pods get a node, become Ready when they have their addresses,
+ * and are removed after their deletion. Kubernetes' own controllers do the rest.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';

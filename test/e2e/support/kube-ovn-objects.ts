@@ -1,4 +1,7 @@
-/** Objects in the form in which Kube-OVN's controller leaves them: its finalizers, labels and annotations. */
+/**
+ * Objects in the form in which Kube-OVN's controller leaves them: its finalizers, labels and
+ * annotations.
+ */
 
 /** The finalizer of its controller. */
 export const kubeOvnFinalizer = 'kubeovn.io/kube-ovn-controller';

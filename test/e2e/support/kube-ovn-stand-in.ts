@@ -1,6 +1,7 @@
 /**
- * A stand-in of Kube-OVN's controller: it writes spec, finalizers and status of each Subnet, gives addresses to Pods
- * of networks with `ipam.type: kube-ovn`, and claims each IP object of kubeovn.io that it did not make.
+ * A stand-in of Kube-OVN's controller: it writes spec, finalizers and status of each Subnet, gives
+ * addresses to Pods of networks with `ipam.type: kube-ovn`, and claims each IP object of kubeovn.io
+ * that it did not make.
  */
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { pause } from '../../../lib/process/abortable.ts';

@@ -1,4 +1,6 @@
-/** Applies the documents' manifests unchanged, and attaches NICs of their networks as Multus does. */
+/**
+ * Applies the documents' manifests unchanged, and attaches NICs of their networks as Multus does.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -14,7 +16,10 @@ import type { TestEnvironment } from './test-environment.ts';
 
 export type ManifestFolder = 'ipam-1.1' | 'manage-multiple-interface' | 'networking-plugin';
 
-/** Applies a file, as `kubectl apply -f` does. The configuration of a network is also written to the node. */
+/**
+ * Applies a file, as `kubectl apply -f` does. The configuration of a network is also written to the
+ * node.
+ */
 export async function applyManifest(scene: TestEnvironment, folder: ManifestFolder, file: string): Promise<void> {
   const path = join(root, 'test', 'manifests', folder, `${file}.yaml`);
   await scene.stack.cluster.apply(path);
@@ -49,7 +54,10 @@ export function providerAnnotations(
   return Object.fromEntries(own.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-/** The Pods of a Deployment. Waits until `served` Pods have an address of the provider, and `waiting` Pods have none. */
+/**
+ * The Pods of a Deployment. Waits until `served` Pods have an address of the provider, and
+ * `waiting` Pods have none.
+ */
 export function waitForDeploymentPods(
   scene: TestEnvironment,
   app: string,
@@ -85,7 +93,9 @@ export interface AttachResult {
   readonly answer: CniAnswer;
 }
 
-/** ADD of a Pod's NIC by libcni and the plugins of its network, in the given sandbox or a new one. */
+/**
+ * ADD of a Pod's NIC by libcni and the plugins of its network, in the given sandbox or a new one.
+ */
 export async function tryAttachPod(
   scene: TestEnvironment,
   nic: { readonly pod: string; readonly network: string; readonly ifName?: string; readonly sandbox?: Sandbox },

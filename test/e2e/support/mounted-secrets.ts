@@ -1,4 +1,7 @@
-/** The TLS Secrets of a namespace as files, as the kubelet mounts them: one rename of a link replaces all files of a Secret. */
+/**
+ * The TLS Secrets of a namespace as files, as the kubelet mounts them: one rename of a link
+ * replaces all files of a Secret.
+ */
 import { X509Certificate } from 'node:crypto';
 import {
   existsSync,
@@ -36,7 +39,10 @@ interface SecretChange {
   };
 }
 
-/** Mounts each Secret with a certificate, and follows its changes until the run ends. A deleted Secret keeps its files. */
+/**
+ * Mounts each Secret with a certificate, and follows its changes until the run ends. A deleted
+ * Secret keeps its files.
+ */
 export function mountSecrets(run: Run, kubeconfig: string, namespace: string): MountedSecrets {
   const folder = join(run.folder, 'secrets');
   const config = new KubeConfig();

@@ -1,4 +1,7 @@
-/** People of a cluster: ServiceAccounts with the roles that the chart ships, and kubeconfigs with their tokens. */
+/**
+ * People of a cluster: ServiceAccounts with the roles that the chart ships, and kubeconfigs with
+ * their tokens.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
@@ -60,7 +63,10 @@ export async function createToken(cluster: Cluster, name: string, audience?: str
   return (await cluster.kubectl(['create', 'token', name, '-n', people, ...audiences])).trim();
 }
 
-/** Writes a kubeconfig whose user has these fields instead of the administrator's certificate. Returns the path. */
+/**
+ * Writes a kubeconfig whose user has these fields instead of the administrator's certificate.
+ * Returns the path.
+ */
 export function writeUserKubeconfig(cluster: Cluster, file: string, user: object): string {
   const config = parse(readFileSync(cluster.kubeconfig, 'utf8')) as { users: { name: string }[] };
   const users = config.users.map(({ name }) => ({ name, user }));

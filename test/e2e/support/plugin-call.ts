@@ -1,4 +1,7 @@
-/** Calls the project's plugin directly, as the delegating plugin does, for tests that need no link in a real sandbox. */
+/**
+ * Calls the project's plugin directly, as the delegating plugin does, for tests that need no link
+ * in a real sandbox.
+ */
 import { callPlugin, type CniAnswer, type CniCall, kubeOvnPlugin, podArgs } from '../../harness/cni.ts';
 import { macvlanConfig, type TestEnvironment } from './test-environment.ts';
 
@@ -28,7 +31,10 @@ export function callKubeOvnPlugin(
   });
 }
 
-/** The addresses of a CNI result, with prefix lengths. The output of the plugin if there is no result. */
+/**
+ * The addresses of a CNI result, with prefix lengths. The output of the plugin if there is no
+ * result.
+ */
 export function resultAddresses({ result, stdout, stderr }: CniAnswer): readonly string[] | string {
   const ips = (result as { ips?: { address: string }[] } | undefined)?.ips;
   return ips?.map(({ address }) => address) ?? `${stdout}${stderr}`;

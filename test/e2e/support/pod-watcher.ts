@@ -38,12 +38,17 @@ export function readLogLines({ log }: Server, level: number): string[] {
     .filter((line) => line.startsWith('{') && (JSON.parse(line) as { level: number }).level >= level);
 }
 
-/** Removes objects from the API server's etcd, without a deletion by the API. @param keys below /registry/ */
+/**
+ * Removes objects from the API server's etcd, without a deletion by the API.
+ * @param keys below /registry/
+ */
 export async function deleteApiServerKeys({ etcd }: Cluster, keys: readonly string[]): Promise<void> {
   for (const key of keys) expect((await etcd.etcdctl(['del', `/registry/${key}`])).trim()).to.equal('1');
 }
 
-/** Copies the API server's etcd while both are stopped. Returns the function that restores the copy. */
+/**
+ * Copies the API server's etcd while both are stopped. Returns the function that restores the copy.
+ */
 export async function backUpApiServer(
   run: Run,
   { etcd, apiServer }: Cluster,

@@ -1,4 +1,7 @@
-/** Sandboxes of Pods: real network namespaces whose NICs cnitool makes, by libcni, real macvlan and the project's plugin. */
+/**
+ * Sandboxes of Pods: real network namespaces whose NICs cnitool makes, by libcni, real macvlan and
+ * the project's plugin.
+ */
 import { createHash } from 'node:crypto';
 import { callCnitool, type CniAnswer, podArgs } from '../../harness/cni.ts';
 import {
@@ -13,7 +16,9 @@ import type { TestEnvironment } from './test-environment.ts';
 
 const ability = await probeMacvlan();
 
-/** A test with real NICs. Where macvlan is unavailable it is pending, with the reason in its title. */
+/**
+ * A test with real NICs. Where macvlan is unavailable it is pending, with the reason in its title.
+ */
 export function itOnMacvlan(title: string, work: () => Promise<void>): void {
   if (ability.isAvailable) it(title, work);
   else it(`${title} (skipped: ${ability.reason})`);

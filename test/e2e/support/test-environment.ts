@@ -1,4 +1,7 @@
-/** A stack, and the objects of a test: networks, Subnets and Pods in the form of the documents' manifests. */
+/**
+ * A stack, and the objects of a test: networks, Subnets and Pods in the form of the documents'
+ * manifests.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRun, type Run } from '../../harness/run.ts';
@@ -28,14 +31,19 @@ export async function openTestEnvironment(options: StackOptions = {}): Promise<T
   return { run, stack, kubernetes: createKubernetesClient(stack.cluster.kubeconfig, run.signal), configFolder };
 }
 
-/** A CNI configuration of macvlan on eth0 whose IPAM plugin is the project's, as in the documents. */
+/**
+ * A CNI configuration of macvlan on eth0 whose IPAM plugin is the project's, as in the documents.
+ */
 export function macvlanConfig({ stack }: TestEnvironment, provider: string, more: object = {}) {
   const server_socket = stack.agents[0].socket;
   const ipam = { type: 'kube-ovn', server_socket, provider };
   return { cniVersion: '0.3.1', type: 'macvlan', master: 'eth0', mode: 'bridge', ipam, ...more };
 }
 
-/** Creates network "<name>.default": its NetworkAttachmentDefinition, and its configuration file on the node. */
+/**
+ * Creates network "<name>.default": its NetworkAttachmentDefinition, and its configuration file on
+ * the node.
+ */
 export async function makeNetwork(scene: TestEnvironment, name: string, config?: object | string): Promise<void> {
   const content = config ?? macvlanConfig(scene, `${name}.default`);
   const text = typeof content === 'string' ? content : JSON.stringify(content);
@@ -101,7 +109,10 @@ export function waitForAddress({ kubernetes }: TestEnvironment, pod: string, net
   });
 }
 
-/** Waits for a Kubernetes Event about this object with this reason and a message that matches. Returns the message. */
+/**
+ * Waits for a Kubernetes Event about this object with this reason and a message that matches.
+ * Returns the message.
+ */
 export function waitForEvent(
   { kubernetes }: Pick<TestEnvironment, 'kubernetes'>,
   name: string,

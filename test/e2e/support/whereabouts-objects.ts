@@ -1,4 +1,7 @@
-/** Objects of whereabouts.cni.cncf.io/v1alpha1, with CustomResourceDefinitions of the fields that whereabouts has. */
+/**
+ * Objects of whereabouts.cni.cncf.io/v1alpha1, with CustomResourceDefinitions of the fields that
+ * whereabouts has.
+ */
 
 const group = 'whereabouts.cni.cncf.io';
 const text = { type: 'string' };

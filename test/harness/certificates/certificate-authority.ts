@@ -28,7 +28,10 @@ export interface Subject {
   readonly days?: number;
 }
 
-/** Creates an authority in a folder, or opens the existing one. It is self-signed, unless `above` signs it. */
+/**
+ * Creates an authority in a folder, or opens the existing one. It is self-signed, unless `above`
+ * signs it.
+ */
 export async function openAuthority(
   folder: string,
   name = 'ipledger-test-authority',
@@ -47,7 +50,10 @@ export async function openAuthority(
   return authority;
 }
 
-/** Issues a certificate and key for a server or a client, in the folder of the authority. One per name. */
+/**
+ * Issues a certificate and key for a server or a client, in the folder of the authority. One per
+ * name.
+ */
 export async function issueCertificate(authority: Authority, subject: Subject): Promise<KeyPair> {
   const pair = {
     cert: join(authority.folder, `${subject.name}.crt`),

@@ -1,6 +1,7 @@
 /**
- * The certificates for `make certs`, `make up` and tests. There are two authorities: one for the programs of ipledger, whose identity is the
- * URI in the certificate, and one for etcd, where each certificate gives access to the ledger.
+ * The certificates for `make certs`, `make up` and tests. There are two authorities: one for the
+ * programs of ipledger, whose identity is the URI in the certificate, and one for etcd, where each
+ * certificate gives access to the ledger.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -149,7 +150,9 @@ async function ensureCertificate(authority: Authority, subject: Subject, renew: 
   return made('renewed');
 }
 
-/** Whether the certificate stays valid beyond the renewal time and its authority is the current one. */
+/**
+ * Whether the certificate stays valid beyond the renewal time and its authority is the current one.
+ */
 function isValid(files: TlsFiles): boolean {
   try {
     checkCertificates(files, readCertificates(files), Date.now() + renewalMs);

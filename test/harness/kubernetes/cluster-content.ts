@@ -1,4 +1,7 @@
-/** The objects of a Kubernetes API as keys in etcd: read them until they are stable, and restore them. Pure but for the waits. */
+/**
+ * The objects of a Kubernetes API as keys in etcd: read them until they are stable, and restore
+ * them. Pure but for the waits.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The objects in etcd, by key. */
@@ -15,10 +18,16 @@ export interface ContentStore {
 const defaultSettleMs = 200;
 /** Reads without a difference before the content counts as stable. */
 const stableReads = 5;
-/** Restores before `restoreContent` gives up: a server writes each time, because it does not agree with the content. */
+/**
+ * Restores before `restoreContent` gives up: a server writes each time, because it does not agree
+ * with the content.
+ */
 const maxRestores = 20;
 
-/** The API server derives its paths from these keys. A cluster in which they changed is not used again. */
+/**
+ * The API server derives its paths from these keys. A cluster in which they changed is not used
+ * again.
+ */
 const schemaKeys = /^\/registry\/(apiextensions|apiregistration)/;
 
 interface Difference {
@@ -35,7 +44,10 @@ function findDifference(now: Content, pristine: Content): Difference {
 
 const isEmpty = ({ added, changed }: Difference): boolean => added.length + changed.length === 0;
 
-/** Reads the content when no server has changed a key or a value for five reads: a new cluster's controllers still write. */
+/**
+ * Reads the content when no server has changed a key or a value for five reads: a new cluster's
+ * controllers still write.
+ */
 export async function readStableContent(
   { read }: Pick<ContentStore, 'read'>,
   settleMs = defaultSettleMs,
@@ -53,7 +65,8 @@ export async function readStableContent(
 /**
  * Restores the content, and repeats it while controllers react to it.
  *
- * @returns false if that is impossible: a schema changed, or a server writes after each of 20 restores
+ * @returns false if that is impossible: a schema changed, or a server writes after each of 20
+ * restores
  */
 export async function restoreContent(
   store: ContentStore,

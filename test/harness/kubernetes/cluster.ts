@@ -15,7 +15,9 @@ export interface ClusterOptions {
   readonly crds?: boolean;
   /** Node objects to create (default `node-1`). */
   readonly nodes?: readonly string[];
-  /** Whether kube-controller-manager runs (default yes). Without it, Pods need no ServiceAccount. */
+  /**
+   * Whether kube-controller-manager runs (default yes). Without it, Pods need no ServiceAccount.
+   */
   readonly controllers?: boolean;
   /** Whether nodes have kubelets (default no). */
   readonly kubelets?: boolean;
@@ -35,13 +37,19 @@ export interface Cluster {
   apply(manifest: string): Promise<void>;
   /** Runs `kubectl get … -o json`. Returns the object, or the items of a list. */
   get(args: readonly string[]): Promise<unknown>;
-  /** Creates a kubeconfig file for a user, for example "system:serviceaccount:kube-system:ipledger-agent". */
+  /**
+   * Creates a kubeconfig file for a user, for example
+   * "system:serviceaccount:kube-system:ipledger-agent".
+   */
   kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
   /** The same calls with another lifetime: until the signal is aborted. */
   until(signal: AbortSignal): Omit<Cluster, 'etcd' | 'apiServer' | 'controllerManager'>;
 }
 
-/** Starts etcd, kube-apiserver and kube-controller-manager. Resolves when Pods can be created, after about 5 s. */
+/**
+ * Starts etcd, kube-apiserver and kube-controller-manager. Resolves when Pods can be created, after
+ * about 5 s.
+ */
 export async function startCluster(run: Run, options: ClusterOptions = {}): Promise<Cluster> {
   const { crds = true, nodes = ['node-1'], controllers = true, kubelets } = options;
   const etcd = await startEtcd(run, { name: 'kube-etcd' });

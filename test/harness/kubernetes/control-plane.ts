@@ -1,4 +1,7 @@
-/** Launches of kube-apiserver and kube-controller-manager on loopback, with their own certificates. Scheduler and kubelet are in node/. */
+/**
+ * Launches of kube-apiserver and kube-controller-manager on loopback, with their own certificates.
+ * Scheduler and kubelet are in node/.
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from './kubeconfig.ts';
@@ -32,14 +35,15 @@ export interface ControlPlane {
   readonly controllerManager: Launch;
 }
 
-// Kubernetes rejects a loopback address here. The address is never used, so it comes from the documentation range (RFC 5737).
+// Kubernetes rejects a loopback address here. The address is never used, so it comes from the
+// documentation range (RFC 5737).
 const advertised = '192.0.2.1';
 const serviceRange = '10.96.0.0/16';
 const serviceAddress = '10.96.0.1';
 
 /**
- * Controllers of a cluster without kubelets. The two excluded controllers would mark each Node unreachable after 50 s, and
- * evict its Pods five minutes later.
+ * Controllers of a cluster without kubelets. The two excluded controllers would mark each Node
+ * unreachable after 50 s, and evict its Pods five minutes later.
  */
 const withoutKubelets = ['*', '-node-lifecycle-controller', '-taint-eviction-controller'];
 

@@ -6,12 +6,16 @@ import { childEnvironment } from '../processes/launch.ts';
 import { crdFolder } from '../paths.ts';
 import { findProgram } from '../programs/find-program.ts';
 
-/** Runs kubectl with arguments and stdin. Returns its stdout. @throws Error with its stderr if the exit status is not 0. */
+/**
+ * Runs kubectl with arguments and stdin. Returns its stdout.
+ * @throws Error with its stderr if the exit status is not 0.
+ */
 export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
 /**
  * @param kubeconfig one file, or several as the variable KUBECONFIG lists them.
- * @param cacheFolder kubectl caches API discovery by address for hours. Another server can use the same port later, so
+ * @param cacheFolder kubectl caches API discovery by address for hours. Another server can use the
+ * same port later, so
  *   each cluster has its own cache.
  */
 export function kubectlFor(kubeconfig: string, cacheFolder: string, signal: AbortSignal): Kubectl {
@@ -30,7 +34,10 @@ export function crdFiles(): string[] {
   return files.sort().map((name) => join(crdFolder, name));
 }
 
-/** Applies CustomResourceDefinitions, by default those of the project and of Multus. Resolves when they are established. */
+/**
+ * Applies CustomResourceDefinitions, by default those of the project and of Multus. Resolves when
+ * they are established.
+ */
 export async function applyCrds(
   kubectl: Kubectl,
   crds: readonly string[] = [...crdFiles(), multusCrdFile],
@@ -40,7 +47,10 @@ export async function applyCrds(
   await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...files]);
 }
 
-/** Creates Node objects. Without a Node object, the Pod garbage collector deletes the Pods of the node. */
+/**
+ * Creates Node objects. Without a Node object, the Pod garbage collector deletes the Pods of the
+ * node.
+ */
 export async function addNodes(kubectl: Kubectl, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const nodes = names.map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } }));
@@ -48,8 +58,9 @@ export async function addNodes(kubectl: Kubectl, names: readonly string[]): Prom
 }
 
 /**
- * Waits until kubelets have registered their nodes and report them Ready. It runs one command for each node: with two
- * missing objects `kubectl wait --for=create` fails at once, in place of waiting.
+ * Waits until kubelets have registered their nodes and report them Ready. It runs one command for
+ * each node: with two missing objects `kubectl wait --for=create` fails at once, in place of
+ * waiting.
  */
 export async function waitForNodes(kubectl: Kubectl, names: readonly string[]): Promise<void> {
   const waitFor = (condition: string, name: string): Promise<string> =>

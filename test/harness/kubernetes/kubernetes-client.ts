@@ -77,7 +77,10 @@ export interface Manifest {
   readonly spec?: object;
 }
 
-/** A `name` of a namespaced object is in namespace `default`, or "namespace/name". All methods throw ApiError. */
+/**
+ * A `name` of a namespaced object is in namespace `default`, or "namespace/name". All methods throw
+ * ApiError.
+ */
 export interface KubernetesClient {
   readonly api: Api;
   create(manifest: Manifest): Promise<KubeObject>;
@@ -92,7 +95,8 @@ export interface KubernetesClient {
   patch(kind: Kind, name: string, body: object, subresource?: string): Promise<KubeObject>;
   /**
    * Deletes an object; a missing one counts as deleted.
-   * @param gracePeriodSeconds default: none, as a kubelet does after the containers have ended; 'own': that of the Pod
+   * @param gracePeriodSeconds default: none, as a kubelet does after the containers have ended;
+   * 'own': that of the Pod
    */
   remove(kind: Kind, name: string, gracePeriodSeconds?: number | 'own'): Promise<void>;
 }

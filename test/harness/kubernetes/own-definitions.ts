@@ -1,4 +1,7 @@
-/** The CustomResourceDefinitions for the mode beside Kube-OVN: Kube-OVN's kinds in ipledger's own group, and the kinds of others. */
+/**
+ * The CustomResourceDefinitions for the mode beside Kube-OVN: Kube-OVN's kinds in ipledger's own
+ * group, and the kinds of others.
+ */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ownGroup } from '../../../lib/kubernetes/beside-kube-ovn.ts';

@@ -1,7 +1,8 @@
 /**
- * The part of a kubelet that forwards ports, for clusters without nodes: the API server authorizes a port-forward and sends it here.
- * The protocol is that of the kubelet over a WebSocket (v4.channel.k8s.io): channel 0 is data, channel 1 is errors, and the first message
- * of each channel is the port.
+ * The part of a kubelet that forwards ports, for clusters without nodes: the API server authorizes
+ * a port-forward and sends it here. The protocol is that of the kubelet over a WebSocket
+ * (v4.channel.k8s.io): channel 0 is data, channel 1 is errors, and the first message of each
+ * channel is the port.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,7 +18,10 @@ const webSocketId = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'; // RFC 6455, section
 const protocol = 'v4.channel.k8s.io';
 const [binary, closing, ping, pong] = [2, 8, 9, 10];
 
-/** Creates a Node whose kubelet forwards each port of its Pods to the same port of this machine's loopback. */
+/**
+ * Creates a Node whose kubelet forwards each port of its Pods to the same port of this machine's
+ * loopback.
+ */
 export async function addForwardingNode(run: Run, cluster: Cluster, name: string): Promise<void> {
   const authority = await openAuthority(join(run.folder, `kubelet-${name}`));
   const pair = await issueCertificate(authority, { name, commonName: name, alternativeNames: ['IP:127.0.0.1'] });

@@ -1,7 +1,7 @@
 /**
- * A Kubernetes API that the spec files of one process use one after the other. A start costs 8 s of CPU, a cleanup between
- * two files a tenth of a second. The cleanup deletes the keys in etcd: the API server sees normal deletions, and no
- * finalizer delays them.
+ * A Kubernetes API that the spec files of one process use one after the other. A start costs 8 s of
+ * CPU, a cleanup between two files a tenth of a second. The cleanup deletes the keys in etcd: the
+ * API server sees normal deletions, and no finalizer delays them.
  */
 import { Etcd3 } from 'etcd3';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -34,8 +34,9 @@ export interface BorrowOptions {
 }
 
 /**
- * Lends a cluster to a run until the run ends. It contains only the CustomResourceDefinitions of the project and Nodes. A spec
- * that replaces the data in etcd or restarts servers with other flags needs its own cluster.
+ * Lends a cluster to a run until the run ends. It contains only the CustomResourceDefinitions of
+ * the project and Nodes. A spec that replaces the data in etcd or restarts servers with other flags
+ * needs its own cluster.
  */
 export async function borrowCluster(
   run: Run,

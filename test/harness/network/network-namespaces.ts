@@ -1,6 +1,6 @@
 /**
- * Network namespaces that represent nodes and sandboxes. Needs root. The network of the machine does not change: the wire
- * between nodes is also a namespace, with one bridge for each NIC name.
+ * Network namespaces that represent nodes and sandboxes. Needs root. The network of the machine
+ * does not change: the wire between nodes is also a namespace, with one bridge for each NIC name.
  *
  *     node-1             wire            node-2
  *     eth0 ──── veth ── br-eth0 ── veth ──── eth0
@@ -22,7 +22,10 @@ export interface Namespace {
   readonly path: string;
 }
 
-/** Creates a network namespace with its loopback up. It is removed with the run. @throws Error without root. */
+/**
+ * Creates a network namespace with its loopback up. It is removed with the run.
+ * @throws Error without root.
+ */
 export async function createNamespace(run: Run, name: string): Promise<Namespace> {
   if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name) || name.length > maxNameLength)
     throw new Error(`namespace name ${JSON.stringify(name)}: use lower-case letters, digits, '-' and '.'`);

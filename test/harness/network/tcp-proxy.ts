@@ -1,6 +1,7 @@
 /**
- * A TCP proxy that simulates network faults on loopback: it cuts connections, and delays or drops bytes in one or both
- * directions. A fault applies to present and future connections, until `restore`.
+ * A TCP proxy that simulates network faults on loopback: it cuts connections, and delays or drops
+ * bytes in one or both directions. A fault applies to present and future connections, until
+ * `restore`.
  */
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -22,7 +23,9 @@ export interface TcpProxy {
   readonly clientSerials: readonly string[];
   /** Sends new connections to another server; ends the present ones. */
   setTarget(target: string): void;
-  /** Closes all connections immediately. New connections work; with `tls`, the files are read again. */
+  /**
+   * Closes all connections immediately. New connections work; with `tls`, the files are read again.
+   */
   cut(): void;
   /** Drops all bytes in a direction (default: both). The connections stay open. */
   dropBytes(way?: Direction): void;
@@ -39,7 +42,9 @@ export interface TcpProxy {
 export interface TcpProxyOptions {
   /** Returns what the server receives of a piece that a client sends. */
   readonly change?: (text: string) => string;
-  /** Keys of both sides of mutual TLS: those that clients trust, and those that the server trusts. */
+  /**
+   * Keys of both sides of mutual TLS: those that clients trust, and those that the server trusts.
+   */
   readonly tls?: { readonly server: TlsFiles; readonly client: TlsFiles };
 }
 
@@ -54,7 +59,8 @@ const waysOf = (way: Direction | undefined): readonly Direction[] => (way === un
 
 /**
  * Starts a proxy on loopback, which ends with the run.
- * @param target "host:port", "http://host:port" or "unix:/path"; undefined: connections are closed until `setTarget`
+ * @param target "host:port", "http://host:port" or "unix:/path"; undefined: connections are closed
+ * until `setTarget`
  */
 export async function startTcpProxy(run: Run, target?: string, options: TcpProxyOptions = {}): Promise<TcpProxy> {
   const { tls } = options;
@@ -66,7 +72,10 @@ export async function startTcpProxy(run: Run, target?: string, options: TcpProxy
   return proxy;
 }
 
-/** Forwards the connections of a server that listens already. @param target as that of `startTcpProxy` */
+/**
+ * Forwards the connections of a server that listens already.
+ * @param target as that of `startTcpProxy`
+ */
 export function proxyConnections(
   server: Server,
   target: string | undefined,

@@ -44,7 +44,10 @@ export function createMemoryCgroup(run: Run, name: string, bytes: number): strin
   return group;
 }
 
-/** The launch in a cgroup from the first moment on: Node sizes its heap by the memory limit. @param group folder of the cgroup */
+/**
+ * The launch in a cgroup from the first moment on: Node sizes its heap by the memory limit.
+ * @param group folder of the cgroup
+ */
 export const launchInCgroup = (launch: Launch, group: string): Launch => ({
   ...launch,
   program: 'sh',

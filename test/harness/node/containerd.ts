@@ -16,7 +16,9 @@ const socket = '/run/containerd/containerd.sock';
 /** The interface of the node that is the parent of its macvlan links. */
 const master = 'eth1';
 
-/** Writes plugins, network configuration and the configuration of containerd to the disk of a node. */
+/**
+ * Writes plugins, network configuration and the configuration of containerd to the disk of a node.
+ */
 export async function installRuntime(state: MachineState, provider: string): Promise<void> {
   const plugins = await installPlugins(state, ['macvlan', 'loopback']);
   cpSync(kubeOvnPlugin, join(plugins, 'kube-ovn'));
@@ -33,7 +35,10 @@ export interface BareRuntime {
   readonly kubeconfig: string;
 }
 
-/** Does the same for a node on which ipledger is not installed. Its plugin is not yet there. Multus attaches the other networks. */
+/**
+ * Does the same for a node on which ipledger is not installed. Its plugin is not yet there. Multus
+ * attaches the other networks.
+ */
 export async function installBareRuntime(
   state: MachineState,
   { podRange, multus, kubeconfig }: BareRuntime,
@@ -55,7 +60,10 @@ export interface AttachingRuntime {
   readonly defaultNetworks: Readonly<Record<string, string>>;
 }
 
-/** Does the same for a node whose Pods get a main NIC without ipledger, and the networks of their annotations. */
+/**
+ * Does the same for a node whose Pods get a main NIC without ipledger, and the networks of their
+ * annotations.
+ */
 export async function installAttachingRuntime(
   state: MachineState,
   { podRange, kubeconfig, defaultNetworks: networks }: AttachingRuntime,

@@ -14,7 +14,10 @@ export interface KubeProxySettings {
   readonly podRange: string;
 }
 
-/** The launch of a kube-proxy. It is ready when it has made rules. Its /healthz also needs the Node object. */
+/**
+ * The launch of a kube-proxy. It is ready when it has made rules. Its /healthz also needs the Node
+ * object.
+ */
 export async function kubeProxyLaunch(
   { name, folder }: MachineState,
   machine: Machine,

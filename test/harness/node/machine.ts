@@ -1,9 +1,11 @@
 /**
- * The machine of a node: its own mount, UTS, network and PID namespaces, with the paths that plugins, runtimes and kubelets
- * expect. An overlay holds its writes to /etc, /opt, /var/lib and /var/log. Each boot has an empty /run and a new boot id.
+ * The machine of a node: its own mount, UTS, network and PID namespaces, with the paths that
+ * plugins, runtimes and kubelets expect. An overlay holds its writes to /etc, /opt, /var/lib and
+ * /var/log. Each boot has an empty /run and a new boot id.
  *
- * A power cut is the end of process 1: the kernel kills all processes in the PID namespace, with containers and shims, and
- * the mounts end with them. The disk, a folder, stays. The same happens when the test process is killed.
+ * A power cut is the end of process 1: the kernel kills all processes in the PID namespace, with
+ * containers and shims, and the mounts end with them. The disk, a folder, stays. The same happens
+ * when the test process is killed.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -56,7 +58,10 @@ export function diskPath({ folder }: MachineState, path: string): string {
   return join(folder, 'disk', path);
 }
 
-/** Boots the machine. It ends with the run. Its NICs are `eth0`, and `eth1` for Pods. @param moreNics names of further NICs */
+/**
+ * Boots the machine. It ends with the run. Its NICs are `eth0`, and `eth1` for Pods.
+ * @param moreNics names of further NICs
+ */
 export async function bootMachine(run: Run, state: MachineState, moreNics: readonly string[] = []): Promise<Machine> {
   const { name, folder, cgroup } = state;
   createCgroup(run, cgroup);

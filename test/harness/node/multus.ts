@@ -1,6 +1,7 @@
 /**
- * Multus of the workers: the stand-in of the tests (test/tools/cni/attach-networks), or a real one that MULTUS names: the file of the
- * thin plugin `multus`, or a folder with `multus-shim` and `multus-daemon`, the thick one.
+ * Multus of the workers: the stand-in of the tests (test/tools/cni/attach-networks), or a real one
+ * that MULTUS names: the file of the thin plugin `multus`, or a folder with `multus-shim` and
+ * `multus-daemon`, the thick one.
  */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -64,7 +65,8 @@ export async function startMultusDaemon(
     cniVersion: '1.0.0',
     socketDir: socketFolder,
     logToStderr: true,
-    // Without a configuration to generate the daemon ends at once. The runtime has one, and does not read this folder
+    // Without a configuration to generate the daemon ends at once. The runtime has one, and does
+    // not read this folder
     multusConfigFile: 'auto',
     multusAutoconfigDir: '/etc/cni/net.d',
     cniConfigDir: generated,

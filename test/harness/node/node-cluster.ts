@@ -1,4 +1,7 @@
-/** Starts a Kubernetes cluster with real nodes. Each Pod gets its main NIC from macvlan and its address from the ledger. */
+/**
+ * Starts a Kubernetes cluster with real nodes. Each Pod gets its main NIC from macvlan and its
+ * address from the ledger.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';

@@ -38,7 +38,10 @@ async function expectStatic(program: string): Promise<void> {
     throw new Error(`${program} is not static: run \`sh test/harness/prerequisites node\` to install a static one`);
 }
 
-/** The temporary folder may itself be on an overlay, as in many containers. An overlay on an overlay does not work. */
+/**
+ * The temporary folder may itself be on an overlay, as in many containers. An overlay on an overlay
+ * does not work.
+ */
 async function mountOverlay(run: Run): Promise<void> {
   const folders = ['lower', 'upper', 'work', 'merged'].map((name) => join(run.folder, name));
   for (const folder of folders) mkdirSync(folder);

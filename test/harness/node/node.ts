@@ -1,4 +1,7 @@
-/** A node: a machine with containerd, a kubelet and the node-agent. Tests can cut its power or its network. */
+/**
+ * A node: a machine with containerd, a kubelet and the node-agent. Tests can cut its power or its
+ * network.
+ */
 import type { Cluster } from '../kubernetes/cluster.ts';
 import { ip } from '../network/network-namespaces.ts';
 import type { OvnCentral } from '../ovn/ovn-central.ts';
@@ -26,9 +29,15 @@ export interface NodeSettings {
   readonly image: string;
   /** kubeconfig file of the node-agent. */
   readonly agentUser: string;
-  /** Writes plugins and the configuration of the runtime to a new disk (default: macvlan main NICs of `provider`). */
+  /**
+   * Writes plugins and the configuration of the runtime to a new disk (default: macvlan main NICs
+   * of `provider`).
+   */
   readonly install?: (state: MachineState) => Promise<void>;
-  /** The node runs OVN, and the agent makes NICs with it (default: no). `eth2` carries its tunnels, `eth3` is free. */
+  /**
+   * The node runs OVN, and the agent makes NICs with it (default: no). `eth2` carries its tunnels,
+   * `eth3` is free.
+   */
   readonly central?: OvnCentral;
 }
 
@@ -45,7 +54,10 @@ export interface Node {
   powerCut(): Promise<void>;
   /** Boots again, with its own disk or an empty one. */
   boot(disk?: 'its own' | 'new'): Promise<void>;
-  /** Disconnects the node from the Kubernetes API and the allocator until `reconnect`. Its Pods keep their network. */
+  /**
+   * Disconnects the node from the Kubernetes API and the allocator until `reconnect`. Its Pods keep
+   * their network.
+   */
   disconnect(): void;
   reconnect(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** Starts a Kubernetes cluster on real nodes with OVN. Its Pods have the networks of their annotations. */
+/**
+ * Starts a Kubernetes cluster on real nodes with OVN. Its Pods have the networks of their
+ * annotations.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
@@ -27,7 +30,10 @@ export interface OvnCluster {
 
 const serviceAccount = (name: string): string => `system:serviceaccount:kube-system:ipledger-${name}`;
 
-/** Each Pod of this namespace gets the network `default/ovn-networkobj`, in which OVN4NFV's plugin makes its NICs. */
+/**
+ * Each Pod of this namespace gets the network `default/ovn-networkobj`, in which OVN4NFV's plugin
+ * makes its NICs.
+ */
 export const ovn4nfvNamespace = 'nfv';
 
 /** Starts the cluster. Resolves when both nodes are Ready. */

@@ -1,4 +1,7 @@
-/** Accepts connections at a socket of its parent process, and forwards them to a port of its own network namespace. */
+/**
+ * Accepts connections at a socket of its parent process, and forwards them to a port of its own
+ * network namespace.
+ */
 import type { Server } from 'node:net';
 import { proxyConnections } from '../network/tcp-proxy.ts';
 

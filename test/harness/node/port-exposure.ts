@@ -1,6 +1,6 @@
 /**
- * Forwards a port of the machine's loopback to the same port of a namespace's loopback: the opposite of port-forward.ts. So a test
- * calls a server in a namespace at its usual endpoint.
+ * Forwards a port of the machine's loopback to the same port of a namespace's loopback: the
+ * opposite of port-forward.ts. So a test calls a server in a namespace at its usual endpoint.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

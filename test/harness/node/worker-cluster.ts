@@ -21,7 +21,10 @@ export interface WorkerClusterSettings {
   readonly images: readonly string[];
 }
 
-/** Starts the cluster with Multus, and without other CustomResourceDefinitions. Resolves when all workers are Ready. */
+/**
+ * Starts the cluster with Multus, and without other CustomResourceDefinitions. Resolves when all
+ * workers are Ready.
+ */
 export async function startWorkerCluster(run: Run, settings: WorkerClusterSettings): Promise<WorkerCluster> {
   const { names, images } = settings;
   const folder = join(run.folder, 'image');
@@ -37,7 +40,8 @@ export async function startWorkerCluster(run: Run, settings: WorkerClusterSettin
       .map(toDocument)
       .join(''),
   );
-  // Each worker reaches the API through itself, also while the packets between the workers are dropped
+  // Each worker reaches the API through itself, also while the packets between the workers are
+  // dropped
   const local = JSON.stringify({ spec: { internalTrafficPolicy: 'Local' } });
   await cluster.kubectl(['wait', '--for=create', '--timeout=60s', 'service/kubernetes', '--namespace=default']);
   await cluster.kubectl(['patch', 'service/kubernetes', '--namespace=default', `--patch=${local}`]);

@@ -1,6 +1,7 @@
 /**
- * A worker: a node on which ipledger is not installed. Its Pods have a routed network and reach each other, Services, their names
- * and the Kubernetes API, as on a usual cluster. Multus attaches the networks of their annotations.
+ * A worker: a node on which ipledger is not installed. Its Pods have a routed network and reach
+ * each other, Services, their names and the Kubernetes API, as on a usual cluster. Multus attaches
+ * the networks of their annotations.
  */
 import { writeFileSync } from 'node:fs';
 import type { Cluster } from '../kubernetes/cluster.ts';
@@ -69,12 +70,16 @@ export async function startWorker(run: Run, settings: WorkerSettings): Promise<W
   return { name, address, state, machine, kubelet, multus, ...(multusDaemon && { multusDaemon }) };
 }
 
-/** Gives the worker its address, its routes, and the port of the Kubernetes API at loopback and at its address. */
+/**
+ * Gives the worker its address, its routes, and the port of the Kubernetes API at loopback and at
+ * its address.
+ */
 async function connect(run: Run, machine: Machine, { number, workers, cluster }: WorkerSettings): Promise<void> {
   await ip(machine.network, ['address', 'add', `${workerAddress(number)}/24`, 'dev', 'eth0']);
   for (let other = 1; other <= workers; other += 1)
     if (other !== number) await ip(machine.network, ['route', 'add', podRange(other), 'via', workerAddress(other)]);
-  // Addresses of Services have no route of their own, and kube-proxy replaces them after the kernel has found a route.
+  // Addresses of Services have no route of their own, and kube-proxy replaces them after the kernel
+  // has found a route.
   await ip(machine.network, ['route', 'add', 'default', 'dev', 'eth0']);
   const { code, stderr } = await machine.run(['sh', '-c', 'echo 1 >/proc/sys/net/ipv4/ip_forward']);
   if (code !== 0) throw new Error(stderr);

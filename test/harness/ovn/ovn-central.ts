@@ -1,4 +1,7 @@
-/** Starts OVN's central part: the northbound and the southbound database, and northd, which translates one into the other. */
+/**
+ * Starts OVN's central part: the northbound and the southbound database, and northd, which
+ * translates one into the other.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Server, startServer } from '../processes/server.ts';

@@ -1,6 +1,6 @@
 /**
- * Starts OVN on a node: a network namespace with ovsdb-server, ovs-vswitchd and ovn-controller of its own. Switching is in userspace
- * (`netdev`), so the kernel needs no module. Needs root.
+ * Starts OVN on a node: a network namespace with ovsdb-server, ovs-vswitchd and ovn-controller of
+ * its own. Switching is in userspace (`netdev`), so the kernel needs no module. Needs root.
  *
  *     wire ── eth0 ── br-ex (the node's address) ··· tunnel ··· br-int ── veth ── net1 in a Pod's namespace
  */
@@ -13,7 +13,10 @@ import { commandTimeout, type OvnCentral } from './ovn-central.ts';
 import { ovnLaunch, runOvn } from './ovn-programs.ts';
 import { type OvsdbServer, startOvsdbServer } from './ovsdb-server.ts';
 
-/** The largest MTU of a Pod's link that geneve carries. Longer packets are lost without an ICMP message. */
+/**
+ * The largest MTU of a Pod's link that geneve carries. Longer packets are lost without an ICMP
+ * message.
+ */
 export const overlayMtu = 1442;
 
 export interface OvnNode {
@@ -41,7 +44,10 @@ export interface OvnNodeSettings {
   readonly systemId?: string;
   /** An existing node (default: a namespace of its own). */
   readonly namespace?: Namespace;
-  /** Further NICs of a namespace of its own; those of one name share a wire. They belong to no bridge. */
+  /**
+   * Further NICs of a namespace of its own; those of one name share a wire. They belong to no
+   * bridge.
+   */
   readonly nics?: readonly string[];
   /** The NIC of the node that carries the tunnels (default: `eth0`). Its address is on br-ex. */
   readonly nic?: string;

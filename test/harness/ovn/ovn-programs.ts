@@ -1,4 +1,7 @@
-/** Finds the programs and schemas of OVS and OVN that `sh test/harness/prerequisites ovn` unpacks, and runs them. */
+/**
+ * Finds the programs and schemas of OVS and OVN that `sh test/harness/prerequisites ovn` unpacks,
+ * and runs them.
+ */
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Capability } from '../network/network-namespaces.ts';
@@ -50,7 +53,8 @@ export const ovnSchema = (name: OvnSchema): string => join(folder, schemas[name]
 
 /**
  * The environment of a program.
- * @param runFolder folder of its sockets and pid files, instead of /var/run/openvswitch and /var/run/ovn
+ * @param runFolder folder of its sockets and pid files, instead of /var/run/openvswitch and
+ * /var/run/ovn
  */
 export function ovnEnvironment(runFolder: string): Record<string, string> {
   return {

@@ -12,14 +12,18 @@ export interface PodPort {
   readonly address: string;
 }
 
-/** Creates a Pod's namespace with a link to a logical port, and resolves when OVN has installed the port on the node. */
+/**
+ * Creates a Pod's namespace with a link to a logical port, and resolves when OVN has installed the
+ * port on the node.
+ */
 export async function attachPod(run: Run, node: OvnNode, { name, mac, address }: PodPort): Promise<Namespace> {
   const pod = await createNamespace(run, `pod-${name}`);
   const [inner, outer] = ['net1', hostLink(name)];
   const peer = ['type', 'veth', 'peer', 'name', inner, 'address', mac, 'mtu', String(overlayMtu), 'netns', pod.name];
   await ip(node.namespace, ['link', 'add', outer, 'mtu', String(overlayMtu), ...peer]);
   await ip(node.namespace, ['link', 'set', outer, 'up']);
-  // A userspace switch does not complete the checksums that the kernel leaves open: ping passes, and TCP does not
+  // A userspace switch does not complete the checksums that the kernel leaves open: ping passes,
+  // and TCP does not
   const off = await inNamespace(pod, [ovnProgram('ethtool'), '-K', inner, 'tx', 'off']);
   expect(off.code, off.stderr).to.equal(0);
   await node.vsctl(['add-port', 'br-int', outer, '--', 'set', 'interface', outer, `external_ids:iface-id=${name}`]);

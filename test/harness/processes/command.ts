@@ -23,7 +23,8 @@ export interface CommandResult {
 
 /**
  * Runs a program. Returns its exit status and output.
- * @throws Error if it cannot be started, is killed (also after `timeoutMs`), or `signal` is aborted.
+ * @throws Error if it cannot be started, is killed (also after `timeoutMs`), or `signal` is
+ * aborted.
  */
 export function runCommand(
   program: string,
@@ -56,7 +57,8 @@ export function runCommand(
 
 /**
  * Runs a program that must succeed. Returns its stdout.
- * @throws Error with the command and the last lines of stderr if the exit status is not 0, and as `runCommand`.
+ * @throws Error with the command and the last lines of stderr if the exit status is not 0, and as
+ * `runCommand`.
  */
 export async function mustRun(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await runCommand(program, args, options);

@@ -5,8 +5,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Runs `work` while this process holds the lock of a file. A `flock` process holds the kernel lock and ends when its stdin
- * closes, so the lock is also released when this process is killed.
+ * Runs `work` while this process holds the lock of a file. A `flock` process holds the kernel lock
+ * and ends when its stdin closes, so the lock is also released when this process is killed.
  * @param waiting called once if another process holds the lock.
  */
 export async function withFileLock<T>(

@@ -1,6 +1,7 @@
 /**
- * Finds free ports on loopback, below the ephemeral range of the kernel. In that range, an outgoing connection could take the
- * port of a server while it is down. A client could even connect to itself.
+ * Finds free ports on loopback, below the ephemeral range of the kernel. In that range, an outgoing
+ * connection could take the port of a server while it is down. A client could even connect to
+ * itself.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,7 +10,8 @@ const minPort = 10_000;
 const attempts = 1_000;
 
 /**
- * Returns a port without a listener on 127.0.0.1. No other test process gets it until this process ends.
+ * Returns a port without a listener on 127.0.0.1. No other test process gets it until this process
+ * ends.
  * @throws Error if none is found.
  */
 export async function findFreePort(): Promise<number> {
@@ -21,7 +23,10 @@ export async function findFreePort(): Promise<number> {
   throw new Error(`no free port found between ${minPort} and ${end} on 127.0.0.1`);
 }
 
-/** Reserves a port among test processes: only one abstract socket of a name can exist, and it ends with this process. */
+/**
+ * Reserves a port among test processes: only one abstract socket of a name can exist, and it ends
+ * with this process.
+ */
 function reserve(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const reservation = createServer();

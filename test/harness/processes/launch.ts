@@ -14,7 +14,9 @@ export interface Launch {
   readonly args: readonly string[];
   /** Additional variables; see `childEnvironment`. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Set if the program starts the server as a child and waits for it. Signals then go to the child. */
+  /**
+   * Set if the program starts the server as a child and waits for it. Signals then go to the child.
+   */
   readonly waitsForChild?: boolean;
   /** Resolves if the server is ready. Throws the reason if it is not. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
@@ -39,7 +41,8 @@ export interface ReadinessWait {
 
 /**
  * Waits until a started server is ready.
- * @throws Error with the last lines of its log if it ends or is not ready in time; immediately on abort.
+ * @throws Error with the last lines of its log if it ends or is not ready in time; immediately on
+ * abort.
  */
 export async function waitUntilReady({ launch, log, isAlive, signal }: ReadinessWait): Promise<void> {
   const deadline = Date.now() + launch.readyWithinMs;

@@ -12,7 +12,10 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
-/** GET answers 200. For https: a client certificate (PEM texts), or "unverified" for a self-signed server certificate. */
+/**
+ * GET answers 200. For https: a client certificate (PEM texts), or "unverified" for a self-signed
+ * server certificate.
+ */
 export async function probeHttp(
   url: string,
   signal: AbortSignal,

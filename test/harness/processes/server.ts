@@ -1,4 +1,6 @@
-/** A server process that ends with its run. Tests can kill, freeze and restart it on the same port. */
+/**
+ * A server process that ends with its run. Tests can kill, freeze and restart it on the same port.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +47,10 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
     if (isAlive()) signalTo(pid(), signal);
   };
 
-  /** nsenter stops itself when its child is stopped, perhaps after the child goes on. Then it would not see the child's end. */
+  /**
+   * nsenter stops itself when its child is stopped, perhaps after the child goes on. Then it would
+   * not see the child's end.
+   */
   const wakeParent = (): void => {
     if (launch.waitsForChild === true) child?.kill('SIGCONT');
   };
@@ -94,15 +99,17 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
       wakeParent();
     },
   };
-  // SIGKILL is enough: the data of the run is removed. A profile is written by a program that stops.
+  // SIGKILL is enough: the data of the run is removed. A profile is written by a program that
+  // stops.
   run.onEnd(() => (process.env['PROFILE_FOLDER'] ? server.stop() : server.kill()));
   await server.start();
   return server;
 }
 
 /**
- * `setpriv` sets the parent-death signal, then becomes the server with the same pid. So the server cannot outlive this
- * process, also after SIGKILL. In its own session, it does not receive Ctrl-C before the cleanup.
+ * `setpriv` sets the parent-death signal, then becomes the server with the same pid. So the server
+ * cannot outlive this process, also after SIGKILL. In its own session, it does not receive Ctrl-C
+ * before the cleanup.
  */
 function spawnTied({ program, args, env }: Launch, log: string): ChildProcess {
   const output = openSync(log, 'a');

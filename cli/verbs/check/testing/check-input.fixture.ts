@@ -79,7 +79,10 @@ export const binding = {
   at: '2026-01-31T08:00:01.000Z',
 };
 
-/** Replacements. Names without a prefix are the ledger's; those of the cluster differ where both have one. */
+/**
+ * Replacements. Names without a prefix are the ledger's; those of the cluster differ where both
+ * have one.
+ */
 export interface CheckInputParts extends Partial<Omit<CheckInput['ledger'], 'id' | 'position'>> {
   readonly namespace?: string;
   readonly besideKubeOvn?: boolean;

@@ -1,6 +1,6 @@
 /**
- * The limit of bindings of one address, and of addresses of one container. Bind ends the oldest bindings of an address, so that no claim
- * grows without bound.
+ * The limit of bindings of one address, and of addresses of one container. Bind ends the oldest
+ * bindings of an address, so that no claim grows without bound.
  */
 import { type Allocation, type Binding, continuesAfterBind, sandboxKey } from '../../state/claim.ts';
 import type { Bind } from '../../commands/command.ts';
@@ -14,8 +14,8 @@ export const maxBindings = 16;
 const maxEndedBindings = 16;
 
 /**
- * Ends the oldest bindings of the same node if an address of the allocation has `maxBindings` already. Bindings of earlier boots
- * of the node need no event: AddressBound ends them.
+ * Ends the oldest bindings of the same node if an address of the allocation has `maxBindings`
+ * already. Bindings of earlier boots of the node need no event: AddressBound ends them.
  * @throws Refused ADDRESS_IN_USE if all bindings are on other nodes.
  */
 export function makeRoomForBinding(state: State, allocation: Allocation, bind: Bind): Event[] {
@@ -46,7 +46,8 @@ export function makeRoomForBinding(state: State, allocation: Allocation, bind: B
 const maxAddresses = 16;
 
 /**
- * An Unbind reads all claims of a container interface, so their number is limited. An agent names containers as it likes.
+ * An Unbind reads all claims of a container interface, so their number is limited. An agent names
+ * containers as it likes.
  * @throws Refused INVALID_REQUEST
  */
 export function refuseManyAddresses(state: State, allocation: Allocation, bind: Bind): void {

@@ -22,8 +22,9 @@ export const endOf = (uid: string, cause: ReleaseCause): { readonly ended?: true
   endingCauses.has(cause) && !manifestHash.test(uid) ? { ended: true } : {};
 
 /**
- * Rejects a late request of a Pod that has ended. It would take the addresses of a newer Pod of the name, or leak some. An operator
- * may import what a Pod uses that was taken for ended by mistake, while the name has no newer Pod.
+ * Rejects a late request of a Pod that has ended. It would take the addresses of a newer Pod of the
+ * name, or leak some. An operator may import what a Pod uses that was taken for ended by mistake,
+ * while the name has no newer Pod.
  * @throws Refused POD_SUPERSEDED
  */
 export function refuseEnded(state: State, { pod: { namespace, name, uid }, import: imports }: Allocate): void {
@@ -38,8 +39,9 @@ export function refuseEnded(state: State, { pod: { namespace, name, uid }, impor
 }
 
 /**
- * Rejects a request that was made before another uid of the name got an address. Its Pod may have been deleted since, and would take
- * the addresses of the newer one, although it never had any. A Pod that is newer itself is requested again.
+ * Rejects a request that was made before another uid of the name got an address. Its Pod may have
+ * been deleted since, and would take the addresses of the newer one, although it never had any. A
+ * Pod that is newer itself is requested again.
  * @throws Refused REQUEST_OUTDATED
  */
 export function refuseOutdated(state: State, { pod: { namespace, name, uid }, seenSeq }: Allocate): void {

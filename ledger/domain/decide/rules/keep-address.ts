@@ -14,8 +14,9 @@ export interface Keeper {
 }
 
 /**
- * The address is in the requested pool; no quarantine, and no reservation for another owner, is on its networks; and the
- * namespace may use the pool that the address belongs to. That last rule does not apply to an address reserved for the Pod.
+ * The address is in the requested pool; no quarantine, and no reservation for another owner, is on
+ * its networks; and the namespace may use the pool that the address belongs to. That last rule does
+ * not apply to an address reserved for the Pod.
  */
 export function mayKeepAddress(
   state: State,

@@ -24,8 +24,8 @@ export interface MacSelection {
 }
 
 /**
- * The MAC; '' for a NIC whose plugin makes it. A MAC is held as long as the address that it was allocated with. As an address, it
- * can be requested during the cooldown, and is not made then.
+ * The MAC; '' for a NIC whose plugin makes it. A MAC is held as long as the address that it was
+ * allocated with. As an address, it can be requested during the cooldown, and is not made then.
  * @throws Refused MAC_IN_USE, INVALID_REQUEST
  */
 export function selectMac(state: State, { mac: text, macSeed }: AttachmentRequest, search: MacSelection): string {
@@ -130,8 +130,8 @@ function coolsDown(state: State, mac: string, search: MacSelection): boolean {
 }
 
 /**
- * Why a MAC is held with an address that was released or passed on: a container may still use it, or the address is quarantined.
- * Undefined if it is not held.
+ * Why a MAC is held with an address that was released or passed on: a container may still use it,
+ * or the address is quarantined. Undefined if it is not held.
  */
 function reasonHeld(state: State, mac: string, search: MacSelection): Refused | undefined {
   const refusal = (code: RefusalCode, why: string): Refused => new Refused(code, `AddressConflict: MAC ${mac} ${why}`);
@@ -139,7 +139,8 @@ function reasonHeld(state: State, mac: string, search: MacSelection): Refused | 
   const allocating = state.subnets.get(subnet)?.subnet;
   const givenUp = held?.mac === mac ? held.addresses.map(({ address }) => ({ subnet: held.subnet, address })) : [];
   for (const name of [...(state.formerMacs.get(keyOf(search, mac)) ?? []), ...givenUp]) {
-    // The containers at an address that it gets have this MAC already, and Bind waits for those on other nodes.
+    // The containers at an address that it gets have this MAC already, and Bind waits for those on
+    // other nodes.
     if (name.subnet === subnet && addresses.some(({ address }) => address === name.address)) continue;
     const claim = claimOf(state, name.subnet, name.address);
     if (!claim || !allocating) continue;

@@ -39,8 +39,8 @@ export interface SelectedAddresses {
 }
 
 /**
- * The first candidate set of which all addresses can be allocated, in any of the subnets; without candidates any free address. A
- * family that a set does not name is allocated dynamically.
+ * The first candidate set of which all addresses can be allocated, in any of the subnets; without
+ * candidates any free address. A family that a set does not name is allocated dynamically.
  * @throws Refused the only reason; or several reasons, with the code of the first that can change.
  */
 export function selectAddresses(
@@ -116,8 +116,9 @@ function selectSet(
 }
 
 /**
- * Checks that a requested address can be allocated, and returns its text. An address that is excluded, cools down or is in a pool
- * can be. The gateway, an address reserved for another owner, and one on which a container may answer cannot.
+ * Checks that a requested address can be allocated, and returns its text. An address that is
+ * excluded, cools down or is in a pool can be. The gateway, an address reserved for another owner,
+ * and one on which a container may answer cannot.
  * @throws Refused
  */
 function checkRequested(
@@ -185,7 +186,8 @@ const maxCandidates = 1_024;
 
 /**
  * The next free address of a pool, or outside all pools.
- * @throws Refused SUBNET_FULL if too many of the subnet's free addresses are in use on the network of the NIC.
+ * @throws Refused SUBNET_FULL if too many of the subnet's free addresses are in use on the network
+ * of the NIC.
  */
 export function nextFreeAddress(
   state: State,

@@ -1,8 +1,10 @@
 /**
- * The addresses of one family of a pool, or of a subnet outside its pools, and the order in which they are allocated.
+ * The addresses of one family of a pool, or of a subnet outside its pools, and the order in which
+ * they are allocated.
  *
- * Fresh addresses come first, the lowest first. Then come released ones in the order of their release, and last released
- * addresses that a container may still use. Each step takes constant time at any fill.
+ * Fresh addresses come first, the lowest first. Then come released ones in the order of their
+ * release, and last released addresses that a container may still use. Each step takes constant
+ * time at any fill.
  */
 import { type Family, formatAddress } from '../../addresses/address.ts';
 import { type Claim, compareReuse, type Placement, placementOf, type Standing, standingOf } from '../claim.ts';

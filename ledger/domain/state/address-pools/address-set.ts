@@ -1,9 +1,10 @@
 /**
- * A set of addresses of one family. Adding and removing takes constant time at any size. Listing the ranges, which the status
- * of a Subnet needs after each change, takes time with the number of ranges, not of addresses.
+ * A set of addresses of one family. Adding and removing takes constant time at any size. Listing
+ * the ranges, which the status of a Subnet needs after each change, takes time with the number of
+ * ranges, not of addresses.
  *
- * A page covers 32,768 addresses (value >> 15) and exists while it has a member. It is a sorted array for a few members, and
- * a bitmap for more. So scattered addresses cost little memory each.
+ * A page covers 32,768 addresses (value >> 15) and exists while it has a member. It is a sorted
+ * array for a few members, and a bitmap for more. So scattered addresses cost little memory each.
  */
 import type { Interval } from '../../addresses/interval.ts';
 import type { Undo } from '../undo-log.ts';
@@ -80,7 +81,8 @@ export class AddressSet {
     if (((word >>> (slot & 31)) & 1) === Number(to)) return false;
     page.words[slot >> 5] = word ^ (1 << (slot & 31));
     page.count += to ? 1 : -1;
-    // The page stays a bitmap until it is empty: an address that is added and removed repeatedly does not convert it each time.
+    // The page stays a bitmap until it is empty: an address that is added and removed repeatedly
+    // does not convert it each time.
     if (page.count === 0) this.#bitmaps.delete(number);
     return true;
   }

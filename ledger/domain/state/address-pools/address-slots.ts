@@ -1,6 +1,6 @@
 /**
- * A slot (a whole number) for each of a set of addresses of one family. An IPv4 address takes 20 bytes, and an entry of a Map with its
- * bigint takes 90.
+ * A slot (a whole number) for each of a set of addresses of one family. An IPv4 address takes 20
+ * bytes, and an entry of a Map with its bigint takes 90.
  */
 import { NumberIndex } from '../../compact/slot-index.ts';
 import { enlarged, grownCapacity, Slots } from '../../compact/slots.ts';

@@ -1,6 +1,7 @@
 /**
- * The addresses of one family of a subnet, divided into pools: the named ones, and one without a name for the rest. A named pool's addresses are
- * allocated only to requests that name the pool. The configuration alone decides which pool an address is in.
+ * The addresses of one family of a subnet, divided into pools: the named ones, and one without a
+ * name for the rest. A named pool's addresses are allocated only to requests that name the pool.
+ * The configuration alone decides which pool an address is in.
  */
 import { parseAddress } from '../../addresses/address.ts';
 import { AddressPool, type ClaimChange } from './address-pool.ts';

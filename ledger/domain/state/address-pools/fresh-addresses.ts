@@ -1,5 +1,6 @@
 /**
- * The addresses of one family without a claim: never used, or dropped. Finds the lowest in constant time at any fill.
+ * The addresses of one family without a claim: never used, or dropped. Finds the lowest in constant
+ * time at any fill.
  *
  *   page 0               page 1          page 2           A page covers 32,768 addresses (value >> 15). It is a
  *   ┌──────────────────┐ ┌─────────────┐                  sorted array for a few taken addresses, a bitmap for
@@ -97,7 +98,8 @@ export class FreshAddresses {
     const bitmap = this.#bitmaps.get(number);
     if (bitmap) {
       setBit(bitmap, slot);
-      // The page stays a bitmap until nothing is taken: an address that is taken and returned repeatedly does not convert it.
+      // The page stays a bitmap until nothing is taken: an address that is taken and returned
+      // repeatedly does not convert it.
       if (--bitmap.taken === 0) this.#bitmaps.delete(number);
     } else {
       const slots = this.#few.get(number) ?? [];

@@ -1,10 +1,11 @@
 /**
- * Released addresses in the order of their release, as a doubly linked list. Append, remove and read of the first take
- * constant time, and each undo restores the exact order. A Map keeps the order too, but skips every deleted entry to find
- * its first one.
+ * Released addresses in the order of their release, as a doubly linked list. Append, remove and
+ * read of the first take constant time, and each undo restores the exact order. A Map keeps the
+ * order too, but skips every deleted entry to find its first one.
  *
- * Each address has a slot. The list is arrays by slot, 16 bytes for an address with its time, because a Subnet can have 65,536 released
- * addresses. The times never decrease along the list, so a count up to a time reads no claim.
+ * Each address has a slot. The list is arrays by slot, 16 bytes for an address with its time,
+ * because a Subnet can have 65,536 released addresses. The times never decrease along the list, so
+ * a count up to a time reads no claim.
  */
 import { emptyList, SlotOrder } from '../../compact/slot-order.ts';
 import { enlarged, grownCapacity } from '../../compact/slots.ts';

@@ -1,5 +1,6 @@
 /**
- * A sorted array of a few slots (0 to 32,767) of a page of addresses. 64 slots take 0.5 KB. A bitmap of the page takes 4 KB.
+ * A sorted array of a few slots (0 to 32,767) of a page of addresses. 64 slots take 0.5 KB. A
+ * bitmap of the page takes 4 KB.
  */
 
 /** A page with more slots than this is a bitmap. */

@@ -1,6 +1,6 @@
 /**
- * An allocation as bytes. What is decoded has the same JSON text as what was encoded, also for a value that another version or
- * program wrote: a value of unusual shape is stored as JSON.
+ * An allocation as bytes. What is decoded has the same JSON text as what was encoded, also for a
+ * value that another version or program wrote: a value of unusual shape is stored as JSON.
  */
 import type { AssignedAddress, Owner, Route } from '../../values/allocation.ts';
 import type { Allocation } from '../claim.ts';

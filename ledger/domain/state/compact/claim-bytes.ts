@@ -1,8 +1,9 @@
 /**
- * A claim as bytes. What is decoded has the same JSON text as what was encoded, also for a value that another version or program
- * wrote: a value of unusual shape is stored as JSON.
+ * A claim as bytes. What is decoded has the same JSON text as what was encoded, also for a value
+ * that another version or program wrote: a value of unusual shape is stored as JSON.
  *
- * The allocation is apart from the claim, because both claims of a dual-stack allocation, its Pod and its MAC have the same one.
+ * The allocation is apart from the claim, because both claims of a dual-stack allocation, its Pod
+ * and its MAC have the same one.
  */
 import type { Attachment } from '../../values/allocation.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName, type LastRelease, standingOf } from '../claim.ts';

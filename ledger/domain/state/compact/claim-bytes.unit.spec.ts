@@ -45,7 +45,9 @@ function roundTrip(codec: ClaimBytes, before: Claim): Claim {
   return codec.decode(bytes, held);
 }
 
-/** The parts of a claim in one order. The order within each part, and of what is not known, stays. */
+/**
+ * The parts of a claim in one order. The order within each part, and of what is not known, stays.
+ */
 const inOrder = ({ last, lastAt, networks, allocation, bindings, released, ...rest }: Claim): object => ({
   last,
   lastAt,

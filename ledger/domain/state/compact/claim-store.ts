@@ -1,7 +1,7 @@
 /**
- * The claims of all Subnets as bytes, with an index by address, by container interface, by node, and by former MAC. Each claim has a
- * slot.
- * A claim that is read is decoded; the latest ones stay decoded, so that a claim is the same object during a command.
+ * The claims of all Subnets as bytes, with an index by address, by container interface, by node,
+ * and by former MAC. Each claim has a slot. A claim that is read is decoded; the latest ones stay
+ * decoded, so that a claim is the same object during a command.
  */
 import { type Claim, type ClaimName, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../claim.ts';
 import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline } from '../claims.ts';

@@ -99,8 +99,8 @@ export function requireShape(value: object, keys: readonly string[], apart: read
 }
 
 /**
- * A number for each of the values that many records have: a namespace, a node, a network. A value keeps its number forever, so the pool is
- * bounded. Values beyond are stored in each record.
+ * A number for each of the values that many records have: a namespace, a node, a network. A value
+ * keeps its number forever, so the pool is bounded. Values beyond are stored in each record.
  */
 export class ValuePool<Value> {
   readonly #numbers = new Map<string, number>();

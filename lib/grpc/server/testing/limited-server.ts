@@ -1,6 +1,7 @@
 /**
- * Test support: a server with the limits of its clients, whose handlers do little. Run as a program, it serves with the certificate of
- * its environment, sends its port, and its memory on request.
+ * Test support: a server with the limits of its clients, whose handlers do little. Run as a
+ * program, it serves with the certificate of its environment, sends its port, and its memory on
+ * request.
  */
 import { pino } from 'pino';
 import { pause } from '../../../process/abortable.ts';

@@ -14,7 +14,10 @@ export class ScriptedApiServer {
   readonly replies: Reply[] = [];
   /** Replies to watches, in order; the last one is repeated. */
   readonly watches: Reply[] = [];
-  /** Replies to lists as streams, in order; the last one is repeated. Without one the server has no streams. */
+  /**
+   * Replies to lists as streams, in order; the last one is repeated. Without one the server has no
+   * streams.
+   */
   readonly streams: Reply[] = [];
   /** The version in the response to a list with limit 1. */
   version = '1000000';

@@ -1,12 +1,15 @@
 /**
- * Forwards calls that only the writer can answer from a standby to the writer, one hop: the request bytes, and the caller's
- * deadline, cancellation and identity. Without a writer the call waits for one, so a takeover is a pause and not an error.
+ * Forwards calls that only the writer can answer from a standby to the writer, one hop: the request
+ * bytes, and the caller's deadline, cancellation and identity. Without a writer the call waits for
+ * one, so a takeover is a pause and not an error.
  *
- * A request is sent again only if it was certainly not executed: there was no connection, or the replica returned NOT_WRITER.
- * When the connection broke, or another replica became the writer, the outcome is unknown and the call fails with UNAVAILABLE.
- * The caller decides whether to repeat it. Allocate, Bind, Release and Unbind are idempotent.
+ * A request is sent again only if it was certainly not executed: there was no connection, or the
+ * replica returned NOT_WRITER. When the connection broke, or another replica became the writer, the
+ * outcome is unknown and the call fails with UNAVAILABLE. The caller decides whether to repeat it.
+ * Allocate, Bind, Release and Unbind are idempotent.
  *
- * The writer trusts the forwarded identity because the certificate of the peer names an allocator (authorization.ts).
+ * The writer trusts the forwarded identity because the certificate of the peer names an allocator
+ * (authorization.ts).
  */
 import { Metadata } from '@grpc/grpc-js';
 import { backoffMs, pause } from '../../../../lib/process/abortable.ts';
@@ -87,9 +90,12 @@ export class Forwarder {
   }
 
   /**
-   * Forwards a call that only the writer can answer, or answers it here once this replica is the writer.
-   * @param answerHere threw NOT_WRITER: the call was not executed. Throws it again until this replica is the writer.
-   * @throws what `answerHere` throws or the writer returned; UNAVAILABLE when the outcome is unknown, or too many calls are in
+   * Forwards a call that only the writer can answer, or answers it here once this replica is the
+   * writer.
+   * @param answerHere threw NOT_WRITER: the call was not executed. Throws it again until this
+   * replica is the writer.
+   * @throws what `answerHere` throws or the writer returned; UNAVAILABLE when the outcome is
+   * unknown, or too many calls are in
    *   flight; NOT_WRITER when there was no writer for 8 s.
    */
   async forward<Reply>(forwardable: ForwardableCall, answerHere: () => Promise<Reply>): Promise<Reply | Buffer> {
@@ -107,7 +113,10 @@ export class Forwarder {
     }
   }
 
-  /** Forwards the call to the writer, or waits for one. This replica may become the writer while it waits. */
+  /**
+   * Forwards the call to the writer, or waits for one. This replica may become the writer while it
+   * waits.
+   */
   async #retryUntilAnswered<Reply>(
     forwardable: ForwardableCall,
     answerHere: () => Promise<Reply>,
@@ -178,7 +187,9 @@ function disconnect(peer: Peer | undefined): void {
   peer?.connection.close();
 }
 
-/** A method whose messages are bytes: a forwarded call keeps fields that this version does not know. */
+/**
+ * A method whose messages are bytes: a forwarded call keeps fields that this version does not know.
+ */
 function rawBytesMethod(path: string): Method<Buffer, Buffer, 'unary'> {
   const same = (bytes: unknown): Buffer => bytes as Buffer;
   return {

@@ -13,7 +13,10 @@ describe('valid_ms of Allocate', () => {
   });
   afterEach(() => served[Symbol.asyncDispose]());
 
-  /** The reply to an Allocate with `valid_ms` 400. `context` contains the elapsed and the remaining time. */
+  /**
+   * The reply to an Allocate with `valid_ms` 400. `context` contains the elapsed and the remaining
+   * time.
+   */
   function allocateIn(context: Partial<CallContext>) {
     const { requestSerialize, requestDeserialize } = IpamService.allocate;
     const request = requestDeserialize(requestSerialize({ ...allocateRequest('a'), validMs: 400 }));

@@ -27,7 +27,10 @@ import {
 } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 
-/** Allocates all addresses of a Pod in one transaction, or none. @throws IpledgerError: see Allocate in ipledger.proto */
+/**
+ * Allocates all addresses of a Pod in one transaction, or none.
+ * @throws IpledgerError: see Allocate in ipledger.proto
+ */
 export async function allocate(allocator: AllocatorContext, request: api.AllocateRequest, context: CallContext) {
   const pod = {
     namespace: readRequired(readNamespace, 'pod.namespace', request.pod?.namespace),
@@ -65,8 +68,9 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
 }
 
 /**
- * The remaining validity of a request: `valid_ms` minus the time that it waited here and at the standby that forwarded it, and at
- * most until the deadline of its caller. Monotonic clocks only: clocks of different machines are never compared.
+ * The remaining validity of a request: `valid_ms` minus the time that it waited here and at the
+ * standby that forwarded it, and at most until the deadline of its caller. Monotonic clocks only:
+ * clocks of different machines are never compared.
  */
 const validMsLeft = ({ validMs }: api.AllocateRequest, context: CallContext): number =>
   Math.min(validMs - (context.elapsedMs?.() ?? 0), context.remainingMs?.() ?? Infinity);
@@ -81,8 +85,9 @@ function refuseRepeated(attachments: readonly AttachmentRequest[]): void {
 }
 
 /**
- * The allocations of a command whose events allocate to each attachment, and do nothing else: most commands. The state has the
- * same allocations; this avoids decoding them. Returns undefined for other commands.
+ * The allocations of a command whose events allocate to each attachment, and do nothing else: most
+ * commands. The state has the same allocations; this avoids decoding them. Returns undefined for
+ * other commands.
  */
 function allocationsFromEvents(
   events: readonly Event[],
@@ -115,7 +120,10 @@ function inOrderOf(
   return attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
 }
 
-/** The API server accepts any text in an ownerReference, and the Pod of a controller with odd names gets its address, too. */
+/**
+ * The API server accepts any text in an ownerReference, and the Pod of a controller with odd names
+ * gets its address, too.
+ */
 const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
   kind: escapeUnprintable(kind),
   name: escapeUnprintable(name),

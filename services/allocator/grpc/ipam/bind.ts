@@ -15,9 +15,10 @@ import type { PodWaiters } from './pod-waiters.ts';
 import { defaultWaitMs, waitForAllocation } from './wait.ts';
 
 /**
- * Binds the allocation of a sandbox, and waits for it first if it does not exist yet. A standby waits by itself and forwards the call
- * when the allocation exists.
- * @throws IpledgerError as `waitForAllocation` and `bind`; CANCELLED when the caller disconnects before the Bind: nothing is bound
+ * Binds the allocation of a sandbox, and waits for it first if it does not exist yet. A standby
+ * waits by itself and forwards the call when the allocation exists.
+ * @throws IpledgerError as `waitForAllocation` and `bind`; CANCELLED when the caller disconnects
+ * before the Bind: nothing is bound
  */
 export async function attach(
   allocator: AllocatorContext,

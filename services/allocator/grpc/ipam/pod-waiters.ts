@@ -1,6 +1,6 @@
 /**
- * The CNI calls that wait until their Pod has an allocation. Committed events wake them, without polling. The last refusal of a Pod
- * explains a wait that times out.
+ * The CNI calls that wait until their Pod has an allocation. Committed events wake them, without
+ * polling. The last refusal of a Pod explains a wait that times out.
  */
 import { waitForCallback } from '../../../../lib/process/abortable.ts';
 import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';

@@ -1,4 +1,6 @@
-/** Ipam.Wait: waits until the attachment of a sandbox has an allocation, or fails with the reason. */
+/**
+ * Ipam.Wait: waits until the attachment of a sandbox has an allocation, or fails with the reason.
+ */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/span.ts';
@@ -25,8 +27,10 @@ const unboundGraceMs = 2_000;
 
 /**
  * The messages do not repeat the Pod and the provider of the request.
- * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has received no Allocate for it; NOT_ALLOCATED with the
- *   reason, if the ledger contains one, at once if no wait can end it; LEDGER_NOT_WRITABLE; PERMISSION_DENIED for a Pod of another node
+ * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has received no Allocate
+ * for it; NOT_ALLOCATED with the
+ *   reason, if the ledger contains one, at once if no wait can end it; LEDGER_NOT_WRITABLE;
+ *   PERMISSION_DENIED for a Pod of another node
  */
 export async function waitForAllocation(
   allocator: AllocatorContext,
@@ -106,7 +110,9 @@ function findAllocation(state: State, sandbox: Sandbox, ownNode: string | undefi
 /** The primary network, whose Subnet the annotations of the Pod or its namespace name. */
 const isPrimary = (provider: string): boolean => provider === '' || provider === 'ovn';
 
-/** All attachments of the Pod on this network have other interfaces: no event would end the wait. */
+/**
+ * All attachments of the Pod on this network have other interfaces: no event would end the wait.
+ */
 const noAttachmentLeft = ({ interface: name }: Sandbox, others: readonly string[]): IpledgerError =>
   new IpledgerError(
     'NOT_ALLOCATED',
@@ -128,7 +134,10 @@ interface WaitCircumstances {
   readonly timeoutMs: number;
 }
 
-/** While nothing can be written, that is the cause: an earlier refusal may be outdated, and pod-watcher is not to blame. */
+/**
+ * While nothing can be written, that is the cause: an earlier refusal may be outdated, and
+ * pod-watcher is not to blame.
+ */
 async function explainTimeout(
   sandbox: Sandbox,
   { hasSubnet, otherUid, hasOtherProviders }: SandboxView,

@@ -1,6 +1,6 @@
 /**
- * The events of Watch, encoded once for all streams. Several programs follow the ledger, and each stream at its end sends the same
- * events at the same time.
+ * The events of Watch, encoded once for all streams. Several programs follow the ledger, and each
+ * stream at its end sends the same events at the same time.
  */
 import { LedgerService } from '../../../../proto/generated/ipledger.ts';
 import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
@@ -18,7 +18,10 @@ export class EncodedEvents {
   /** Indexed by event number, modulo the length. */
   readonly #kept = Array.from<Encoded | undefined>({ length: maxKept });
 
-  /** A WatchReply with this event alone. Protobuf concatenates lists: the bytes of several, one after the other, are a reply with all. */
+  /**
+   * A WatchReply with this event alone. Protobuf concatenates lists: the bytes of several, one
+   * after the other, are a reply with all.
+   */
   encode(event: StoredEvent): Buffer {
     const slot = event.envelope.seq % maxKept;
     const known = this.#kept[slot];

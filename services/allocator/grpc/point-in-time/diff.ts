@@ -52,7 +52,10 @@ export function streamDiff(
 interface Differences {
   readonly positions: MessageInput<api.DiffReply>;
   readonly configuration: MessageInput<api.DiffReply>;
-  /** undefined for an address whose events cancel each other out, and at the end of a step, as `addressMap`. */
+  /**
+   * undefined for an address whose events cancel each other out, and at the end of a step, as
+   * `addressMap`.
+   */
   readonly changes: () => Iterable<MessageInput<api.AddressChange> | undefined>;
 }
 
@@ -92,7 +95,9 @@ async function findDifferences(
 const isBefore = (to: FoldEnd, { seq, at }: Pick<Head, 'seq' | 'at'>): boolean =>
   typeof to === 'object' && ('seq' in to ? to.seq < seq : to.at < at);
 
-/** The record of an address, also without a claim, in an unknown Subnet, or outside of its Subnet. */
+/**
+ * The record of an address, also without a claim, in an unknown Subnet, or outside of its Subnet.
+ */
 function recordOf(state: State, subnet: string, address: string, now: number): AddressRecord {
   if (claimOf(state, subnet, address) || isHost(state, subnet, address))
     return addressRecord(state, subnet, address, now);

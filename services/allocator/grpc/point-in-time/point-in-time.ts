@@ -1,6 +1,7 @@
 /**
- * Past states of the ledger, each computed by a fold of the log in a thread. A fold needs the memory of a second state and much CPU, so
- * only two run at a time. Further requests are rejected and not queued, so that the replica can serve all other calls.
+ * Past states of the ledger, each computed by a fold of the log in a thread. A fold needs the
+ * memory of a second state and much CPU, so only two run at a time. Further requests are rejected
+ * and not queued, so that the replica can serve all other calls.
  */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
@@ -33,8 +34,8 @@ export class PointInTimeReader {
   }
 
   /**
-   * Runs a fold or a verification, and yields its replies; undefined after each silence of 5 s, because clients take a longer one for a
-   * broken stream.
+   * Runs a fold or a verification, and yields its replies; undefined after each silence of 5 s,
+   * because clients take a longer one for a broken stream.
    * @throws IpledgerError OVERLOADED when two are running; errors of the task
    */
   async *run<Request, Reply>(
@@ -63,7 +64,10 @@ export class PointInTimeReader {
     }
   }
 
-  /** Reads a PointInTime message. @throws IpledgerError INVALID_REQUEST for an invalid or a future one. */
+  /**
+   * Reads a PointInTime message.
+   * @throws IpledgerError INVALID_REQUEST for an invalid or a future one.
+   */
   readPointInTime(name: string, point: api.PointInTime | undefined): FoldEnd {
     const at = readInstant(`${name}.at`, point?.at ?? '');
     const seq = point?.seq ?? 0;
@@ -83,7 +87,10 @@ export async function* encodedReplies(replies: AsyncIterable<Uint8Array | undefi
     yield bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : Buffer.alloc(0);
 }
 
-/** Folds the log up to a point in time, from the nearest state in the archive. @throws IpledgerError as fold. */
+/**
+ * Folds the log up to a point in time, from the nearest state in the archive.
+ * @throws IpledgerError as fold.
+ */
 export async function foldTo({ ledger, archived }: TaskTools, to: FoldEnd, options: FoldOptions): Promise<StateAtHead> {
   const start = archived ? await archived.ledger.lastEndState(to, options.signal) : initialStateAtHead();
   return fold(ledger, start, to, options);

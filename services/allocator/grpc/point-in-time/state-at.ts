@@ -67,7 +67,8 @@ const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * Splits items into pages by count and bytes, without undefined items. A turn of the event loop ends after 3 ms of items.
+ * Splits items into pages by count and bytes, without undefined items. A turn of the event loop
+ * ends after 3 ms of items.
  */
 export async function* paginate<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
   const turn = new TurnBudget(msPerTurn);

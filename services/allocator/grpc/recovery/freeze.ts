@@ -10,12 +10,16 @@ import {
 } from '../../../../ledger/log/reader/rollback-detection.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 
-/** Callers that may only read do not freeze the ledger. Of Kubernetes users the writer does not know what they may. */
+/**
+ * Callers that may only read do not freeze the ledger. Of Kubernetes users the writer does not know
+ * what they may.
+ */
 const readOnlyCallers = /^(ipledger:\/\/(ovn-projector|read-model|viewer)(\/|$)|kubernetes:)/;
 
 /**
  * Checks that the ledger contains a position that the caller has seen.
- * @throws IpledgerError LEDGER_FROZEN when it does not, and freezes the ledger; POSITION_GONE when the ledger was restored since.
+ * @throws IpledgerError LEDGER_FROZEN when it does not, and freezes the ledger; POSITION_GONE when
+ * the ledger was restored since.
  */
 export async function assertNotRewound(
   { replica, freezeStore }: AllocatorContext,

@@ -14,9 +14,10 @@ import { createFreezeRecord } from '../../../../ledger/log/reader/rollback-detec
 import { positionMessage } from '../messages.ts';
 
 /**
- * Begins an epoch, unless another run has begun one since the ledger was compared with the cluster. After an interrupted run, the
- * next run compares the ledger in the new epoch and continues in it.
- * @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; POSITION_GONE when the ledger was restored since; NOT_WRITER; UNAVAILABLE.
+ * Begins an epoch, unless another run has begun one since the ledger was compared with the cluster.
+ * After an interrupted run, the next run compares the ledger in the new epoch and continues in it.
+ * @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; POSITION_GONE when the ledger was
+ * restored since; NOT_WRITER; UNAVAILABLE.
  */
 export async function restoreLedger(
   allocator: AllocatorContext,
@@ -56,7 +57,10 @@ export async function restoreLedger(
   return { position: positionMessage(result.head) };
 }
 
-/** The error for a comparison in an earlier epoch. It names the event that began the current epoch, if it is near. */
+/**
+ * The error for a comparison in an earlier epoch. It names the event that began the current epoch,
+ * if it is near.
+ */
 async function restoredSince(
   { replica }: AllocatorContext,
   { epoch, seq }: api.Position,

@@ -42,7 +42,10 @@ export interface ServedAllocator extends AsyncDisposable {
   advanceTime(ms: number): void;
   /** Moves only the machine's clock. */
   jumpClock(ms: number): void;
-  /** Makes this replica a standby. Another replica at this address is the writer; undefined: there is no writer. */
+  /**
+   * Makes this replica a standby. Another replica at this address is the writer; undefined: there
+   * is no writer.
+   */
   stepDown(writerAddress: string | undefined): Promise<void>;
   call<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: MessageInput<Request>): Promise<Reply>;
   /** The error of a call that must fail. */
@@ -171,7 +174,10 @@ export const applyMacvlan = (served: ServedAllocator): Promise<api.ApplySubnetRe
     excludeIps: ['172.17.0.0..172.17.0.10'],
   });
 
-/** An Allocate request of Pod `name` (namespace default, uid "uid-<name>") for one attachment of macvlan.default. */
+/**
+ * An Allocate request of Pod `name` (namespace default, uid "uid-<name>") for one attachment of
+ * macvlan.default.
+ */
 export const allocateRequest = (
   name: string,
   attachment: MessageInput<api.AttachmentRequest> = {},

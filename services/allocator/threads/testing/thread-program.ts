@@ -17,7 +17,10 @@ export const counts: Task<{ readonly to: number; readonly sent: Int32Array }, nu
   },
 };
 
-/** Never returns to its event loop. The first place of the shared memory counts on while the thread exists. */
+/**
+ * Never returns to its event loop. The first place of the shared memory counts on while the thread
+ * exists.
+ */
 export const loops: Task<Int32Array, never> = {
   name: 'loops',
   run(_tools, turns) {

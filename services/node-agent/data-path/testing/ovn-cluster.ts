@@ -1,6 +1,7 @@
 /**
- * Two OVN nodes with one agent each, as processes in the network namespaces of the nodes. Allocator and Kubernetes API are stubs on
- * unix sockets, and the logical ports are made with ovn-nbctl, so that the agent is tested alone.
+ * Two OVN nodes with one agent each, as processes in the network namespaces of the nodes. Allocator
+ * and Kubernetes API are stubs on unix sockets, and the logical ports are made with ovn-nbctl, so
+ * that the agent is tested alone.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -49,7 +50,10 @@ export interface TestPod {
   readonly addresses: readonly [string, string];
 }
 
-/** Starts all. The chassis of the second node has another name than the node: OVN finds it by its hostname. */
+/**
+ * Starts all. The chassis of the second node has another name than the node: OVN finds it by its
+ * hostname.
+ */
 export async function startOvnCluster(run: Run): Promise<OvnCluster> {
   const central = await startOvnCentral(run);
   const network = [
@@ -154,7 +158,8 @@ const lengthOf = (address: string): number => (address.includes(':') ? 64 : 24);
 let count = 0;
 
 /**
- * Makes a Pod: its sandbox, its object in Kubernetes, its allocation in the stub allocator, and its logical port.
+ * Makes a Pod: its sandbox, its object in Kubernetes, its allocation in the stub allocator, and its
+ * logical port.
  * @param chassis `requested-chassis` of the logical port; undefined: there is no logical port
  */
 export async function makePod(
@@ -238,5 +243,7 @@ export function callPlugin(
   );
 }
 
-/** The agent's metrics in Prometheus' text format are on this port of the node's loopback address. */
+/**
+ * The agent's metrics in Prometheus' text format are on this port of the node's loopback address.
+ */
 export const healthPort = ports.health;

@@ -1,8 +1,9 @@
 /**
  * Gives IPAMClaims their addresses, and releases them when the IPAMClaim is deleted.
  *
- * An IPAMClaim owns its addresses by a reservation in the ledger, which outlives the Pods that use them. The first Pod that names
- * the IPAMClaim decides about the Subnet; until then it has no address. The status is written only: an edit of it has no effect.
+ * An IPAMClaim owns its addresses by a reservation in the ledger, which outlives the Pods that use
+ * them. The first Pod that names the IPAMClaim decides about the Subnet; until then it has no
+ * address. The status is written only: an edit of it has no effect.
  */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { withoutPrefixLength } from '../../../../lib/net/ip.ts';

@@ -1,10 +1,11 @@
 /**
- * Creates the IPAMClaims that Pods name and that do not exist. A tenant causes them without the right to create any, so their number
- * in a namespace is limited, and each ends with the Pod that caused it.
+ * Creates the IPAMClaims that Pods name and that do not exist. A tenant causes them without the
+ * right to create any, so their number in a namespace is limited, and each ends with the Pod that
+ * caused it.
  *
- * The IPAMClaims of a virtual machine have a producer, as KubeVirt's ipam-extensions, which refuses an IPAMClaim that it did not
- * create. It may be slower than its Pods: the creator leaves such IPAMClaims to it, and all IPAMClaims of a namespace that has one
- * of a producer.
+ * The IPAMClaims of a virtual machine have a producer, as KubeVirt's ipam-extensions, which refuses
+ * an IPAMClaim that it did not create. It may be slower than its Pods: the creator leaves such
+ * IPAMClaims to it, and all IPAMClaims of a namespace that has one of a producer.
  */
 import { errorMessage } from '../../../../lib/errors.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
@@ -122,7 +123,8 @@ export class IpamClaimDemands {
   }
 
   /**
-   * Replaces the demands of a Pod. While an IPAMClaim has a demand of one Pod, that of another Pod is ignored.
+   * Replaces the demands of a Pod. While an IPAMClaim has a demand of one Pod, that of another Pod
+   * is ignored.
    * @param pod "namespace/name" in the ledger
    * @returns the demands that are new or changed
    */

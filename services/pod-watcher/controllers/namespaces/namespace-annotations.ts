@@ -1,8 +1,9 @@
 /**
- * The annotations of a namespace that list its Subnets and IPPools, in Kube-OVN's keys. They decide about the primary network of
- * its Pods. Pure.
+ * The annotations of a namespace that list its Subnets and IPPools, in Kube-OVN's keys. They decide
+ * about the primary network of its Pods. Pure.
  *
- * Names that a user adds to a list stay: further annotations record the names that the watcher added.
+ * Names that a user adds to a list stay: further annotations record the names that the watcher
+ * added.
  */
 import type { SubnetSpec } from '../../../../proto/generated/ipledger.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';

@@ -1,6 +1,7 @@
 /**
- * The Subnets of the primary network that each namespace lists. A change of a Subnet or a namespace is compared with the objects that
- * it may concern, and not with all: every name and selector has anchors, and a namespace that it matches has one of them.
+ * The Subnets of the primary network that each namespace lists. A change of a Subnet or a namespace
+ * is compared with the objects that it may concern, and not with all: every name and selector has
+ * anchors, and a namespace that it matches has one of them.
  */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { matchesLabels, type LabelSelector } from '../../kubernetes/objects/label-selector.ts';

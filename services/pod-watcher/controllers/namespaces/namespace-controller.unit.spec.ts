@@ -80,7 +80,8 @@ describe('the namespace controller', () => {
     await until(() =>
       Array.from({ length: 600 }, (_, index) => shownBy(index) === `subnet-${index % 250}`).every(Boolean),
     );
-    // When one Subnet shows other counts, selects other namespaces, or a namespace has another label
+    // When one Subnet shows other counts, selects other namespaces, or a namespace has another
+    // label
     reads = 0;
     objects.put({ ...selecting('subnet-7', 7), status: { v4usingIPs: 7 } });
     expect(reads).to.equal(0);

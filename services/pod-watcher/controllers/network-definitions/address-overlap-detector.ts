@@ -1,6 +1,7 @@
 /**
- * Detects Subnets that share a broadcast domain and addresses with a Subnet of another network. A change of a network or Subnet
- * costs one check of the Subnets in its broadcast domains; changes that arrive together cost one check.
+ * Detects Subnets that share a broadcast domain and addresses with a Subnet of another network. A
+ * change of a network or Subnet costs one check of the Subnets in its broadcast domains; changes
+ * that arrive together cost one check.
  */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer.ts';

@@ -1,9 +1,10 @@
 /**
- * Derives the broadcast domain (layer-2 network) of a NIC from its CNI configuration: a host interface and a VLAN. Two networks
- * in one broadcast domain reach each other, with any plugins. Pure.
+ * Derives the broadcast domain (layer-2 network) of a NIC from its CNI configuration: a host
+ * interface and a VLAN. Two networks in one broadcast domain reach each other, with any plugins.
+ * Pure.
  *
- * It does not detect several names of one domain (a bond and its member, a VLAN interface without the name "<parent>.<id>"), nor
- * one name that is in different domains on different nodes.
+ * It does not detect several names of one domain (a bond and its member, a VLAN interface without
+ * the name "<parent>.<id>"), nor one name that is in different domains on different nodes.
  */
 import * as z from 'zod';
 import { goFields } from '../../../../lib/go-fields.ts';

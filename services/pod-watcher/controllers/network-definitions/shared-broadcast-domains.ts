@@ -35,8 +35,8 @@ interface Range {
 }
 
 /**
- * Returns the Subnets that overlap with a Subnet of another network, by name, with one overlap for each. O(n log n) with the
- * number of ranges.
+ * Returns the Subnets that overlap with a Subnet of another network, by name, with one overlap for
+ * each. O(n log n) with the number of ranges.
  */
 export function findSharedBroadcastDomains(
   networks: readonly DomainNetwork[],

@@ -1,11 +1,12 @@
 /**
- * The Node controller: unbinds the containers of Nodes that were deleted or tainted as out of service. Released addresses of
- * their Pods are then free.
+ * The Node controller: unbinds the containers of Nodes that were deleted or tainted as out of
+ * service. Released addresses of their Pods are then free.
  *
- * A binding ends only if no Pod holds its address: a container may run on although its Node object was deleted. While its Pod
- * exists, the address is allocated to no other Pod. A Node counts as deleted only if the API reported the deletion: the
- * ledger also has names that are not Nodes (an agent without Kubernetes, a test). A Node that binds after its taint is alive:
- * that binding stays.
+ * A binding ends only if no Pod holds its address: a container may run on although its Node object
+ * was deleted. While its Pod exists, the address is allocated to no other Pod. A Node counts as
+ * deleted only if the API reported the deletion: the ledger also has names that are not Nodes (an
+ * agent without Kubernetes, a test). A Node that binds after its taint is alive: that binding
+ * stays.
  */
 import { errorMessage } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
@@ -75,8 +76,9 @@ export class NodeController implements LedgerSubscriber {
   /** Deleted Nodes that may have bindings, with the time of performance.now(). */
   readonly #deleted = new Map<string, { readonly uid: string; readonly at: number }>();
   /**
-   * Nodes tainted as out of service, with the time in the ledger of the last binding that they had when the taint was seen;
-   * undefined until it is read. Times of one clock are compared: the taint's own time is of another one.
+   * Nodes tainted as out of service, with the time in the ledger of the last binding that they had
+   * when the taint was seen; undefined until it is read. Times of one clock are compared: the
+   * taint's own time is of another one.
    */
   readonly #outOfService = new Map<string, number | undefined>();
 

@@ -116,8 +116,8 @@ function verdictConditions(verdict: Verdict, reasons: ConditionReasons): Conditi
 }
 
 /**
- * All conditions of an object after a verdict; undefined if nothing changes. Keeps conditions of other types. The time of a
- * transition changes with the status only.
+ * All conditions of an object after a verdict; undefined if nothing changes. Keeps conditions of
+ * other types. The time of a transition changes with the status only.
  */
 export function updatedConditions(
   present: unknown,

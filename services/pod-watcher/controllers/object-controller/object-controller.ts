@@ -1,6 +1,7 @@
 /**
- * The controller shared by Subnet, IPPool, Vip, IP and IPAMClaim objects: applies a new or changed spec to the ledger, and retires it when
- * the object is deleted. A finalizer keeps an object while the ledger uses it. Its conditions show the allocator's answer.
+ * The controller shared by Subnet, IPPool, Vip, IP and IPAMClaim objects: applies a new or changed
+ * spec to the ledger, and retires it when the object is deleted. A finalizer keeps an object while
+ * the ledger uses it. Its conditions show the allocator's answer.
  */
 import { storeNewest } from '../../../../lib/maps.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
@@ -181,7 +182,8 @@ export class ObjectController<T extends CustomResource> {
       for (const { raised, message } of this.#specWarnings(object))
         recordEvent(object, { type: 'Warning', reason: raised.reason, message });
     this.#answers.set(key, answer);
-    // A changed spec has a new generation: the conditions are written when the informer delivers that.
+    // A changed spec has a new generation: the conditions are written when the informer delivers
+    // that.
     if (desired && (await this.#writeApplied(object, desired))) return outcome;
     await this.#writeConditions(object, verdict, desired && this.#options.differences(object, desired).status);
     return outcome;

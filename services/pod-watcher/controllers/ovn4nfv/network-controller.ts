@@ -1,8 +1,9 @@
 /**
- * Makes a Subnet for each Network of OVN4NFV, and deletes it with the Network. The rules are those of the Subnet: the allocator
- * validates it, and it stays while its addresses are in use.
+ * Makes a Subnet for each Network of OVN4NFV, and deletes it with the Network. The rules are those
+ * of the Subnet: the allocator validates it, and it stays while its addresses are in use.
  *
- * A Subnet is deleted only while its Network is present and being deleted: an API server that lost its Networks deletes nothing.
+ * A Subnet is deleted only while its Network is present and being deleted: an API server that lost
+ * its Networks deletes nothing.
  */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';

@@ -1,8 +1,10 @@
 /**
- * The allocations of each Pod uid: those that the ledger reported, and uids with a request whose outcome is unknown.
+ * The allocations of each Pod uid: those that the ledger reported, and uids with a request whose
+ * outcome is unknown.
  *
- * Invariant: a uid that may hold allocations is never missing here, so that the allocations of every deleted Pod can be
- * released. A uid may be here without allocations: to release nothing is a success.
+ * Invariant: a uid that may hold allocations is never missing here, so that the allocations of
+ * every deleted Pod can be released. A uid may be here without allocations: to release nothing is a
+ * success.
  */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
@@ -76,7 +78,8 @@ export class AllocationCache implements LedgerSubscriber {
     const namespace = set.slice(0, set.indexOf('/'));
     const members = this.#members.get(set);
     for (const name of members ?? []) yield keyOf({ namespace, name });
-    // Those whose request has no reply yet, or that the StatefulSet adopted before they were deleted.
+    // Those whose request has no reply yet, or that the StatefulSet adopted before they were
+    // deleted.
     for (const pod of this.#states.keys())
       if (stemOf(pod) === set && members?.has(pod.slice(namespace.length + 1)) !== true) yield pod;
   }
@@ -138,8 +141,8 @@ export class AllocationCache implements LedgerSubscriber {
   }
 
   /**
-   * A release succeeded, as of position `seq`. The ledger's events report what it ended. It does not end an allocation with a
-   * fenced address.
+   * A release succeeded, as of position `seq`. The ledger's events report what it ended. It does
+   * not end an allocation with a fenced address.
    */
   markReleased(pod: string, uid: string, seq: number): void {
     this.#change(pod, uid, { isUncertain: false, releasedAt: seq });

@@ -1,6 +1,7 @@
 /**
- * How many addresses a Pod and a namespace may request. Each request that is granted writes events into the ledger for good, and a
- * tenant can repeat them: by changes of the networks of a Pod, or by new Pods and IPAMClaims.
+ * How many addresses a Pod and a namespace may request. Each request that is granted writes events
+ * into the ledger for good, and a tenant can repeat them: by changes of the networks of a Pod, or
+ * by new Pods and IPAMClaims.
  */
 import { storeNewest } from '../../../../lib/maps.ts';
 import { type BucketLimit, TokenBucket } from '../../../../lib/process/token-bucket.ts';

@@ -1,6 +1,6 @@
 /**
- * Finds annotations that show an allocation of another Pod or cluster: a copied or restored Pod has those of its original. They read
- * like an allocation of this Pod, and the ledger has none. Pure.
+ * Finds annotations that show an allocation of another Pod or cluster: a copied or restored Pod has
+ * those of its original. They read like an allocation of this Pod, and the ledger has none. Pure.
  */
 import { ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../../lib/ovn4nfv/annotations.ts';
 import { ovn4nfvProvider } from '../../../../lib/kubernetes/served-network.ts';
@@ -15,8 +15,8 @@ import type { HeldAttachment } from './planning/attachment-matching.ts';
 const ovn4nfvAnswers = [ovnIfaceListAnnotation, ovnInterfacesAnnotation];
 
 /**
- * Returns the keys of these annotations. A Pod that has run keeps them: it had the addresses that it shows, which is evidence if the
- * ledger lost events.
+ * Returns the keys of these annotations. A Pod that has run keeps them: it had the addresses that
+ * it shows, which is evidence if the ledger lost events.
  * @param held what the Pod's uid holds
  * @param requested the providers whose request was refused, with their interfaces
  */

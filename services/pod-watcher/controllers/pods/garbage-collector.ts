@@ -1,7 +1,8 @@
 /**
- * The garbage collector: releases allocations whose Pod is missing from the API, if the watch reported no deletion. A missing Pod is
- * suspected first and looked up in a second pass; both are recorded as evidence. The second pass finds a Pod that is just being
- * created, or that the watch has not reported yet. The Pod's network and Subnet are irrelevant.
+ * The garbage collector: releases allocations whose Pod is missing from the API, if the watch
+ * reported no deletion. A missing Pod is suspected first and looked up in a second pass; both are
+ * recorded as evidence. The second pass finds a Pod that is just being created, or that the watch
+ * has not reported yet. The Pod's network and Subnet are irrelevant.
  */
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { ReleaseReason } from './pod-owner.ts';

@@ -1,4 +1,7 @@
-/** Allocations of Pods that disappeared without an event are found by comparison, and released after a look-up. */
+/**
+ * Allocations of Pods that disappeared without an event are found by comparison, and released after
+ * a look-up.
+ */
 import { expect } from 'chai';
 import { heldAllocation, until } from '../../testing/fakes.ts';
 import { networksAnnotation } from '../../kubernetes/objects/pod.ts';

@@ -1,9 +1,10 @@
 /**
- * Tracks which Pods have ended, and since when Pods terminate. A Pod that has ended never lives again under its uid, even if its
- * object shows another state later: its addresses may belong to another Pod by then.
+ * Tracks which Pods have ended, and since when Pods terminate. A Pod that has ended never lives
+ * again under its uid, even if its object shows another state later: its addresses may belong to
+ * another Pod by then.
  *
- * The time of a deletion is measured by this process, from when it saw the deletion. The timestamps of the API server are of
- * another clock. The next watcher continues the measurement.
+ * The time of a deletion is measured by this process, from when it saw the deletion. The timestamps
+ * of the API server are of another clock. The next watcher continues the measurement.
  *
  * Bounded by the number of Pods that the Kubernetes API has.
  */
@@ -97,8 +98,8 @@ type PodLifecycle =
   | { readonly state: 'overdue' };
 
 /**
- * Decides whether a Pod still needs its addresses, by Kube-OVN's rule of which Pods are alive: addresses are
- * allocated and released when its users expect it.
+ * Decides whether a Pod still needs its addresses, by Kube-OVN's rule of which Pods are alive:
+ * addresses are allocated and released when its users expect it.
  * @param terminatingForMs how long this deletion of the Pod has been seen
  */
 export function podLifecycle(pod: Pod, terminatingForMs: number): PodLifecycle {

@@ -1,6 +1,7 @@
 /**
- * The Pods that hold addresses and are missing from the API without a deletion. While they are most of a namespace or of the cluster,
- * the namespaces concerned are halted: an API server may have lost data. Before that, the watcher requests from the API server what it deleted.
+ * The Pods that hold addresses and are missing from the API without a deletion. While they are most
+ * of a namespace or of the cluster, the namespaces concerned are halted: an API server may have
+ * lost data. Before that, the watcher requests from the API server what it deleted.
  *
  * A check visits the names that changed since the one before, and the namespaces that miss Pods.
  */
@@ -59,7 +60,9 @@ export class MissingPods {
     return Object.fromEntries(this.#guard.halted);
   }
 
-  /** The scopes whose missing Pods an operator accepted as deleted, and that have not recovered yet. */
+  /**
+   * The scopes whose missing Pods an operator accepted as deleted, and that have not recovered yet.
+   */
   get accepted(): readonly string[] {
     return this.#guard.accepted;
   }
@@ -79,7 +82,9 @@ export class MissingPods {
     return this.#halted.has(namespace);
   }
 
-  /** Call it when the Pod of a name, its allocations, or what explains its absence may have changed. */
+  /**
+   * Call it when the Pod of a name, its allocations, or what explains its absence may have changed.
+   */
   onChanged(key: string): void {
     this.#changed.add(key);
   }
@@ -132,7 +137,10 @@ export class MissingPods {
     else removeFrom(this.#missing, namespaceOf(key), key);
   }
 
-  /** While other scopes are explained, these wait for the next check: their names are not among those that are looked up. */
+  /**
+   * While other scopes are explained, these wait for the next check: their names are not among
+   * those that are looked up.
+   */
   #request(scopes: readonly string[]): void {
     if (this.#explaining) return;
     for (const scope of scopes) this.#requested.add(scope);
@@ -147,7 +155,9 @@ export class MissingPods {
     return this.#missing.get(namespace)?.size ?? 0;
   }
 
-  /** Counts of namespaces with missing Pods, halted ones, and all but accepted namespaces, by scope. */
+  /**
+   * Counts of namespaces with missing Pods, halted ones, and all but accepted namespaces, by scope.
+   */
   #counts(): Map<string, ScopeCounts> {
     const { allocations } = this.#options;
     const namespaces = new Set([...this.#guard.halted.keys(), ...this.#guard.accepted, ...this.#missing.keys()]);

@@ -66,9 +66,10 @@ export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
 const triesBeforeEvent = 3;
 
 /**
- * Refusals after which what an earlier Pod of the name holds, and this one cannot receive, is released: another Pod may wait for it,
- * and hold what this Pod requests. After any other refusal it is kept until a request is granted. A request that is never granted
- * costs nothing, and one that is superseded is not of the newest Pod.
+ * Refusals after which what an earlier Pod of the name holds, and this one cannot receive, is
+ * released: another Pod may wait for it, and hold what this Pod requests. After any other refusal
+ * it is kept until a request is granted. A request that is never granted costs nothing, and one
+ * that is superseded is not of the newest Pod.
  */
 const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'ADDRESS_IN_USE',
@@ -143,11 +144,13 @@ export class PodAllocator {
     }
     if (plan.problems.length > 0) {
       const isFaultOfPod = plan.problems.some(({ about }) => about === 'request');
-      // A Subnet or network that is applied together with its Pods is often observed a moment later: the first try is not reported.
+      // A Subnet or network that is applied together with its Pods is often observed a moment
+      // later: the first try is not reported.
       const isReported = isFaultOfPod || queue.tries(key) > 0;
       this.#wait(key, pod, { topics: plan.topics, podEvent: isReported ? planProblemEvent(plan) : undefined });
       if (isFaultOfPod) await this.#removeForeignResults(key, pod, plan);
-      // A wrong annotation needs no retry: a change of the Pod or of a topic triggers the next attempt.
+      // A wrong annotation needs no retry: a change of the Pod or of a topic triggers the next
+      // attempt.
       return { outcome: isFaultOfPod ? detachOutcome : 'again', canReceive: isSettled ? receivesNothing : 'undecided' };
     }
     if (plan.attachments.length === 0) {
@@ -178,8 +181,9 @@ export class PodAllocator {
   }
 
   /**
-   * Removes annotations of another Pod or cluster, once the Pod's request is refused or there is none. The removal is for the version
-   * of the Pod that was judged: a projection in between makes it fail.
+   * Removes annotations of another Pod or cluster, once the Pod's request is refused or there is
+   * none. The removal is for the version of the Pod that was judged: a projection in between makes
+   * it fail.
    */
   async #removeForeignResults(key: string, pod: Pod, { requestedProviders }: PodPlan): Promise<void> {
     const { allocations, log, recordEvent, removeAnnotations } = this.#options;
@@ -247,7 +251,8 @@ export class PodAllocator {
   ): ServeResult {
     const { allocations, log, queue } = this.#options;
     const { ledgerUid: uid } = pod;
-    // After a transient failure or a bug the allocator may have allocated: the cache keeps the uid, so that a release can follow.
+    // After a transient failure or a bug the allocator may have allocated: the cache keeps the uid,
+    // so that a release can follow.
     const isDecided = error.kind !== 'transient' && error.kind !== 'bug';
     if (isDecided) allocations.markRefused(key, uid);
     const tries = queue.tries(key);
@@ -280,8 +285,9 @@ export class PodAllocator {
 }
 
 /**
- * Whether one of the requests could be served by this allocation of an earlier Pod. The allocator decides about the transfer; in
- * doubt this returns true, and an allocation that is retained too long is released later.
+ * Whether one of the requests could be served by this allocation of an earlier Pod. The allocator
+ * decides about the transfer; in doubt this returns true, and an allocation that is retained too
+ * long is released later.
  */
 function canTransfer(held: HeldAllocation, requests: readonly MessageInput<AttachmentRequest>[]): boolean {
   const request = requests.find(({ provider, ordinal = 0 }) => provider === held.provider && ordinal === held.ordinal);

@@ -8,8 +8,9 @@ import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 
 /**
- * The controlling owner; undefined for a bare Pod. A virtual machine is the owner only of launchers that were verified: its Pods
- * may be on two nodes, and its addresses are retained while it is stopped.
+ * The controlling owner; undefined for a bare Pod. A virtual machine is the owner only of launchers
+ * that were verified: its Pods may be on two nodes, and its addresses are retained while it is
+ * stopped.
  */
 export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'assertedMachine'>): Owner | undefined {
   const owner = isLauncher(pod) ? pod.assertedMachine : pod.controller;
@@ -20,8 +21,9 @@ export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'a
 }
 
 /**
- * Why a StatefulSet will not create a member again; undefined while it will. As in Kube-OVN, it will as long as it has the same
- * uid, is not being deleted, and its ordinals, which start at `spec.ordinals.start`, include the member.
+ * Why a StatefulSet will not create a member again; undefined while it will. As in Kube-OVN, it
+ * will as long as it has the same uid, is not being deleted, and its ordinals, which start at
+ * `spec.ordinals.start`, include the member.
  */
 export function memberReleaseReason(
   set: StatefulSet | undefined,

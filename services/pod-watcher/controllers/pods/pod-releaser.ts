@@ -1,6 +1,6 @@
 /**
- * Releases allocations that are no longer needed: those of ended Pods, except what transfers to a new Pod of the name; and those
- * that a living Pod no longer requests.
+ * Releases allocations that are no longer needed: those of ended Pods, except what transfers to a
+ * new Pod of the name; and those that a living Pod no longer requests.
  */
 import { ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
@@ -21,8 +21,9 @@ export interface PodReleaserOptions {
 }
 
 /**
- * The Pod that has a name now, and the allocations of an earlier Pod that it may receive; 'undecided' while the releaser must keep them all; 'nothing'
- * while it must release what ended, and keep what an owner retains.
+ * The Pod that has a name now, and the allocations of an earlier Pod that it may receive;
+ * 'undecided' while the releaser must keep them all; 'nothing' while it must release what ended,
+ * and keep what an owner retains.
  */
 export interface TransferTarget {
   readonly uid: string;

@@ -1,7 +1,8 @@
 /**
- * Decides why a uid needs its addresses no longer. A Pod is deleted when the API reports it: by a watch event, by a look-up that
- * does not find it, or by another Pod under its name. While so many Pods of its namespace or of the cluster are missing that the API
- * server may have lost data (missing-pods.ts), no Pod of the namespaces concerned is taken for deleted.
+ * Decides why a uid needs its addresses no longer. A Pod is deleted when the API reports it: by a
+ * watch event, by a look-up that does not find it, or by another Pod under its name. While so many
+ * Pods of its namespace or of the cluster are missing that the API server may have lost data
+ * (missing-pods.ts), no Pod of the namespaces concerned is taken for deleted.
  *
  * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
  */
@@ -91,7 +92,8 @@ export class PodTermination {
     if (isGone && isMarked) this.#recordDeleted(key, pod.ledgerUid);
     // A static Pod runs on when its mirror is deleted, and its kubelet creates a new mirror.
     if (isMirror(pod)) return this.#postpone(key, mirrorGraceMs);
-    // The API marks a Pod before it deletes it. This Pod disappeared without a mark: the API server may have lost data.
+    // The API marks a Pod before it deletes it. This Pod disappeared without a mark: the API server
+    // may have lost data.
     return isGone && !isMarked ? this.#postpone(key, missingGraceMs) : 0;
   }
 
@@ -110,7 +112,10 @@ export class PodTermination {
     return this.#missing.prepare();
   }
 
-  /** Call it when a Pod or its allocations have changed, when its StatefulSet has, and after each reconciliation of its name. */
+  /**
+   * Call it when a Pod or its allocations have changed, when its StatefulSet has, and after each
+   * reconciliation of its name.
+   */
   onChanged(key: string): void {
     this.#missing.onChanged(key);
   }
@@ -120,13 +125,19 @@ export class PodTermination {
     this.#missing.scan();
   }
 
-  /** Halts or resumes releases, depending on how many Pods are missing. Returns the names that hold allocations and have no Pod. */
+  /**
+   * Halts or resumes releases, depending on how many Pods are missing. Returns the names that hold
+   * allocations and have no Pod.
+   */
   checkMassDeletion(): ReadonlySet<string> {
     this.#missing.check();
     return this.#missing.absent;
   }
 
-  /** An operator accepted that up to these numbers of missing Pods were deleted, by scope of the mass-deletion guard. */
+  /**
+   * An operator accepted that up to these numbers of missing Pods were deleted, by scope of the
+   * mass-deletion guard.
+   */
   acceptMassDeletion(accepted: Readonly<Record<string, number>>, reason: string): void {
     for (const scope of Object.keys(accepted)) this.#acceptedReasons.set(scope, reason);
     this.#missing.accept(accepted);
@@ -143,9 +154,10 @@ export class PodTermination {
   }
 
   /**
-   * Why this uid needs its addresses no longer. 'alive' if it needs them, 'retained' if its owner will create the Pod again,
-   * 'unknown' while that is not decided.
-   * @param isReplaced whether a new Pod of the name was served already: what it has not taken over is not retained.
+   * Why this uid needs its addresses no longer. 'alive' if it needs them, 'retained' if its owner
+   * will create the Pod again, 'unknown' while that is not decided.
+   * @param isReplaced whether a new Pod of the name was served already: what it has not taken over
+   * is not retained.
    */
   async releaseReasonOf(
     key: string,
@@ -219,8 +231,9 @@ export class PodTermination {
   }
 
   /**
-   * The next mirror of a static Pod takes over what the static Pod holds. Another Pod of its name does not end it. The watch may lag
-   * behind the ledger, and show the earlier Pod: the API decides which one of the name exists, because an ended Pod gets no address again.
+   * The next mirror of a static Pod takes over what the static Pod holds. Another Pod of its name
+   * does not end it. The watch may lag behind the ledger, and show the earlier Pod: the API decides
+   * which one of the name exists, because an ended Pod gets no address again.
    */
   async #reasonOfReplaced(key: string, uid: string, pod: Pod): Promise<ReleaseReason | 'unknown'> {
     if (!isMirror(pod) && (await this.#isBoundStatic(key, uid))) return 'unknown';

@@ -1,6 +1,7 @@
 /**
- * Retention: allocations that stay although their Pod has ended. A member of a StatefulSet gets its addresses again as long as
- * the StatefulSet will create it again; a virtual machine as long as it may be started again.
+ * Retention: allocations that stay although their Pod has ended. A member of a StatefulSet gets its
+ * addresses again as long as the StatefulSet will create it again; a virtual machine as long as it
+ * may be started again.
  */
 import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';

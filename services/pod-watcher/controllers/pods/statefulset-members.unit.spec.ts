@@ -293,7 +293,9 @@ describe('a detached attachment of a living Pod', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /** A Pod with an attachment to macvlan, and one to storage that its annotation no longer selects. */
+  /**
+   * A Pod with an attachment to macvlan, and one to storage that its annotation no longer selects.
+   */
   function world(options: PodControllerWorldOptions = {}) {
     const two = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'storage.default' })];
     const created = createPodControllerWorld(stop.signal, {

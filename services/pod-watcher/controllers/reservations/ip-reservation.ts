@@ -73,8 +73,9 @@ function addressesOf(spec: UntypedJson): string[] {
 }
 
 /**
- * The addresses that the object shows, as fields of its spec. If the user named an address of one family, only `ipAddress` shows the
- * other: a field that was filled in beside it would make the API reject the next `kubectl apply` of the user's file.
+ * The addresses that the object shows, as fields of its spec. If the user named an address of one
+ * family, only `ipAddress` shows the other: a field that was filled in beside it would make the API
+ * reject the next `kubectl apply` of the user's file.
  */
 export function appliedIpFields({ content }: IpObject, addresses: readonly string[]): UntypedJson {
   const of = (family: number): string => addresses.find((address) => isIP(address) === family) ?? '';

@@ -137,8 +137,8 @@ function inside(
 }
 
 /**
- * Parses ranges of addresses, as `excludeIps` and Kube-OVN's status have them: one address, `first..last` or `first-last`.
- * Leaves out other texts.
+ * Parses ranges of addresses, as `excludeIps` and Kube-OVN's status have them: one address,
+ * `first..last` or `first-last`. Leaves out other texts.
  */
 export function parseRanges(texts: readonly string[]): FamilyInterval[] {
   return texts.flatMap((text) => {

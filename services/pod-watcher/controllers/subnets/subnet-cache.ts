@@ -1,6 +1,7 @@
 /**
- * The Subnets that serve a provider: those that the ledger has in force, while their Kubernetes object exists, is not being
- * deleted, and is not suspended. A subnet that an operator configured over gRPC has no object, and always serves.
+ * The Subnets that serve a provider: those that the ledger has in force, while their Kubernetes
+ * object exists, is not being deleted, and is not suspended. A subnet that an operator configured
+ * over gRPC has no object, and always serves.
  */
 import type { NamespaceRestriction, SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';

@@ -94,7 +94,8 @@ export class SubnetController implements LedgerSubscriber {
       const until = subnets.get(name) ? `. Until then Subnet ${name} gives no new address; Pods keep theirs` : '';
       throw new IpledgerError('SUBNET_OVERLAP', conflict + until);
     }
-    // Explicit, because an allocator of an earlier version has another default: an upgrade replaces it later.
+    // Explicit, because an allocator of an earlier version has another default: an upgrade replaces
+    // it later.
     const request = { name, spec: { bindingTimeoutMs: noBindingTimeoutMs, ...spec }, source: { uid, generation } };
     const reply = await allocator.call(SubnetsService.applySubnet, request, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);

@@ -1,4 +1,7 @@
-/** The parts of a Subnet object's spec that the ledger does not check, and the fields that it shows once it is in force. Pure. */
+/**
+ * The parts of a Subnet object's spec that the ledger does not check, and the fields that it shows
+ * once it is in force. Pure.
+ */
 import { cidrContains } from '../../../../lib/net/ip.ts';
 import type { SubnetSpec } from '../../../../proto/generated/ipledger.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
@@ -19,8 +22,9 @@ const defaultVpc = 'ovn-cluster';
 const ipv6MinimumMtu = 1_280;
 
 /**
- * The errors in a spec that neither the CRD nor the ledger detects, as sentences: the MTU, vips outside the CIDRs, addresses of
- * the cluster inside. A CIDR that cannot be parsed conflicts with none.
+ * The errors in a spec that neither the CRD nor the ledger detects, as sentences: the MTU, vips
+ * outside the CIDRs, addresses of the cluster inside. A CIDR that cannot be parsed conflicts with
+ * none.
  */
 export function specConflicts(object: SubnetObject, { apiServer, nodes }: ClusterAddresses): string[] {
   const { name, spec, overlay } = object;

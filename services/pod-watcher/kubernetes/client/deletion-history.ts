@@ -1,6 +1,7 @@
 /**
- * Reads the deletions that happened while no watcher ran from the API server's watch cache, which usually holds some minutes. So
- * the watcher need not infer a deletion from the absence of an object.
+ * Reads the deletions that happened while no watcher ran from the API server's watch cache, which
+ * usually holds some minutes. So the watcher need not infer a deletion from the absence of an
+ * object.
  */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { type UntypedJson, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
@@ -9,8 +10,9 @@ import { ApiError, watchErrorOf } from '../../../../lib/kubernetes/client/api-er
 import type { ResourceKind, ObjectMeta } from '../../../../lib/kubernetes/client/informer.ts';
 
 /**
- * The server ends each stream after this time. The history is complete when the server sends a bookmark, which it does shortly
- * before the end of the stream if there are newer changes, or when a stream has no changes.
+ * The server ends each stream after this time. The history is complete when the server sends a
+ * bookmark, which it does shortly before the end of the stream if there are newer changes, or when
+ * a stream has no changes.
  */
 const streamSeconds = 5;
 const silenceMs = 20_000;
@@ -19,8 +21,8 @@ const maxStreams = 12;
 const retryMs = 250;
 
 /**
- * Yields the last state of each object deleted since a version, in order. If the history does not reach back to that version, it
- * starts at the earliest version available.
+ * Yields the last state of each object deleted since a version, in order. If the history does not
+ * reach back to that version, it starts at the earliest version available.
  * @throws ApiError from the iteration; 410 when the server does not report its earliest version
  */
 export async function* deletedSince<T extends ObjectMeta>(

@@ -193,7 +193,10 @@ describe('Informer', () => {
 
   describe('while it lists again', () => {
     let sendList: () => void;
-    /** The first list has Pods "a" and "b". The second one has the Pods `listed`, and is not sent before `sendList`. */
+    /**
+     * The first list has Pods "a" and "b". The second one has the Pods `listed`, and is not sent
+     * before `sendList`.
+     */
     async function startSecondList(listed: readonly object[], ...events: string[]) {
       const second: Reply = (response, url) => (sendList = () => listReply('20', ...listed)(response, url));
       server.replies.push(listReply('10', rawPod('a', '1'), rawPod('b', '2')), second);

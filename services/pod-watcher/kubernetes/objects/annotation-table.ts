@@ -1,6 +1,7 @@
 /**
- * The annotations of an attachment: "<provider>.kubernetes.io/<suffix>", one row each. All other lists of them follow from the rows:
- * what the pod-watcher stores, reads, writes and removes. docs/annotations.md describes each.
+ * The annotations of an attachment: "<provider>.kubernetes.io/<suffix>", one row each. All other
+ * lists of them follow from the rows: what the pod-watcher stores, reads, writes and removes.
+ * docs/annotations.md describes each.
  */
 import { ok, problem, type Result } from '../../../../lib/result.ts';
 import { podLimits } from '../../limits.ts';
@@ -31,8 +32,9 @@ interface AnnotationRow {
   /** The key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>" of one NIC. */
   readonly interfaceField?: string;
   /**
-   * The keys with a value for a NIC. `nic`: that of its interface, else that of the provider unless the Pod selects the network
-   * more than once. `constraint`: that of its interface, else that of the provider. `provider`: only that of the provider.
+   * The keys with a value for a NIC. `nic`: that of its interface, else that of the provider unless
+   * the Pod selects the network more than once. `constraint`: that of its interface, else that of
+   * the provider. `provider`: only that of the provider.
    */
   readonly keys?: 'nic' | 'constraint' | 'provider';
   /** Whether the value is validated under each interface's key. */

@@ -90,9 +90,9 @@ export type PoolRequest =
   | { readonly kind: 'named'; readonly pool: string };
 
 /**
- * Parses the annotation `ip_pool`. With a `;` it is a list of single addresses and `v4,v6` pairs. Without, it is a list of
- * addresses, separated by commas; exactly two of different families are one pair. A single word that is not an address is the
- * name of an IPPool.
+ * Parses the annotation `ip_pool`. With a `;` it is a list of single addresses and `v4,v6` pairs.
+ * Without, it is a list of addresses, separated by commas; exactly two of different families are
+ * one pair. A single word that is not an address is the name of an IPPool.
  */
 export function parsePool(
   value: string,

@@ -14,8 +14,9 @@ export function addFinalizerPatch({ finalizers }: Finalized): UntypedJson | unde
 }
 
 /**
- * Metadata of a merge patch that removes our finalizer and those of Kube-OVN; undefined when the object has none of them.
- * Kube-OVN's controller never runs beside the watcher, so it cannot remove its own.
+ * Metadata of a merge patch that removes our finalizer and those of Kube-OVN; undefined when the
+ * object has none of them. Kube-OVN's controller never runs beside the watcher, so it cannot remove
+ * its own.
  */
 export function removeFinalizersPatch({ finalizers }: Finalized): UntypedJson | undefined {
   const others = finalizers.filter((each) => each !== finalizer && !kubeOvnFinalizers.has(each));

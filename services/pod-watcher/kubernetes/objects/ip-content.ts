@@ -90,8 +90,8 @@ export function shownAllocationOf(content: IpContent): ShownAllocation | undefin
 }
 
 /**
- * A digest of all that an object shows and that is immutable: all but the Node. Of SHA-256 160 bits are enough: two allocations with the
- * same digest take 2^80 attempts to find.
+ * A digest of all that an object shows and that is immutable: all but the Node. Of SHA-256 160 bits
+ * are enough: two allocations with the same digest take 2^80 attempts to find.
  */
 export function shownDigest({ pod, namespace, subnet, addresses, mac, podType }: ShownAllocation): string {
   const text = JSON.stringify([pod, namespace, subnet, addresses, mac, podType]);

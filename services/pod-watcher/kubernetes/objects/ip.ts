@@ -38,8 +38,9 @@ const nothing: UntypedJson = Object.freeze({});
 type ShownFields = Pick<ShownIp, 'name' | 'uid' | 'resourceVersion' | 'allocation' | 'digest' | 'node'>;
 
 /**
- * An IP object of the watcher that shows an allocation completely, as nearly all do. It has a digest in place of labels and spec, so
- * that a large cluster fits in memory. An edit arrives as a complete object, which is not a `ShownIp` then or has another digest.
+ * An IP object of the watcher that shows an allocation completely, as nearly all do. It has a
+ * digest in place of labels and spec, so that a large cluster fits in memory. An edit arrives as a
+ * complete object, which is not a `ShownIp` then or has another digest.
  */
 export class ShownIp implements IpObject {
   readonly name: string;

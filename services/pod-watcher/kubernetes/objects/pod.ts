@@ -193,8 +193,9 @@ export const isUniquePerPod = (key: string): boolean => isUniqueKey(key) || ovn4
 const maxLengthOf = (key: string): number => (networkKeys.has(key) ? podLimits.networksLength : maxLengthOfKey(key));
 
 /**
- * Whether the kubelet of the Pod's node could have written it as the mirror of a static Pod: it has the hash of a manifest as identity,
- * and its own Node as controller. The kubelet creates a deleted mirror again.
+ * Whether the kubelet of the Pod's node could have written it as the mirror of a static Pod: it has
+ * the hash of a manifest as identity, and its own Node as controller. The kubelet creates a deleted
+ * mirror again.
  */
 export const isMirror = ({ ledgerUid, node, controller }: Pick<Pod, 'ledgerUid' | 'node' | 'controller'>): boolean =>
   isStaticIdentity(ledgerUid) &&

@@ -12,8 +12,8 @@ export function shownProviders({ annotations }: Pick<Pod, 'annotations'>): strin
 }
 
 /**
- * Returns a function: whether a Pod may select the network of a provider. It compares names only, and answers yes in doubt. No
- * annotation selects the primary network, whose provider has no dot.
+ * Returns a function: whether a Pod may select the network of a provider. It compares names only,
+ * and answers yes in doubt. No annotation selects the primary network, whose provider has no dot.
  */
 export function networkSelector(pod: Pick<Pod, 'annotations'>): (provider: string) => boolean {
   const texts = [networksAnnotationOf(pod)[1], pod.annotations[defaultNetworkAnnotation] ?? ''];

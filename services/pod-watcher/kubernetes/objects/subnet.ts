@@ -1,6 +1,7 @@
 /**
- * Subnet: CIDR, gateway, excluded addresses, and the namespaces that may use it. A field of the wrong type is a problem, and is
- * reported: read as absent, it would change which addresses are allocated.
+ * Subnet: CIDR, gateway, excluded addresses, and the namespaces that may use it. A field of the
+ * wrong type is a problem, and is reported: read as absent, it would change which addresses are
+ * allocated.
  */
 import { asNumber, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
 import { subnetLimits, textLimits } from '../../limits.ts';

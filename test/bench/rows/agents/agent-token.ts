@@ -1,4 +1,7 @@
-/** Tokens of simulated agents, and the Kubernetes API that reviews them: it accepts each, and names the node that it contains. */
+/**
+ * Tokens of simulated agents, and the Kubernetes API that reviews them: it accepts each, and names
+ * the node that it contains.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * A process with many node agents. Each has a connection and a token of its own, and does by the modules of the agent what an agent does
- * with the allocator when it starts, for an ADD, and at rest. Its sandboxes do not exist.
+ * A process with many node agents. Each has a connection and a token of its own, and does by the
+ * modules of the agent what an agent does with the allocator when it starts, for an ADD, and at
+ * rest. Its sandboxes do not exist.
  */
 import { pino } from 'pino';
 import { connect } from '../../../../lib/grpc/http2/connect.ts';

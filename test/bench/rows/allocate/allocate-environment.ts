@@ -1,4 +1,7 @@
-/** The servers of the allocation rows: an allocator and the bare server, each with an etcd of its own. */
+/**
+ * The servers of the allocation rows: an allocator and the bare server, each with an etcd of its
+ * own.
+ */
 import { join } from 'node:path';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';

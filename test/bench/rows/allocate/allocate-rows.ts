@@ -1,4 +1,7 @@
-/** The rows of the durable write path: Allocate over gRPC, beside a bare server that writes the same keys. */
+/**
+ * The rows of the durable write path: Allocate over gRPC, beside a bare server that writes the same
+ * keys.
+ */
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { alternate, createMeasurement, type Measurement, quantile } from '../../measurement.ts';
 import { type AllocateEnvironment, openAllocateEnvironment, reconcile } from './allocate-environment.ts';

@@ -15,7 +15,10 @@ import { runCallers } from './load.ts';
 const timeoutMs = 10_000;
 const pollMs = 50;
 
-/** Rounds with the followers, beside rounds in which they are suspended. They catch up before each round. */
+/**
+ * Rounds with the followers, beside rounds in which they are suspended. They catch up before each
+ * round.
+ */
 export async function measureBeside(
   { run, allocator, ours, acknowledged }: AllocateEnvironment,
   rounds: number,

@@ -1,4 +1,7 @@
-/** The time of one decision in Subnets of several sizes and fills: the pure function, without etcd and gRPC. */
+/**
+ * The time of one decision in Subnets of several sizes and fills: the pure function, without etcd
+ * and gRPC.
+ */
 import { decide } from '../../../../ledger/domain/decide/decide.ts';
 import type { Allocate, Command } from '../../../../ledger/domain/commands/command.ts';
 import { evolve } from '../../../../ledger/domain/events/registry.ts';
@@ -47,7 +50,10 @@ export function measureDecide(rounds: number, size: 'smoke' | 'normal' | 'long')
   return measurements;
 }
 
-/** One state, at one fill after the other. It is filled by the decisions themselves, and checked: each Pod holds an address. */
+/**
+ * One state, at one fill after the other. It is filled by the decisions themselves, and checked:
+ * each Pod holds an address.
+ */
 function* statesOf({ cidrBlock, held }: Network): Generator<{ fill: string; state: State; next: number }> {
   const state = initialState();
   apply(state, 0, {

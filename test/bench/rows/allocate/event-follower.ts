@@ -1,4 +1,7 @@
-/** A follower of the ledger, as a process: it receives and checks every event, as a pod-watcher does, and writes nothing. */
+/**
+ * A follower of the ledger, as a process: it receives and checks every event, as a pod-watcher
+ * does, and writes nothing.
+ */
 import { connect, stream } from '../../../../lib/grpc/client.ts';
 import { subscribeEvents } from '../../../../lib/ledger-client/event-subscription.ts';
 import { LedgerService, type Position } from '../../../../proto/generated/ipledger.ts';

@@ -1,6 +1,7 @@
 /**
- * The writer of three allocators is suspended, as by a long garbage collection, while clients go on: for how long none is served, and how
- * soon the suspended one answers again with all that happened.
+ * The writer of three allocators is suspended, as by a long garbage collection, while clients go
+ * on: for how long none is served, and how soon the suspended one answers again with all that
+ * happened.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpledgerError } from '../../../../lib/errors.ts';
@@ -64,7 +65,10 @@ interface Pausing extends HistoryEnvironment {
   readonly suspendedMs: number;
 }
 
-/** @throws Error when the suspended writer restarts, returns a false answer, or takes the lease from its successor */
+/**
+ * @throws Error when the suspended writer restarts, returns a false answer, or takes the lease from
+ * its successor
+ */
 async function suspendWriter(pausing: Pausing): Promise<{ gapMs: number; returnMs: number }> {
   const { run, allocators, connection, acknowledged, suspendedMs } = pausing;
   const writer = await currentWriter(allocators, run);
@@ -89,7 +93,10 @@ async function suspendWriter(pausing: Pausing): Promise<{ gapMs: number; returnM
   return { gapMs, returnMs };
 }
 
-/** A request that only the suspended writer has. Its reply, if it gets one, is compared with the ledger; else it is repeated. */
+/**
+ * A request that only the suspended writer has. Its reply, if it gets one, is compared with the
+ * ledger; else it is repeated.
+ */
 async function allocateLate(suspended: Connection, { connection, acknowledged }: Pausing): Promise<void> {
   const { name, request } = nextRequest();
   const reply = await call(suspended, IpamService.allocate, request, { timeoutMs }).catch((error: unknown) => {
@@ -99,7 +106,9 @@ async function allocateLate(suspended: Connection, { connection, acknowledged }:
   acknowledged.set(name, addressIn(reply));
 }
 
-/** The longest time between two replies, while callers send requests until the signal is aborted. */
+/**
+ * The longest time between two replies, while callers send requests until the signal is aborted.
+ */
 async function longestGap(
   { connection, acknowledged }: Pausing,
   signal: AbortSignal,
@@ -119,7 +128,10 @@ async function longestGap(
   return longest;
 }
 
-/** Resolves when the suspended writer knows the address of the last Pod. @throws Error when it replies without it */
+/**
+ * Resolves when the suspended writer knows the address of the last Pod.
+ * @throws Error when it replies without it
+ */
 async function readFrom(suspended: Connection, pod: string, acknowledged: Acknowledged): Promise<void> {
   const address = acknowledged.get(pod) ?? '';
   for (;;)

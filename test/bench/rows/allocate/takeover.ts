@@ -1,4 +1,7 @@
-/** The longest time without an acknowledged Allocate while the writer is killed, suspended or stopped and a standby takes over. */
+/**
+ * The longest time without an acknowledged Allocate while the writer is killed, suspended or
+ * stopped and a standby takes over.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
@@ -67,7 +70,10 @@ export async function currentWriter(replicas: readonly AllocatorServer[], { sign
   }
 }
 
-/** Milliseconds between two successive acknowledged requests, the longest of all, while `cause` runs and until replies continue. */
+/**
+ * Milliseconds between two successive acknowledged requests, the longest of all, while `cause` runs
+ * and until replies continue.
+ */
 async function longestGap(
   connection: Connection,
   acknowledged: Acknowledged,
@@ -94,7 +100,10 @@ async function longestGap(
   return longest;
 }
 
-/** Repeats one request until it is acknowledged: it has one effect. Resolves to its Pod. @throws IpledgerError for a refusal */
+/**
+ * Repeats one request until it is acknowledged: it has one effect. Resolves to its Pod.
+ * @throws IpledgerError for a refusal
+ */
 export async function allocateUntilAcknowledged(connection: Connection, acknowledged: Acknowledged): Promise<string> {
   const { name, request } = nextRequest();
   for (;;)

@@ -105,7 +105,10 @@ export async function readEtcdStatus(etcd: Etcd): Promise<Status> {
   return status;
 }
 
-/** Compacts old revisions, as etcd's auto-compaction does. With `--physical` it waits until they are removed from the file. */
+/**
+ * Compacts old revisions, as etcd's auto-compaction does. With `--physical` it waits until they are
+ * removed from the file.
+ */
 async function compact(etcd: Etcd, ...flags: readonly '--physical'[]): Promise<void> {
   const { header } = await readEtcdStatus(etcd);
   await etcd.etcdctl(['compact', ...flags, String(header.revision)], { timeoutMs: maintenanceMs });
@@ -114,7 +117,10 @@ async function compact(etcd: Etcd, ...flags: readonly '--physical'[]): Promise<v
 const everyKey = { from: keyPrefix, end: prefixEnd(keyPrefix) };
 const everyEvent = { from: logPrefix, end: prefixEnd(logPrefix) };
 
-/** The floor: reads the keys of the log, or all keys, page by page, and parses each value. Calls `each` with every key. */
+/**
+ * The floor: reads the keys of the log, or all keys, page by page, and parses each value. Calls
+ * `each` with every key.
+ */
 export async function readAndParse(
   { plainReader, run }: Pick<HistoryEnvironment, 'plainReader' | 'run'>,
   which: 'log' | 'all',

@@ -1,4 +1,7 @@
-/** The rows that read a long history: one etcd, whose log has a million events (LONG=1: ten million; EVENTS=n). */
+/**
+ * The rows that read a long history: one etcd, whose log has a million events (LONG=1: ten million;
+ * EVENTS=n).
+ */
 import type { BenchGroup } from '../../bench-row.ts';
 import { printProgress } from '../../../harness/progress.ts';
 import { openHistoryEnvironment } from './history-environment.ts';

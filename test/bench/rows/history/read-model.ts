@@ -1,4 +1,7 @@
-/** Measures the read model: indexing speed, file size, and latency of the history of a node in a range of time. */
+/**
+ * Measures the read model: indexing speed, file size, and latency of the history of a node in a
+ * range of time.
+ */
 import { statSync } from 'node:fs';
 import { connect } from '../../../../lib/grpc/client.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';

@@ -15,7 +15,10 @@ import { startEtcd } from '../../../harness/etcd.ts';
 import { type Measurement, createMeasurement, measureTime, perSecond } from '../../measurement.ts';
 import { readAndParse, type HistoryEnvironment } from './history-environment.ts';
 
-/** Measures `ipledger verify`, with one thread beside a read of the same keys, and with two. Both must find nothing. */
+/**
+ * Measures `ipledger verify`, with one thread beside a read of the same keys, and with two. Both
+ * must find nothing.
+ */
 export async function measureVerify(environment: HistoryEnvironment, rounds: number): Promise<Measurement[]> {
   using thread = startLedgerThread(environment.etcd.endpoint);
   const [ours, floor, threaded]: [number[], number[], number[]] = [[], [], []];

@@ -1,4 +1,7 @@
-/** Measures `ipledger who-had` with a running allocator and a read model, beside one read of the events that the answer needs. */
+/**
+ * Measures `ipledger who-had` with a running allocator and a read model, beside one read of the
+ * events that the answer needs.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { addressAtInstant, buildAddressPeriods } from '../../../../cli/allocation-periods/allocation-periods.ts';
 import { isDecisive, isStartAfter } from '../../../../cli/allocation-periods/find-holder.ts';
@@ -20,7 +23,10 @@ interface Query {
   readonly events: readonly Event[];
 }
 
-/** Measures p50 and p99 of queries for addresses and times across the complete log, and compares each answer with the complete history. */
+/**
+ * Measures p50 and p99 of queries for addresses and times across the complete log, and compares
+ * each answer with the complete history.
+ */
 export async function measureWhoHad(environment: HistoryEnvironment, rounds: number): Promise<Measurement[]> {
   const { allocator, run } = environment;
   const { model } = await startIndexedReadModel(environment);

@@ -17,9 +17,15 @@ export interface ChurnPlan {
 export interface ChurnResult {
   /** Milliseconds from the creation of each Pod to its annotations. */
   readonly latencies: readonly number[];
-  /** Pods without addresses, one reading for each second from the first deletion: before, the load is lower. */
+  /**
+   * Pods without addresses, one reading for each second from the first deletion: before, the load
+   * is lower.
+   */
   readonly waiting: readonly number[];
-  /** The part of the machine's CPU that was idle while Pods were created. Without idle CPU a queue must grow. */
+  /**
+   * The part of the machine's CPU that was idle while Pods were created. Without idle CPU a queue
+   * must grow.
+   */
   readonly idle: number;
   readonly allocations: number;
   readonly cost: Cost;

@@ -1,4 +1,7 @@
-/** The floor of watcher-start, a process of its own: lists Pods, IP objects and allocations page by page, and parses them. */
+/**
+ * The floor of watcher-start, a process of its own: lists Pods, IP objects and allocations page by
+ * page, and parses them.
+ */
 import { call, connect } from '../../../../lib/grpc/client.ts';
 import { connectDefaultApi } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
 import { listPages } from '../../../../lib/kubernetes/client/list-pages.ts';

@@ -1,6 +1,7 @@
 /**
- * A burst of Pods: from the first creation to the last annotation and IP object, and from the first deletion to the last IP object.
- * The floor sends the same requests to the same API server from this process, while no watcher runs.
+ * A burst of Pods: from the first creation to the last annotation and IP object, and from the first
+ * deletion to the last IP object. The floor sends the same requests to the same API server from
+ * this process, while no watcher runs.
  */
 import type { Pod } from '../../../../services/pod-watcher/kubernetes/objects/pod.ts';
 import {
@@ -30,7 +31,10 @@ export interface Burst {
 /** Pods that warm up the API server and a started watcher. They are not measured. */
 const warmUpPods = 50;
 
-/** Measures both sides in turns. @throws AssertionError when annotations, IP objects and ledger differ */
+/**
+ * Measures both sides in turns.
+ * @throws AssertionError when annotations, IP objects and ledger differ
+ */
 export async function measureBurst(
   environment: PodEnvironment,
   { pods, networks }: Burst,

@@ -1,4 +1,7 @@
-/** The rows about Pods: the pod-watcher with all other programs, beside the same requests of one client. */
+/**
+ * The rows about Pods: the pod-watcher with all other programs, beside the same requests of one
+ * client.
+ */
 import type { BenchGroup } from '../../bench-row.ts';
 import { createMeasurement } from '../../measurement.ts';
 import { type Burst, measureBurst } from './pod-burst.ts';

@@ -1,6 +1,7 @@
 /**
- * The rows about sealing with many live allocations: the bytes that the archive gets beside those of the events, and how long calls wait
- * for the allocator at the same time, also beside queries of the past.
+ * The rows about sealing with many live allocations: the bytes that the archive gets beside those
+ * of the events, and how long calls wait for the allocator at the same time, also beside queries of
+ * the past.
  */
 import { globSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

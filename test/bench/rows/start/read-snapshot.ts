@@ -1,6 +1,6 @@
 /**
- * A program, the floor of a start: reads the keys beside the log page by page, and parses each value. Prints the number of addresses
- * that a Pod holds. Argument: the endpoint of etcd.
+ * A program, the floor of a start: reads the keys beside the log page by page, and parses each
+ * value. Prints the number of addresses that a Pod holds. Argument: the endpoint of etcd.
  */
 import { rangesBesideLog } from '../../../../ledger/audit/verification/key-verifier.ts';
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';

@@ -1,4 +1,6 @@
-/** The rows about an allocator with many live allocations: its start, and the memory of its state. */
+/**
+ * The rows about an allocator with many live allocations: its start, and the memory of its state.
+ */
 import { call, connect } from '../../../../lib/grpc/client.ts';
 import { SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import { mustRun } from '../../../harness/processes/command.ts';
@@ -57,7 +59,10 @@ async function openLive({ run }: BenchOptions, { live, events }: Size, name?: st
   return { ...environment, live };
 }
 
-/** Starts an allocator, and compares its counts with the ledger. Returns it and the milliseconds from exec to ready. */
+/**
+ * Starts an allocator, and compares its counts with the ledger. Returns it and the milliseconds
+ * from exec to ready.
+ */
 async function startAndCheck({ run, etcd }: LiveEnvironment): Promise<{ ms: number; allocator: AllocatorServer }> {
   const { ms, result: allocator } = await measureTime(() => startAllocator(run, { etcd }));
   const connection = connect(allocator.endpoint, undefined);
@@ -88,8 +93,9 @@ const readSnapshot = async ({ etcd }: Pick<LiveEnvironment, 'etcd'>): Promise<nu
   Number(await mustRun(process.execPath, [`${import.meta.dirname}/read-snapshot.ts`, etcd.endpoint], { timeoutMs }));
 
 /**
- * Bytes for one more live allocation: the difference between two states, divided by the difference of their allocations. Both have as
- * many events for an allocation, so that addresses that are not in use any more count little.
+ * Bytes for one more live allocation: the difference between two states, divided by the difference
+ * of their allocations. Both have as many events for an allocation, so that addresses that are not
+ * in use any more count little.
  */
 async function measureMemory(live: number, options: BenchOptions): Promise<void> {
   const few = Math.max(100, Math.floor(live / smallPart));

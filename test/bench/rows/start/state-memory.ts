@@ -1,6 +1,7 @@
 /**
- * A program: loads ledgers of two sizes from etcd as the allocator does, and prints the bytes of each state after garbage collection,
- * as JSON. Run it with --expose-gc. Arguments: the endpoints of the two etcds.
+ * A program: loads ledgers of two sizes from etcd as the allocator does, and prints the bytes of
+ * each state after garbage collection, as JSON. Run it with --expose-gc. Arguments: the endpoints
+ * of the two etcds.
  */
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';

@@ -1,6 +1,7 @@
 /**
- * The annotations of one Pod, grouped in one pass by the prefix of their keys: the provider, for some NICs with the interface.
- * Those of an attachment are parsed when it is served, and each value once for all attachments.
+ * The annotations of one Pod, grouped in one pass by the prefix of their keys: the provider, for
+ * some NICs with the interface. Those of an attachment are parsed when it is served, and each value
+ * once for all attachments.
  */
 import type { Result } from '../../../../../lib/result.ts';
 import { isOvnProvider } from '../../../../../lib/kubernetes/served-network.ts';
@@ -21,8 +22,9 @@ export interface ServedAttachment {
   /** The number among the Pod's attachments to this network, from 0. */
   readonly ordinal: number;
   /**
-   * Whether the keys "<provider>.<interface>.kubernetes.io/…" apply: `only` these if the Pod selects the network more than once;
-   * `first` these, then those of the provider. Absent: only those of the provider.
+   * Whether the keys "<provider>.<interface>.kubernetes.io/…" apply: `only` these if the Pod
+   * selects the network more than once; `first` these, then those of the provider. Absent: only
+   * those of the provider.
    */
   readonly interfaceKeys?: 'only' | 'first' | undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * Matches a Pod's network selections with the attachments that the Pod already holds: its annotation may have changed since.
- * Pure; compares names only, so that a Pod keeps its attachment to a network that cannot be read.
+ * Matches a Pod's network selections with the attachments that the Pod already holds: its
+ * annotation may have changed since. Pure; compares names only, so that a Pod keeps its attachment
+ * to a network that cannot be read.
  */
 import type { HeldAllocation } from '../../../ledger/ledger-events.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
@@ -25,7 +26,8 @@ export interface AttachmentMatching<H extends HeldAttachment> {
 }
 
 /**
- * Matches by interface, then by requested address, then by order. An unmatched selection gets the lowest free ordinal.
+ * Matches by interface, then by requested address, then by order. An unmatched selection gets the
+ * lowest free ordinal.
  * @param held the attachments of one Pod uid, sorted by ordinal.
  */
 export function matchHeldAttachments<H extends HeldAttachment>(

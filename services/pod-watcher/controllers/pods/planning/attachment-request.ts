@@ -1,8 +1,10 @@
 /**
- * Builds the request for one attachment from its parsed annotations, or returns the first error in them.
+ * Builds the request for one attachment from its parsed annotations, or returns the first error in
+ * them.
  *
- * Precedence of addresses: `ips` beside the network's name, the annotation for the interface, `ip_address`, `ip_pool`. Without
- * any of them the request is for any free address. Lower ones are validated, too.
+ * Precedence of addresses: `ips` beside the network's name, the annotation for the interface,
+ * `ip_address`, `ip_pool`. Without any of them the request is for any free address. Lower ones are
+ * validated, too.
  */
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 import type { MessageInput } from '../../../../../proto/codec.ts';
@@ -25,7 +27,8 @@ export function buildAttachmentRequest({
   annotations,
 }: RequestedAttachment): Result<Omit<MessageInput<AttachmentRequest>, 'subnets' | 'pool'>> {
   if (annotations.problem !== undefined) return problem(annotations.problem);
-  // `subnet` is resolved already. A field that the request forgets is left in `forgotten`, which does not compile.
+  // `subnet` is resolved already. A field that the request forgets is left in `forgotten`, which
+  // does not compile.
   const { values }: { readonly values: Omit<RequestedValues, 'subnet'> } = annotations;
   const { cidrs, family, pool, addresses, interfaceAddresses, mac, interfaceMac, routes, defaultRoute, ...forgotten } =
     values;

@@ -106,8 +106,9 @@ const unverifiedOwner = ({ name, uid }: Controller): string =>
   `VirtualMachineInstance ${name} (uid ${uid}), the Pod's controller, could not be looked up yet: the Pod waits until it is found`;
 
 /**
- * The NIC of the primary network is made once, when a Pod starts. Its namespace may be bound to a Subnet after the Pod got its
- * attachments. A Pod that shows an allocation and holds none gets one again.
+ * The NIC of the primary network is made once, when a Pod starts. Its namespace may be bound to a
+ * Subnet after the Pod got its attachments. A Pod that shows an allocation and holds none gets one
+ * again.
  */
 function lacksPrimary({ phase, annotations }: Pod, held: readonly HeldAttachment[]): boolean {
   if (phase === '' || phase === 'Pending') return !held.some(({ provider }) => provider === primaryProvider);

@@ -1,11 +1,12 @@
 /**
- * Plans the attachments of one Pod in three stages: parse (annotations to selections), resolve (networks,
- * Subnets, IPPools, owner), request (one request per attachment). The later stages read annotations only through
- * `PodAnnotations`. Pure.
+ * Plans the attachments of one Pod in three stages: parse (annotations to selections), resolve
+ * (networks, Subnets, IPPools, owner), request (one request per attachment). The later stages read
+ * annotations only through `PodAnnotations`. Pure.
  *
- * A Pod gets all of its attachments or none: one attachment that cannot be served keeps all of them waiting. Networks that
- * another plugin serves are left out and reported. An attachment that the Pod already holds is not requested again, even if
- * its network has changed; an attachment that the Pod holds and no longer selects is reported as detached.
+ * A Pod gets all of its attachments or none: one attachment that cannot be served keeps all of them
+ * waiting. Networks that another plugin serves are left out and reported. An attachment that the
+ * Pod already holds is not requested again, even if its network has changed; an attachment that the
+ * Pod holds and no longer selects is reported as detached.
  */
 import { type Pod, isMirror } from '../../../kubernetes/objects/pod.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
@@ -43,9 +44,10 @@ interface Access extends Pick<ClusterView, 'hasOtherPod'> {
 }
 
 /**
- * Takes out the Subnets that the mirror of a static Pod may not use. Without another one, the plan has a problem. A kubelet can write a
- * mirror into every namespace, so the namespace of a mirror is no evidence for what is restricted to it, unless the namespace has
- * another Pod on that node: then the kubelet has the rights of its Pods anyway.
+ * Takes out the Subnets that the mirror of a static Pod may not use. Without another one, the plan
+ * has a problem. A kubelet can write a mirror into every namespace, so the namespace of a mirror is
+ * no evidence for what is restricted to it, unless the namespace has another Pod on that node: then
+ * the kubelet has the rights of its Pods anyway.
  */
 export function restrictMirror<H extends HeldAttachment>(plan: PodPlan<H>, pod: Pod, clusterView: Access): PodPlan<H> {
   if (plan.attachments.length === 0 || !isMirror(pod) || clusterView.hasOtherPod(pod.node, pod.namespace)) return plan;

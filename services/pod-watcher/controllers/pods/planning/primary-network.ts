@@ -1,6 +1,7 @@
 /**
- * Resolves whether a Pod's primary network is served here, and from which Subnets. On most clusters another CNI plugin makes
- * that network. Therefore a Pod gets an address of it only if the Pod or its namespace names a Subnet or an IPPool for it.
+ * Resolves whether a Pod's primary network is served here, and from which Subnets. On most clusters
+ * another CNI plugin makes that network. Therefore a Pod gets an address of it only if the Pod or
+ * its namespace names a Subnet or an IPPool for it.
  */
 import type { Requested, RequestedValues } from '../../../kubernetes/objects/annotation-table.ts';
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';

@@ -29,8 +29,9 @@ export interface PodPlan<H extends HeldAttachment = HeldAttachment> {
   /** What will be wrong on the node although the attachments are requested. */
   readonly warnings: readonly string[];
   /**
-   * The objects whose change may alter the plan: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>",
-   * "pool:<name>", "vip:<name>", "claim:<namespace>/<name>" (an IPAMClaim), "set:<namespace>/<name>" (a StatefulSet).
+   * The objects whose change may alter the plan: "network:<namespace>/<name>",
+   * "provider:<provider>", "subnet:<name>", "pool:<name>", "vip:<name>", "claim:<namespace>/<name>"
+   * (an IPAMClaim), "set:<namespace>/<name>" (a StatefulSet).
    */
   readonly topics: ReadonlySet<string>;
 }
@@ -93,8 +94,8 @@ function buildRequest(attachment: ResolvedAttachment): Built {
 }
 
 /**
- * Warns if the CNI result will show another MAC than the link has: the agent sets the MAC after the plugin that makes the NIC
- * has recorded the original one. undefined where the result is correct.
+ * Warns if the CNI result will show another MAC than the link has: the agent sets the MAC after the
+ * plugin that makes the NIC has recorded the original one. undefined where the result is correct.
  */
 function macWarning({ selection, macSupport }: ResolvedAttachment, { mac = '' }: Request): string | undefined {
   if (mac === '' || macSupport === undefined || macSupport === 'own' || macSupport === 'chained') return undefined;
@@ -114,7 +115,8 @@ function tooManyCandidates(attachments: readonly Request[]): string | undefined 
 }
 
 /**
- * Returns the requests; the first that is served from the Vip's Subnet now requests the Vip's addresses.
+ * Returns the requests; the first that is served from the Vip's Subnet now requests the Vip's
+ * addresses.
  * @param vip `reserved` is undefined while there is no such Vip, or it has no address.
  */
 function requestVipAddresses(

@@ -1,9 +1,10 @@
 /**
  * Wakes the Pods that wait for a topic when a change may help them.
  *
- * A changed Subnet or network may help every Pod of its topic: all are woken. A freed address helps one: it is offered to the
- * oldest Pod. A Pod that does not take it passes it on to the next Pod of the queue, until one takes it or the queue ends.
- * Each offer looks up one position in a sorted queue, so its cost does not grow with the number of waiting Pods.
+ * A changed Subnet or network may help every Pod of its topic: all are woken. A freed address helps
+ * one: it is offered to the oldest Pod. A Pod that does not take it passes it on to the next Pod of
+ * the queue, until one takes it or the queue ends. Each offer looks up one position in a sorted
+ * queue, so its cost does not grow with the number of waiting Pods.
  */
 import type { QueuePosition, WaiterIndex } from './waiter-index.ts';
 
@@ -85,7 +86,8 @@ export class WaiterWakeup {
     const offers = this.#offers.get(pod);
     if (!offers) return;
     this.#offers.delete(pod);
-    // If the Pod was woken during the attempt, its next attempt is queued by then, before those of younger Pods.
+    // If the Pod was woken during the attempt, its next attempt is queued by then, before those of
+    // younger Pods.
     setImmediate(() => {
       for (const [topic, { position, count }] of offers) this.#offer(topic, count, position);
     });

@@ -8,7 +8,10 @@ const names = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `default/p${String(index).padStart(5, '0')}`);
 
 describe('the wake-up of waiting Pods', () => {
-  /** Pods that wait for the topic. A woken Pod tries immediately; it takes an address if `canTake` returns true. */
+  /**
+   * Pods that wait for the topic. A woken Pod tries immediately; it takes an address if `canTake`
+   * returns true.
+   */
   function createWorld(pods: readonly string[], canTake: (pod: string) => boolean = () => false) {
     let compared = 0;
     const index = new WaiterIndex((one, other) => ((compared += 1), byCreation(one, other)));

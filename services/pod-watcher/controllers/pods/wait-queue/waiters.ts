@@ -1,6 +1,7 @@
 /**
- * The Pods that could not be served, and the events after which they are tried again: each ledger event that may help them, and
- * the end of an address's cooldown, which has no event. Pods that wait for any address get it in creation order.
+ * The Pods that could not be served, and the events after which they are tried again: each ledger
+ * event that may help them, and the end of an address's cooldown, which has no event. Pods that
+ * wait for any address get it in creation order.
  */
 import { storeNewest } from '../../../../../lib/maps.ts';
 import type { Allocation } from '../../../../../proto/generated/ipledger.ts';
@@ -129,8 +130,9 @@ export class Waiters {
   }
 
   /**
-   * The older Pods of this Pod's queues that must be tried first: an address may have become free since they were refused. They
-   * exclude Pods that were tried recently. A Pod yields to each of them once, however long they take until their attempt.
+   * The older Pods of this Pod's queues that must be tried first: an address may have become free
+   * since they were refused. They exclude Pods that were tried recently. A Pod yields to each of
+   * them once, however long they take until their attempt.
    */
   waitersAhead(key: string, pod: Pod, plan: PodPlan): string[] {
     const now = performance.now();

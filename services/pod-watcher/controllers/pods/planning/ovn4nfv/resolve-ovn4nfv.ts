@@ -32,8 +32,8 @@ export interface ResolvedOvn4nfv {
 const nothing: ResolvedOvn4nfv = { requests: [], problems: [], unserved: [], topics: [] };
 
 /**
- * Resolves the request of a Pod. A Pod without a request that selects a network of an OVN4NFV type requests one NIC of the default
- * network by that.
+ * Resolves the request of a Pod. A Pod without a request that selects a network of an OVN4NFV type
+ * requests one NIC of the default network by that.
  */
 export function resolveOvn4nfv(
   { pod: { namespace }, ovn4nfv: request, attachments, networksKey }: ParsedPod,
