@@ -2,7 +2,7 @@
  * An archive in etcd itself, of limited size. A packed segment takes about a tenth of its events, so the history lasts about ten times
  * as long as without an archive. A file is cut into chunks, each the value of one key:
  *   /ipledger/archive/v1/<name of the file>/<chunk, 5 digits>
- * These keys are beside the prefix of the ledger: no other reader of the ledger sees them. Only the writer writes them.
+ * These keys are beside the prefix of the ledger: no other reader of the ledger sees them. Only the writer writes segments.
  */
 import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
 import { callEtcd } from '../log/store/range-reader.ts';

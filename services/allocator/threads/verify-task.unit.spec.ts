@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
 import { sealOldestEvents } from '../../../ledger/archive/seal.ts';
 import { ledgerWithPast, type SealedLedger } from '../../../ledger/archive/testing/sealed-ledger.ts';
 import type { Finding } from '../../../ledger/audit/verification/finding.ts';
@@ -56,6 +57,13 @@ describe('A verification from a mark', () => {
     expect(findings.map(({ what }) => what).join()).to.match(
       new RegExp(`^event ${end.seq} or an earlier one was changed since the verification of `),
     );
+  });
+
+  it('begins with what is left of the history, if the marked event was dropped', async () => {
+    const end = await past.memory.head(never);
+    past.ledger.lastEndState = () => Promise.reject(new IpledgerError('POSITION_GONE', 'event 9 was dropped'));
+    expect(await verifyFrom(end)).to.deep.include({ head: end, findings: [] });
+    expect(read.size).to.equal(4);
   });
 
   it('compares no event of another epoch, and begins with no state of a later epoch', async () => {

@@ -2,7 +2,7 @@
  * Runs each task in a thread of its own, with its own connection to etcd. Its memory is returned at its end, a cancelled task ends at
  * once, and a thread without memory ends its task only.
  */
-import { constants, setPriority, totalmem } from 'node:os';
+import { setPriority, totalmem } from 'node:os';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { createLogger, type Logger } from '../../../lib/process/log.ts';
@@ -13,6 +13,8 @@ import { connectEtcd } from '../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
 import { receiveReplies, sendReplies, type Task, type TaskRunner, type TaskTools } from './task.ts';
 
+/** A third of the weight of the thread that answers calls, while both need the CPU. */
+const niceness = 5;
 /** Of the memory of the container, or of the machine: at most three threads run beside the thread that answers calls. */
 const heapPart = 1 / 4;
 const heapBounds = { leastMb: 128, mostMb: 4_096 };
@@ -88,7 +90,7 @@ export class WorkerThreads implements TaskRunner {
 /** The program of a thread: runs its task. */
 export async function runTaskOfThread(tasks: readonly Task<never, unknown>[]): Promise<void> {
   // On Linux this is the priority of the calling thread: the thread that answers calls comes first.
-  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  if (process.platform === 'linux') setPriority(niceness);
   const data = workerData as ThreadData;
   const task = tasks.find(({ name }) => name === data.task);
   if (!task) throw new Error(`there is no task ${data.task}`);
