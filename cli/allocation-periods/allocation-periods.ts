@@ -137,7 +137,8 @@ function applyGrant(periods: Periods, event: Event): void {
     predecessor.until = at;
     predecessor.release = { seq, actor, cause: 'RELEASE_CAUSE_UNSPECIFIED', evidence: '', toUid: granted.uid };
   }
-  // A transfer, to a Pod of the same name, keeps the bindings. An allocation starts without bindings.
+  // A transfer, to a Pod of the same name, keeps the bindings. An allocation starts without
+  // bindings.
   if (!event.addressTransferred) endBindings(periods, { at, cause: 'UNBIND_CAUSE_UNSPECIFIED' }, () => true);
   const { attachment, uid: podUid, owner, node, mac, cause } = granted;
   const addresses = granted.addresses.map(({ address }) => address);

@@ -49,9 +49,11 @@ export type HistoryProgress = (events: number, at: string) => void;
 const [firstPageSize, pageGrowth, maxPageSize] = [16, 4, 1_000];
 
 /**
- * Reads the events of the address that decide the answer: from the second allocation after the instant, or the newest event, down
- * to the second allocation before it. The allocator finds each event by the link of the later one, so that none is left out.
- * @throws IpledgerError POSITION_GONE if the events that decide the answer are sealed and unavailable.
+ * Reads the events of the address that decide the answer: from the second allocation after the
+ * instant, or the newest event, down to the second allocation before it. The allocator finds each
+ * event by the link of the later one, so that none is left out.
+ * @throws IpledgerError POSITION_GONE if the events that decide the answer are sealed and
+ * unavailable.
  */
 export async function findHolder(
   sources: HolderSources,
@@ -85,8 +87,9 @@ interface AddressInstant {
 }
 
 /**
- * As `findFrom`, from an event that the read model names. The events show whether it is the right one. Undefined if it is not, or
- * if a later event can change the answer: then the search begins with the newest event.
+ * As `findFrom`, from an event that the read model names. The events show whether it is the right
+ * one. Undefined if it is not, or if a later event can change the answer: then the search begins
+ * with the newest event.
  */
 async function findByIndex(
   { allocator, readModel }: HolderSources,
@@ -127,7 +130,8 @@ async function findFrom(
 
 /**
  * The Pod that has an address since before the history, and still has it.
- * @throws `unavailable` if it got the address after the instant, or there is none: then only the history has the answer
+ * @throws `unavailable` if it got the address after the instant, or there is none: then only the
+ * history has the answer
  */
 async function presentHolder(
   allocator: LedgerClient,
@@ -197,9 +201,10 @@ const decidesHolder = ({ addressAllocated, addressTransferred, addressReleased }
   (addressAllocated ?? addressTransferred ?? addressReleased) !== undefined;
 
 /**
- * Whether older events can not change the answer. An AddressAllocated ends all bindings of earlier Pods, and a quarantined address is not
- * allocated. So nothing before the second allocation at or before the instant changes holder, predecessor, bindings or quarantine. Its
- * cause shows a reservation.
+ * Whether older events can not change the answer. An AddressAllocated ends all bindings of earlier
+ * Pods, and a quarantined address is not allocated. So nothing before the second allocation at or
+ * before the instant changes holder, predecessor, bindings or quarantine. Its cause shows a
+ * reservation.
  * @param events of one address in one subnet, newest first
  */
 export function isDecisive(instant: string, events: readonly Event[]): boolean {
@@ -222,8 +227,9 @@ const causesWithReservation: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether newer events can change nothing but the end of a reservation or a quarantine: the events begin with an allocation, and
- * have an earlier one after the instant. Its period is complete, as the first event ends it.
+ * Whether newer events can change nothing but the end of a reservation or a quarantine: the events
+ * begin with an allocation, and have an earlier one after the instant. Its period is complete, as
+ * the first event ends it.
  */
 export function isStartAfter(instant: string, events: readonly Event[]): boolean {
   const [first, ...others] = events;

@@ -15,7 +15,8 @@ export interface OpenEtcdLedger extends Disposable {
 }
 
 /**
- * Opens the ledger at these endpoints ("http://host:port,…"), with its sealed events if `archive` is not ''.
+ * Opens the ledger at these endpoints ("http://host:port,…"), with its sealed events if `archive`
+ * is not ''.
  * @throws CliError for invalid endpoints, files or archive.
  */
 export function openEtcdLedger(endpoints: string, archive = ''): OpenEtcdLedger {

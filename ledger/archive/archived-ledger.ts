@@ -1,6 +1,6 @@
 /**
- * A ledger with an archive: reads of sealed events continue in the archive. Loading, appending and reading events in etcd never
- * use the archive.
+ * A ledger with an archive: reads of sealed events continue in the archive. Loading, appending and
+ * reading events in etcd never use the archive.
  */
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
@@ -26,10 +26,16 @@ import type {
 import { type Archive, isBounded } from './archive.ts';
 import { assertEndState, type Manifest, readEndState, readEndStateKeys, readEvents, readManifest } from './segment.ts';
 
-/** The number of segments that stay unpacked: the history of an address reads the same ones repeatedly. */
+/**
+ * The number of segments that stay unpacked: the history of an address reads the same ones
+ * repeatedly.
+ */
 const maxUnpackedSegments = 4;
 const pageSize = 1_000;
-/** A segment is unpacked once for all its readers, so this limit does not depend on the signal of one of them. */
+/**
+ * A segment is unpacked once for all its readers, so this limit does not depend on the signal of
+ * one of them.
+ */
 const unpackTimeoutMs = 120_000;
 
 type Live = Ledger & SealedLog;
@@ -69,8 +75,10 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * As if the keys of sealed events were still in etcd, so that verification reads the complete log. Segments are read from the
-   * archive, also if they are in memory, and their end states too: another program may have changed the files. Keys in etcd take precedence, also before the log start: sealed events that are not deleted yet, or keys that another program wrote. The end of
+   * As if the keys of sealed events were still in etcd, so that verification reads the complete
+   * log. Segments are read from the archive, also if they are in memory, and their end states too:
+   * another program may have changed the files. Keys in etcd take precedence, also before the log
+   * start: sealed events that are not deleted yet, or keys that another program wrote. The end of
    * the log is never in the archive.
    */
   async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
@@ -94,7 +102,10 @@ export class ArchivedLedger implements Ledger, SealedLog {
     }
   }
 
-  /** The keys of sealed events from `from`, before the key `end`; after the last one of a segment, those of its end state. */
+  /**
+   * The keys of sealed events from `from`, before the key `end`; after the last one of a segment,
+   * those of its end state.
+   */
   async *#sealedKeys(from: Seq, end: string, signal: AbortSignal): AsyncIterable<Omit<KeyPage, 'revision'>> {
     let next = from;
     // After the read of etcd: the segments of all events that are missing there exist by now.
@@ -130,9 +141,11 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * Checks that all events before the log start are in this archive now, before they are deleted. An earlier writer may have had
-   * another archive, or another program may have changed the log start.
-   * @throws IpledgerError LEDGER_DAMAGED unless each of these events is in this archive, byte by byte; UNAVAILABLE
+   * Checks that all events before the log start are in this archive now, before they are deleted.
+   * An earlier writer may have had another archive, or another program may have changed the log
+   * start.
+   * @throws IpledgerError LEDGER_DAMAGED unless each of these events is in this archive, byte by
+   * byte; UNAVAILABLE
    */
   async assertArchived(signal: AbortSignal): Promise<void> {
     const logStart = await this.#live.logStart(signal);
@@ -202,8 +215,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * The last end state of a segment that is not after `until`; the initial state if there is none. A fold to `until` can start
-   * there.
+   * The last end state of a segment that is not after `until`; the initial state if there is none.
+   * A fold to `until` can start there.
    * @param sealedBy only of segments whose SegmentSealed is not after this event
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED
    */
@@ -220,7 +233,10 @@ export class ArchivedLedger implements Ledger, SealedLog {
     return this.#read(last, (manifest) => readEndState(this.#archive, manifest, signal), signal);
   }
 
-  /** The state after the last dropped event, with which the history begins; undefined for a complete history. Throws as `lastEndState`. */
+  /**
+   * The state after the last dropped event, with which the history begins; undefined for a complete
+   * history. Throws as `lastEndState`.
+   */
   async droppedState(signal: AbortSignal): Promise<StateAtHead | undefined> {
     await this.#refreshSegments(signal);
     const last = droppedSegment(this.#segments);
@@ -238,7 +254,10 @@ export class ArchivedLedger implements Ledger, SealedLog {
     return found && found.from <= seq && found.dropped === undefined ? found : undefined;
   }
 
-  /** After a POSITION_GONE error: refreshes the segments. @throws any other error; LEDGER_DAMAGED if no segment has the event. */
+  /**
+   * After a POSITION_GONE error: refreshes the segments.
+   * @throws any other error; LEDGER_DAMAGED if no segment has the event.
+   */
   async #refreshSegmentsFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
     if (!isPositionGone(error)) throw error;
     await this.#refreshSegments(signal);
@@ -285,7 +304,10 @@ export class ArchivedLedger implements Ledger, SealedLog {
     }
   }
 
-  /** Returns the error, or throws POSITION_GONE: missing files are no damage if the writer has dropped the segment. */
+  /**
+   * Returns the error, or throws POSITION_GONE: missing files are no damage if the writer has
+   * dropped the segment.
+   */
   async #goneIfDropped(segment: Segment, error: unknown, signal: AbortSignal): Promise<unknown> {
     if (IpledgerError.from(error).kind !== 'damaged') return error;
     await this.#refreshSegments(signal);

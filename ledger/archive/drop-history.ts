@@ -1,7 +1,10 @@
 /**
- * Drops the oldest sealed segments of an archive of limited size. A crash at any step is safe, and the next writer continues:
- *   1 append HistoryDropped: the last dropped segment is marked in its key, and the keys of the earlier ones are deleted, in one
- *     transaction. From now on the history begins after that segment, with its end state. Readers and verification start there.
+ * Drops the oldest sealed segments of an archive of limited size. A crash at any step is safe, and
+ * the next writer continues:
+ *   1 append HistoryDropped: the last dropped segment is marked in its key, and the keys of the
+ *   earlier ones are deleted, in one
+ *     transaction. From now on the history begins after that segment, with its end state. Readers
+ *     and verification start there.
  *   2 delete the files of the earlier segments.
  */
 import { droppedSegment, hasEndState, type Segment, type Seq } from '../domain/values/ledger.ts';
@@ -37,7 +40,10 @@ export async function dropOldestSegments(dropping: DroppingContext, signal: Abor
   return first;
 }
 
-/** Drops the events up to the next end state. @returns the first event that is left; undefined if there is no such end state. */
+/**
+ * Drops the events up to the next end state.
+ * @returns the first event that is left; undefined if there is no such end state.
+ */
 export async function dropNext(
   dropping: DroppingContext,
   reason: string,
@@ -52,7 +58,10 @@ export async function dropNext(
   return next.to + 1;
 }
 
-/** Deletes the files of dropped segments, except for the last one, whose end state begins the history. */
+/**
+ * Deletes the files of dropped segments, except for the last one, whose end state begins the
+ * history.
+ */
 export async function deleteDropped({ archive, state, after }: DroppingContext, signal: AbortSignal): Promise<void> {
   const last = droppedSegment(state.segments);
   if (!last) return;
@@ -60,5 +69,8 @@ export async function deleteDropped({ archive, state, after }: DroppingContext, 
   after?.('deleted');
 }
 
-/** The files of the last dropped segment stay, so that dropping up to the oldest one would free nothing. */
+/**
+ * The files of the last dropped segment stay, so that dropping up to the oldest one would free
+ * nothing.
+ */
 const nextDropped = ([, ...segments]: readonly Segment[]): Segment | undefined => segments.find(hasEndState);

@@ -1,8 +1,10 @@
 /**
- * An archive in etcd itself, of limited size. A packed segment takes about a tenth of its events, so the history lasts about ten times
- * as long as without an archive. A file is cut into chunks, each the value of one key:
+ * An archive in etcd itself, of limited size. A packed segment takes about a tenth of its events,
+ * so the history lasts about ten times as long as without an archive. A file is cut into chunks,
+ * each the value of one key:
  *   /ipledger/archive/v1/<name of the file>/<chunk, 5 digits>
- * These keys are beside the prefix of the ledger: no other reader of the ledger sees them. Only the writer writes segments.
+ * These keys are beside the prefix of the ledger: no other reader of the ledger sees them. Only the
+ * writer writes segments.
  */
 import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
 import { callEtcd } from '../log/store/range-reader.ts';
@@ -13,7 +15,10 @@ import { type BoundedArchive, damagedFile } from './archive.ts';
 /** The prefix of all files. */
 export const archivePrefix = '/ipledger/archive/v1/';
 
-/** Pages that are freed for a chunk are reused only where enough of them are adjacent, so a chunk has few. */
+/**
+ * Pages that are freed for a chunk are reused only where enough of them are adjacent, so a chunk
+ * has few.
+ */
 const chunkBytes = 16 << 10;
 /** A transaction with these delays an append by a few milliseconds. */
 const chunksPerPut = 8;
@@ -25,7 +30,10 @@ export class EtcdArchive implements BoundedArchive {
   readonly maxBytes: number;
   readonly #client: Etcd3;
 
-  /** @param maxBytes of all files, beyond which the oldest segments are dropped; undefined for a reader. */
+  /**
+   * @param maxBytes of all files, beyond which the oldest segments are dropped; undefined for a
+   * reader.
+   */
   constructor(client: Etcd3, maxBytes = Infinity) {
     this.#client = client;
     this.maxBytes = maxBytes;

@@ -5,14 +5,18 @@ import { EtcdArchive } from './etcd-archive.ts';
 import { FolderArchive } from './folder-archive.ts';
 import { S3Archive } from './s3-archive.ts';
 
-/** The etcd of the ledger, and how many bytes of it an archive may take (default: for readers, no limit). */
+/**
+ * The etcd of the ledger, and how many bytes of it an archive may take (default: for readers, no
+ * limit).
+ */
 export interface ArchiveEtcd {
   readonly client: Etcd3;
   readonly maxBytes?: number;
 }
 
 /**
- * The archive at a location: "/a/folder", "s3://bucket/prefix" with the access that the environment gives, or "etcd:".
+ * The archive at a location: "/a/folder", "s3://bucket/prefix" with the access that the environment
+ * gives, or "etcd:".
  * @throws Error when the location is not valid, or its environment variables are missing.
  */
 export function openArchive(location: string, env: NodeJS.ProcessEnv, { client, maxBytes }: ArchiveEtcd): Archive {

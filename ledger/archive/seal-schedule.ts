@@ -1,6 +1,6 @@
 /**
- * Seals old events while this replica is the writer. It seals only complete segments, so etcd holds at most one segment more than
- * the schedule requires.
+ * Seals old events while this replica is the writer. It seals only complete segments, so etcd holds
+ * at most one segment more than the schedule requires.
  */
 import { pause } from '../../lib/process/abortable.ts';
 import { type ErrorKind, IpledgerError } from '../../lib/errors.ts';
@@ -26,9 +26,14 @@ export interface SealSchedule {
 }
 
 const defaultIntervalMs = 1_000;
-/** From this part of the quota of etcd on, events are sealed earlier: all but those of one segment. */
+/**
+ * From this part of the quota of etcd on, events are sealed earlier: all but those of one segment.
+ */
 const sealEarlyAbove = 0.4;
-/** From here on the archive gives up more than its limit requires. Each time, etcd has until the next one to free the space. */
+/**
+ * From here on the archive gives up more than its limit requires. Each time, etcd has until the
+ * next one to free the space.
+ */
 const dropMoreAbove = 0.8;
 const dropMoreIntervalMs = 10_000;
 const maxBackoffMs = 60_000;
@@ -50,7 +55,10 @@ export interface SealScheduleOptions extends Pick<
   readonly intervalMs?: number;
 }
 
-/** Runs until the signal is aborted. Failures are logged, reported and retried: none ends the writer. */
+/**
+ * Runs until the signal is aborted. Failures are logged, reported and retried: none ends the
+ * writer.
+ */
 export async function runSealSchedule(options: SealScheduleOptions, signal: AbortSignal): Promise<void> {
   const { replica, writer, ledger, schedule, log, onOutcome, intervalMs = defaultIntervalMs } = options;
   const submit = (segment: SealedSegment): Promise<void> =>
@@ -101,7 +109,10 @@ async function append(
   await current.submit({ command, answer: () => undefined, actor: 'allocator', signal });
 }
 
-/** Returns a function that drops what an archive of limited size has to give up. At first it deletes what an earlier writer left. */
+/**
+ * Returns a function that drops what an archive of limited size has to give up. At first it deletes
+ * what an earlier writer left.
+ */
 function createDropping(options: SealScheduleOptions, signal: AbortSignal): (isFirst: boolean) => Promise<void> {
   const { archive, replica, usedShare, log } = options;
   if (!isBounded(archive)) return () => Promise.resolve();

@@ -6,7 +6,10 @@ import { MemoryArchive } from './testing/memory-archive.ts';
 import { ledgerWithPastIn } from './testing/sealed-ledger.ts';
 
 describe('The seal schedule', () => {
-  /** The log start and the begin of the history after `ticks` looks at a ledger of 75 events of which it keeps 1,000. */
+  /**
+   * The log start and the begin of the history after `ticks` looks at a ledger of 75 events of
+   * which it keeps 1,000.
+   */
   async function runAt(usedShare: number, ticks: number): Promise<{ logStart: number; history: number }> {
     const past = await ledgerWithPastIn(new MemoryArchive(), 12);
     const { replica, writer } = past.working;

@@ -3,8 +3,8 @@
  *   <from>-<to>.<sha256>.events.ndjson.gz   its events, the exact lines of etcd
  *   <from>-<to>.<sha256>.state.ndjson.gz    the end state: the keys beside the log at its end. Not each segment has one
  *   <from>-<to>.<sha256>.manifest.json      its description, and the SHA-256 of the other files
- * A file name contains the hash of the content, so a file is never overwritten with other content. The event SegmentSealed has
- * the hash of the manifest, so the hash chain covers all files.
+ * A file name contains the hash of the content, so a file is never overwritten with other content.
+ * The event SegmentSealed has the hash of the manifest, so the hash chain covers all files.
  */
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -107,7 +107,10 @@ export async function writeSegment(
   return { from, to, since, until, hash, manifest: written.sha256, archive: archive.location, files };
 }
 
-/** Reads a manifest. @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the file is missing or has another hash. */
+/**
+ * Reads a manifest.
+ * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the file is missing or has another hash.
+ */
 export async function readManifest(
   archive: Archive,
   ledger: string,
@@ -151,7 +154,10 @@ export async function readEndState(
   return end;
 }
 
-/** Reads the keys of the end state of a segment in pages, each with whether it is the last; none without an end state. Throws as `readManifest`. */
+/**
+ * Reads the keys of the end state of a segment in pages, each with whether it is the last; none
+ * without an end state. Throws as `readManifest`.
+ */
 export async function* readEndStateKeys(
   archive: Archive,
   { state }: Manifest,
@@ -174,7 +180,9 @@ function keyOfLine(line: string): StoredKey {
   return { key, text: value };
 }
 
-/** Checks that the archive has the end state that was sealed, if one was. Throws as `readManifest`. */
+/**
+ * Checks that the archive has the end state that was sealed, if one was. Throws as `readManifest`.
+ */
 export const assertEndState = async (archive: Archive, { state }: Manifest, signal: AbortSignal): Promise<void> =>
   void (state && (await fetchFile(archive, state, signal)));
 

@@ -1,6 +1,6 @@
 /**
- * Event subscription: follows Ledger.Watch from a position, checks the order and the hash chain of the events, and reconnects
- * after failures.
+ * Event subscription: follows Ledger.Watch from a position, checks the order and the hash chain of
+ * the events, and reconnects after failures.
  */
 import type { Event, Position, WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
@@ -18,8 +18,9 @@ export interface EventReply {
 
 export interface SubscriptionOptions {
   /**
-   * The position from which to continue, called before each connection; undefined: from the next event on. A position without
-   * hash is unverified: of the first event only the number is checked. At seq 0 the first event may have any number.
+   * The position from which to continue, called before each connection; undefined: from the next
+   * event on. A position without hash is unverified: of the first event only the number is checked.
+   * At seq 0 the first event may have any number.
    */
   readonly position: () => Position | undefined | Promise<Position | undefined>;
   /** Opens a stream of the events after a position. */
@@ -87,7 +88,8 @@ function checkReply(
     throw new PositionMismatch(known);
   const last = checkEvents(known ?? { seq: 0, hash: '' }, events, isFiltered);
   if (!isFiltered && events.length > 0) return { events, position: { ...head, ...last }, head };
-  // The first reply of a stream states the head of the ledger. Without events, those up to the head are still to come.
+  // The first reply of a stream states the head of the ledger. Without events, those up to the head
+  // are still to come.
   const isAhead = known && (isFirst || !isFiltered) && events.length === 0;
   return { events, position: isAhead ? { ...head, seq: known.seq, hash: known.hash } : head, head };
 }

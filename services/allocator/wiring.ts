@@ -88,7 +88,10 @@ interface LoadedLedger {
   readonly checkpoints: CheckpointSchedule | undefined;
 }
 
-/** Starts everything; it stops with the program. @throws Error for invalid settings, and what loading the ledger throws. */
+/**
+ * Starts everything; it stops with the program.
+ * @throws Error for invalid settings, and what loading the ledger throws.
+ */
 export async function startAllocator(options: StartOptions, log: Logger, life: Lifecycle): Promise<void> {
   collectWhenIdle({ log, signal: life.signal });
   const tls = serverTls(options, process.env, log);
@@ -253,7 +256,9 @@ async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<Load
   return { live, archived, replica, checkpoints };
 }
 
-/** Verifies the ledger in a thread, from a mark in the archive that the checkpoint key has signed. */
+/**
+ * Verifies the ledger in a thread, from a mark in the archive that the checkpoint key has signed.
+ */
 const verificationOf = (
   { threads }: JoinedReplica,
   archive: Archive | undefined,

@@ -1,6 +1,7 @@
 /**
- * Writes the difference between the desired rows and the northbound database: of everything at the start, after a reconnect and at
- * intervals; of single ports after events. Another program's change of a row of ipledger causes a comparison, too.
+ * Writes the difference between the desired rows and the northbound database: of everything at the
+ * start, after a reconnect and at intervals; of single ports after events. Another program's change
+ * of a row of ipledger causes a comparison, too.
  */
 import { backoffMs, pause, rejectWhenAborted } from '../../lib/process/abortable.ts';
 import type { Logger } from '../../lib/process/log.ts';
@@ -113,8 +114,9 @@ export class Projector {
   }
 
   /**
-   * Returns false if a transaction failed and must be repeated. The ports that do not fit in the first transaction are compared and
-   * written in parts, each of them once. Another comparison of the scope ends it. @throws Deposed
+   * Returns false if a transaction failed and must be repeated. The ports that do not fit in the
+   * first transaction are compared and written in parts, each of them once. Another comparison of
+   * the scope ends it. @throws Deposed
    */
   async #compare(scope: 'all' | ReadonlySet<string>): Promise<boolean> {
     const { desired, view } = this.#options;

@@ -1,6 +1,7 @@
 /**
- * The read model: follows the ledger into a SQLite file and answers history queries by Pod, owner, node and Subnet. It is optional:
- * the allocator answers the same queries, only slower. The file can be deleted at any time; the read model rebuilds it from the log.
+ * The read model: follows the ledger into a SQLite file and answers history queries by Pod, owner,
+ * node and Subnet. It is optional: the allocator answers the same queries, only slower. The file
+ * can be deleted at any time; the read model rebuilds it from the log.
  */
 import { Option } from 'commander';
 import { HealthImplementation } from 'grpc-health-check';

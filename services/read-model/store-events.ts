@@ -23,7 +23,10 @@ const catchUpTransactionEvents = 2_000;
 
 /** Follows the ledger until the signal is aborted. */
 export async function storeEvents({ model, firstEvent, watch, log, signal }: StoreOptions): Promise<void> {
-  /** Received and not stored. While the model catches up, events of several replies are stored in one transaction. */
+  /**
+   * Received and not stored. While the model catches up, events of several replies are stored in
+   * one transaction.
+   */
   let pending: Event[] = [];
   /** Of the last reply: its epoch and ledger are those of the events. */
   let head = emptyPosition;

@@ -27,7 +27,10 @@ describe('storeEvents', () => {
     place.remove();
   });
 
-  /** Follows these streams in turn until each ends or fails. Calls a function of a stream when all before it is applied. Returns the first event that each was opened at. */
+  /**
+   * Follows these streams in turn until each ends or fails. Calls a function of a stream when all
+   * before it is applied. Returns the first event that each was opened at.
+   */
   async function follow(...streams: (WatchReply | IpledgerError | (() => void))[][]): Promise<number[]> {
     const openedAt: number[] = [];
     const done = new AbortController();

@@ -1,4 +1,7 @@
-/** etcd is restored from a backup while all programs are stopped. Only an allocator's checkpoint file has newer events. */
+/**
+ * etcd is restored from a backup while all programs are stopped. Only an allocator's checkpoint
+ * file has newer events.
+ */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { IpledgerError } from '../../lib/errors.ts';

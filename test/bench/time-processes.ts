@@ -1,4 +1,7 @@
-/** Measures processes from exec to their end, by the program process-timer, which costs each of them as little as it can. */
+/**
+ * Measures processes from exec to their end, by the program process-timer, which costs each of them
+ * as little as it can.
+ */
 import { mustRun } from '../harness/processes/command.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 

@@ -1,4 +1,7 @@
-/** The choice of an archive, and the allocator's access to an object store by a role with web identity. */
+/**
+ * The choice of an archive, and the allocator's access to an object store by a role with web
+ * identity.
+ */
 import { expect } from 'chai';
 import { containersOf, parseManifests, podSpecOf, renderChart, template } from './render-chart.ts';
 

@@ -355,7 +355,7 @@ describe('The Helm chart', function () {
   });
 
   it('has no CustomResourceDefinition as an object of the release, which uninstall deletes, nor one of Multus', () => {
-    // Helm creates those of a folder crds, refuses them beside another owner, and never changes them
+    // Helm creates those of a folder crds, refuses a foreign owner, and never changes them
     expect(existsSync(join(chartFolder, 'crds'))).to.be.false;
     expect(allManifests().filter(({ kind }) => kind === 'CustomResourceDefinition')).to.deep.equal([]);
     const files = readdirSync(join(chartFolder, 'files', 'crds'));

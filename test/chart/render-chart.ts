@@ -95,7 +95,10 @@ export async function runHelm(args: readonly string[], program: HelmProgram = 'h
 /** The chart has no default for the archive. */
 export const withoutArchive = join(root, 'test/chart/without-archive.yaml');
 
-/** Runs `helm template`, by default without an archive. `settings` are further arguments, as `--set=a=b`. */
+/**
+ * Runs `helm template`, by default without an archive. `settings` are further arguments, as
+ * `--set=a=b`.
+ */
 export const template = (
   files: readonly string[],
   settings: readonly string[] = [],

@@ -40,7 +40,9 @@ describe('Sealing with a writer that is killed', function () {
   let folder: string;
   let allocator: AllocatorServer;
   let client: ReplicaClient;
-  /** All lines of the log, and replies to historical queries, before the first segment is sealed. */
+  /**
+   * All lines of the log, and replies to historical queries, before the first segment is sealed.
+   */
   let lines: string[];
   let answers: object[];
 

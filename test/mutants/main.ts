@@ -1,6 +1,7 @@
 /**
- * `make mutants`: plants each known mistake in a copy of the project, and runs the specs of its tier, which must fail. It prints how
- * each mistake was found, and exits with 1 if one was not. BUG=text selects mistakes by name or file; JOBS is how many run at a time.
+ * `make mutants`: plants each known mistake in a copy of the project, and runs the specs of its
+ * tier, which must fail. It prints how each mistake was found, and exits with 1 if one was not.
+ * BUG=text selects mistakes by name or file; JOBS is how many run at a time.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

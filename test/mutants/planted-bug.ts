@@ -1,4 +1,7 @@
-/** A mistake that a maintainer could make, in one place, and the specs of its tier that must find it. */
+/**
+ * A mistake that a maintainer could make, in one place, and the specs of its tier that must find
+ * it.
+ */
 export interface PlantedBug {
   /** What goes wrong, as a sentence without a full stop. */
   readonly name: string;

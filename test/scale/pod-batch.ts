@@ -1,4 +1,7 @@
-/** Creates, patches and deletes many Pods and their IP objects, as fast as the API server accepts it. */
+/**
+ * Creates, patches and deletes many Pods and their IP objects, as fast as the API server accepts
+ * it.
+ */
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { ips } from '../../services/pod-watcher/kubernetes/objects/ip.ts';
 import { networksAnnotation, type Pod, toPod } from '../../services/pod-watcher/kubernetes/objects/pod.ts';
@@ -7,7 +10,10 @@ import { type IpManifest, ipManifest } from '../../services/pod-watcher/projecti
 import { podPatch } from '../../services/pod-watcher/projection/pod-annotations.ts';
 import { forEachConcurrent } from './for-each-concurrent.ts';
 
-/** Concurrent requests: for Pods as when a Deployment is scaled up, for writes as pod-watcher allows. */
+/**
+ * Concurrent requests: for Pods as when a Deployment is scaled up, for writes as pod-watcher
+ * allows.
+ */
 const maxPodRequests = 64;
 const maxWrites = 16;
 const timeoutMs = 60_000;
@@ -20,7 +26,10 @@ export interface PodBatch {
   readonly networks: readonly string[];
   /** Of each Pod. Default: none. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Each Pod is created without a Node, then bound to one, as by a scheduler. Otherwise it is created with its Node. */
+  /**
+   * Each Pod is created without a Node, then bound to one, as by a scheduler. Otherwise it is
+   * created with its Node.
+   */
   readonly scheduled?: boolean;
 }
 
@@ -57,7 +66,10 @@ export async function deletePods(api: Api, { namespace, names }: PodBatch, signa
   );
 }
 
-/** The writes of pod-watcher for Pods with addresses: one annotation patch for each Pod, one IP object for each address. */
+/**
+ * The writes of pod-watcher for Pods with addresses: one annotation patch for each Pod, one IP
+ * object for each address.
+ */
 export interface ProjectionWrites {
   readonly patches: readonly { readonly path: string; readonly body: unknown }[];
   readonly ips: readonly IpManifest[];

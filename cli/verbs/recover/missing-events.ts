@@ -1,6 +1,6 @@
 /**
- * Finds the events of an export that a restored ledger lacks: the allocations that they leave, which `recover` compares with the
- * cluster, and the commands that repeat the operators' part.
+ * Finds the events of an export that a restored ledger lacks: the allocations that they leave,
+ * which `recover` compares with the cluster, and the commands that repeat the operators' part.
  */
 import { attachmentKey as attachmentKeyOf } from '../../import/observed-attachment.ts';
 import type { ExportedAllocation } from './add-evidence.ts';

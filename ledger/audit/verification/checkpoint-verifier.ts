@@ -1,6 +1,7 @@
 /**
- * Compares the ledger with checkpoints from outside etcd. A client with write access to etcd can rewrite keys and hashes, so that the
- * keys alone show no change; but the hashes of a rewritten ledger differ from its checkpoints.
+ * Compares the ledger with checkpoints from outside etcd. A client with write access to etcd can
+ * rewrite keys and hashes, so that the keys alone show no change; but the hashes of a rewritten
+ * ledger differ from its checkpoints.
  */
 import type { Checkpoint } from '../checkpoints/checkpoint.ts';
 import type { VerifierKey } from '../checkpoints/signing-key.ts';
@@ -32,7 +33,10 @@ export class CheckpointVerifier {
     return this.#next;
   }
 
-  /** Begins after this head: earlier events were dropped, so that earlier checkpoints cannot be compared. */
+  /**
+   * Begins after this head: earlier events were dropped, so that earlier checkpoints cannot be
+   * compared.
+   */
   begin(head: Head): void {
     this.findings.length = 0;
     this.#next = this.#checkpoints.filter((each) => each.head.seq < head.seq).length;
@@ -51,7 +55,9 @@ export class CheckpointVerifier {
       this.#compare(head, next);
   }
 
-  /** Checks the end of the log. A comparison without a checkpoint is a finding: nothing is proven. */
+  /**
+   * Checks the end of the log. A comparison without a checkpoint is a finding: nothing is proven.
+   */
   checkEnd(head: Head): void {
     if (this.#checkpoints.length === 0) this.findings.push({ key: headKey, what: nothingCompared });
     for (const checkpoint of this.#checkpoints.slice(this.#next)) {

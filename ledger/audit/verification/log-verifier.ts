@@ -1,4 +1,7 @@
-/** Verifies the log line by line, and folds it. The first wrong line ends the verification of the log. */
+/**
+ * Verifies the log line by line, and folds it. The first wrong line ends the verification of the
+ * log.
+ */
 import type { Seq } from '../../domain/values/ledger.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { evolve } from '../../domain/events/registry.ts';
@@ -22,12 +25,18 @@ import type { Finding } from './finding.ts';
 
 export class LogVerifier {
   readonly state: State;
-  /** The head with which the history begins, if older events were dropped, and the verification began there. */
+  /**
+   * The head with which the history begins, if older events were dropped, and the verification
+   * began there.
+   */
   readonly historyStart: Head | undefined;
   #head: Head;
   #unfinished: Envelope | undefined;
   #last: StoredEvent | undefined;
-  /** An event after the head that only a newer program reads. The `prev` hash of the next event shows whether it was changed. */
+  /**
+   * An event after the head that only a newer program reads. The `prev` hash of the next event
+   * shows whether it was changed.
+   */
   #newer: NewerEventError | undefined;
 
   /** @param start the state to begin with. Default: that before the first event. It is changed */
@@ -53,8 +62,10 @@ export class LogVerifier {
   }
 
   /**
-   * The key of a line of an export. A line that is not an event gets the next key, where it is then reported.
-   * @throws IpledgerError INVALID_REQUEST if the first line is not an event: the file is not an export.
+   * The key of a line of an export. A line that is not an event gets the next key, where it is then
+   * reported.
+   * @throws IpledgerError INVALID_REQUEST if the first line is not an event: the file is not an
+   * export.
    */
   keyOf(line: string): string {
     const seq = Number(/"seq":(\d{1,16}),/.exec(line)?.[1]);
@@ -66,7 +77,8 @@ export class LogVerifier {
   /**
    * Checks the next line and its key.
    * @param hash SHA-256 of the line, if it is known.
-   * @throws IpledgerError NOT_IMPLEMENTED after an event that only a newer program reads, if its hash chain is correct.
+   * @throws IpledgerError NOT_IMPLEMENTED after an event that only a newer program reads, if its
+   * hash chain is correct.
    */
   checkLine({ key, text, hash = hashOfLine(text) }: StoredKey): Finding | undefined {
     if (key !== this.nextKey) return this.#gap(key);
@@ -99,7 +111,9 @@ export class LogVerifier {
     return { key, what: `the log ends inside command ${cmd}: it has only ${part[0]} of its ${part[1]} events` };
   }
 
-  /** An edited event can have any version, but the next event still has the hash of the original. */
+  /**
+   * An edited event can have any version, but the next event still has the hash of the original.
+   */
   #checkNewer({ message, hash }: NewerEventError, nextPrev: string | undefined): Finding {
     const { seq } = this.#head;
     if (nextPrev === hash)

@@ -1,9 +1,10 @@
 /**
- * Verifies the log, then all other keys against its fold, at one revision of etcd. It trusts no other reader of the keys, and
- * needs only read access.
+ * Verifies the log, then all other keys against its fold, at one revision of etcd. It trusts no
+ * other reader of the keys, and needs only read access.
  *
- * Events never change, so most of the log can be read at any revision. Only its end and the other keys must be of one revision. So
- * etcd has to keep that revision only for one pass over the claims, for any length of the log.
+ * Events never change, so most of the log can be read at any revision. Only its end and the other
+ * keys must be of one revision. So etcd has to keep that revision only for one pass over the
+ * claims, for any length of the log.
  */
 import { IpledgerError, isPositionGone } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -27,13 +28,20 @@ const linesPerProgress = 2_000;
 const eventsPerTurn = 200;
 
 export interface VerificationResult {
-  /** The head with which the history begins, if older events were dropped. Verification began there. */
+  /**
+   * The head with which the history begins, if older events were dropped. Verification began there.
+   */
   readonly start?: Head;
   /** The head after the last correct event. */
   readonly head: Head;
-  /** The number of compared keys beside the log; undefined for a damaged log and for an export, where none are compared. */
+  /**
+   * The number of compared keys beside the log; undefined for a damaged log and for an export,
+   * where none are compared.
+   */
   readonly comparedKeys: number | undefined;
-  /** Findings about checkpoints, then the log, then other keys, at most 100; [] if all is correct. */
+  /**
+   * Findings about checkpoints, then the log, then other keys, at most 100; [] if all is correct.
+   */
   readonly findings: readonly Finding[];
 }
 
@@ -58,9 +66,11 @@ export interface VerifiedLedger extends KeyReader {
 }
 
 /**
- * Verifies a ledger by its keys. If older events were dropped, it begins with the state after them. The hash of that state is in the
- * event SegmentSealed, and how far the history was dropped is in the event HistoryDropped: both are in the part that is verified.
- * @throws IpledgerError UNAVAILABLE; POSITION_GONE when events are sealed and there is no archive; NOT_IMPLEMENTED at events that
+ * Verifies a ledger by its keys. If older events were dropped, it begins with the state after them.
+ * The hash of that state is in the event SegmentSealed, and how far the history was dropped is in
+ * the event HistoryDropped: both are in the part that is verified.
+ * @throws IpledgerError UNAVAILABLE; POSITION_GONE when events are sealed and there is no archive;
+ * NOT_IMPLEMENTED at events that
  *   only a newer program reads; AbortError.
  */
 export async function verifyLedger(reader: VerifiedLedger, options: VerifyOptions): Promise<VerificationResult> {
@@ -107,14 +117,18 @@ async function stopAt(
   return resultOf(audit, options, [finding]);
 }
 
-/** A missing event is not a fault if it was sealed, also during the verification. @throws IpledgerError POSITION_GONE */
+/**
+ * A missing event is not a fault if it was sealed, also during the verification.
+ * @throws IpledgerError POSITION_GONE
+ */
 async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
   for await (const { keys } of reader.keys({ from: segmentPrefix, end: prefixEnd(segmentPrefix) }, signal)) {
     const segments = keys.slice(0, 1).flatMap(({ key, text }) => tryParse(() => parseSegment(key, text)) ?? []);
     refuseDroppedEvent(seq, segments);
     break;
   }
-  // With an archive, the reader returns sealed events too. There is always an event after them: the one that sealed them.
+  // With an archive, the reader returns sealed events too. There is always an event after them: the
+  // one that sealed them.
   const next = await firstKey(reader, { from: logKey(seq), end: prefixEnd(logPrefix) }, signal);
   if (next === logKey(seq) || next === undefined) return;
   for await (const { keys } of reader.keys({ from: segmentPrefix, end: segmentKey(seq + 1) }, signal))
@@ -134,7 +148,9 @@ async function firstKey(reader: KeyReader, range: KeyRange, signal: AbortSignal)
   return undefined;
 }
 
-/** When etcd compacts the revision that is read, continues from the same event at a newer revision. */
+/**
+ * When etcd compacts the revision that is read, continues from the same event at a newer revision.
+ */
 async function retryIfCompacted<Result>(audit: LogVerifier, read: () => Promise<Result>): Promise<Result> {
   for (let attempts = 1; ; attempts++) {
     const { seq } = audit.head;
@@ -170,7 +186,9 @@ function checkLine(
   return finding;
 }
 
-/** Whether an event is another one than an earlier verification had read. After a restore it may be. */
+/**
+ * Whether an event is another one than an earlier verification had read. After a restore it may be.
+ */
 function faultSince(verified: Head, { epoch, seq, hash }: Head): Finding | undefined {
   if (seq !== verified.seq || epoch !== verified.epoch || hash === verified.hash) return undefined;
   const what = `event ${seq} or an earlier one was changed since the verification of ${new Date(verified.at).toISOString()}: its hash was ${verified.hash}`;

@@ -21,8 +21,8 @@ export interface RequestedSubnet {
 }
 
 /**
- * The binding timeout of a Subnet without one: 1,000 years. A number, because every earlier version reads one, and such that the
- * time after it is a valid date.
+ * The binding timeout of a Subnet without one: 1,000 years. A number, because every earlier version
+ * reads one, and such that the time after it is a valid date.
  */
 export const noBindingTimeoutMs = 31_536_000_000_000;
 

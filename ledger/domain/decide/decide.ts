@@ -1,6 +1,7 @@
 /**
- * All rules of the ledger as one pure function: from a state and a command to events or a refusal. No clock, no randomness, no
- * I/O. The events of an accepted command are applied together. A refused command changes nothing.
+ * All rules of the ledger as one pure function: from a state and a command to events or a refusal.
+ * No clock, no randomness, no I/O. The events of an accepted command are applied together. A
+ * refused command changes nothing.
  */
 import type { Allocate, Command, DropClaims, DropHistory, SealSegment } from '../commands/command.ts';
 import { allocate } from './allocate.ts';
@@ -96,9 +97,11 @@ function eventsOf(state: State, command: Command): readonly Event[] {
 }
 
 /**
- * Whether a command may be decided while the ledger is frozen: while it lacks events that a client or a checkpoint has seen.
+ * Whether a command may be decided while the ledger is frozen: while it lacks events that a client
+ * or a checkpoint has seen.
  *
- * Binds and unbinds continue. Allocations and releases do not, except imports and releases by an operator, who repairs the ledger.
+ * Binds and unbinds continue. Allocations and releases do not, except imports and releases by an
+ * operator, who repairs the ledger.
  */
 export function isCommandAllowedWhileFrozen(command: Command): boolean {
   switch (command.type) {

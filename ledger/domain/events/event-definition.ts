@@ -17,8 +17,9 @@ export interface EventDefinition<Type extends EventType> {
   /** Changes the state in place. Accepts all events in any log: rules belong to `decide`. */
   readonly evolve: (state: State, event: Sequenced<EventOf<Type>>, undoLog: UndoLog) => void;
   /**
-   * The rule that the event breaks, given the state before it: a predicate whose subject is the event ("binds …"). Undefined
-   * if it breaks none. What was legal in the event's version breaks no rule.
+   * The rule that the event breaks, given the state before it: a predicate whose subject is the
+   * event ("binds …"). Undefined if it breaks none. What was legal in the event's version breaks no
+   * rule.
    */
   readonly brokenRule: (state: State, event: Sequenced<EventOf<Type>>, version: EventVersion) => string | undefined;
 }
@@ -36,7 +37,10 @@ export interface DataChange<Data> {
   readonly isRequiredBy?: (data: Data) => boolean;
 }
 
-/** A key of etcd that an event changes: by the name of what it holds, a sealed segment, or all segments up to the history start. */
+/**
+ * A key of etcd that an event changes: by the name of what it holds, a sealed segment, or all
+ * segments up to the history start.
+ */
 export type OtherKey =
   | { readonly kind: 'subnets' | 'pools' | 'dropped'; readonly name: string }
   | { readonly kind: 'segments'; readonly segment: Segment }

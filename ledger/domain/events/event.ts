@@ -1,6 +1,7 @@
 /**
- * The event types of the log. `data` is stored exactly as declared here and in ../values, so a change of its shape is a new schema
- * version. What each type means and does is in its definition: see registry.ts.
+ * The event types of the log. `data` is stored exactly as declared here and in ../values, so a
+ * change of its shape is a new schema version. What each type means and does is in its definition:
+ * see registry.ts.
  */
 import type { Attachment, Grant, ReleaseCause, UnbindCause } from '../values/allocation.ts';
 import type { PoolSpec, SourceObject, SubnetSpec } from '../values/configuration.ts';

@@ -1,7 +1,9 @@
 /**
- * The registry of events: one definition for each event type. A type without a definition is a compile error.
+ * The registry of events: one definition for each event type. A type without a definition is a
+ * compile error.
  *
- * Tables over all event types that are not part of the ledger are typed too: see docs/where-a-change-goes.md, "Add an event".
+ * Tables over all event types that are not part of the ledger are typed too: see
+ * docs/where-a-change-goes.md, "Add an event".
  */
 import { addressAllocated, addressReleased, addressTransferred, allocationRefused } from './allocation-events.ts';
 import { addressBound, addressUnbound } from './binding-events.ts';

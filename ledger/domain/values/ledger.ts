@@ -32,7 +32,10 @@ export const hasEndState = ({ files }: Pick<SealedSegment, 'files'>): boolean =>
 /** A sealed range of the log, and the event that records it. */
 export type Segment = SealedSegment & {
   readonly seq: Seq;
-  /** The event that dropped its events and all earlier ones. Its end state stays: there the history begins. */
+  /**
+   * The event that dropped its events and all earlier ones. Its end state stays: there the history
+   * begins.
+   */
   readonly dropped?: Seq;
 };
 
@@ -45,7 +48,10 @@ export interface DroppedHistory {
   readonly reason: string;
 }
 
-/** The segment with whose end state the history begins; undefined for a complete history. It is the oldest one. */
+/**
+ * The segment with whose end state the history begins; undefined for a complete history. It is the
+ * oldest one.
+ */
 export const droppedSegment = ([oldest]: readonly Segment[]): Segment | undefined =>
   oldest?.dropped === undefined ? undefined : oldest;
 

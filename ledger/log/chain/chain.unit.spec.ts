@@ -17,7 +17,10 @@ const goldenOf = (version: EventVersion): string[] =>
     .trimEnd()
     .split('\n');
 
-/** Golden files never change: a new version gets a new file. These are the hashes of their last lines. */
+/**
+ * Golden files never change: a new version gets a new file. These are the hashes of their last
+ * lines.
+ */
 const lastHashes: Readonly<Record<EventVersion, string>> = {
   1: 'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',

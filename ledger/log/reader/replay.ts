@@ -1,11 +1,13 @@
 /**
- * Writes a ledger again from the lines of its log: the same bytes, and the other keys as the writer would have written them.
+ * Writes a ledger again from the lines of its log: the same bytes, and the other keys as the writer
+ * would have written them.
  *
  *   events, in transactions of complete commands ─► claims of the last state ─► the head without its mark
  *
- * Each transaction compares the head of the previous one, and that there is no writer. Until the end the head has a mark: the number
- * of written claims. With it no allocator starts, and no append succeeds. So an interrupted replay leaves the beginning of the same
- * ledger, which only a replay can continue.
+ * Each transaction compares the head of the previous one, and that there is no writer. Until the
+ * end the head has a mark: the number of written claims. With it no allocator starts, and no append
+ * succeeds. So an interrupted replay leaves the beginning of the same ledger, which only a replay
+ * can continue.
  */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -40,7 +42,8 @@ export interface ReplayOptions {
 /**
  * Writes the lines of a log into an empty ledger.
  * @returns the head after the last line.
- * @throws IpledgerError INVALID_REQUEST for a ledger that is not empty, or not the beginning of this one; LEDGER_DAMAGED for
+ * @throws IpledgerError INVALID_REQUEST for a ledger that is not empty, or not the beginning of
+ * this one; LEDGER_DAMAGED for
  *   lines that are not a log; UNAVAILABLE when a transaction failed.
  */
 export async function replay(ledger: Ledger, lines: AsyncIterable<string>, options: ReplayOptions): Promise<Head> {
@@ -146,7 +149,8 @@ class ReplayWriter {
   }
 
   #fits(command: readonly StoredEvent[]): boolean {
-    // An event can change another key: a Subnet, a pool, dropped claims, or a segment, and with it the log start.
+    // An event can change another key: a Subnet, a pool, dropped claims, or a segment, and with it
+    // the log start.
     const { subnets, pools, dropped } = this.#configured;
     const configured = subnets.size + pools.size + dropped.size + this.#otherKeys.length + command.length + 2;
     const ended = this.#state.ended.changedSince(this.#endedBefore).length + maxEndedKeysPerCommand;

@@ -1,6 +1,6 @@
 /**
- * Searches the log from its end, for queries without an index. A search of a long log is slow, so each call scans a bounded number
- * of events and returns where to continue.
+ * Searches the log from its end, for queries without an index. A search of a long log is slow, so
+ * each call scans a bounded number of events and returns where to continue.
  */
 import { IpledgerError, isPositionGone, undefinedIfGone } from '../../../lib/errors.ts';
 import type { Segment, Seq } from '../../domain/values/ledger.ts';
@@ -62,8 +62,8 @@ export async function scanReverse(
 }
 
 /**
- * The part of the log that one call may scan, in pages that are read once. It contains most of the earlier events that the events
- * refer to, so these need no further read.
+ * The part of the log that one call may scan, in pages that are read once. It contains most of the
+ * earlier events that the events refer to, so these need no further read.
  */
 class Tail implements EventReader {
   readonly #ledger: Ledger;
@@ -144,15 +144,18 @@ async function readLines(ledger: Ledger, first: Seq, last: Seq, signal: AbortSig
 
 const numberOf = ({ text }: StoredLine): Seq => parseEvent(text).envelope.seq;
 
-/** A log, and its sealed segments, oldest first. Segments have times, so that a search unpacks one of them at most. */
+/**
+ * A log, and its sealed segments, oldest first. Segments have times, so that a search unpacks one
+ * of them at most.
+ */
 export interface SearchedLog {
   readonly ledger: EventReader;
   readonly segments: readonly Segment[];
 }
 
 /**
- * The last event before a time (milliseconds since 1970), up to the event `upTo`, which is in the log; 0 for none. Times in the
- * log never decrease, so a binary search finds it.
+ * The last event before a time (milliseconds since 1970), up to the event `upTo`, which is in the
+ * log; 0 for none. Times in the log never decrease, so a binary search finds it.
  * @throws errors of the ledger.
  */
 export async function lastSeqBefore(

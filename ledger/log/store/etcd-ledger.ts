@@ -236,7 +236,10 @@ function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
 
 const lineOf = ({ key, text, modRevision }: EtcdKey): StoredLine => ({ key, text, revision: BigInt(modRevision) });
 
-/** Rejects a read of an event before the history. @throws IpledgerError POSITION_GONE with the first event and the limit. */
+/**
+ * Rejects a read of an event before the history.
+ * @throws IpledgerError POSITION_GONE with the first event and the limit.
+ */
 export function refuseDroppedEvent(seq: Seq, segments: readonly Segment[]): void {
   const last = droppedSegment(segments);
   if (!last || seq > last.to) return;

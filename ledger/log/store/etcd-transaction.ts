@@ -73,7 +73,8 @@ export const appendTransaction = (batch: Batch): Transaction => ({
 function batchCompares({ head, claims, segments, requiresUnfrozen, writer }: Batch): Compare[] {
   const compares: Compare[] = [
     { key: headKey, equals: head.before.seq === 0 ? absent : { value: headText(head.before) } },
-    // etcd compares each key of the range, and an empty range passes: so an append never overwrites an event.
+    // etcd compares each key of the range, and an empty range passes: so an append never overwrites
+    // an event.
     { key: logKey(head.before.seq + 1), rangeEnd: prefixEnd(logPrefix), equals: absent },
   ];
   if (writer !== undefined) compares.push({ key: writerKey, equals: { create: writer } });
@@ -147,13 +148,14 @@ export function appendConflict(
 export const segmentKeyExists = 'the key of a segment already exists. Another program wrote it: delete the key';
 
 /**
- * The outcome is `rejected` only if etcd reports that it executed nothing. Any other failure is of unknown outcome: etcd executes the
- * writes with which it exceeds its quota, and refuses them all the same.
+ * The outcome is `rejected` only if etcd reports that it executed nothing. Any other failure is of
+ * unknown outcome: etcd executes the writes with which it exceeds its quota, and refuses them all
+ * the same.
  */
 export function outcomeOfError(error: unknown): AppendOutcome {
   const reason = etcdErrorMessage(error);
-  // etcd checks for too many operations, duplicate keys and too many bytes before it proposes anything. gRPC rejects a much
-  // larger message before etcd receives it.
+  // etcd checks for too many operations, duplicate keys and too many bytes before it proposes
+  // anything. gRPC rejects a much larger message before etcd receives it.
   const rejected =
     error instanceof GRPCInvalidArgumentError || reason.includes('grpc: received message larger than max');
   if (rejected) return { kind: 'rejected', reason };

@@ -1,6 +1,6 @@
 /**
- * The port between the ledger and its store: the smallest interface that both etcd and a map in memory can implement. Both
- * implementations pass the same suite, ledger.contract.ts.
+ * The port between the ledger and its store: the smallest interface that both etcd and a map in
+ * memory can implement. Both implementations pass the same suite, ledger.contract.ts.
  */
 import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import type { Claim, ClaimName } from '../../domain/state/claim.ts';
@@ -45,7 +45,10 @@ export interface Batch {
   readonly pools: readonly ConfigurationEntry[];
   /** The segments that the events seal, whose keys must not exist. */
   readonly segments: readonly Segment[];
-  /** The segment with whose end state the history begins from now on: its key gets this value, and those before it are deleted. */
+  /**
+   * The segment with whose end state the history begins from now on: its key gets this value, and
+   * those before it are deleted.
+   */
   readonly historyStart?: Segment | undefined;
   /** Whether the append fails while the ledger is frozen. */
   readonly requiresUnfrozen: boolean;
@@ -77,8 +80,9 @@ export type AppendOutcome =
   /** Rejected before execution: it can never succeed as it is. */
   | { readonly kind: 'rejected'; readonly reason: string }
   /**
-   * It may have happened, or may still happen: only the log shows it.
-   * `refusal` states why etcd takes no writes, if it answered so, and what to do: the append happened before that answer, or never.
+   * It may have happened, or may still happen: only the log shows it. `refusal` states why etcd
+   * takes no writes, if it answered so, and what to do: the append happened before that answer, or
+   * never.
    */
   | { readonly kind: 'unknown'; readonly reason: string; readonly refusal?: string };
 
@@ -86,8 +90,9 @@ export type AppendOutcome =
 export interface LoadedSnapshot extends Configuration {
   readonly head: Head;
   /**
-   * The claims in pages, because a ledger can have a million: etcd reads the next page while the caller processes one. Can be read once.
-   * Throws as Ledger does, and IpledgerError LEDGER_DAMAGED for the name of an address key.
+   * The claims in pages, because a ledger can have a million: etcd reads the next page while the
+   * caller processes one. Can be read once. Throws as Ledger does, and IpledgerError LEDGER_DAMAGED
+   * for the name of an address key.
    */
   readonly claims: AsyncIterable<Iterable<LoadedClaim>>;
 }
@@ -131,15 +136,18 @@ export interface KeyPage {
   /** The revision of the store when the page was read. */
   readonly revision: Revision;
   readonly keys: readonly StoredKey[];
-  /** The keys are of the end state of a segment, and follow its last event. They are its next part, or also its last. */
+  /**
+   * The keys are of the end state of a segment, and follow its last event. They are its next part,
+   * or also its last.
+   */
   readonly endState?: 'part' | 'last';
 }
 
 /** Unparsed keys, for verification. */
 export interface KeyReader {
   /**
-   * The keys of a range with their values, ordered, in one or more pages. All pages are of one revision: the given one, or that
-   * of the first page (linearizable).
+   * The keys of a range with their values, ordered, in one or more pages. All pages are of one
+   * revision: the given one, or that of the first page (linearizable).
    * @throws IpledgerError UNAVAILABLE, also when etcd compacts that revision; AbortError.
    */
   keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage>;
@@ -150,7 +158,8 @@ export interface Ledger extends KeyReader {
   readonly limits: AppendLimits;
   /**
    * Head, Subnets, pools and claims at one revision.
-   * @param heads `any`: also while a replay has not ended; `complete` (default): it then throws UnfinishedReplay
+   * @param heads `any`: also while a replay has not ended; `complete` (default): it then throws
+   * UnfinishedReplay
    */
   load(signal: AbortSignal, heads?: AcceptedHeads): Promise<LoadedSnapshot>;
   /** Never throws: each failure is an outcome. */
@@ -189,8 +198,8 @@ export interface FreezeStore {
   /** Why the ledger is frozen; undefined when it is not. Linearizable. */
   readFreeze(signal: AbortSignal): Promise<FreezeReason | undefined>;
   /**
-   * Freezes the ledger, unless its epoch differs from that of `found`: then an operator has recovered it. In a frozen ledger the
-   * first reason stays.
+   * Freezes the ledger, unless its epoch differs from that of `found`: then an operator has
+   * recovered it. In a frozen ledger the first reason stays.
    */
   freeze(reason: FreezeReason, found: Head, signal: AbortSignal): Promise<void>;
   unfreeze(signal: AbortSignal): Promise<void>;

@@ -1,5 +1,6 @@
 /**
- * The values of the keys in etcd: single-line JSON, so `etcdctl get --prefix … --print-value-only | jq` reads the ledger.
+ * The values of the keys in etcd: single-line JSON, so `etcdctl get --prefix … --print-value-only |
+ * jq` reads the ledger.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { parseAddress } from '../../domain/addresses/address.ts';
@@ -73,9 +74,10 @@ export function claimText(claim: Claim): string {
 }
 
 /**
- * The value that a key with the value `text` should have for a claim. Early versions did not store the networks, Pod and MAC of the
- * last release, and the MACs of bindings. Later versions add what they can derive, and ignore superseded uids,
- * which some of them stored. So a part of these is valid, and anything else is not.
+ * The value that a key with the value `text` should have for a claim. Early versions did not store
+ * the networks, Pod and MAC of the last release, and the MACs of bindings. Later versions add what
+ * they can derive, and ignore superseded uids, which some of them stored. So a part of these is
+ * valid, and anything else is not.
  */
 export function expectedClaimText(text: string, claim: Claim): string {
   const found = parseStored(text);
@@ -215,7 +217,8 @@ export function epochPrefix(head: Head): string {
 
 /**
  * Parses the head of a ledger with all its claims.
- * @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever match it; UnfinishedReplay
+ * @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever
+ * match it; UnfinishedReplay
  */
 export function parseHead(text: string): Head {
   const head = parseAnyHead(text);

@@ -1,8 +1,10 @@
 /**
- * An etcd transaction as the bytes of a TxnRequest (etcd's api/etcdserverpb/rpc.proto). The client package would first copy each key
- * and value into a Buffer, and all of them into a tree of message objects. Here they are written once, into one buffer.
+ * An etcd transaction as the bytes of a TxnRequest (etcd's api/etcdserverpb/rpc.proto). The client
+ * package would first copy each key and value into a Buffer, and all of them into a tree of message
+ * objects. Here they are written once, into one buffer.
  *
- * The buffer is written from its end to its beginning: the length of a message precedes it, and is known when it is written.
+ * The buffer is written from its end to its beginning: the length of a message precedes it, and is
+ * known when it is written.
  */
 
 /** A condition on a key, or each key from `key` to `rangeEnd` (exclusive). Revision 0: no key. */
@@ -12,7 +14,10 @@ export interface Compare {
   readonly equals: { readonly create: bigint } | { readonly mod: bigint } | { readonly value: string };
 }
 
-/** A put or, without a value, the deletion of the key, or of the keys from `key` to `rangeEnd` (not included). */
+/**
+ * A put or, without a value, the deletion of the key, or of the keys from `key` to `rangeEnd` (not
+ * included).
+ */
 export interface Put {
   readonly key: string;
   readonly value: string | undefined;

@@ -1,8 +1,9 @@
 /**
- * Builds a batch. Each command is decided against the state with the earlier commands of the batch in it. A command that does
- * not fit into the transaction waits for the next one; a command is never split. A batch may begin while the append of the one before
- * it is in flight: then that batch is committed before this one is built, or both are rolled back, this one first.
- * Review notes: docs/invariants.md, "All or none".
+ * Builds a batch. Each command is decided against the state with the earlier commands of the batch
+ * in it. A command that does not fit into the transaction waits for the next one; a command is
+ * never split. A batch may begin while the append of the one before it is in flight: then that
+ * batch is committed before this one is built, or both are rolled back, this one first. Review
+ * notes: docs/invariants.md, "All or none".
  */
 import type { Claim } from '../../domain/state/claim.ts';
 import { type Event } from '../../domain/events/event.ts';
@@ -86,7 +87,8 @@ export class BatchBuilder {
 
   /**
    * Evolves the state by the events of one command.
-   * @returns a function that undoes it, valid until the next call; undefined when the events do not fit into the batch. Then the
+   * @returns a function that undoes it, valid until the next call; undefined when the events do not
+   * fit into the batch. Then the
    *   state is unchanged.
    * @throws Refused for an event that is too large; errors of evolve. Then the state is unchanged.
    */

@@ -15,7 +15,10 @@ describe('The clocks of other members', () => {
     performance.now = now;
   });
 
-  /** Reads two members at times of the monotonic clock, whose keys change each time. Resolves after the last read. */
+  /**
+   * Reads two members at times of the monotonic clock, whose keys change each time. Resolves after
+   * the last read.
+   */
   async function readAt(times: readonly number[]): Promise<Membership> {
     const done = Promise.withResolvers<void>();
     let [reads, time] = [0, 0];

@@ -1,7 +1,8 @@
 /**
- * Limits of the texts and lists in requests: a table with one row for each RPC. Its types follow the .proto: a text or a list
- * without a limit does not compile. A request is checked before other work on it, in time linear in its size.
- * Release, Unbind and Unreserve accept longer texts, because earlier versions recorded ids of up to 1,024 bytes.
+ * Limits of the texts and lists in requests: a table with one row for each RPC. Its types follow
+ * the .proto: a text or a list without a limit does not compile. A request is checked before other
+ * work on it, in time linear in its size. Release, Unbind and Unreserve accept longer texts,
+ * because earlier versions recorded ids of up to 1,024 bytes.
  */
 import { IpledgerError } from '../../errors.ts';
 import type { IdentityKind } from '../../tls/identity.ts';
@@ -32,7 +33,8 @@ type Rows<Service> = { readonly [Name in keyof Service]: FieldLimits<RequestOf<S
 /** A limit without its message type. */
 export type FieldLimit = number | readonly [max: number, each: FieldLimit] | { readonly [field: string]: FieldLimit };
 
-// Limits of Kubernetes: a namespace is a DNS label, other names are DNS subdomains. Limit of Linux: an interface.
+// Limits of Kubernetes: a namespace is a DNS label, other names are DNS subdomains. Limit of Linux:
+// an interface.
 const [namespace, objectName, networkInterface] = [63, 253, 15];
 const name = objectName;
 /** "<NetworkAttachmentDefinition>.<namespace>.ovn.<interface>". */

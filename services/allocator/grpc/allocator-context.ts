@@ -15,7 +15,10 @@ export interface AllocatorContext {
   readonly replica: Replica;
   /** undefined while this replica is not the writer. */
   readonly writer: () => Writer | undefined;
-  /** undefined while this replica is not a standby. Between the two roles there is neither, for some milliseconds. */
+  /**
+   * undefined while this replica is not a standby. Between the two roles there is neither, for some
+   * milliseconds.
+   */
   readonly follower: () => Follower | undefined;
   /** Address of the writer; undefined while it is this replica or unknown. */
   readonly writerAddress: () => string | undefined;
@@ -23,7 +26,10 @@ export interface AllocatorContext {
   /** Runs work whose cost grows with the ledger. */
   readonly threads: TaskRunner;
   readonly freezeStore: FreezeStore;
-  /** Why nothing can be written to the ledger; undefined if it can, or the reason is not known. Does not reject. */
+  /**
+   * Why nothing can be written to the ledger; undefined if it can, or the reason is not known. Does
+   * not reject.
+   */
   readonly findWriteObstacle: () => Promise<WriteObstacle | undefined>;
   /** What is left in etcd. Absent in specs. */
   readonly space?: Pick<EtcdSpace, 'wait' | 'size' | 'quotaBytes'>;
@@ -51,7 +57,10 @@ export function notWriter({ writerAddress }: AllocatorContext): IpledgerError {
   );
 }
 
-/** The error of a call that was not executed, because it found no writer; with the reason if it is known: not a freeze. */
+/**
+ * The error of a call that was not executed, because it found no writer; with the reason if it is
+ * known: not a freeze.
+ */
 export async function explainNoWriter({ findWriteObstacle }: AllocatorContext, thrown: unknown): Promise<unknown> {
   const obstacle = IpledgerError.from(thrown).code === 'NOT_WRITER' ? await findWriteObstacle() : undefined;
   return obstacle && obstacle.reason !== 'frozen' ? notWritable(obstacle) : thrown;

@@ -27,7 +27,8 @@ const retryIntervalMs = 20;
 
 /**
  * Decides a command, and resolves with its answer when the events are committed.
- * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED; LEDGER_NOT_WRITABLE while
+ * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED;
+ * LEDGER_NOT_WRITABLE while
  *   etcd is nearly full; NOT_WRITER when another replica is
  *   the writer and the command was not executed.
  */
@@ -76,9 +77,11 @@ function withinRate<Answer>(
 /**
  * Reads the state, linearizably unless `freshness` permits less.
  *
- * The state of the writer is ahead of what is committed. So every query to the writer goes through its queue, and the answer is
- * proven together with its batch: by the transaction of that batch, or by one read of the head. A standby answers by itself.
- * @throws IpledgerError what `read` throws, or the reason why it could not read; UNAVAILABLE when this replica does not reach
+ * The state of the writer is ahead of what is committed. So every query to the writer goes through
+ * its queue, and the answer is proven together with its batch: by the transaction of that batch, or
+ * by one read of the head. A standby answers by itself.
+ * @throws IpledgerError what `read` throws, or the reason why it could not read; UNAVAILABLE when
+ * this replica does not reach
  *   the required freshness within 5 s.
  */
 export async function runQuery<Answer>(
@@ -90,7 +93,10 @@ export async function runQuery<Answer>(
   return withinRate(allocator, context, { kind: 'query' }, () => answerQuery(allocator, context, read, freshness));
 }
 
-/** Reads a page of a list. It is charged for the claims that it read. @throws IpledgerError as runQuery */
+/**
+ * Reads a page of a list. It is charged for the claims that it read.
+ * @throws IpledgerError as runQuery
+ */
 export async function runList<Page extends { readonly read: number }>(
   allocator: AllocatorContext,
   context: CallContext,

@@ -1,6 +1,7 @@
 /**
- * Compacts etcd when much of its quota is in use. Sealed and dropped events free nothing before: etcd's own compaction runs every five
- * minutes, in which a small quota can fill. Only for an etcd that serves no other clients.
+ * Compacts etcd when much of its quota is in use. Sealed and dropped events free nothing before:
+ * etcd's own compaction runs every five minutes, in which a small quota can fill. Only for an etcd
+ * that serves no other clients.
  */
 import type { Etcd3 } from 'etcd3';
 
@@ -8,10 +9,16 @@ import type { Etcd3 } from 'etcd3';
 const compactAbove = 0.4;
 /** From here on as often as a small quota needs it. */
 const compactFastAbove = 0.7;
-/** The old revisions of this time stay for readers of several pages, such as a start with many claims. */
+/**
+ * The old revisions of this time stay for readers of several pages, such as a start with many
+ * claims.
+ */
 const keepMs = 60_000;
 const minIntervalMs = 2_000;
-/** Milliseconds for each byte of the quota: a busy writer fills 15 % of it with old revisions, at 5 MB a second. */
+/**
+ * Milliseconds for each byte of the quota: a busy writer fills 15 % of it with old revisions, at 5
+ * MB a second.
+ */
 const keepMsPerByte = 0.15 / 5_000;
 
 interface SeenRevision {
@@ -32,7 +39,10 @@ export class EtcdCompaction {
     this.#fastKeepMs = Math.min(keepMs, quotaBytes * keepMsPerByte);
   }
 
-  /** Called about once a second with the current revision. @param atMs of a clock that never goes back */
+  /**
+   * Called about once a second with the current revision.
+   * @param atMs of a clock that never goes back
+   */
   async onRevision(revision: string, usedShare: number, atMs: number): Promise<void> {
     while ((this.#seen[1]?.atMs ?? atMs) <= atMs - keepMs) this.#seen.shift();
     this.#seen.push({ revision, atMs });

@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import { EtcdCompaction } from './etcd-compaction.ts';
 
-/** The revisions that are compacted, by second, when the revision is 10 × the second and so much of the quota is in use. */
+/**
+ * The revisions that are compacted, by second, when the revision is 10 × the second and so much of
+ * the quota is in use.
+ */
 async function compactions(
   seconds: number,
   usedShareAt: (second: number) => number,

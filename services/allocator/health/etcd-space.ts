@@ -1,6 +1,7 @@
 /**
- * The space that is left in etcd. Its last tenth is kept for sealing and dropping old events: while less is left, commands of clients
- * wait. So etcd never reaches its quota, where it would reject all writes until a person repairs it.
+ * The space that is left in etcd. Its last tenth is kept for sealing and dropping old events: while
+ * less is left, commands of clients wait. So etcd never reaches its quota, where it would reject
+ * all writes until a person repairs it.
  */
 import { timeoutSignal, waitForCallback } from '../../../lib/process/abortable.ts';
 import type { EtcdSize } from './etcd-size.ts';

@@ -39,7 +39,9 @@ describe('WriteObstacles', () => {
     expect(await found.find()).to.include({ reason: 'no-writer' });
   });
 
-  /** What a replica finds, one look after the other, if the last writer was there before this time. */
+  /**
+   * What a replica finds, one look after the other, if the last writer was there before this time.
+   */
   const obstacles = (agoMs: number, alarms?: readonly string[]): WriteObstacles =>
     new WriteObstacles({
       readAlarms: async () => alarms ?? (await client.maintenance.status()).errors,

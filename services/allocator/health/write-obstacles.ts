@@ -1,6 +1,7 @@
 /**
- * Why nothing can be written to the ledger: for `ipledger status` and `why`, CNI errors and the alarm of the pod-watcher. Each
- * replica looks by itself, because a full etcd has no writer. It looks when a caller needs the reason, once for all callers.
+ * Why nothing can be written to the ledger: for `ipledger status` and `why`, CNI errors and the
+ * alarm of the pod-watcher. Each replica looks by itself, because a full etcd has no writer. It
+ * looks when a caller needs the reason, once for all callers.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -11,7 +12,10 @@ import { type LastWriter, maxWithoutWriterMs } from './health.ts';
 
 export interface WriteObstacle {
   readonly reason: (typeof writeAlarms)[number]['reason'] | 'etcd-nearly-full' | 'no-writer' | 'frozen';
-  /** What is wrong, and what to do. A CNI error holds up to 140 bytes of it for a Pod with the longest names. */
+  /**
+   * What is wrong, and what to do. A CNI error holds up to 140 bytes of it for a Pod with the
+   * longest names.
+   */
   readonly message: string;
   /** RFC 3339. */
   readonly since: string;

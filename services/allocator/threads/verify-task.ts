@@ -15,7 +15,10 @@ export interface VerifyRequest {
   /** The text of checkpoints to compare with, and the trusted keys; both empty: no comparison. */
   readonly checkpoints: string;
   readonly verifierKeys: readonly string[];
-  /** A head that an earlier verification reached: this one begins with the last archived state before it. */
+  /**
+   * A head that an earlier verification reached: this one begins with the last archived state
+   * before it.
+   */
   readonly verified?: Head | undefined;
 }
 
@@ -45,7 +48,10 @@ export const checkpointVerifierOf = ({ checkpoints, verifierKeys }: VerifyReques
     ? undefined
     : new CheckpointVerifier(parseCheckpoints(checkpoints), verifierKeys.map(parseVerifierKey));
 
-/** The claims of a state to begin with are bytes: those of a verification without one take four times as much memory. */
+/**
+ * The claims of a state to begin with are bytes: those of a verification without one take four
+ * times as much memory.
+ */
 async function beginningOf(
   { archived }: TaskTools,
   verified: Head | undefined,

@@ -1,6 +1,6 @@
 /**
- * Runs each task in a thread of its own, with its own connection to etcd. Its memory is returned at its end, a cancelled task ends at
- * once, and a thread without memory ends its task only.
+ * Runs each task in a thread of its own, with its own connection to etcd. Its memory is returned at
+ * its end, a cancelled task ends at once, and a thread without memory ends its task only.
  */
 import { setPriority, totalmem } from 'node:os';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -15,7 +15,10 @@ import { receiveReplies, sendReplies, type Task, type TaskRunner, type TaskTools
 
 /** A third of the weight of the thread that answers calls, while both need the CPU. */
 const niceness = 5;
-/** Of the memory of the container, or of the machine: at most three threads run beside the thread that answers calls. */
+/**
+ * Of the memory of the container, or of the machine: at most three threads run beside the thread
+ * that answers calls.
+ */
 const heapPart = 1 / 4;
 const heapBounds = { leastMb: 128, mostMb: 4_096 };
 

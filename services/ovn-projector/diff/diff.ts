@@ -1,9 +1,10 @@
 /**
  * The operations that give the northbound database the desired rows. Pure.
  *
- * Only rows of this ledger change. A row of another owner with the name of a desired row is a conflict: the desired row is left out.
- * The server deletes a port to which no switch or router refers, so an insertion and the reference to it are in one transaction, and
- * a deletion is that of the reference.
+ * Only rows of this ledger change. A row of another owner with the name of a desired row is a
+ * conflict: the desired row is left out. The server deletes a port to which no switch or router
+ * refers, so an insertion and the reference to it are in one transaction, and a deletion is that of
+ * the reference.
  */
 import type { Mutation, Operation } from '../../../lib/ovsdb/transaction.ts';
 import type { NamedUuid, NewRow } from '../../../lib/ovsdb/values.ts';

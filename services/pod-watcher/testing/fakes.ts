@@ -19,7 +19,10 @@ export const silentLogger = pino({ level: 'silent' });
 
 const untilLimitMs = 15_000;
 
-/** Resolves once `condition` is true. @throws Error with the condition, if it is not true for 15 s */
+/**
+ * Resolves once `condition` is true.
+ * @throws Error with the condition, if it is not true for 15 s
+ */
 export async function until(condition: () => boolean): Promise<void> {
   const never = new AbortController().signal;
   const lastAt = Date.now() + untilLimitMs;

@@ -1,6 +1,7 @@
 /**
- * A queue of distinct keys that is fair to namespaces: they take turns, and each has its keys in the order of arrival. So the keys
- * of one namespace, in any number, delay those of another by one turn of each waiting namespace.
+ * A queue of distinct keys that is fair to namespaces: they take turns, and each has its keys in
+ * the order of arrival. So the keys of one namespace, in any number, delay those of another by one
+ * turn of each waiting namespace.
  */
 
 export class FairFifo {
@@ -65,8 +66,8 @@ export class FairFifo {
 }
 
 /**
- * A FIFO queue of distinct keys. It keeps one iterator: a new iterator of a Set skips all deleted entries first, which for 100,000
- * keys takes seconds.
+ * A FIFO queue of distinct keys. It keeps one iterator: a new iterator of a Set skips all deleted
+ * entries first, which for 100,000 keys takes seconds.
  */
 export class UniqueFifo {
   readonly #keys = new Set<string>();

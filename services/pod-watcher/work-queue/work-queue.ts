@@ -1,10 +1,12 @@
 /**
- * A work queue of keys. A key that is added again while it waits is in the queue once; a key that is added while it is processed
- * is processed again afterwards; no key is processed twice at a time. So the work must read the current state by itself.
- * The queue is bounded by the number of distinct keys.
+ * A work queue of keys. A key that is added again while it waits is in the queue once; a key that
+ * is added while it is processed is processed again afterwards; no key is processed twice at a
+ * time. So the work must read the current state by itself. The queue is bounded by the number of
+ * distinct keys.
  *
- * The queue is fair: namespaces take turns, and a processed key goes behind all waiting keys of its namespace. Slow work is logged
- * with its key. After some milliseconds of work the queue yields to the event loop.
+ * The queue is fair: namespaces take turns, and a processed key goes behind all waiting keys of its
+ * namespace. Slow work is logged with its key. After some milliseconds of work the queue yields to
+ * the event loop.
  */
 import { backoffMs } from '../../../lib/process/abortable.ts';
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
@@ -23,7 +25,10 @@ export interface WorkQueueOptions {
   readonly work: (key: string) => Promise<Outcome>;
   /** The namespace of a key; "" for none. Default: what precedes the first slash. */
   readonly namespaceOf?: (key: string) => string;
-  /** Which keys have low priority: while other keys are ready, one in nine is of them. Default: none. */
+  /**
+   * Which keys have low priority: while other keys are ready, one in nine is of them. Default:
+   * none.
+   */
   readonly canWait?: (key: string) => boolean;
   /** The clock for the duration of work, in milliseconds. Default: performance.now(). */
   readonly now?: () => number;
@@ -123,7 +128,8 @@ export class WorkQueue {
       if (this.#ready.size + this.#lowPriority.size === 0 || this.#isSliceOver()) return;
       const key = this.#take();
       if (key === undefined) return;
-      // A key is queued twice if its namespace became known late, or if it has a turn of another namespace.
+      // A key is queued twice if its namespace became known late, or if it has a turn of another
+      // namespace.
       if (this.#working.has(key)) this.#dirty.add(key);
       else {
         this.#working.add(key);
@@ -200,8 +206,9 @@ export class WorkQueue {
   }
 
   /**
-   * The watch of the allocator or of the API server logs once that it is unavailable, so this does not log it for each key. An
-   * error that a retry does not fix is logged at first, and then every 20 attempts.
+   * The watch of the allocator or of the API server logs once that it is unavailable, so this does
+   * not log it for each key. An error that a retry does not fix is logged at first, and then every
+   * 20 attempts.
    */
   #logFailure(error: unknown, key: string): void {
     const tries = this.tries(key);

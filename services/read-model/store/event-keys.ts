@@ -24,8 +24,8 @@ export interface EventKeyResolver {
 }
 
 /**
- * Returns the resolver. Call it for each event in the order of the log, in the transaction that stores the event: it also updates
- * the rows of current allocations and bindings.
+ * Returns the resolver. Call it for each event in the order of the log, in the transaction that
+ * stores the event: it also updates the rows of current allocations and bindings.
  */
 export function createEventKeyResolver(database: DatabaseSync): EventKeyResolver {
   const sources = {
@@ -109,8 +109,8 @@ const noSubject = (): Subject => ({ attachment: undefined, owner: null, node: nu
 const maxKnownRows = 20_000;
 
 /**
- * Returns the key of the row with these values, and inserts the row if it is missing. Rows are never deleted. A row of a transaction
- * that was rolled back must not stay known: see `forget`.
+ * Returns the key of the row with these values, and inserts the row if it is missing. Rows are
+ * never deleted. A row of a transaction that was rolled back must not stay known: see `forget`.
  */
 function rowSource(database: DatabaseSync, table: string, columns: readonly string[]): RowSource {
   const same = columns.map((column) => `${column} = ?`).join(' AND ');

@@ -1,4 +1,7 @@
-/** `make e2e-chart`: the chart on one node with Helm 3, and on two with Helm 4, by the commands of docs/install.md. */
+/**
+ * `make e2e-chart`: the chart on one node with Helm 3, and on two with Helm 4, by the commands of
+ * docs/install.md.
+ */
 import { expect } from 'chai';
 import type { Worker } from '../../harness/node/worker.ts';
 import { probeNodeSupport } from '../../harness/node/node-support.ts';

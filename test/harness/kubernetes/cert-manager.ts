@@ -1,4 +1,7 @@
-/** cert-manager's controllers, without ACME, on a real API server, and its CustomResourceDefinitions. */
+/**
+ * cert-manager's controllers, without ACME, on a real API server, and its
+ * CustomResourceDefinitions.
+ */
 import { join } from 'node:path';
 import { findFreePort } from '../processes/free-ports.ts';
 import { probeHttp } from '../processes/readiness-probes.ts';
@@ -18,8 +21,8 @@ export interface CertManager extends Server {
 }
 
 /**
- * Starts the controllers with the permissions of a cluster administrator. Resolves when they have reconciled an Issuer.
- * There is no webhook: the API server checks only the schemas.
+ * Starts the controllers with the permissions of a cluster administrator. Resolves when they have
+ * reconciled an Issuer. There is no webhook: the API server checks only the schemas.
  */
 export async function startCertManager(
   run: Run,

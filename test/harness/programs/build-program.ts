@@ -1,7 +1,8 @@
 /**
- * Builds programs from the Go modules in test/tools. A pin file beside each program records what it was built from: a
- * changed version causes a new build, a mere checkout does not. Builds run one after the other, because two at the same
- * time share the cores and compile the same packages twice.
+ * Builds programs from the Go modules in test/tools. A pin file beside each program records what it
+ * was built from: a changed version causes a new build, a mere checkout does not. Builds run one
+ * after the other, because two at the same time share the cores and compile the same packages
+ * twice.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,8 +16,8 @@ import { formatDuration, printProgress, showElapsed } from '../progress.ts';
 const buildLimitMs = 60 * 60_000;
 
 /**
- * The linker drops debug data anyway (`-s -w`): a compiler that writes none saves a tenth of the time. So does a rarer
- * garbage collection of the compiler, for 1 GB of memory.
+ * The linker drops debug data anyway (`-s -w`): a compiler that writes none saves a tenth of the
+ * time. So does a rarer garbage collection of the compiler, for 1 GB of memory.
  */
 const compilerFlags = '-gcflags=all=-dwarf=false';
 const compilerEnvironment = { CGO_ENABLED: '0', GOWORK: 'off', GOGC: '400' };
@@ -34,8 +35,8 @@ export function isBuilt(name: ProgramName, folder: string): boolean {
 }
 
 /**
- * Builds the programs that the folder does not have: those of one Go module with one call of the compiler. Needs Go, and
- * the Go module proxy for modules that are not in Go's cache.
+ * Builds the programs that the folder does not have: those of one Go module with one call of the
+ * compiler. Needs Go, and the Go module proxy for modules that are not in Go's cache.
  * @throws Error with the last lines of the compiler when it fails.
  */
 export async function buildPrograms(names: readonly ProgramName[], { into, signal }: BuildOptions): Promise<void> {
@@ -52,7 +53,10 @@ export async function buildPrograms(names: readonly ProgramName[], { into, signa
   );
 }
 
-/** The folder of a Go module's sources, of the version and hash in test/tools. Downloads it if Go's cache lacks it. */
+/**
+ * The folder of a Go module's sources, of the version and hash in test/tools. Downloads it if Go's
+ * cache lacks it.
+ */
 export async function moduleFolder(tools: GoModule['name'], name: string): Promise<string> {
   const answer = await mustRun('go', ['mod', 'download', '-json', name], {
     folder: join(root, 'test', 'tools', tools),

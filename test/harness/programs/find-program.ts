@@ -1,11 +1,15 @@
 /**
  * Finds the programs that demo and tests start. The search takes the first of
- *   1. an environment variable: ETCD_BIN, ETCDCTL_BIN, ETCDUTL_BIN, KUBE_APISERVER_BIN, KUBE_CONTROLLER_MANAGER_BIN,
- *      KUBE_SCHEDULER_BIN, KUBELET_BIN, KUBECTL_BIN, KUBE_PROXY_BIN, COREDNS_BIN, CRANE_BIN, CNITOOL_BIN, GRPCURL_BIN, VERSITYGW_BIN,
- *      HELM_BIN, HELM3_BIN, CERT_MANAGER_BIN, PROCESS_TIMER_BIN, WHEREABOUTS_BIN (files), CNI_PLUGINS_DIR (the folder of the reference plugins);
+ *   1. an environment variable: ETCD_BIN, ETCDCTL_BIN, ETCDUTL_BIN, KUBE_APISERVER_BIN,
+ *     KUBE_CONTROLLER_MANAGER_BIN,
+ *      KUBE_SCHEDULER_BIN, KUBELET_BIN, KUBECTL_BIN, KUBE_PROXY_BIN, COREDNS_BIN, CRANE_BIN,
+ *      CNITOOL_BIN, GRPCURL_BIN, VERSITYGW_BIN, HELM_BIN, HELM3_BIN, CERT_MANAGER_BIN,
+ *      PROCESS_TIMER_BIN, WHEREABOUTS_BIN (files), CNI_PLUGINS_DIR (the folder of the reference
+ *      plugins);
  *   2. the folder KUBEBUILDER_ASSETS;  3. PATH;  4. the project's `.cache/bin`;
- * else it builds the program from the pinned Go modules in test/tools into `.cache/bin`. It skips a version on PATH that
- * is out of range, and logs that. Such a version in a variable is an error, because the user chose it.
+ * else it builds the program from the pinned Go modules in test/tools into `.cache/bin`. It skips a
+ * version on PATH that is out of range, and logs that. Such a version in a variable is an error,
+ * because the user chose it.
  */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -45,7 +49,8 @@ function defaultEnvironment(signal?: AbortSignal): SearchEnvironment {
 
 /**
  * Returns the path of a program. A process searches (or builds) it one time.
- * @throws Error when the program in the user's variable is missing or out of range, or the build fails.
+ * @throws Error when the program in the user's variable is missing or out of range, or the build
+ * fails.
  */
 export function findProgram(name: ProgramName, signal?: AbortSignal): Promise<string> {
   return searchOnce(name, () => searchProgram(name, defaultEnvironment(signal)));
@@ -56,7 +61,10 @@ export function findPlugins(signal?: AbortSignal): Promise<string> {
   return searchOnce('plugins', () => searchPlugins(defaultEnvironment(signal)));
 }
 
-/** Finds programs ahead of their use; builds the missing ones together. @throws as `findProgram`. */
+/**
+ * Finds programs ahead of their use; builds the missing ones together.
+ * @throws as `findProgram`.
+ */
 export async function findPrograms(targets: readonly SearchTarget[], signal?: AbortSignal): Promise<void> {
   const search = searchAll(targets, defaultEnvironment(signal));
   await Promise.all(targets.map((target) => searchOnce(target, async () => pathOf(target, await search))));

@@ -1,7 +1,13 @@
-/** The programs that demo and tests start: the variable that selects one, the versions in range, and the Go package. */
+/**
+ * The programs that demo and tests start: the variable that selects one, the versions in range, and
+ * the Go package.
+ */
 import type { VersionRange } from './version.ts';
 
-/** A Go module in test/tools/<name>; its go.mod and go.sum pin the versions. It may have a program of its own. */
+/**
+ * A Go module in test/tools/<name>; its go.mod and go.sum pin the versions. It may have a program
+ * of its own.
+ */
 export interface GoModule {
   readonly name:
     | 'cert-manager'
@@ -24,7 +30,10 @@ export interface ProgramEntry {
   /** Environment variable with the program's file (for a CNI plugin: its folder). */
   readonly variable: string;
   readonly variableKind: 'file' | 'folder';
-  /** The arguments that print its version, and the range of usable versions; without it, all are usable. */
+  /**
+   * The arguments that print its version, and the range of usable versions; without it, all are
+   * usable.
+   */
   readonly version?: { readonly args: readonly string[]; readonly range: VersionRange };
   readonly module: GoModule;
   readonly package: string;
@@ -243,5 +252,7 @@ export type ProgramName = keyof typeof programCatalog;
 
 export const programNames = Object.keys(programCatalog) as ProgramName[];
 
-/** The CNI project's reference plugins. All come from one folder, because CNI_PATH lists folders. */
+/**
+ * The CNI project's reference plugins. All come from one folder, because CNI_PATH lists folders.
+ */
 export const pluginNames = programNames.filter((name) => programCatalog[name].variable === 'CNI_PLUGINS_DIR');

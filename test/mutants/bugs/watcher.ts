@@ -1,4 +1,7 @@
-/** Mistakes in the pod-watcher: what ends an allocation, who gets one, and what Kubernetes shows of it. */
+/**
+ * Mistakes in the pod-watcher: what ends an allocation, who gets one, and what Kubernetes shows of
+ * it.
+ */
 import type { PlantedBug } from '../planted-bug.ts';
 
 const pods = ['services/pod-watcher/controllers/pods/**/*.unit.spec.ts'];

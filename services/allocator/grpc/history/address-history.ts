@@ -1,6 +1,7 @@
 /**
- * The history of one address. Each event names the event before it of each address (`before`). The query starts at the last event
- * of the claim and follows these links, one read per event. At a dropped claim it continues at the event that dropped the claim.
+ * The history of one address. Each event names the event before it of each address (`before`). The
+ * query starts at the last event of the claim and follows these links, one read per event. At a
+ * dropped claim it continues at the event that dropped the claim.
  */
 import { IpledgerError, isPositionGone } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
@@ -33,10 +34,15 @@ export interface AddressHistoryQuery {
   readonly page: PageRequest;
 }
 
-/** Per Subnet, the next event to read. −n: the last event before n that dropped the claim is next. */
+/**
+ * Per Subnet, the next event to read. −n: the last event before n that dropped the claim is next.
+ */
 type Cursors = Map<string, Seq>;
 
-/** Where the history begins in one Subnet: the last event of the claim (0: no claim), and the last drops of the Subnet. */
+/**
+ * Where the history begins in one Subnet: the last event of the claim (0: no claim), and the last
+ * drops of the Subnet.
+ */
 interface HistoryStart {
   readonly last: Seq;
   readonly dropped: readonly Seq[];
@@ -44,7 +50,8 @@ interface HistoryStart {
 
 /**
  * Returns one page.
- * @throws IpledgerError ADDRESS_UNKNOWN; LEDGER_DAMAGED where an event is missing; what the ledger throws.
+ * @throws IpledgerError ADDRESS_UNKNOWN; LEDGER_DAMAGED where an event is missing; what the ledger
+ * throws.
  */
 export async function getAddressHistory(
   allocator: AllocatorContext,
@@ -129,7 +136,8 @@ async function readPage(
   let bytes = 0;
   const isOver = (step: number): boolean =>
     step >= maxSteps || bytes > maxPageBytes || (step > 0 && performance.now() > end);
-  // Events that were dropped, or are sealed without an archive, end the page. The next page fails with the error.
+  // Events that were dropped, or are sealed without an archive, end the page. The next page fails
+  // with the error.
   const unlessGone = (error: unknown): undefined => {
     if (!isPositionGone(error) || (events.length === 0 && page.token !== '')) throw error;
   };
@@ -176,7 +184,10 @@ function unexpectedEvent(query: AddressHistoryQuery, seq: Seq): IpledgerError {
 
 const writeCursors = (cursors: Cursors): string => [...cursors].map(([subnet, seq]) => `${subnet}=${seq}`).join(',');
 
-/** @throws IpledgerError INVALID_REQUEST for a token with an event or a Subnet that no reply can contain. */
+/**
+ * @throws IpledgerError INVALID_REQUEST for a token with an event or a Subnet that no reply can
+ * contain.
+ */
 function readCursors(token: string, starts: ReadonlyMap<string, HistoryStart>): Cursors {
   return new Map(
     token.split(',').map((part) => {

@@ -1,4 +1,7 @@
-/** Ledger.History: the events of one address, Pod, owner, node or Subnet, newest first. Ledger.Why: those of a Pod name. */
+/**
+ * Ledger.History: the events of one address, Pod, owner, node or Subnet, newest first. Ledger.Why:
+ * those of a Pod name.
+ */
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
@@ -60,7 +63,10 @@ async function scanLog(
   return { position: positionMessage(head), ...found };
 }
 
-/** Scans the log backwards from `newest` for one page. The token is the event at which the next page begins. */
+/**
+ * Scans the log backwards from `newest` for one page. The token is the event at which the next page
+ * begins.
+ */
 async function searchHistoryPage(
   { replica: { ledger, state } }: AllocatorContext,
   newest: Seq,

@@ -13,7 +13,8 @@ import { checkpointVerifierOf, verifyTask } from '../../threads/verify-task.ts';
 import type { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 
 /**
- * Returns the current head, signed. Only the writer signs: a standby may not have applied the last key rotation.
+ * Returns the current head, signed. Only the writer signs: a standby may not have applied the last
+ * key rotation.
  * @throws IpledgerError NO_CHECKPOINT_KEY; NOT_WRITER.
  */
 export async function createCheckpoint(
@@ -31,7 +32,10 @@ export async function createCheckpoint(
   return { position: positionMessage(head), note: signCheckpoint(head, signer), verifierKey: signer.verifier.text };
 }
 
-/** Streams the stored lines of the log, all or a range. @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_DAMAGED; UNAVAILABLE. */
+/**
+ * Streams the stored lines of the log, all or a range.
+ * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_DAMAGED; UNAVAILABLE.
+ */
 export async function* streamExport(
   ledger: Ledger,
   { fromSeq, toSeq }: api.ExportRequest,
@@ -43,7 +47,8 @@ export async function* streamExport(
 }
 
 /**
- * Compares the log, the keys beside it and checkpoints. Streams the progress, and at the end the findings.
+ * Compares the log, the keys beside it and checkpoints. Streams the progress, and at the end the
+ * findings.
  * @throws IpledgerError INVALID_REQUEST; OVERLOADED; UNAVAILABLE.
  */
 export async function* streamVerification(

@@ -1,4 +1,7 @@
-/** Ledger.GetStatus: the head, the oldest readable event, the freeze if there is one, and why nothing can be written. */
+/**
+ * Ledger.GetStatus: the head, the oldest readable event, the freeze if there is one, and why
+ * nothing can be written.
+ */
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
@@ -47,8 +50,8 @@ export async function getStatus(
 }
 
 /**
- * The oldest readable event: that with which the history begins if nothing is sealed or the archive is available, else the first live
- * one. An unavailable or damaged archive is no error here.
+ * The oldest readable event: that with which the history begins if nothing is sealed or the archive
+ * is available, else the first live one. An unavailable or damaged archive is no error here.
  */
 export async function readOldestEnvelope(
   ledger: EventReader,

@@ -28,13 +28,18 @@ const eventsPerPiece = 50;
 export interface Watched {
   readonly allocator: AllocatorContext;
   readonly encoded: EncodedEvents;
-  /** Events are parsed and encoded in these, so that streams do not delay the writer, however many there are. */
+  /**
+   * Events are parsed and encoded in these, so that streams do not delay the writer, however many
+   * there are.
+   */
   readonly turns: SharedTurns;
 }
 
 /**
- * Streams complete commands, and of each the events that match the request. A reply with events is encoded.
- * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_FROZEN; LEDGER_DAMAGED; UNAVAILABLE when this replica cannot follow the log.
+ * Streams complete commands, and of each the events that match the request. A reply with events is
+ * encoded.
+ * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_FROZEN; LEDGER_DAMAGED; UNAVAILABLE
+ * when this replica cannot follow the log.
  */
 export async function* streamEvents(
   { allocator, encoded, turns }: Watched,
@@ -97,7 +102,10 @@ function readTypes(types: readonly string[]): readonly string[] {
   throw new IpledgerError('INVALID_REQUEST', `types: ${unknown} is not an event type: use ${eventTypes.join(', ')}`);
 }
 
-/** A keepalive means that there are no new events. A standby that cannot follow the log must not send one. */
+/**
+ * A keepalive means that there are no new events. A standby that cannot follow the log must not
+ * send one.
+ */
 function rejectIfLagging({ replica, follower }: AllocatorContext): void {
   const lagMs = follower()?.lagMs ?? 0;
   if (lagMs > maxLagMs)
@@ -168,7 +176,10 @@ function notDense(from: Seq, expected: Seq, found: Seq): IpledgerError {
   return new IpledgerError('LEDGER_DAMAGED', `the log is not dense: event ${found} follows ${expected - 1}`);
 }
 
-/** Splits events where a reply is full, but never inside a command. A command is at most one etcd transaction. */
+/**
+ * Splits events where a reply is full, but never inside a command. A command is at most one etcd
+ * transaction.
+ */
 function* splitIntoReplies(events: readonly StoredEvent[]): Generator<readonly StoredEvent[]> {
   let [first, bytes] = [0, 0];
   for (let index = 0; index < events.length; index++) {
@@ -183,7 +194,10 @@ function* splitIntoReplies(events: readonly StoredEvent[]): Generator<readonly S
   if (first < events.length) yield events.slice(first);
 }
 
-/** Work of many callers in small pieces: all callers together have a share of each turn of the event loop. */
+/**
+ * Work of many callers in small pieces: all callers together have a share of each turn of the event
+ * loop.
+ */
 export class SharedTurns {
   readonly #shareMs: number;
   readonly #waiting: (() => void)[] = [];
@@ -192,7 +206,10 @@ export class SharedTurns {
     this.#shareMs = shareMs;
   }
 
-  /** Does a piece of work in a later turn, after the pieces that wait already. Resolves or rejects as the piece does. */
+  /**
+   * Does a piece of work in a later turn, after the pieces that wait already. Resolves or rejects
+   * as the piece does.
+   */
   do<Result>(piece: () => Result): Promise<Result> {
     return new Promise((resolve) => {
       // A promise executor turns what the piece throws into a rejection.
@@ -208,7 +225,10 @@ export class SharedTurns {
   }
 }
 
-/** Waits for the next commit. A stream of Watch waits after each one, so a wait creates no signal and no error. */
+/**
+ * Waits for the next commit. A stream of Watch waits after each one, so a wait creates no signal
+ * and no error.
+ */
 export class CommitWaiter {
   readonly #signal: AbortSignal;
   readonly #stop: () => void;
@@ -235,7 +255,10 @@ export class CommitWaiter {
     return this.#hasCommitted;
   }
 
-  /** Resolves when there was a commit since the last `reset`, after `ms` milliseconds, or with the signal. One wait at a time. */
+  /**
+   * Resolves when there was a commit since the last `reset`, after `ms` milliseconds, or with the
+   * signal. One wait at a time.
+   */
   async wait(ms: number): Promise<void> {
     if (this.#hasCommitted || this.#signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,9 +1,10 @@
 /**
- * The Pod controller: allocates addresses for Pods that need them, and releases what ended Pods hold. It issues one command at a
- * time for each Pod name.
+ * The Pod controller: allocates addresses for Pods that need them, and releases what ended Pods
+ * hold. It issues one command at a time for each Pod name.
  *
- * Level-triggered: each reconciliation reads the Pod's current state and the allocations that its name holds; it does not
- * depend on the events in between. pod-termination.ts holds the evidence that a Pod has ended, waiters.ts the Pods that wait.
+ * Level-triggered: each reconciliation reads the Pod's current state and the allocations that its
+ * name holds; it does not depend on the events in between. pod-termination.ts holds the evidence
+ * that a Pod has ended, waiters.ts the Pods that wait.
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Informer, keyOf, type ObjectChange } from '../../../../lib/kubernetes/client/informer.ts';
@@ -198,7 +199,10 @@ export class PodController implements LedgerSubscriber {
     this.#queue.add(key);
   }
 
-  /** Concerns the Pod if it waits to release what was bound; concerns other Pods if the Pod no longer holds the address. */
+  /**
+   * Concerns the Pod if it waits to release what was bound; concerns other Pods if the Pod no
+   * longer holds the address.
+   */
   #onUnbound(event: Extract<LedgerEvent, { kind: 'unbound' }>): void {
     const { namespace, pod, subnet, addresses } = event;
     const key = keyOf({ namespace, name: pod });
@@ -272,7 +276,10 @@ export class PodController implements LedgerSubscriber {
     this.#enqueueAbsent();
   }
 
-  /** All names that hold allocations and have no Pod. The mass-deletion guard may halt or resume their releases. */
+  /**
+   * All names that hold allocations and have no Pod. The mass-deletion guard may halt or resume
+   * their releases.
+   */
   #enqueueAbsent(): void {
     for (const key of this.#termination.checkMassDeletion()) this.#queue.add(key);
   }

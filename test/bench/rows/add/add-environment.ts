@@ -1,4 +1,7 @@
-/** The environment of the ADD rows: etcd, an allocator, and the agent of one node as its image has it. */
+/**
+ * The environment of the ADD rows: etcd, an allocator, and the agent of one node as its image has
+ * it.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleAgent } from '../../../../build/bundle/bundle-programs.ts';
@@ -27,7 +30,10 @@ export interface SmallLedger {
   readonly run: Run;
   /** "host:port" of the allocator. */
   readonly endpoint: string;
-  /** Allocates one address to each of as many new Pods, and returns their names. The uid of a Pod is its name. */
+  /**
+   * Allocates one address to each of as many new Pods, and returns their names. The uid of a Pod is
+   * its name.
+   */
   allocate(count: number, subnet?: string): Promise<readonly string[]>;
   /** Adds a Subnet for the same NICs. */
   addSubnet(name: string, spec: MessageInput<SubnetSpec>): Promise<void>;

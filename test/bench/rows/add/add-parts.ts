@@ -1,4 +1,7 @@
-/** The parts of one ADD, each measured alone: the process, its call of a socket, and the call of the allocator with its append. */
+/**
+ * The parts of one ADD, each measured alone: the process, its call of a socket, and the call of the
+ * allocator with its append.
+ */
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { call } from '../../../../lib/grpc/calls.ts';

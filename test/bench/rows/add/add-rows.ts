@@ -1,4 +1,6 @@
-/** CNI ADD, one at a time and concurrent, with the durable bind; and the memory of an agent at rest. */
+/**
+ * CNI ADD, one at a time and concurrent, with the durable bind; and the memory of an agent at rest.
+ */
 import { residentMiB } from '../../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { alternate, createMeasurement, type Goal, median, type Measurement } from '../../measurement.ts';

@@ -1,4 +1,7 @@
-/** Allocation and ADD of new Pods, beside the plugin whereabouts: single, 50 at once, and a workload that fills its Subnet. */
+/**
+ * Allocation and ADD of new Pods, beside the plugin whereabouts: single, 50 at once, and a workload
+ * that fills its Subnet.
+ */
 import type { BenchOptions } from '../../bench-row.ts';
 import { alternate, createMeasurement, measureTime, type Measurement } from '../../measurement.ts';
 import type { AddEnvironment } from './add-environment.ts';
@@ -56,7 +59,10 @@ export async function measurePeer(
   return [...measured, createMeasurement({ name: 'whereabouts full', what, ...once, goal: { atMost: 0.5 } })];
 }
 
-/** Milliseconds for each Pod. @param addBurst resolves to the milliseconds of its allocations and ADDs */
+/**
+ * Milliseconds for each Pod.
+ * @param addBurst resolves to the milliseconds of its allocations and ADDs
+ */
 async function msOfPod({ bursts, podsOfBurst }: Workload, addBurst: () => Promise<number>): Promise<number> {
   let ms = 0;
   for (let index = 0; index < bursts; index++) ms += await addBurst();

@@ -1,4 +1,7 @@
-/** ADDs of IPAM plugins, as a main plugin such as macvlan sends them: ours, and the reference plugins `static` and `host-local`. */
+/**
+ * ADDs of IPAM plugins, as a main plugin such as macvlan sends them: ours, and the reference
+ * plugins `static` and `host-local`.
+ */
 import { join } from 'node:path';
 import { kubeOvnPlugin, pluginProcess, podArgs } from '../../../harness/cni.ts';
 import { findPlugins } from '../../../harness/programs/find-program.ts';
@@ -27,7 +30,10 @@ interface Plugin {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** ADDs for Pods, one after the other or all at once. @throws Error with the output of a plugin that fails */
+/**
+ * ADDs for Pods, one after the other or all at once.
+ * @throws Error with the output of a plugin that fails
+ */
 export type AddPods = (pods: readonly string[], options?: { readonly atOnce?: boolean }) => Promise<Adds>;
 
 /** Our plugin and agent, with the durable bind. */

@@ -1,4 +1,7 @@
-/** The peer whereabouts: an IPAM plugin that allocates in objects of the Kubernetes API, under one Lease of the cluster. */
+/**
+ * The peer whereabouts: an IPAM plugin that allocates in objects of the Kubernetes API, under one
+ * Lease of the cluster.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCluster } from '../../../harness/kubernetes/cluster.ts';
@@ -18,7 +21,10 @@ export interface Range {
   readonly range_end?: string;
 }
 
-/** Starts an API server with its CustomResourceDefinitions. Returns the ADDs of the plugin in a range, with its default settings. */
+/**
+ * Starts an API server with its CustomResourceDefinitions. Returns the ADDs of the plugin in a
+ * range, with its default settings.
+ */
 export async function openWhereabouts(run: Run): Promise<(range: Range) => AddPods> {
   const [file, folder, cluster] = await Promise.all([
     findProgram('whereabouts'),

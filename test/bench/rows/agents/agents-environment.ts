@@ -1,4 +1,7 @@
-/** Three allocators that review tokens, and processes with the agents of many nodes, whose Pods are all bound. */
+/**
+ * Three allocators that review tokens, and processes with the agents of many nodes, whose Pods are
+ * all bound.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -31,9 +34,14 @@ export interface AgentsEnvironment {
   readonly run: Run;
   readonly allocators: readonly AllocatorServer[];
   findStandby(): Promise<AllocatorServer>;
-  /** The first agents end and start again. Resolves when all have what an agent reads at its start. */
+  /**
+   * The first agents end and start again. Resolves when all have what an agent reads at its start.
+   */
   restartAgents(count: number): Promise<void>;
-  /** The agent of another node binds its Pod and ends the binding, while `isNeeded`. Resolves to the ms that each bind waited. */
+  /**
+   * The agent of another node binds its Pod and ends the binding, while `isNeeded`. Resolves to the
+   * ms that each bind waited.
+   */
   bindWhile(isNeeded: (bound: number) => boolean): Promise<number[]>;
 }
 

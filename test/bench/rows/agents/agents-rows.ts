@@ -1,4 +1,7 @@
-/** Many node agents: what they cost three allocators at rest, and how long another agent's bind waits while they restart. */
+/**
+ * Many node agents: what they cost three allocators at rest, and how long another agent's bind
+ * waits while they restart.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds, residentMiB } from '../../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
@@ -11,7 +14,10 @@ interface Size {
   /** Agents that restart at once. */
   readonly restarts: number;
   readonly binds: number;
-  /** An agent at rest calls an allocator after one to three minutes: a shorter time shows connections only. */
+  /**
+   * An agent at rest calls an allocator after one to three minutes: a shorter time shows
+   * connections only.
+   */
   readonly restMs: number;
   readonly settleMs: number;
 }

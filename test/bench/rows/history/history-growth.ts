@@ -1,6 +1,7 @@
 /**
- * How queries of old events grow with the log, with an archive: who-had, the history of an address, a period, and verification, each in
- * logs of two or three sizes of one run. The figure is how many times as long a query takes in a log of ten times the events.
+ * How queries of old events grow with the log, with an archive: who-had, the history of an address,
+ * a period, and verification, each in logs of two or three sizes of one run. The figure is how many
+ * times as long a query takes in a log of ten times the events.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

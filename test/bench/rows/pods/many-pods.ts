@@ -1,6 +1,7 @@
 /**
- * The row of a pod-watcher with as many Pods as a large cluster has, all of one namespace: its start, its memory, and how long a new
- * Pod waits for its annotations while many others are released, and after a restart of the API server. Then all kinds are listed again.
+ * The row of a pod-watcher with as many Pods as a large cluster has, all of one namespace: its
+ * start, its memory, and how long a new Pod waits for its annotations while many others are
+ * released, and after a restart of the API server. Then all kinds are listed again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, connectDefaultApi } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -31,7 +32,10 @@ const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
   long: withPods(100_000),
 };
 const probesPerSecond = 20;
-/** As fast as a large node pool ends. Without a rate, the deletions themselves take the CPU of the API server. */
+/**
+ * As fast as a large node pool ends. Without a rate, the deletions themselves take the CPU of the
+ * API server.
+ */
 const releasesPerSecond = 100;
 const pollMs = 250;
 const silenceMs = 120_000;
@@ -79,7 +83,10 @@ export async function measureManyPods(
   record(createMeasurement({ name: 'watcher-100k rss', what: memory, ours: peak, goal: { atMost: 600 } }));
 }
 
-/** Creates Pods, half of them in each network, and waits until each has its IP object. That is written after its annotations. */
+/**
+ * Creates Pods, half of them in each network, and waits until each has its IP object. That is
+ * written after its annotations.
+ */
 async function populate(environment: PodStack, names: readonly string[]): Promise<void> {
   const { api, run } = environment;
   const before = await countIpObjects(api, run.signal);
@@ -100,7 +107,10 @@ async function countIpObjects(api: Api, signal: AbortSignal): Promise<number> {
   return (list['items'] as unknown[]).length + Number(asRecord(list['metadata'])['remainingItemCount'] ?? 0);
 }
 
-/** Creates Pods at a steady rate, over connections of its own. Returns the milliseconds until each is annotated. */
+/**
+ * Creates Pods at a steady rate, over connections of its own. Returns the milliseconds until each
+ * is annotated.
+ */
 async function probe({ stack, run }: PodStack, prefix: string, count: number): Promise<number[]> {
   const api = await connectDefaultApi({ kubeconfig: stack.cluster.kubeconfig });
   const labels = { probe: prefix };
@@ -145,7 +155,10 @@ async function atRate<Item, Result>(
   return Promise.all(started);
 }
 
-/** From exec to the IP object of a Pod that was created before, and that the watcher reaches after all others. */
+/**
+ * From exec to the IP object of a Pod that was created before, and that the watcher reaches after
+ * all others.
+ */
 async function measureStart(environment: PodStack): Promise<number> {
   const { stack, api } = environment;
   const { signal } = environment.run;

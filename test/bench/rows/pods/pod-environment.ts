@@ -1,4 +1,7 @@
-/** The environment of the rows about Pods: a complete stack with its own Kubernetes API, and an observer of Pods and IP objects. */
+/**
+ * The environment of the rows about Pods: a complete stack with its own Kubernetes API, and an
+ * observer of Pods and IP objects.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';

@@ -1,4 +1,6 @@
-/** Follows the Pods of a namespace and all IP objects. Reports when a Pod shows all its addresses. */
+/**
+ * Follows the Pods of a namespace and all IP objects. Reports when a Pod shows all its addresses.
+ */
 import { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
 import { createLogger } from '../../../../lib/process/log.ts';

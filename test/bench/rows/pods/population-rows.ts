@@ -1,4 +1,7 @@
-/** The rows of a pod-watcher that holds many Pods: its start, a steady churn beside them, and its memory. */
+/**
+ * The rows of a pod-watcher that holds many Pods: its start, a steady churn beside them, and its
+ * memory.
+ */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { createPods } from '../../../scale/pod-batch.ts';
 import { enableHeapProbes } from '../../../scale/heap.ts';
@@ -19,7 +22,9 @@ interface Plan {
   /** Allocations during the churn that precedes the memory rows. */
   readonly allocations: number;
   readonly churn: ChurnPlan;
-  /** Until the programs are idle, and have collected garbage: see lib/process/idle-collection.ts. */
+  /**
+   * Until the programs are idle, and have collected garbage: see lib/process/idle-collection.ts.
+   */
   readonly restMs: number;
 }
 
@@ -84,7 +89,8 @@ async function measurePopulation(
       const slope = Math.max(1, grown) / (many - few);
       const what = 'bytes of live heap for an allocation, with its Pod and its IP object';
       record(createMeasurement({ name: 'memory-watcher', what, ours: [slope], goal: { atMost: 900 } }));
-      // The collections have returned memory, and the probe takes some: the other rows measure programs without both.
+      // The collections have returned memory, and the probe takes some: the other rows measure
+      // programs without both.
       heaps.end();
       await stack.allocator.restart();
       await stack.watcher.restart();

@@ -1,6 +1,6 @@
 /**
- * The start of a pod-watcher beside many Pods with nothing to change: from exec to the IP object of one Pod that was created before,
- * and that the watcher reaches after all others.
+ * The start of a pod-watcher beside many Pods with nothing to change: from exec to the IP object of
+ * one Pod that was created before, and that the watcher reaches after all others.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ import type { PodTimes } from './pod-times.ts';
 
 const run = promisify(execFile);
 
-/** @param pods the number of Pods that have one address each. @throws Error when a started watcher changed any other object */
+/**
+ * @param pods the number of Pods that have one address each.
+ * @throws Error when a started watcher changed any other object
+ */
 export async function measureWatcherStart(
   { stack, api, run: { signal } }: PodEnvironment,
   times: PodTimes,
@@ -44,7 +47,10 @@ export async function measureWatcherStart(
   return values;
 }
 
-/** The milliseconds in which a process lists Pods, IP objects and allocations, of which there are at least so many. */
+/**
+ * The milliseconds in which a process lists Pods, IP objects and allocations, of which there are at
+ * least so many.
+ */
 export async function listAndParse({ cluster, allocator }: Stack, objects: number): Promise<number> {
   const script = join(import.meta.dirname, 'list-and-parse.ts');
   const env = { ...process.env, NODE_OPTIONS: '', KUBECONFIG: cluster.kubeconfig };
