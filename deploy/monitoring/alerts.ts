@@ -193,7 +193,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerEtcdMemberDown',
     severity: 'warning',
-    // Also a member that only one allocator does not reach
+    // min: it also fires when a single allocator does not reach the member
     expression: 'min by (endpoint) (ipledger_etcd_member_answers) == 0',
     for: '2m',
     summary: 'Member {{ $labels.endpoint }} of etcd does not answer.',

@@ -20,7 +20,7 @@ export const archivePrefix = '/ipledger/archive/v1/';
  * has few.
  */
 const chunkBytes = 16 << 10;
-/** A transaction with these delays an append by a few milliseconds. */
+/** A transaction with so many chunks delays an append beside it by a few milliseconds. */
 const chunksPerPut = 8;
 /** The client accepts 32 MiB, and no value has more than 1.5 MiB. */
 const chunksPerRead = 16;

@@ -85,7 +85,10 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
   });
 }
 
-/** Ends the stream; the next begins at the first event. @throws IpledgerError LEDGER_DAMAGED */
+/**
+ * The error ends the stream of events, and the next stream begins at the first event.
+ * @throws IpledgerError LEDGER_DAMAGED if the store is damaged
+ */
 function assertUndamaged({ damage }: StoreOptions['model']): void {
   if (damage !== undefined) throw new IpledgerError('LEDGER_DAMAGED', damage);
 }

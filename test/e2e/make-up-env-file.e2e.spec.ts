@@ -49,7 +49,7 @@ describe('A terminal with the env file of `make up`', function () {
   });
 
   it('can apply every manifest of the folder in a dry run', async () => {
-    // Before any Subnet is in use: some manifests are variants of one Subnet on another network.
+    // This test is first, while no Subnet is in use: some manifests put one on another network.
     expect(await runInTerminal('kubectl apply --dry-run=server -o name -f .')).to.contain('pod/custom-routes-attach');
   });
 

@@ -26,8 +26,8 @@ describe('faults: kill -9 of any program', function () {
     await environment?.run.end();
   });
 
-  // Its restart loses the deletions that no watcher has seen. Of so many Pods nothing is released
-  // then: see docs/guarantees.md.
+  // A restart of the API server loses deletions that no watcher has seen. The guard against mass
+  // deletions then releases nothing: see docs/guarantees.md.
   const watchedBeforeApiServer = async (victims: readonly Server[]): Promise<void> => {
     const { stack, watchers } = environment;
     if (!victims.includes(stack.cluster.apiServer)) return;

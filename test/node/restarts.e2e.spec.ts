@@ -10,7 +10,6 @@ import type { NodeEnvironment } from './node-environment.ts';
 import { describeOnNodes } from './node-suite.ts';
 import { createWorkload, waitForPods, scaleWorkload } from './workloads.ts';
 
-/** Folder of pending DELs. */
 const pendingDelsFolder = '/var/lib/cni/ipledger';
 
 describeOnNodes('real nodes: restarts', (it) => {

@@ -104,7 +104,7 @@ describe('An IP object that reserves addresses', () => {
   const about = (parts: Parameters<typeof describeDisagreements>[0]): string[] =>
     describeDisagreements({ reservations, ...parts }).filter((line) => /^(IP |reservation:)/.test(line));
 
-  it('agrees while its Pod has one of both families, another MAC, or no allocation', () => {
+  it('is not reported while its Pod has only one of the two addresses, another MAC, or no allocation', () => {
     expect(about({ ips: [object] })).to.deep.equal([]);
     expect(about({ ips: [{ ...object, allocation: '' }], allocations: [], pods: [] })).to.deep.equal([]);
   });

@@ -42,7 +42,7 @@ describe('Verification of events that only a newer version of ipledger reads', (
   }
 
   for (const [name, how] of Object.entries({ version: newer, type: unheardOf }))
-    it(`reports no finding, and requires the newer version: another ${name}`, async () => {
+    it(`reports no finding, and requires an upgrade, for an unknown ${name}`, async () => {
       await write(how);
       const { code, message } = await failureOf(verifyLedger(ledger, { signal: never }));
       expect(code).to.equal('NOT_IMPLEMENTED');

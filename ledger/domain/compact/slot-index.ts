@@ -11,7 +11,7 @@ import { createTextHash } from '../../../lib/text-hash.ts';
 import { enlarged, grownCapacity } from './slots.ts';
 
 const initialCapacity = 16;
-/** Entries for each chain of full tables: to compare a hash is cheaper than more chains. */
+/** Average entries of a hash chain in a full table. More chains would cost more memory. */
 const perChain = 2;
 const none = -1;
 

@@ -35,7 +35,7 @@ export class EndedPods {
   readonly #byId = new SlotIndex();
   #end = 0;
 
-  /** @param maxChunks of which the oldest may be forgotten. */
+  /** @param maxChunks how many chunks are kept: a new one replaces the oldest */
   constructor(maxChunks = maxEndedChunks) {
     this.#maxChunks = maxChunks;
   }

@@ -217,8 +217,8 @@ export function epochPrefix(head: Head): string {
 
 /**
  * Parses the head of a ledger with all its claims.
- * @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever
- * match it; UnfinishedReplay
+ * @throws IpledgerError LEDGER_DAMAGED, also if the text is not canonical: appends compare it byte
+ *   by byte; UnfinishedReplay
  */
 export function parseHead(text: string): Head {
   const head = parseAnyHead(text);

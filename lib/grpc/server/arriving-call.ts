@@ -204,7 +204,7 @@ export class ArrivingCall {
     if (this.#received > this.#maxRequestBytes + prefixBytes) this.refuse(this.#tooLarge());
     else if (!this.#take(chunk.length + chunkBytes)) this.refuse(this.#overloaded());
     if (this.#refusal) return empty;
-    // A chunk is a slice of what the socket has read, 64 KiB. Only its own bytes are kept.
+    // A chunk is a slice of a read buffer of 64 KiB, which a small chunk would keep in memory.
     if (2 * chunk.length > chunk.buffer.byteLength) return chunk;
     const kept = Buffer.allocUnsafeSlow(chunk.length);
     chunk.copy(kept);

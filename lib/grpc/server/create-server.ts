@@ -28,8 +28,7 @@ export function createServer({
 }: ServerSettings): Server {
   const server = new Server({
     'grpc.max_receive_message_length': maxRequestBytes,
-    // The connections of agents stay open at rest: a new one costs as much as their pings of half
-    // an hour.
+    // Agents keep idle connections open: a new connection costs as much as half an hour of pings.
     'grpc.keepalive_time_ms': 120_000,
     'grpc.enable_channelz': 0,
     interceptors: [limitsInterceptor(log), ...(tls ? [authorizationInterceptor(log, tokens, refuseCaller)] : [])],

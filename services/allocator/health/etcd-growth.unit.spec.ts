@@ -21,7 +21,7 @@ describe('EtcdGrowth', () => {
     expect(daysLeft(181, (minute) => minute / 6)).to.equal(2_380 / 240);
   });
 
-  it('ignores what etcd compacts between', () => {
+  it('ignores growth within an hour that compaction frees again', () => {
     const sawtooth = (minute: number): number => Math.floor(minute / 60) * 10 + (minute % 60) * 30;
     expect(daysLeft(301, sawtooth)).to.equal((2_400 - 40) / 240);
   });

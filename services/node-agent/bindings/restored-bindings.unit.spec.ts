@@ -127,7 +127,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(allocator.lists).to.deep.equal([]);
   });
 
-  it('wait for the first reply after a start, without a request', async () => {
+  it('are restored only after a reply to another call, and cause no request before it', async () => {
     const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
     epoch = new LedgerEpoch(() => now);
     const waiting = createRestorePass({

@@ -43,7 +43,7 @@ describe('The settings of a NIC', () => {
     expect(await withSpec({ vlan: 'v7', logicalGateway: true })).to.include({ isUnderlay: true, providerNetwork: '' });
   });
 
-  it('are refused when an object is absent or invalid, with its name', async () => {
+  it('cannot be read if an object is absent or invalid, and the error names it', async () => {
     expect(await failureOf(read({ [podPath]: { metadata: {} } }))).to.contain('Subnet lan does not exist');
     const subnet = { spec: { vlan: 'v7' } };
     expect(await failureOf(read({ [podPath]: { metadata: {} }, [subnetPath]: subnet }))).to.contain(

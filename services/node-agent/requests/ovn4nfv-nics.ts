@@ -125,8 +125,8 @@ export interface ContainerNicsDeps {
 }
 
 /**
- * The NICs of a container that OVN4NFV requests made: those of its binding files and OVS ports;
- * without any, those that the ledger has. The Pod may be deleted already.
+ * Lists the NICs that OVN4NFV requests made for a container, by its binding files and OVS ports. If
+ * there are none, by the ledger. The Pod may be deleted already.
  * @throws IpledgerError when the allocator is unavailable
  */
 export async function nicsOfContainer(

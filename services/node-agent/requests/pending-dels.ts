@@ -1,7 +1,7 @@
 /**
- * Pending DELs: DELs that could not be done, because the agent or the allocator was unavailable, so
- * that their Pods can be deleted. Each is a file `<container>@<interface>.json`, written by the
- * plugin or the agent, and replayed by the agent of its socket (pending-del-replay.ts).
+ * Pending DELs: DELs that are saved because the agent or the allocator was unavailable. The runtime
+ * gets success, so the Pod can be deleted. Each is a file `<container>@<interface>.json` that the
+ * plugin or the agent writes. The agent that serves its socket replays it (pending-del-replay.ts).
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';

@@ -61,7 +61,7 @@ function addBridge(
   ];
 }
 
-/** The port of a bridge's own name belongs to the bridge, and is not marked as ours. */
+/** Inserts a port. The internal one with the name of its bridge goes with it, and has no mark. */
 function addPort(name: string, type: 'internal' | '', id: string): Operation[] {
   const interfaces = new Set([{ uuidName: `interface_${id}` }]);
   const externalIds = type === '' ? ours : new Map<Atom, Atom>();

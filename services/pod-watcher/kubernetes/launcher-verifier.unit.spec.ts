@@ -32,7 +32,7 @@ describe('Pod that claims to run a virtual machine', () => {
     expect(changes.at(-1)).to.deep.include({ kind: 'present', before });
   });
 
-  it('has the identity of the machine in its last change', async () => {
+  it('keeps the identity of its machine in the change that reports its deletion', async () => {
     const { pods, of, changes } = world(() => Promise.resolve(vm1));
     pods.put(unverifiedLauncher('one'));
     await until(() => isLauncher(of(name) as Pod));

@@ -76,7 +76,7 @@ export type LedgerEvent =
   | { readonly kind: 'subnet-configured'; readonly subnet: AppliedSubnet }
   | { readonly kind: 'subnet-retired'; readonly subnet: string }
   | { readonly kind: 'pool-configured'; readonly pool: AppliedPool }
-  /** All Pods of the subnet may get its addresses again. */
+  /** All Pods of the subnet may get the addresses of the pool again. */
   | { readonly kind: 'pool-retired'; readonly pool: string; readonly subnet: string }
   /** One event for each address. */
   | { readonly kind: 'reserved'; readonly reserved: ReservedAddress }

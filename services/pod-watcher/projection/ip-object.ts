@@ -81,7 +81,7 @@ export function showsAllocation(object: IpObject, allocation: HeldAllocation, no
   return object.digest === shownDigest(shownAllocation(allocation, node));
 }
 
-/** The fields that an object must show. */
+/** The fields of an IP object that the watcher writes. Other clients may add fields. */
 interface RequiredFields {
   readonly metadata: { readonly labels: Readonly<Record<string, string>>; readonly annotations: UntypedJson };
   readonly spec: UntypedJson;

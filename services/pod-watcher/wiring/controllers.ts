@@ -154,7 +154,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
   };
 }
 
-/** @param wakeWaiters called after the Pod controller was made */
+/** @param wakeWaiters not called before the Pod controller exists */
 function createIpamClaimController(
   { base, options, informers, ledgerPods, events, budget }: Context,
   caches: Caches,

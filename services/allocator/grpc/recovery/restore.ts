@@ -90,7 +90,7 @@ async function findEpochStart(ledger: Ledger, from: number, signal: AbortSignal)
       break;
     }
   } catch (error) {
-    // A sealed event without an archive: the error message omits it.
+    // etcd no longer has the event, and there is no archive: the message does not name it.
     if (!isPositionGone(error)) throw error;
   }
   return undefined;

@@ -281,7 +281,7 @@ export class PodTermination {
     return false;
   }
 
-  /** Whether no deletion, owner or launcher explains that a name has no Pod. */
+  /** Whether a name has no Pod, and no deletion, owner or unverified launcher explains that. */
   #isUnexplained(key: string): boolean {
     const { pods, allocations } = this.#options;
     const isExplained = (uid: string): boolean => this.#wasDeleted(key, uid) || pods.hasUnverifiedLauncher(key, uid);
