@@ -83,7 +83,10 @@ describe('campaign', () => {
     expect(await waiting).to.have.property('name', 'AbortError');
   });
 
-  it('elects exactly one of several candidates', async () => {
+  const leases = async (): Promise<string[]> => (await client.leaseClient.leaseLeases()).leases.map(({ ID }) => ID);
+
+  it('elects exactly one of several candidates, and leaves no lease to the others', async () => {
+    const before = new Set(await leases());
     const terms: Term[] = [];
     const all = Array.from({ length: 4 }, async (_, index) => {
       const term = await elect({ replica: `${index}`, address: '' });
@@ -102,6 +105,7 @@ describe('campaign', () => {
       expect(term?.revision).to.equal(BigInt((await key())?.create_revision ?? 0));
       await term?.resign();
     }
+    expect((await leases()).filter((id) => !before.has(id))).to.deep.equal([]);
   });
 
   it('elects the next replica immediately when the writer resigns, and leaves no lease', async () => {
