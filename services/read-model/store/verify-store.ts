@@ -17,7 +17,8 @@ import { foundBy } from './index-rows.ts';
 export class StoreDamaged extends Error {}
 
 /**
- * Verifies one page with each step, up to the position at the last step.
+ * Verifies one page with each step. The last one is the first that is not full: it may grow after
+ * its step, and the next verification sees the events that it got since.
  * @param scratchFile for a second index, which has the names of all events and the rows of one
  * page; it is deleted.
  * @throws StoreDamaged
@@ -50,6 +51,7 @@ export function* verifyStore(store: EventStore, scratchFile: string): Generator<
       if (last === store.position.seq && previous !== store.position.hash)
         throw new StoreDamaged(`event ${last} has not the hash of the position`);
       yield;
+      if (events.length < eventsPerPage) return;
     }
   } finally {
     scratch.close();

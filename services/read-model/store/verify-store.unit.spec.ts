@@ -78,14 +78,18 @@ describe('verifyStore', () => {
     });
   }
 
-  it('finds nothing in a correct file, also in a file that grows during the verification', () => {
-    expect(verify()).to.equal(undefined);
-    const grown = verify((store, step) => {
-      if (step === 1) store.append(events.slice(190), positionAfter(events));
+  for (const [when, grownAt] of [
+    ['in the middle of the verification', 1],
+    ['after its last page, which is not full, is verified', 3],
+  ] as const)
+    it(`finds nothing in a correct file, also if it grows ${when}`, () => {
+      expect(verify()).to.equal(undefined);
+      const grown = verify((store, step) => {
+        if (step === grownAt) store.append(events.slice(190), positionAfter(events));
+      });
+      expect(grown).to.equal(undefined);
+      expect(verify()).to.equal(undefined);
     });
-    expect(grown).to.equal(undefined);
-    expect(verify()).to.equal(undefined);
-  });
 
   it('finds nothing in an empty file, and in a file that begins in the middle of the ledger', () => {
     place.remove();
