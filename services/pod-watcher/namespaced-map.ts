@@ -54,6 +54,8 @@ export class NamespacedMap<Value> {
   }
 }
 
-const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
+/** The namespace in a key (`keyOf`); "" for none. */
+export const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
+
 /** The name in a key (`keyOf`). */
 export const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);

@@ -3,6 +3,8 @@
  * with most entries that was put longest ago, so that one namespace displaces no entries of smaller
  * ones.
  */
+import { namespaceOf } from '../namespaced-map.ts';
+
 export class BoundedByNamespace<V> {
   readonly #most: number;
   readonly #namespaces = new Map<string, Map<string, V>>();
@@ -40,5 +42,3 @@ export class BoundedByNamespace<V> {
     for (const oldest of largest.keys()) return this.delete(oldest);
   }
 }
-
-const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));

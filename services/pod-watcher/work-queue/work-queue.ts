@@ -13,6 +13,7 @@ import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { workQueueLimits } from '../limits.ts';
+import { namespaceOf } from '../namespaced-map.ts';
 import { FairFifo } from './fair-fifo.ts';
 
 /** 'again' repeats the key after a growing backoff, like an error, which is logged. */
@@ -44,6 +45,7 @@ const slowLogEveryMs = 10_000;
 
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
+  readonly #namespaceOf: (key: string) => string;
   readonly #ready: FairFifo;
   readonly #lowPriority: FairFifo;
   readonly #working = new Set<string>();
@@ -60,9 +62,9 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
-    const { namespaceOf = namespaceOfKey } = options;
-    this.#ready = new FairFifo(namespaceOf);
-    this.#lowPriority = new FairFifo(namespaceOf);
+    this.#namespaceOf = options.namespaceOf ?? namespaceOf;
+    this.#ready = new FairFifo(this.#namespaceOf);
+    this.#lowPriority = new FairFifo(this.#namespaceOf);
     options.signal.addEventListener('abort', () => this.#clear(), { once: true });
   }
 
@@ -86,8 +88,7 @@ export class WorkQueue {
   /** Processes `first` before `key`, in turns of the namespace of `key`. */
   addBefore(key: string, first: readonly string[]): void {
     if (this.#options.signal.aborted) return;
-    const { namespaceOf = namespaceOfKey } = this.#options;
-    for (const each of first) if (!this.#working.has(each)) this.#fifoOf(each).add(each, namespaceOf(key));
+    for (const each of first) if (!this.#working.has(each)) this.#fifoOf(each).add(each, this.#namespaceOf(key));
     this.add(key);
   }
 
@@ -229,8 +230,6 @@ export class WorkQueue {
     this.#dirty.clear();
   }
 }
-
-const namespaceOfKey = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
 
 function levelOf(error: unknown): 'debug' | 'warn' | 'error' {
   if (error instanceof ApiError) return error.reaction === 'later' ? 'debug' : 'warn';

@@ -3,6 +3,7 @@ import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { ipv4First } from '../../../../lib/net/ip.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { HeldAllocation, LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
+import { namespaceOf } from '../../namespaced-map.ts';
 import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 
 const prefix = 'ipamclaim/';
@@ -143,6 +144,6 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
   }
 }
 
-const namespaceKey = (claim: string, subnet: string): string => `${claim.slice(0, claim.indexOf('/'))}/${subnet}`;
+const namespaceKey = (claim: string, subnet: string): string => `${namespaceOf(claim)}/${subnet}`;
 
 const placeKey = (subnet: string, address: string): string => `${subnet}/${address}`;

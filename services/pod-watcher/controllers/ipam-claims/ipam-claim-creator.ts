@@ -13,6 +13,7 @@ import type { Logger } from '../../../../lib/process/log.ts';
 import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
 import { ipamClaimLimits } from '../../limits.ts';
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
+import { namespaceOf } from '../../namespaced-map.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 
@@ -85,7 +86,7 @@ export class IpamClaimCreator {
       const owner = ipamClaimOwnerOf(requested.pod);
       if (!owner) return 'done';
       if (owner === 'machine') throw new Error(machineClaimRefusal);
-      this.#refuseNamespace(claim.slice(0, claim.indexOf('/')));
+      this.#refuseNamespace(namespaceOf(claim));
       await create(requested.demand, owner, signal);
       log.info({ claim }, 'claims: created the IPAMClaim that a Pod names');
     } catch (error) {

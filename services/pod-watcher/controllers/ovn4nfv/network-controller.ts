@@ -11,6 +11,7 @@ import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer
 import { addFinalizerPatch, versionPrecondition } from '../../kubernetes/objects/finalizer.ts';
 import type { Ovn4nfvNetwork } from '../../kubernetes/objects/ovn4nfv-network.ts';
 import { type SubnetObject, networkAnnotation, networkVersionAnnotation } from '../../kubernetes/objects/subnet.ts';
+import { nameOf } from '../../namespaced-map.ts';
 import { type ConditionReasons, fieldsIgnored } from '../object-controller/conditions.ts';
 import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
@@ -125,8 +126,6 @@ export class NetworkController {
 
 /** Nodus' state of a Network whose creation failed. */
 const failedState = 'CreateInternalError';
-
-const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
 function collision(name: string, network: string): string {
   const origin = network === '' ? 'which no Network made' : `which Network ${network} made`;

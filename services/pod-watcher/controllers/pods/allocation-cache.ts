@@ -11,6 +11,7 @@ import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../../ledger/allocation-index.ts';
 import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../../ledger/ledger-events.ts';
+import { namespaceOf } from '../../namespaced-map.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
 /** What is known of a uid beside its allocations: for nearly all uids nothing. */
@@ -75,7 +76,7 @@ export class AllocationCache implements LedgerSubscriber {
 
   /** Those of these names that members of the StatefulSet "namespace/name" have. */
   *membersOf(set: string): Iterable<string> {
-    const namespace = set.slice(0, set.indexOf('/'));
+    const namespace = namespaceOf(set);
     const members = this.#members.get(set);
     for (const name of members ?? []) yield keyOf({ namespace, name });
     // Those whose request has no reply yet, or that the StatefulSet adopted before they were
@@ -247,7 +248,7 @@ export class AllocationCache implements LedgerSubscriber {
 
   #addToCount(pod: string, change: number): void {
     this.#count += change;
-    const namespace = pod.slice(0, pod.indexOf('/'));
+    const namespace = namespaceOf(pod);
     const count = (this.#counts.get(namespace) ?? 0) + change;
     if (count > 0) this.#counts.set(namespace, count);
     else this.#counts.delete(namespace);

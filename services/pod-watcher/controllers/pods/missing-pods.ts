@@ -8,6 +8,7 @@
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { LedgerPods } from '../../kubernetes/ledger-pods.ts';
 import { allObjects, MassDeletionGuard, type ScopeCounts } from '../mass-deletion-guard.ts';
+import { namespaceOf } from '../../namespaced-map.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 
 export interface MissingPodsOptions {
@@ -29,8 +30,6 @@ const checkMs = 1_000;
 const minPods = 20;
 /** Names and namespaces that an alarm lists. */
 const maxListed = 3;
-
-const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
 export class MissingPods {
   readonly #options: MissingPodsOptions;

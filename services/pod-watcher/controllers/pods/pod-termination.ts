@@ -13,6 +13,7 @@ import { isStaticIdentity, virtualMachineKind } from '../../../../lib/kubernetes
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
+import { namespaceOf } from '../../namespaced-map.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import { GarbageCollector, type GarbageCollectorOptions } from './garbage-collector.ts';
 import type { LifecycleTracker } from './lifecycle-tracker.ts';
@@ -339,5 +340,3 @@ export class PodTermination {
     this.#missing.onChanged(key);
   }
 }
-
-const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));

@@ -7,6 +7,7 @@ import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
+import { nameOf, namespaceOf } from '../../namespaced-map.ts';
 import { memberReleaseReason, type ReleaseReason, ownerDeleted } from './pod-owner.ts';
 import { statefulSetOrdinal } from '../../../../lib/kubernetes/stateful-set.ts';
 import type { VirtualMachineObject } from '../../kubernetes/objects/virtual-machine.ts';
@@ -72,7 +73,7 @@ export class Retention {
   /** Whether a Pod's owner will create it again, without a look-up. */
   isExpectedBack(key: string, owner: Owner | undefined): boolean {
     if (this.#stopped.has(key)) return true;
-    const member = statefulSetOrdinal(nameOf(key), owner);
+    const member = statefulSetOrdinal({ name: nameOf(key) }, owner);
     if (!owner || member === undefined) return false;
     const set = this.#options.statefulSets.objects.get(statefulSetKey(key, owner));
     return memberReleaseReason(set, owner, member) === undefined;
@@ -88,7 +89,7 @@ export class Retention {
     const { statefulSets, lookUpStatefulSet, lookUpMachines, signal } = this.#options;
     if (owner?.kind === virtualMachineKind)
       return virtualMachineReleaseReason(await lookUpMachines(key, signal), owner) ?? 'retained';
-    const member = statefulSetOrdinal(nameOf(key), owner);
+    const member = statefulSetOrdinal({ name: nameOf(key) }, owner);
     if (!owner || member === undefined) return undefined;
     const set = statefulSetKey(key, owner);
     if (!memberReleaseReason(statefulSets.objects.get(set), owner, member)) return 'retained';
@@ -96,5 +97,4 @@ export class Retention {
   }
 }
 
-const nameOf = (key: string): { readonly name: string } => ({ name: key.slice(key.indexOf('/') + 1) });
-const statefulSetKey = (key: string, { name }: Owner): string => `${key.slice(0, key.indexOf('/'))}/${name}`;
+const statefulSetKey = (key: string, { name }: Owner): string => `${namespaceOf(key)}/${name}`;
