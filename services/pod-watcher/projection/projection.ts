@@ -20,7 +20,7 @@ import type { Pod } from '../kubernetes/objects/pod.ts';
 import { mergePatch, objectPath, podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { SubnetsService } from '../../../proto/generated/ipledger.ts';
-import type { HeldAllocation } from '../ledger/ledger-events.ts';
+import { type HeldAllocation, podKeyOf } from '../ledger/ledger-events.ts';
 import type { PodTraces } from '../pod-traces.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
 import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
@@ -286,8 +286,8 @@ export class Projection {
   }
 
   /** The Pod of an allocation, or the launchers of its machine: the newest first. */
-  #ownersOf({ namespace, pod, uid }: HeldAllocation): readonly Pod[] {
-    return this.#pods.all(keyOf({ namespace, name: pod })).filter(({ ledgerUid }) => ledgerUid === uid);
+  #ownersOf(allocation: HeldAllocation): readonly Pod[] {
+    return this.#pods.all(podKeyOf(allocation)).filter(({ ledgerUid }) => ledgerUid === allocation.uid);
   }
 
   /**

@@ -6,8 +6,8 @@
  * name holds; it does not depend on the events in between. pod-termination.ts holds the evidence
  * that a Pod has ended, waiters.ts the Pods that wait.
  */
-import { setImmediate } from 'node:timers/promises';
 import { type Informer, keyOf, type ObjectChange } from '../../../../lib/kubernetes/client/informer.ts';
+import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import { hasAllocatedAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
@@ -58,8 +58,6 @@ export interface PodControllerOptions
 }
 
 const concurrency = 64;
-/** The event loop runs after this many names: less than a millisecond. */
-const namesPerSlice = 1_000;
 const defaultBackoffMs = [500, 30_000] as const;
 const defaultGarbageIntervalMs = 360_000;
 
@@ -189,7 +187,7 @@ export class PodController implements LedgerSubscriber {
     for (const event of events) {
       if (event.kind === 'unbound') this.#onUnbound(event);
       else this.#waiters.onEvent(event);
-      if (event.kind === 'released') this.#onChanged(keyOf({ namespace: event.namespace, name: event.pod }));
+      if (event.kind === 'released') this.#onChanged(podKeyOf(event));
       else if (event.kind === 'allocated') this.#onChanged(podKeyOf(event.allocation));
     }
   }
@@ -204,8 +202,8 @@ export class PodController implements LedgerSubscriber {
    * longer holds the address.
    */
   #onUnbound(event: Extract<LedgerEvent, { kind: 'unbound' }>): void {
-    const { namespace, pod, subnet, addresses } = event;
-    const key = keyOf({ namespace, name: pod });
+    const { subnet, addresses } = event;
+    const key = podKeyOf(event);
     if (this.#releaser.stillBound.has(key)) this.#queue.add(key);
     const waitMs = this.#termination.onUnbound(key);
     if (waitMs !== undefined) this.#queue.addAfter(key, waitMs);
@@ -267,10 +265,10 @@ export class PodController implements LedgerSubscriber {
   /** Finds what no event has reported, in slices. */
   async #collectGarbage(): Promise<void> {
     const { allocations, signal } = this.#options;
-    let visited = 0;
+    const turn = new TurnBudget();
     for (const key of allocations.podKeys()) {
       if (!this.#pods.has(key)) this.#termination.onChanged(key);
-      if (++visited % namesPerSlice === 0) await setImmediate();
+      if (turn.isSpent) await turn.nextTurn();
       if (signal.aborted) return;
     }
     this.#enqueueAbsent();
