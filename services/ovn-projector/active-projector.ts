@@ -104,7 +104,7 @@ export function startActiveProjector(options: ActiveProjectorOptions): ActivePro
     get stats() {
       return {
         appliedSeq: state.position?.seq ?? 0,
-        // Most readers of the statistics leave out the ports, which take time with their number
+        // Most readers of the statistics leave out the ports, which take time with their number.
         get ports() {
           return parts
             ? countPorts(parts.desired.ports, parts.view, state.inputs.allocations)

@@ -146,7 +146,7 @@ const nameInUse = (subject: string, name: string): Problem => ({
   message: `the port name ${name} is also that of another port of ipledger. Rename one of the two objects`,
 });
 
-export interface PortContext {
+interface PortContext {
   /** Id of the ledger. */
   readonly ledger: string;
   /** Whether OVN drops packets with other source addresses than those of the port. */
@@ -158,7 +158,7 @@ export interface PortContext {
  * addresses. `requested-chassis` lists the nodes of its containers: a port of the same `iface-id`
  * on another node has no effect (ovn-nb(5)).
  */
-export function portRow(allocation: PortAllocation, { ledger, isSecured }: PortContext): DesiredPort {
+function portRow(allocation: PortAllocation, { ledger, isSecured }: PortContext): DesiredPort {
   const { namespace, pod, provider, subnet, addresses, mac } = allocation;
   const lanAddress = [mac, ...addresses].join(' ');
   return {

@@ -150,10 +150,6 @@ export class MissingPods {
     });
   }
 
-  #missingIn(namespace: string): number {
-    return this.#missing.get(namespace)?.size ?? 0;
-  }
-
   /**
    * Counts of namespaces with missing Pods, halted ones, and all but accepted namespaces, by scope.
    */
@@ -164,7 +160,7 @@ export class MissingPods {
     const counts = new Map<string, ScopeCounts>();
     let all = 0;
     for (const namespace of namespaces) {
-      const missing = this.#missingIn(namespace);
+      const missing = this.#missing.get(namespace)?.size ?? 0;
       counts.set(namespace, { missing, expected: allocations.uidCountOf(namespace) });
       if (!this.#guard.isAccepted(namespace, missing)) all += missing;
     }

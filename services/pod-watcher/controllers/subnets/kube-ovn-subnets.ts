@@ -120,11 +120,11 @@ export function kubeOvnConflict(
 }
 
 /** A Subnet of an overlay has a network of its own. */
-export const isOverlay = ({ spec, overlay }: Pick<SubnetObject, 'spec' | 'overlay'>): boolean =>
+const isOverlay = ({ spec, overlay }: Pick<SubnetObject, 'spec' | 'overlay'>): boolean =>
   isOvnProvider(spec.provider) && overlay.vlan === '';
 
 /** The blocks of `spec.cidrBlock`, as texts. */
-export const cidrsOf = (cidrBlock: string): string[] => cidrBlock.split(',').map((each) => each.trim());
+const cidrsOf = (cidrBlock: string): string[] => cidrBlock.split(',').map((each) => each.trim());
 
 /** The ranges of a Subnet's status that have an address of one of the CIDRs. */
 function inside(
