@@ -75,11 +75,11 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * As if the keys of sealed events were still in etcd, so that verification reads the complete
-   * log. Segments are read from the archive, also if they are in memory, and their end states too:
-   * another program may have changed the files. Keys in etcd take precedence, also before the log
-   * start: sealed events that are not deleted yet, or keys that another program wrote. The end of
-   * the log is never in the archive.
+   * Yields the keys of sealed events as if they were still in etcd, so that verification reads the
+   * complete log. Segments are read from the archive, also if they are in memory, and their end
+   * states too: another program may have changed the files. Keys in etcd take precedence, also
+   * before the log start: sealed events that are not deleted yet, or keys that another program
+   * wrote. The end of the log is never in the archive.
    */
   async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
     const pages = this.#live.keys(range, signal, revision);
@@ -110,7 +110,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
     let next = from;
     // After the read of etcd: the segments of all events that are missing there exist by now.
     await this.#refreshSegments(signal);
-    // From the beginning of the log: of what is left
+    // The beginning of the log means that of what is left of it.
     if (next === 1) next = historyStart(this.#segments);
     refuseDroppedEvent(next, this.#segments);
     for (let segment = this.#segmentOf(next); segment && logKey(next) < end; segment = this.#segmentOf(next)) {
@@ -197,7 +197,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
         }
         return seqs.map((seq) => lines.get(seq));
       } catch (error) {
-        // Of a segment that was dropped while it was read
+        // A segment may have been dropped while it was read.
         refuseDroppedEvent(Math.min(...seqs), this.#segments);
         await this.#refreshSegmentsFor(Math.min(...live), error, signal);
       }
@@ -268,7 +268,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
   async #refreshSegments(signal: AbortSignal): Promise<void> {
     this.#ledger ||= (await this.#live.head(signal)).ledger;
     const sealedTo = (): Seq => this.#segments.at(-1)?.to ?? 0;
-    // In an archive of limited size the oldest segments go, and so the others are few.
+    // The oldest segments of an archive of limited size go. So the others are few, and all are read
+    // again.
     const from = isBounded(this.#archive) ? 1 : sealedTo() + 1;
     const found = await this.#live.segments(from, signal);
     // A concurrent refresh may have added segments.

@@ -1,11 +1,11 @@
 /**
  * Drops the oldest sealed segments of an archive of limited size. A crash at any step is safe, and
  * the next writer continues:
- *   1 append HistoryDropped: the last dropped segment is marked in its key, and the keys of the
- *   earlier ones are deleted, in one
- *     transaction. From now on the history begins after that segment, with its end state. Readers
- *     and verification start there.
- *   2 delete the files of the earlier segments.
+ *
+ *   1. append HistoryDropped: the last dropped segment is marked in its key, and the keys of the
+ *      earlier ones are deleted, in one transaction. The history now begins after that segment,
+ *      with its end state. Readers and verification start there.
+ *   2. delete the files of the earlier segments.
  */
 import { droppedSegment, hasEndState, type Segment, type Seq } from '../domain/values/ledger.ts';
 import type { State } from '../domain/state/state.ts';
@@ -16,7 +16,7 @@ export type DroppingStep = 'dropped' | 'deleted';
 
 export interface DroppingContext {
   readonly archive: BoundedArchive;
-  /** Of the writer. */
+  /** The state of the writer. */
   readonly state: State;
   /** Appends HistoryDropped. @throws IpledgerError SEGMENT_SEALED when another writer did. */
   readonly submitDrop: (to: Seq, reason: string) => Promise<void>;

@@ -27,12 +27,13 @@ export interface SealSchedule {
 
 const defaultIntervalMs = 1_000;
 /**
- * From this part of the quota of etcd on, events are sealed earlier: all but those of one segment.
+ * The part of the quota of etcd from which on events are sealed earlier: all but those of one
+ * segment.
  */
 const sealEarlyAbove = 0.4;
 /**
- * From here on the archive gives up more than its limit requires. Each time, etcd has until the
- * next one to free the space.
+ * The part from which on the archive gives up more than its limit requires. Each time, etcd has
+ * until the next one to free the space.
  */
 const dropMoreAbove = 0.8;
 const dropMoreIntervalMs = 10_000;

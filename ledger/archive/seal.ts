@@ -1,12 +1,14 @@
 /**
  * Sealing: moves the oldest events to the archive. A crash at any step is safe, and the next writer
  * continues:
- *   1 write events, end state and manifest to the archive, and read them back. After a crash the
- *   files are written again.
- *     The difference of two end states is the segments between them, so most segments have none.
- *   2 append SegmentSealed, write the segment's key and move the log start, in one transaction.
- *   From now on readers use the archive. 3 delete the events before the log start, in pages. After
- *   a crash the next writer deletes the rest.
+ *
+ *   1. write events, end state and manifest to the archive, and read them back. After a crash the
+ *      files are written again. The difference of two end states is the segments between them, so
+ *      most segments have none.
+ *   2. append SegmentSealed, write the segment's key and move the log start, in one transaction.
+ *      Readers use the archive from now on.
+ *   3. delete the events before the log start, in pages. After a crash the next writer deletes the
+ *      rest.
  */
 import { IpledgerError } from '../../lib/errors.ts';
 import { TurnBudget } from '../../lib/process/turn-budget.ts';

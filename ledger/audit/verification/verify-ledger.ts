@@ -70,8 +70,7 @@ export interface VerifiedLedger extends KeyReader {
  * The hash of that state is in the event SegmentSealed, and how far the history was dropped is in
  * the event HistoryDropped: both are in the part that is verified.
  * @throws IpledgerError UNAVAILABLE; POSITION_GONE when events are sealed and there is no archive;
- * NOT_IMPLEMENTED at events that
- *   only a newer program reads; AbortError.
+ * NOT_IMPLEMENTED at events that only a newer program reads; AbortError.
  */
 export async function verifyLedger(reader: VerifiedLedger, options: VerifyOptions): Promise<VerificationResult> {
   for (let attempts = 1; ; attempts++)
@@ -127,7 +126,7 @@ async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): P
     refuseDroppedEvent(seq, segments);
     break;
   }
-  // With an archive, the reader returns sealed events too. There is always an event after them: the
+  // A reader with an archive returns sealed events too. There is always an event after them: the
   // one that sealed them.
   const next = await firstKey(reader, { from: logKey(seq), end: prefixEnd(logPrefix) }, signal);
   if (next === logKey(seq) || next === undefined) return;

@@ -140,8 +140,7 @@ export class NewerEventError extends IpledgerError {
 /**
  * Parses a stored line.
  * @throws IpledgerError LEDGER_DAMAGED for a line that is not an event; NewerEventError for one
- * that this program cannot read. A
- *   reader stops at such a line: it never skips an event.
+ * that this program cannot read. A reader stops at such a line: it never skips an event.
  */
 export function parseEvent(text: string): StoredEvent {
   return parseHashedEvent(text, sha256(text));

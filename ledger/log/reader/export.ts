@@ -23,8 +23,8 @@ export interface ExportPage {
 /**
  * Yields the lines in pages. The range may begin and end inside a command.
  * @throws IpledgerError INVALID_REQUEST for a range that ends before it begins, or beyond the
- * ledger; POSITION_GONE when the first
- *   event is no longer available; LEDGER_DAMAGED for a gap or a broken chain; errors of the ledger.
+ * ledger; POSITION_GONE when the first event is no longer available; LEDGER_DAMAGED for a gap or a
+ * broken chain; errors of the ledger.
  */
 export async function* exportLines(
   ledger: Ledger,

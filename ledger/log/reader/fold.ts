@@ -48,8 +48,8 @@ export const initialStateAtHead = (): StateAtHead => ({ state: initialState(), h
  * Folds the log from a position (the beginning, or the end state of a segment) to another. It
  * changes the given state.
  * @throws IpledgerError POSITION_GONE for an event beyond the log; LEDGER_DAMAGED when the log has
- * a gap, a broken chain or an
- *   unreadable event; errors of the ledger; AbortError when the signal is aborted.
+ * a gap, a broken chain or an unreadable event; errors of the ledger; AbortError when the signal is
+ * aborted.
  */
 export async function fold(
   ledger: Ledger,

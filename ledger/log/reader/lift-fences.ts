@@ -28,8 +28,7 @@ export interface LiftFencesOptions {
 /**
  * Runs until the signal is aborted.
  * @throws IpledgerError LEDGER_DAMAGED when a key is readable that was not when this replica
- * started: the replica has no claim of it,
- *   and has to be loaded again.
+ * started: the replica has no claim of it, and has to be loaded again.
  */
 export async function liftFences({ replica, log, intervalMs }: LiftFencesOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

@@ -43,8 +43,7 @@ export interface ReplayOptions {
  * Writes the lines of a log into an empty ledger.
  * @returns the head after the last line.
  * @throws IpledgerError INVALID_REQUEST for a ledger that is not empty, or not the beginning of
- * this one; LEDGER_DAMAGED for
- *   lines that are not a log; UNAVAILABLE when a transaction failed.
+ * this one; LEDGER_DAMAGED for lines that are not a log; UNAVAILABLE when a transaction failed.
  */
 export async function replay(ledger: Ledger, lines: AsyncIterable<string>, options: ReplayOptions): Promise<Head> {
   const writer = await ReplayWriter.open(ledger, options);

@@ -218,7 +218,7 @@ export function epochPrefix(head: Head): string {
 /**
  * Parses the head of a ledger with all its claims.
  * @throws IpledgerError LEDGER_DAMAGED, also if the text is not canonical: appends compare it byte
- *   by byte; UnfinishedReplay
+ * by byte; UnfinishedReplay
  */
 export function parseHead(text: string): Head {
   const head = parseAnyHead(text);

@@ -71,7 +71,7 @@ const byKey = (one: { readonly key: string }, other: { readonly key: string }): 
 
 const pollMs = 20;
 const maxPastRevisions = 8;
-/** In a row: a writer that does not learn from a failed append repeats it for ever. */
+/** Failures in a row: a writer that does not learn from a failed append repeats it for ever. */
 const maxFailedAppends = 300;
 
 export class MemoryLedger implements Ledger, SealedLog, FreezeStore {

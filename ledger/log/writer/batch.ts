@@ -88,8 +88,7 @@ export class BatchBuilder {
   /**
    * Evolves the state by the events of one command.
    * @returns a function that undoes it, valid until the next call; undefined when the events do not
-   * fit into the batch. Then the
-   *   state is unchanged.
+   * fit into the batch. Then the state is unchanged.
    * @throws Refused for an event that is too large; errors of evolve. Then the state is unchanged.
    */
   add(events: readonly Event[], stamp: CommandStamp): Undo | undefined {

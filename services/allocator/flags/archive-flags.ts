@@ -7,7 +7,7 @@ import { parseWholeNumber } from '../../../lib/process/options.ts';
 export interface ArchiveSettings {
   /** '': no archive, so no events are sealed. */
   readonly archive: string;
-  /** Of an archive in etcd. */
+  /** The limit of an archive in etcd; other archives have none. */
   readonly archiveMaxBytes: number;
   readonly keepEvents: number;
   readonly keepHours: number;

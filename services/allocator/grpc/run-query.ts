@@ -28,9 +28,8 @@ const retryIntervalMs = 20;
 /**
  * Decides a command, and resolves with its answer when the events are committed.
  * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED;
- * LEDGER_NOT_WRITABLE while
- *   etcd is nearly full; NOT_WRITER when another replica is
- *   the writer and the command was not executed.
+ * LEDGER_NOT_WRITABLE while etcd is nearly full; NOT_WRITER when another replica is the writer and
+ * the command was not executed.
  */
 export function submitCommand<Answer>(
   allocator: AllocatorContext,
@@ -81,8 +80,7 @@ function withinRate<Answer>(
  * its queue, and the answer is proven together with its batch: by the transaction of that batch, or
  * by one read of the head. A standby answers by itself.
  * @throws IpledgerError what `read` throws, or the reason why it could not read; UNAVAILABLE when
- * this replica does not reach
- *   the required freshness within 5 s.
+ * this replica does not reach the required freshness within 5 s.
  */
 export async function runQuery<Answer>(
   allocator: AllocatorContext,

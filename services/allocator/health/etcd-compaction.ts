@@ -5,9 +5,9 @@
  */
 import type { Etcd3 } from 'etcd3';
 
-/** From this part of the quota on, once a minute. */
+/** The part of the quota from which on etcd is compacted once a minute. */
 const compactAbove = 0.4;
-/** From here on as often as a small quota needs it. */
+/** The part from which on it is compacted as often as a small quota needs it. */
 const compactFastAbove = 0.7;
 /**
  * The old revisions of this time stay for readers of several pages, such as a start with many
@@ -30,7 +30,7 @@ export class EtcdCompaction {
   readonly #client: Pick<Etcd3, 'kv'>;
   /** What stays while etcd is nearly full. */
   readonly #fastKeepMs: number;
-  /** Of the last minute, oldest first. */
+  /** The revisions of the last minute, oldest first. */
   readonly #seen: SeenRevision[] = [];
   #compactedAtMs = -Infinity;
 

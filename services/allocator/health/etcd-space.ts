@@ -12,7 +12,7 @@ const reservedShare = 0.1;
 const minReservedBytes = 4 << 20;
 /** A reply that reports the cause takes less. */
 const replyMs = 500;
-/** For a caller without a deadline. */
+/** The limit of a caller without a deadline. */
 const maxWaitMs = 10_000;
 
 export class EtcdSpace {
@@ -50,7 +50,7 @@ export class EtcdSpace {
     return this.#canSeal && left < Math.max(reservedShare * this.quotaBytes, minReservedBytes);
   }
 
-  /** Since when, in milliseconds since 1970; undefined while more is left. */
+  /** The time since when that is so, in milliseconds since 1970; undefined while more is left. */
   get reservedSince(): number | undefined {
     return this.#reservedSince;
   }
@@ -74,6 +74,6 @@ export class EtcdSpace {
   }
 }
 
-/** For callers, `ipledger status` and the alarm of the pod-watcher. */
+/** Seen by callers, in `ipledger status` and in the alarm of the pod-watcher. */
 export const reservedMessage =
   'etcd is nearly full; the rest is kept for sealing: no address can be allocated or released. Follow the runbook IpledgerEtcdHalfFull';

@@ -59,6 +59,6 @@ async function beginningOf(
 ): Promise<{ readonly start: StateAtHead; readonly verified?: Head }> {
   if (!archived || !verified) return { start: initialStateAtHead() };
   const start = await undefinedIfGone(archived.ledger.lastEndState({ seq: verified.seq }, signal, verified.seq));
-  // After a restore of etcd the state can be of events that nothing has verified
+  // A restore of etcd can leave a state of events that nothing has verified
   return !start || start.head.epoch > verified.epoch ? { start: initialStateAtHead() } : { start, verified };
 }

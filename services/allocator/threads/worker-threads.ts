@@ -16,8 +16,8 @@ import { receiveReplies, sendReplies, type Task, type TaskRunner, type TaskTools
 /** A third of the weight of the thread that answers calls, while both need the CPU. */
 const niceness = 5;
 /**
- * Of the memory of the container, or of the machine: at most three threads run beside the thread
- * that answers calls.
+ * The part of the memory of the container, or of the machine, for one thread: at most three run
+ * beside the thread that answers calls.
  */
 const heapPart = 1 / 4;
 const heapBounds = { leastMb: 128, mostMb: 4_096 };
@@ -27,7 +27,7 @@ interface ThreadSettings {
   readonly etcd: string;
   /** '': no archive. */
   readonly archive: string;
-  /** Of an archive in etcd. */
+  /** The limit of an archive in etcd. */
   readonly archiveMaxBytes: number;
 }
 
@@ -92,7 +92,7 @@ export class WorkerThreads implements TaskRunner {
 
 /** The program of a thread: runs its task. */
 export async function runTaskOfThread(tasks: readonly Task<never, unknown>[]): Promise<void> {
-  // On Linux this is the priority of the calling thread: the thread that answers calls comes first.
+  // Sets the priority of the calling thread on Linux: the thread that answers calls comes first.
   if (process.platform === 'linux') setPriority(niceness);
   const data = workerData as ThreadData;
   const task = tasks.find(({ name }) => name === data.task);

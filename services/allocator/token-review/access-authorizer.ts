@@ -65,8 +65,7 @@ export class AccessAuthorizer {
   /**
    * Resolves if the user has the permission.
    * @throws IpledgerError PERMISSION_DENIED with the missing permission; UNAVAILABLE while the API
-   * server does not answer;
-   *   RATE_LIMITED beyond the limit
+   * server does not answer; RATE_LIMITED beyond the limit
    */
   async authorize(user: KubernetesUser, permission: KubernetesPermission): Promise<void> {
     const key = `${permission.resource}/${permission.verb} ${this.#keyOf(user)}`;

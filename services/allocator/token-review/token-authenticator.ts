@@ -95,8 +95,7 @@ export class TokenAuthenticator<Client extends Identity = Identity> {
    * Returns the identity of a token.
    * @param connection the connection that the limits apply to
    * @throws IpledgerError UNAUTHENTICATED for an invalid token; UNAVAILABLE while the API server
-   * does not answer; RATE_LIMITED or
-   *   OVERLOADED beyond a limit
+   * does not answer; RATE_LIMITED or OVERLOADED beyond a limit
    */
   async authenticate(token: string, connection: object): Promise<Client> {
     const hash = createHash('sha256').update(token).digest('base64');

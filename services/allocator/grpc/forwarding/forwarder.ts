@@ -95,8 +95,7 @@ export class Forwarder {
    * @param answerHere threw NOT_WRITER: the call was not executed. Throws it again until this
    * replica is the writer.
    * @throws what `answerHere` throws or the writer returned; UNAVAILABLE when the outcome is
-   * unknown, or too many calls are in
-   *   flight; NOT_WRITER when there was no writer for 8 s.
+   * unknown, or too many calls are in flight; NOT_WRITER when there was no writer for 8 s.
    */
   async forward<Reply>(forwardable: ForwardableCall, answerHere: () => Promise<Reply>): Promise<Reply | Buffer> {
     const max = this.#options.maxInFlight ?? defaultMaxInFlight;

@@ -28,9 +28,8 @@ const unboundGraceMs = 2_000;
 /**
  * The messages do not repeat the Pod and the provider of the request.
  * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has received no Allocate
- * for it; NOT_ALLOCATED with the
- *   reason, if the ledger contains one, at once if no wait can end it; LEDGER_NOT_WRITABLE;
- *   PERMISSION_DENIED for a Pod of another node
+ * for it; NOT_ALLOCATED with the reason, if the ledger contains one, at once if no wait can end it;
+ * LEDGER_NOT_WRITABLE; PERMISSION_DENIED for a Pod of another node
  */
 export async function waitForAllocation(
   allocator: AllocatorContext,
