@@ -5,7 +5,7 @@
  */
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { type Checkpoint, parseReadableCheckpoints } from './checkpoint.ts';
 import type { VerifierKey } from './signing-key.ts';
 import { verifiedSigners } from './signed-note.ts';
@@ -65,7 +65,7 @@ function readEnd(file: string): { readonly text: string; readonly isComplete: bo
     const text = last.map((name) => readEndOfFile(join(file, name), maxFolderFileBytes).text).join('\n');
     return { text, isComplete: true };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new IpledgerError('INVALID_REQUEST', `the checkpoint file ${file} is not readable: ${reason}`, {
       cause: error,
     });

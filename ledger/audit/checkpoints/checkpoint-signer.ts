@@ -4,7 +4,7 @@
  * then on.
  */
 import { readFileSync } from 'node:fs';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { errorMessage } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { parseSignerKey, type SignerKey, type VerifierKey } from './signing-key.ts';
 import { signRotation } from './key-rotation.ts';
@@ -93,8 +93,7 @@ function readKey(file: string): SignerKey {
   try {
     return parseSignerKey(readFileSync(file, 'utf8').trim());
   } catch (error) {
-    const reason = error instanceof IpledgerError || error instanceof Error ? error.message : String(error);
-    throw new Error(`the checkpoint key file ${file} is not usable: ${reason}`, { cause: error });
+    throw new Error(`the checkpoint key file ${file} is not usable: ${errorMessage(error)}`, { cause: error });
   }
 }
 

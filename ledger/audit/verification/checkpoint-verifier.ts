@@ -3,6 +3,7 @@
  * rewrite keys and hashes, so that the keys alone show no change; but the hashes of a rewritten
  * ledger differ from its checkpoints.
  */
+import { errorMessage } from '../../../lib/errors.ts';
 import type { Checkpoint } from '../checkpoints/checkpoint.ts';
 import type { VerifierKey } from '../checkpoints/signing-key.ts';
 import { verifiedSigners } from '../checkpoints/signed-note.ts';
@@ -92,7 +93,7 @@ export class CheckpointVerifier {
       const what = `the checkpoint of event ${seq} is signed by ${by}, which is not a trusted key at this event`;
       this.findings.push({ key, what });
     } catch (error) {
-      const what = `the checkpoint of event ${seq}: ${error instanceof Error ? error.message : String(error)}`;
+      const what = `the checkpoint of event ${seq}: ${errorMessage(error)}`;
       this.findings.push({ key, what });
     }
     return false;

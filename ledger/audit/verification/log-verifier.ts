@@ -6,7 +6,7 @@ import type { Seq } from '../../domain/values/ledger.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { evolve } from '../../domain/events/registry.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import {
   emptyHead,
   type Envelope,
@@ -94,7 +94,7 @@ export class LogVerifier {
         this.#newer = error;
         return undefined;
       }
-      return { key, what: error instanceof Error ? error.message : String(error) };
+      return { key, what: errorMessage(error) };
     }
   }
 
