@@ -72,8 +72,8 @@ async function dropClaimsOf(
 
 /** How many usable addresses of a Subnet Pods hold. */
 function heldAddresses(state: State, subnet: string): number {
-  const pools = state.subnets.get(subnet)?.spaces.flatMap((space) => space.pools) ?? [];
-  return pools.reduce((sum, { inUse }) => sum + inUse, 0);
+  const spaces = state.subnets.get(subnet)?.spaces ?? [];
+  return spaces.reduce((sum, { inUse }) => sum + Number(inUse), 0);
 }
 
 /** The idle claims but the newest `keep` of each family, longest idle first. */
