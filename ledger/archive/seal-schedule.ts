@@ -61,9 +61,10 @@ export interface SealScheduleOptions extends Pick<
  * writer.
  */
 export async function runSealSchedule(options: SealScheduleOptions, signal: AbortSignal): Promise<void> {
-  const { replica, writer, ledger, schedule, log, onOutcome, intervalMs = defaultIntervalMs } = options;
+  const { replica, writer, schedule, log, onOutcome, intervalMs = defaultIntervalMs } = options;
   const submit = (segment: SealedSegment): Promise<void> =>
     append(options, (now) => ({ type: 'SealSegment', now, segment }), signal);
+  const sealing: SealingContext = { ...options, submit };
   const dropOldest = createDropping(options, signal);
   let pruned: Writer | undefined;
   let waitMs = intervalMs;
@@ -73,9 +74,10 @@ export async function runSealSchedule(options: SealScheduleOptions, signal: Abor
     if (!current) onOutcome?.(undefined);
     if (!current || signal.aborted) continue;
     try {
+      const isFirst = pruned !== current;
       // An earlier writer may have sealed events without deleting them.
-      if (pruned !== current) await pruneSealed({ ...options, submit }, signal);
-      await dropOldest(pruned !== current);
+      if (isFirst) await pruneSealed(sealing, signal);
+      await dropOldest(isFirst);
       pruned = current;
       const { keepEvents, segmentEvents } = schedule;
       const to = lastSealedSeq(replica.state) + segmentEvents;
@@ -85,7 +87,7 @@ export async function runSealSchedule(options: SealScheduleOptions, signal: Abor
         (isEarly || (await isOldEnough(options, to, signal)));
       waitMs = isDue ? 0 : intervalMs;
       if (isDue) {
-        const { from, to: last, archive } = await sealOldestEvents({ ...options, ledger, submit }, to, signal);
+        const { from, to: last, archive } = await sealOldestEvents(sealing, to, signal);
         log.info({ from, to: last, archive }, 'events sealed');
       }
       onOutcome?.(undefined);
