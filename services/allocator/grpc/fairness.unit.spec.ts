@@ -19,7 +19,7 @@ import {
 import type { AllocatorContext } from './allocator-context.ts';
 import { ipamHandlers } from './ipam/ipam-service.ts';
 import { PodWaiters } from './ipam/pod-waiters.ts';
-import { runInThisThread } from '../threads/task.ts';
+import { runInThisThread } from '../threads/testing/run-in-this-thread.ts';
 import { PositionWaits } from './position-waits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { sandboxOf } from './testing/served-allocator.ts';

@@ -3,7 +3,7 @@
  * waits for it. A task gets one request and sends replies; both can be copied between threads.
  */
 import { type EventEmitter, once } from 'node:events';
-import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { Archive } from '../../../ledger/archive/archive.ts';
 import type { ArchivedLedger } from '../../../ledger/archive/archived-ledger.ts';
@@ -90,20 +90,3 @@ export async function* receiveReplies<Reply>(
     }
   }
 }
-
-/** Runs tasks in this thread, for specs whose ledger is in its memory. */
-export const runInThisThread = (tools: TaskTools): TaskRunner => ({
-  async *run<Request, Reply>(task: Task<Request, Reply>, request: Request, signal: AbortSignal) {
-    const { port1, port2 } = new MessageChannel();
-    const ended = new AbortController();
-    const { promise: never } = Promise.withResolvers<never>();
-    const sent = sendReplies(port2, task as Task<Request, unknown>, { tools, request, signal: ended.signal });
-    try {
-      yield* receiveReplies<Reply>(port1, never, signal);
-    } finally {
-      ended.abort();
-      await sent;
-      port1.close();
-    }
-  },
-});

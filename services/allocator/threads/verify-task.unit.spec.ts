@@ -6,7 +6,7 @@ import { ledgerWithPast, type SealedLedger } from '../../../ledger/archive/testi
 import type { Finding } from '../../../ledger/audit/verification/finding.ts';
 import type { Head } from '../../../ledger/log/chain/chain.ts';
 import { never } from '../../../ledger/log/testing/running-writer.ts';
-import { runInThisThread } from './task.ts';
+import { runInThisThread } from './testing/run-in-this-thread.ts';
 import { verifyTask } from './verify-task.ts';
 
 describe('A verification from a mark', () => {

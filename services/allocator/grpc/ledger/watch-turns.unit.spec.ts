@@ -13,7 +13,7 @@ import {
   submitAll,
 } from '../../../../ledger/log/testing/running-writer.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
-import { runInThisThread } from '../../threads/task.ts';
+import { runInThisThread } from '../../threads/testing/run-in-this-thread.ts';
 import { PositionWaits } from '../position-waits.ts';
 import { RateLimiter } from '../rate-limiter.ts';
 import { ledgerHandlers } from './ledger-service.ts';

@@ -24,7 +24,7 @@ import { WriteObstacles } from '../../health/write-obstacles.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { PositionWaits } from '../position-waits.ts';
 import { Forwarder } from '../forwarding/forwarder.ts';
-import { runInThisThread } from '../../threads/task.ts';
+import { runInThisThread } from '../../threads/testing/run-in-this-thread.ts';
 import { addServices } from '../../api-server.ts';
 
 /** The key of the checkpoints. */
