@@ -1,8 +1,7 @@
 /** Opens the ledger in etcd, for verbs that work without an allocator, with the auditor's role. */
 import { IpledgerError } from '../../lib/errors.ts';
 import { createLogger } from '../../lib/process/log.ts';
-import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
-import { openArchive } from '../../ledger/archive/open-archive.ts';
+import { openArchived } from '../../ledger/archive/open-archive.ts';
 import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
@@ -23,7 +22,7 @@ export function openEtcdLedger(endpoints: string, archive = ''): OpenEtcdLedger 
   try {
     const client = connectEtcd(endpoints.split(','), etcdAccessFromEnvironment(process.env, createLogger('ipledger')));
     const live = new EtcdLedger(client);
-    const ledger = archive === '' ? live : new ArchivedLedger(live, openArchive(archive, process.env, { client }));
+    const ledger = openArchived(live, archive, process.env, { client })?.ledger ?? live;
     return { ledger, [Symbol.dispose]: () => client.close() };
   } catch (error) {
     return throwUsageError(error);

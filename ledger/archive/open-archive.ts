@@ -1,6 +1,8 @@
-/** Opens the archive at a location. */
+/** Opens the archive at a location, and the ledger with it. */
 import type { Etcd3 } from 'etcd3';
+import type { Ledger, SealedLog } from '../log/store/ledger.ts';
 import type { Archive } from './archive.ts';
+import { ArchivedLedger } from './archived-ledger.ts';
 import { EtcdArchive } from './etcd-archive.ts';
 import { FolderArchive } from './folder-archive.ts';
 import { S3Archive } from './s3-archive.ts';
@@ -9,17 +11,34 @@ import { S3Archive } from './s3-archive.ts';
  * The etcd of the ledger, and how many bytes of it an archive may take (default: for readers, no
  * limit).
  */
-export interface ArchiveEtcd {
+interface ArchiveEtcd {
   readonly client: Etcd3;
   readonly maxBytes?: number;
 }
 
+/** An archive, and the ledger that reads sealed events in it. */
+export interface Archived {
+  readonly archive: Archive;
+  readonly ledger: ArchivedLedger;
+}
+
 /**
- * The archive at a location: "/a/folder", "s3://bucket/prefix" with the access that the environment
- * gives, or "etcd:".
+ * The ledger with the archive at a location: "/a/folder", "s3://bucket/prefix" with the access that
+ * the environment gives, or "etcd:"; undefined for ''.
  * @throws Error when the location is not valid, or its environment variables are missing.
  */
-export function openArchive(location: string, env: NodeJS.ProcessEnv, { client, maxBytes }: ArchiveEtcd): Archive {
+export function openArchived(
+  live: Ledger & SealedLog,
+  location: string,
+  env: NodeJS.ProcessEnv,
+  etcd: ArchiveEtcd,
+): Archived | undefined {
+  if (location === '') return undefined;
+  const archive = openArchive(location, env, etcd);
+  return { archive, ledger: new ArchivedLedger(live, archive) };
+}
+
+function openArchive(location: string, env: NodeJS.ProcessEnv, { client, maxBytes }: ArchiveEtcd): Archive {
   if (location === 'etcd:') return new EtcdArchive(client, maxBytes);
   if (location.startsWith('s3://')) return withEtcd(S3Archive.fromEnvironment(location, env), client);
   if (location.startsWith('/')) return withEtcd(new FolderArchive(location), client);

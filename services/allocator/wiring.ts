@@ -11,8 +11,7 @@ import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import { openTracing } from '../../lib/tracing/open-tracing.ts';
 import { type Archive, isBounded } from '../../ledger/archive/archive.ts';
-import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
-import { openArchive } from '../../ledger/archive/open-archive.ts';
+import { type Archived, openArchived } from '../../ledger/archive/open-archive.ts';
 import type { prepareSegment } from '../../ledger/archive/seal.ts';
 import { runSealSchedule } from '../../ledger/archive/seal-schedule.ts';
 import {
@@ -83,7 +82,7 @@ interface JoinedReplica {
 /** The ledger, in memory and where it is stored. */
 interface LoadedLedger {
   readonly live: EtcdLedger;
-  readonly archived: { readonly ledger: ArchivedLedger; readonly archive: Archive } | undefined;
+  readonly archived: Archived | undefined;
   readonly replica: Replica;
   readonly checkpoints: CheckpointSchedule | undefined;
 }
@@ -239,8 +238,7 @@ async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<Load
   const { options, log, life, etcd, leadership, tasks } = joined;
   const live = new EtcdLedger(etcd);
   const limited = { client: etcd, maxBytes: options.archiveMaxBytes };
-  const archive = options.archive === '' ? undefined : openArchive(options.archive, process.env, limited);
-  const archived = archive && { archive, ledger: new ArchivedLedger(live, archive) };
+  const archived = openArchived(live, options.archive, process.env, limited);
   const replica = await loadReplica(archived?.ledger ?? live, log.child({ etcd: options.etcd }), life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
   const endOnFailure = (error: unknown): void => life.fail(error);
@@ -248,7 +246,7 @@ async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<Load
   const checkpoints = CheckpointSchedule.create(options, { replica, writer: () => leadership.writer, log });
   await checkpoints?.checkRollback(live, identityOf(joined), life.signal);
   const standby = { replica, follower: () => leadership.follower, log };
-  const verifier = new BackgroundVerifier({ ...standby, ...verificationOf(joined, archive, checkpoints) });
+  const verifier = new BackgroundVerifier({ ...standby, ...verificationOf(joined, archived?.archive, checkpoints) });
   tasks.start((signal) => verifier.run(signal).catch(endOnFailure));
   metrics.follow(replica, verifier);
   metrics.compareClocks({ clocks: joined.clocks, membership: joined.membership, clock: replica.clock });

@@ -5,15 +5,14 @@
 import { type EventEmitter, once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
-import type { Archive } from '../../../ledger/archive/archive.ts';
-import type { ArchivedLedger } from '../../../ledger/archive/archived-ledger.ts';
+import type { Archived } from '../../../ledger/archive/open-archive.ts';
 import type { Ledger } from '../../../ledger/log/store/ledger.ts';
 
 /** What a task reads and writes. */
 export interface TaskTools {
   readonly ledger: Ledger;
   /** undefined without an archive. Its ledger is `ledger`. */
-  readonly archived: { readonly ledger: ArchivedLedger; readonly archive: Archive } | undefined;
+  readonly archived: Archived | undefined;
 }
 
 /** Resolves when the receiver has taken enough of the earlier replies. */

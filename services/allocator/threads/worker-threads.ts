@@ -6,8 +6,7 @@ import { setPriority, totalmem } from 'node:os';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { createLogger, type Logger } from '../../../lib/process/log.ts';
-import { ArchivedLedger } from '../../../ledger/archive/archived-ledger.ts';
-import { openArchive } from '../../../ledger/archive/open-archive.ts';
+import { openArchived } from '../../../ledger/archive/open-archive.ts';
 import { etcdAccessFromEnvironment } from '../../../ledger/log/store/etcd-access.ts';
 import { connectEtcd } from '../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
@@ -105,8 +104,6 @@ export async function runTaskOfThread(tasks: readonly Task<never, unknown>[]): P
 function openTools({ etcd, archive: location, archiveMaxBytes: maxBytes }: ThreadSettings): TaskTools {
   const client = connectEtcd(etcd.split(','), etcdAccessFromEnvironment(process.env, createLogger('allocator-thread')));
   const live = new EtcdLedger(client);
-  if (location === '') return { ledger: live, archived: undefined };
-  const archive = openArchive(location, process.env, { client, maxBytes });
-  const ledger = new ArchivedLedger(live, archive);
-  return { ledger, archived: { ledger, archive } };
+  const archived = openArchived(live, location, process.env, { client, maxBytes });
+  return { ledger: archived?.ledger ?? live, archived };
 }
