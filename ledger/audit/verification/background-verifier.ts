@@ -17,6 +17,7 @@ import type { Head } from '../../log/chain/chain.ts';
 import type { Follower } from '../../log/reader/follower.ts';
 import { logKey } from '../../log/store/keys.ts';
 import type { KeyPage, KeyRange, StoredKey } from '../../log/store/ledger.ts';
+import { readKey } from '../../log/store/read-key.ts';
 import type { Replica } from '../../log/reader/replica.ts';
 import { faultOf } from './event-verifier.ts';
 import type { Finding } from './finding.ts';
@@ -201,9 +202,9 @@ export class BackgroundVerifier {
   }
 
   async #valuesOf(findings: readonly Finding[], signal: AbortSignal): Promise<(string | undefined)[]> {
+    const { ledger } = this.#options.replica;
     const values = [];
-    for (const { key } of findings.slice(0, maxFindings))
-      values.push((await this.#page({ from: key, end: `${key}\0` }, signal)).keys[0]?.text);
+    for (const { key } of findings.slice(0, maxFindings)) values.push((await readKey(ledger, key, signal))?.text);
     return values;
   }
 
@@ -233,8 +234,8 @@ export class BackgroundVerifier {
     if (!follower || (this.#findings.size >= maxFindings && !this.#findings.has(key))) return;
     const deadline = { until: performance.now() + readTimeoutMs, signal: timeoutSignal(readTimeoutMs, signal) };
     const { answer } = await follower.readLinearizable(() => audit.findingFor(key, text), deadline);
-    const { keys } = await this.#page({ from: key, end: `${key}\0` }, signal);
-    if (keys[0]?.text !== text) return; // the key is changing: the next round checks it again
+    const found = await readKey(this.#options.replica.ledger, key, signal);
+    if (found?.text !== text) return; // the key is changing: the next round checks it again
     if (answer) this.#report(answer);
     else this.#findings.delete(key);
   }

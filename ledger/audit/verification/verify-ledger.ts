@@ -14,7 +14,8 @@ import { isCompactedError } from '../../log/store/compaction.ts';
 import { refuseDroppedEvent } from '../../log/store/etcd-ledger.ts';
 import { prefixEnd, headKey, logKey, logPrefix, segmentKey, segmentPrefix } from '../../log/store/keys.ts';
 import { parseAnyHead, parseSegment, UnfinishedReplay } from '../../log/store/stored-values.ts';
-import type { KeyPage, KeyRange, KeyReader, Revision, StoredKey } from '../../log/store/ledger.ts';
+import type { KeyPage, KeyReader, Revision, StoredKey } from '../../log/store/ledger.ts';
+import { readFirstKey } from '../../log/store/read-key.ts';
 import type { CheckpointVerifier } from './checkpoint-verifier.ts';
 import type { Finding } from './finding.ts';
 import { rangesBesideLog, KeyVerifier } from './key-verifier.ts';
@@ -89,8 +90,8 @@ async function verifyOnce(reader: VerifiedLedger, options: VerifyOptions): Promi
     if (start && start.head.seq > audit.head.seq) {
       options.checkpointVerifier?.begin(start.head);
       audit = new LogVerifier(start, start.head);
-      const key = await firstKey(reader, { from: logPrefix, end: audit.nextKey }, options.signal);
-      if (key !== undefined) return resultOf(audit, options, [{ key, what: beforeHistory(start.head) }]);
+      const older = await readFirstKey(reader, { from: logPrefix, end: audit.nextKey }, options.signal);
+      if (older) return resultOf(audit, options, [{ key: older.key, what: beforeHistory(start.head) }]);
     }
     const finding = await retryIfCompacted(audit, () => readLog(reader, audit, options));
     if (finding) return await stopAt(finding, reader, audit, options);
@@ -121,15 +122,13 @@ async function stopAt(
  * @throws IpledgerError POSITION_GONE
  */
 async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
-  for await (const { keys } of reader.keys({ from: segmentPrefix, end: prefixEnd(segmentPrefix) }, signal)) {
-    const segments = keys.slice(0, 1).flatMap(({ key, text }) => tryParse(() => parseSegment(key, text)) ?? []);
-    refuseDroppedEvent(seq, segments);
-    break;
-  }
+  const first = await readFirstKey(reader, { from: segmentPrefix, end: prefixEnd(segmentPrefix) }, signal);
+  const oldest = first && tryParse(() => parseSegment(first.key, first.text));
+  refuseDroppedEvent(seq, oldest ? [oldest] : []);
   // A reader with an archive returns sealed events too. There is always an event after them: the
   // one that sealed them.
-  const next = await firstKey(reader, { from: logKey(seq), end: prefixEnd(logPrefix) }, signal);
-  if (next === logKey(seq) || next === undefined) return;
+  const next = await readFirstKey(reader, { from: logKey(seq), end: prefixEnd(logPrefix) }, signal);
+  if (!next || next.key === logKey(seq)) return;
   for await (const { keys } of reader.keys({ from: segmentPrefix, end: segmentKey(seq + 1) }, signal))
     for (const { key, text } of keys) {
       const segment = tryParse(() => parseSegment(key, text));
@@ -139,12 +138,6 @@ async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): P
           `event ${seq} is sealed, in ${segment.archive}: give the archive by --archive, or use an allocator that has it`,
         );
     }
-}
-
-/** The first key of a range; undefined for an empty range. */
-async function firstKey(reader: KeyReader, range: KeyRange, signal: AbortSignal): Promise<string | undefined> {
-  for await (const { keys } of reader.keys(range, signal)) if (keys[0]) return keys[0].key;
-  return undefined;
 }
 
 /**

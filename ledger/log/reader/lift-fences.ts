@@ -11,6 +11,7 @@ import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { claimOf } from '../../domain/state/state.ts';
 import { addressKey } from '../store/keys.ts';
 import type { StoredKey } from '../store/ledger.ts';
+import { readKey } from '../store/read-key.ts';
 import { expectedClaimText, readClaim } from '../store/stored-values.ts';
 import { readableAgain, type Replica } from './replica.ts';
 
@@ -52,7 +53,7 @@ function nameOf(key: string): ClaimName {
 }
 
 async function liftFence(replica: Replica, name: ClaimName, log: Logger, signal: AbortSignal): Promise<void> {
-  const found = await readKey(replica, addressKey(name), signal);
+  const found = await readKey(replica.ledger, addressKey(name), signal);
   const { fenced } = replica.state;
   // A later event may have ended the fence during the read.
   if (!fenced.delete(claimKey(name))) return;
@@ -64,11 +65,6 @@ async function liftFence(replica: Replica, name: ClaimName, log: Logger, signal:
     return;
   }
   fenced.add(claimKey(name)); // at the end, so that all take turns
-}
-
-async function readKey({ ledger }: Replica, key: string, signal: AbortSignal): Promise<StoredKey | undefined> {
-  for await (const { keys } of ledger.keys({ from: key, end: `${key}\0` }, signal)) return keys[0];
-  return undefined;
 }
 
 /** Whether the state has the claim of a key: nothing is decided about a fenced address. */
