@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
+import type { ClaimName } from '../../domain/state/claim.ts';
 import { claimOf } from '../../domain/state/state.ts';
 import { addressKey } from '../store/keys.ts';
 import type { StoredKey } from '../store/ledger.ts';
@@ -37,7 +37,7 @@ export async function liftFences({ replica, log, intervalMs }: LiftFencesOptions
     for (const key of [...replica.state.fenced].slice(0, maxKeysPerRound)) {
       if (signal.aborted) return;
       try {
-        await liftFence(replica, nameOf(key), log, signal);
+        await liftFence(replica, key, log, signal);
       } catch (error) {
         if (IpledgerError.from(error).code === 'LEDGER_DAMAGED') throw error;
         break; // etcd does not answer: the next round tries again
@@ -52,11 +52,11 @@ function nameOf(key: string): ClaimName {
   return { subnet: key.slice(0, at), address: key.slice(at + 1) };
 }
 
-async function liftFence(replica: Replica, name: ClaimName, log: Logger, signal: AbortSignal): Promise<void> {
+async function liftFence(replica: Replica, fence: string, log: Logger, signal: AbortSignal): Promise<void> {
+  const name = nameOf(fence);
   const found = await readKey(replica.ledger, addressKey(name), signal);
   const { fenced } = replica.state;
-  // A later event may have ended the fence during the read.
-  if (!fenced.delete(claimKey(name))) return;
+  if (!fenced.has(fence)) return; // a later event ended it during the read
   if (replica.isUnreadable(name)) {
     if (found && readClaim(found.key, found.text).claim) throw readableAgain(name);
   } else if (isImplied(replica, name, found)) {
@@ -64,7 +64,9 @@ async function liftFence(replica: Replica, name: ClaimName, log: Logger, signal:
     log.info(name, 'this address is served again: its key has the value that the log implies');
     return;
   }
-  fenced.add(claimKey(name)); // at the end, so that all take turns
+  // The fence goes to the end of the set, so that all take turns.
+  fenced.delete(fence);
+  fenced.add(fence);
 }
 
 /** Whether the state has the claim of a key: nothing is decided about a fenced address. */

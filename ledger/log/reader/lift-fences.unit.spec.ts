@@ -120,6 +120,7 @@ describe('The fence of an address', () => {
     memory.put(key, before);
     const ended = await liftFences({ replica: started, log: silentLog, intervalMs: 1 }, stop.signal).catch(String);
     expect(ended).to.match(/could not be read when this allocator started, and can be read now: it ends, to load/);
+    expect([...started.state.fenced]).to.deep.equal([`macvlan/${address}`]);
     await failureOf(working.writer.submit(requestFor(release('a'))));
     await rounds(1, working.replica);
     await submitAll(working.writer, release('a'));
