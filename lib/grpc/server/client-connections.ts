@@ -63,8 +63,7 @@ export class ClientConnections {
   readonly #isTls: boolean;
   readonly #unidentified = new ConnectionSlots(maxUnidentified);
   readonly #accepted = new Map<string, Accepted>();
-  readonly #sessions = new Set<ServerHttp2Session>();
-  readonly #connections = new WeakMap<ServerHttp2Session, Connection>();
+  readonly #connections = new Map<ServerHttp2Session, Connection>();
   /** Sorted by arrival. */
   readonly #receiving = new Set<ArrivingCall>();
 
@@ -79,7 +78,7 @@ export class ClientConnections {
 
   /** Ends all connections. Calls in progress are answered, and clients connect again. */
   end(): void {
-    for (const session of this.#sessions) session.close();
+    for (const session of this.#connections.keys()) session.close();
   }
 
   /** Sets the limits on each address at which a server will listen. */
@@ -108,11 +107,7 @@ export class ClientConnections {
     http2Server.updateSettings({ maxConcurrentStreams: maxUnidentifiedCalls, maxHeaderListSize });
     // Before the listener of Node, which makes the session of a plaintext connection.
     http2Server.prependListener('connection', (socket: Socket) => this.#accept(socket));
-    http2Server.on('session', (session) => {
-      this.#sessions.add(session);
-      session.once('close', () => this.#sessions.delete(session));
-      this.#connectionOf(session);
-    });
+    http2Server.on('session', (session) => this.#connectionOf(session));
     http2Server.prependListener('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
       this.#open(stream, headers),
     );
@@ -146,6 +141,7 @@ export class ClientConnections {
       : budgets.of(key, 'anonymous');
     const connection = new Connection(session, budgets, client, () => this.#forget(key));
     this.#connections.set(session, connection);
+    session.once('close', () => this.#connections.delete(session));
     return connection;
   }
 
