@@ -1,5 +1,6 @@
 /** Errors of the CLI itself, and its exit statuses. Errors of the allocator are IpledgerErrors. */
 import { errorMessage } from '../lib/errors.ts';
+
 export const exitStatus = {
   /** The allocator rejected the request, or has no record of its subject. */
   refused: 1,
@@ -31,4 +32,13 @@ export class CliError extends Error {
 /** Settings of the operator that are invalid are errors of usage. @throws CliError */
 export function throwUsageError(error: unknown): never {
   throw error instanceof CliError ? error : new CliError('usage', errorMessage(error), { cause: error });
+}
+
+/** Does what fails only for settings that are invalid. @throws CliError */
+export function orUsageError<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    return throwUsageError(error);
+  }
 }

@@ -16,7 +16,7 @@ import { asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
 import { AuthorityReloader } from '../../lib/tls/authority-reloader.ts';
 import { type ClientTls, tlsFromEnvironment, type TokenSource } from '../../lib/tls/client-tls.ts';
 import { TokenFile } from '../../lib/tls/token-file.ts';
-import { CliError, throwUsageError } from '../cli-error.ts';
+import { CliError, orUsageError, throwUsageError } from '../cli-error.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';
 import { annotationOf, findServicePods, type ServicePods } from './service-pods.ts';
@@ -134,14 +134,6 @@ function openToken(
   if (tokenFile !== undefined) return new TokenFile(tokenFile);
   if (serviceAccount === undefined) return kubeconfigToken(config);
   return serviceAccountToken(kubernetes, serviceAccount, namespace);
-}
-
-function orUsageError<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    return throwUsageError(error);
-  }
 }
 
 const scheme = 'Bearer ';

@@ -6,7 +6,7 @@ import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
 import type { Ledger } from '../../ledger/log/store/ledger.ts';
-import { CliError, throwUsageError } from '../cli-error.ts';
+import { CliError, orUsageError } from '../cli-error.ts';
 
 /** A ledger in etcd. Dispose it to close the connection. */
 export interface OpenEtcdLedger extends Disposable {
@@ -18,16 +18,13 @@ export interface OpenEtcdLedger extends Disposable {
  * is not ''.
  * @throws CliError for invalid endpoints, files or archive.
  */
-export function openEtcdLedger(endpoints: string, archive = ''): OpenEtcdLedger {
-  try {
+export const openEtcdLedger = (endpoints: string, archive = ''): OpenEtcdLedger =>
+  orUsageError(() => {
     const client = connectEtcd(endpoints.split(','), etcdAccessFromEnvironment(process.env, createLogger('ipledger')));
     const live = new EtcdLedger(client);
     const ledger = openArchived(live, archive, process.env, { client })?.ledger ?? live;
     return { ledger, [Symbol.dispose]: () => client.close() };
-  } catch (error) {
-    return throwUsageError(error);
-  }
-}
+  });
 
 /** Adds the endpoints to the error of an etcd that does not answer. */
 export function explainEtcdError(thrown: unknown, endpoints: string): unknown {

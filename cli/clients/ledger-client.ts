@@ -9,7 +9,7 @@ import {
   type LedgerClient as ServiceClient,
 } from '../../lib/ledger-client/ledger-client.ts';
 import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
-import { CliError, throwUsageError } from '../cli-error.ts';
+import { CliError, orUsageError } from '../cli-error.ts';
 import type { ClusterConnection, connectCluster } from './cluster-connection.ts';
 
 /** A client whose calls and streams throw a CliError when the server does not answer. */
@@ -87,17 +87,14 @@ function open(server: ServerKind, target: LedgerTarget, signal: AbortSignal): Le
 const openCluster: typeof connectCluster = async (target, signal) =>
   (await import('./cluster-connection.ts')).connectCluster(target, signal);
 
-function connectTo(server: ServerKind, { endpoint, tokenFile }: LedgerTarget): ClusterConnection {
-  try {
+const connectTo = (server: ServerKind, { endpoint, tokenFile }: LedgerTarget): ClusterConnection =>
+  orUsageError(() => {
     const { env } = process;
     const tls =
       tokenFile === undefined ? tlsFromEnvironment(env, undefined) : tokenTlsFromEnvironment(env, tokenFile, undefined);
     const connection = connect(endpoint, tls, server);
     return { connection, failure: () => undefined, [Symbol.dispose]: () => connection.close() };
-  } catch (error) {
-    return throwUsageError(error);
-  }
-}
+  });
 
 /** Explains the client's errors. An error of the server has an error code in its metadata. */
 function explain(thrown: unknown, server: ServerKind, endpoint: string, failure: string | undefined): unknown {

@@ -5,7 +5,7 @@ import { pause } from '../../lib/process/abortable.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { type EtcdAccess, etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
-import { CliError, throwUsageError } from '../cli-error.ts';
+import { CliError, orUsageError } from '../cli-error.ts';
 import { confirm } from '../program/operation-verb.ts';
 import { createInterruptSignal } from '../program/verb.ts';
 import { addEtcdOption, etcdHelp } from '../program/ledger-source-options.ts';
@@ -92,13 +92,8 @@ async function changeMembers(change: () => Promise<unknown>, signal: AbortSignal
   }
 }
 
-function readAccess(): EtcdAccess {
-  try {
-    return etcdAccessFromEnvironment(process.env, createLogger('ipledger'));
-  } catch (error) {
-    return throwUsageError(error);
-  }
-}
+const readAccess = (): EtcdAccess =>
+  orUsageError(() => etcdAccessFromEnvironment(process.env, createLogger('ipledger')));
 
 /** The members as the first endpoint that answers lists them. */
 async function findMembers(
