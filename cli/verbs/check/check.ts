@@ -14,7 +14,7 @@ import {
   readNorthbound,
 } from '../../ovn/ovn-databases.ts';
 import { type Answer, formatCount } from '../../output/answer.ts';
-import { formatPodName, endOfBinding } from '../../output/format.ts';
+import { formatPodName, endOfBinding, joinNonEmpty } from '../../output/format.ts';
 import { formatRepairCommand } from '../../shell-command.ts';
 import { noticeOfStorageUse } from '../../output/storage-use.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
@@ -153,13 +153,12 @@ function createAnswer({
     table: (zone) =>
       `${rows.length > 0 ? formatTable(listing, zone) : ''}${counts} compared at seq ${ledger.position?.seq ?? 0}: ${result}\n`,
     listing: () => listing,
-    note: [
+    note: joinNonEmpty(
+      '\n',
       ...heldByBindings.map(describeHeld),
       transient > 0 ? describeTransient(transient) : '',
       noticeOfStorageUse(ledger.storage),
-    ]
-      .filter((each) => each !== '')
-      .join('\n'),
+    ),
   };
 }
 
