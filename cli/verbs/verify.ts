@@ -101,11 +101,9 @@ async function verify(options: Options, trusted: TrustedCheckpoints): Promise<Ve
     using opened = openEtcdLedger(etcd ?? '', options.archive);
     const usesThread = availableParallelism() > 1 && (await isLong(opened.ledger, signal));
     using thread = usesThread ? startLedgerThread(etcd ?? '', options.archive) : undefined;
-    const { ledger } = opened;
-    const droppedState = (until: AbortSignal) =>
-      (ledger as VerifiedLedger).droppedState?.(until) ?? Promise.resolve(undefined);
-    const reader = thread ? { keys: thread.reader.keys.bind(thread.reader), droppedState } : ledger;
-    return await verifyLedger(reader, verifyOptions);
+    const ledger: VerifiedLedger = opened.ledger;
+    const droppedState = async (until: AbortSignal) => ledger.droppedState?.(until);
+    return await verifyLedger(thread ? { ...thread.reader, droppedState } : ledger, verifyOptions);
   } finally {
     showProgress(undefined);
   }
