@@ -1,7 +1,7 @@
 /** `ipledger unbind`: ends bindings of released addresses whose containers ended without DEL. */
 import { isIP } from 'node:net';
 import type { Command } from 'commander';
-import { type Binding, IpamService, type Position, type SandboxBinding } from '../../proto/generated/ipledger.ts';
+import { type Binding, IpamService, type Position } from '../../proto/generated/ipledger.ts';
 import { findSubnet, readAddressRecord } from '../clients/find-address.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { listBindings } from '../clients/list-allocations.ts';
@@ -43,21 +43,15 @@ node.kubernetes.io/out-of-service: the pod-watcher then also ends the bindings o
 async function findOnNode(allocator: LedgerClient, node: string, subnet: string | undefined): Promise<HeldSandbox[]> {
   const held: HeldSandbox[] = [];
   for (const sandbox of await listBindings(allocator, node)) {
-    const [first = ''] = sandbox.addresses;
-    if (!sandbox.binding || (subnet !== undefined && sandbox.subnet !== subnet)) continue;
-    const { allocation } = await readAddressRecord(allocator, sandbox.subnet, first);
-    if (allocation?.seq !== sandbox.allocationSeq) held.push(heldBy(sandbox, sandbox.binding));
+    const { addresses, attachment, binding } = sandbox;
+    if (!binding || (subnet !== undefined && sandbox.subnet !== subnet)) continue;
+    const { allocation } = await readAddressRecord(allocator, sandbox.subnet, addresses[0] ?? '');
+    if (allocation?.seq === sandbox.allocationSeq) continue;
+    held.push({ subnet: sandbox.subnet, addresses, pod: formatPodName(attachment), binding });
   }
   if (held.length > 0) return held;
   throw new CliError('refused', `no container on node ${node} holds a released address`);
 }
-
-const heldBy = ({ subnet, addresses, attachment }: SandboxBinding, binding: Binding): HeldSandbox => ({
-  subnet,
-  addresses,
-  pod: formatPodName(attachment),
-  binding,
-});
 
 /** @throws CliError for an address that is not held. */
 async function findOf(allocator: LedgerClient, address: string, named: string | undefined): Promise<HeldSandbox[]> {
