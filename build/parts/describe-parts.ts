@@ -87,7 +87,7 @@ export interface Product {
 }
 
 /** Returns the document as JSON. */
-export function formatSbom({ name, version, type, createdAt }: Product, parts: readonly Part[]): string {
+function formatSbom({ name, version, type, createdAt }: Product, parts: readonly Part[]): string {
   const sorted = sortParts(parts);
   const reference = `${name}@${version}`;
   const document = {
