@@ -87,7 +87,7 @@ interface AddressInstant {
 }
 
 /**
- * As `findFrom`, from an event that the read model names. The events show whether it is the right
+ * Calls `findFrom` with an event that the read model names. The events show whether it is the right
  * one. Undefined if it is not, or if a later event can change the answer: then the search begins
  * with the newest event.
  */

@@ -51,7 +51,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerLeaseChanges',
     severity: 'warning',
-    // As IpledgerWriterChanges
+    // A takeover changes the gauges of two replicas, as in IpledgerWriterChanges
     expression:
       'sum by (job) (changes(ipledger_watcher_active[10m])) > 4 or sum by (job) (changes(ipledger_ovn_projector_active[10m])) > 4',
     summary: 'The Lease of {{ $labels.job }} changed its holder more than twice in ten minutes.',
@@ -284,7 +284,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerOvnProjectionBehind',
     severity: 'warning',
-    // As IpledgerProjectionBehind
+    // The head of a minute ago, as in IpledgerProjectionBehind
     expression: '(max(ipledger_head_seq offset 1m) - max(ipledger_ovn_applied_seq)) > 0',
     for: '5m',
     summary: 'The OVN projector has not processed the last {{ $value }} events of the ledger.',

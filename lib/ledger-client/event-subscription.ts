@@ -20,7 +20,7 @@ export interface SubscriptionOptions {
   /**
    * The position from which to continue, called before each connection; undefined: from the next
    * event on. A position without hash is unverified: of the first event only the number is checked.
-   * At seq 0 the first event may have any number.
+   * The first event may have any number after seq 0.
    */
   readonly position: () => Position | undefined | Promise<Position | undefined>;
   /** Opens a stream of the events after a position. */

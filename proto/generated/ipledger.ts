@@ -1007,7 +1007,7 @@ export interface SegmentSealed {
 
 /** The files of a segment in the archive. */
 export interface SegmentFiles {
-  /** Of all its files. */
+  /** The sum of their sizes. */
   bytes: number;
   /** Whether the state at its end is one of them: a query of the past can begin there. */
   hasEndState: boolean;
@@ -1104,7 +1104,7 @@ export interface GetStatusReply {
 /** How much of its quota etcd's database uses. */
 export interface StorageUse {
   usedBytes: number;
-  /** As the allocator is configured (--etcd-quota). At its quota etcd rejects all writes. */
+  /** The setting --etcd-quota of the allocator. At its quota etcd rejects all writes. */
   quotaBytes: number;
   /**
    * Whole days until the quota is in use, at the growth of the last day. Absent while the size does not grow, and for the first hours of

@@ -28,7 +28,7 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
    * one transaction.
    */
   let pending: Event[] = [];
-  /** Of the last reply: its epoch and ledger are those of the events. */
+  /** The head in the last reply: its epoch and ledger are those of the events. */
   let head = emptyPosition;
   /** The highest position in a reply of the stream. The first reply states the ledger's head. */
   let headSeq = 0;

@@ -133,7 +133,7 @@ function comparePod(pod: Pod, allocations: readonly Allocation[], input: CheckIn
   return found;
 }
 
-/** On a network of its allocations, a running Pod has the allocated addresses only. */
+/** A running Pod has only the allocated addresses on a network of its allocations. */
 export function compareInterfaces({ ledger, cluster }: CheckInput): Disagreement[] {
   const byUid = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
   return cluster.pods
