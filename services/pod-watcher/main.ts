@@ -120,7 +120,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
 
   let watching: ActiveWatcher | undefined;
   const probe = createReachProbe(client, (status) => watching?.onLedgerStatus(status));
-  const checkKubeOvn = besideKubeOvn ? () => undefined : kubeOvnAlarm(api, life);
+  let checkKubeOvn = (): void => undefined;
   const lease = {
     api,
     namespace,
@@ -129,7 +129,10 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     life,
     prepare: async () => {
       await waitUntilReachable(probe, { log, signal }, () => (ready = () => 'no allocator answers'));
-      if (!besideKubeOvn) await refuseKubeOvn(api, signal);
+      if (besideKubeOvn) return;
+      await refuseKubeOvn(api, signal);
+      // An alarm of an earlier term would compare the Lease with what it was then.
+      checkKubeOvn = kubeOvnAlarm(api, life);
     },
     // A standby is always ready. The active watcher is ready when its inputs are current.
     onStandby: () => void (ready = () => true),
