@@ -32,7 +32,6 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
   let head = emptyPosition;
   /** The highest position in a reply of the stream. The first reply states the ledger's head. */
   let headSeq = 0;
-  let first = 1;
 
   const transactionSize = (): number =>
     model.notReadyReason === undefined ? transactionEvents : catchUpTransactionEvents;
@@ -57,10 +56,9 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
       await store();
       // The stream before may have been of a ledger that was rewound since.
       headSeq = 0;
-      if (model.position.seq === 0) first = await firstEvent();
-      return model.position;
+      return model.position.seq > 0 ? model.position : { ...emptyPosition, seq: (await firstEvent()) - 1 };
     },
-    watch: (after) => watch(Math.max(first, (after?.seq ?? 0) + 1), signal),
+    watch: (after) => watch((after?.seq ?? 0) + 1, signal),
     apply: async ({ events, head: reached }) => {
       assertUndamaged(model);
       for (const event of events) pending.push(event);
