@@ -1,6 +1,7 @@
 /** Reads a certificate, its key and the trusted authorities from PEM files, and checks them. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { errorMessage } from '../errors.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -27,7 +28,7 @@ function readPem(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new Error(`cannot read ${file}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`cannot read ${file}: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -71,7 +72,7 @@ export function parseCertificates(file: string, pem: Buffer): X509Certificate[] 
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch (error) {
-    throw new Error(`${file} contains an invalid certificate: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${file} contains an invalid certificate: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -102,5 +103,3 @@ function isIssuedBy(
       ),
   );
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
