@@ -15,6 +15,7 @@ import {
   verifyExport,
   type VerifyOptions,
 } from '../../ledger/audit/verification/verify-ledger.ts';
+import type { Seq } from '../../ledger/domain/values/ledger.ts';
 import type { Head } from '../../ledger/log/chain/chain.ts';
 import type { Ledger } from '../../ledger/log/store/ledger.ts';
 import { openAllocatorClient } from '../clients/ledger-client.ts';
@@ -102,7 +103,7 @@ async function verify(options: Options, trusted: TrustedCheckpoints): Promise<Ve
     const usesThread = availableParallelism() > 1 && (await isLong(opened.ledger, signal));
     using thread = usesThread ? startLedgerThread(etcd ?? '', options.archive) : undefined;
     const ledger: VerifiedLedger = opened.ledger;
-    const droppedState = async (until: AbortSignal) => ledger.droppedState?.(until);
+    const droppedState = async (after: Seq, until: AbortSignal) => ledger.droppedState?.(after, until);
     return await verifyLedger(thread ? { ...thread.reader, droppedState } : ledger, verifyOptions);
   } finally {
     showProgress(undefined);

@@ -234,13 +234,13 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * The state after the last dropped event, with which the history begins; undefined for a complete
-   * history. Throws as `lastEndState`.
+   * The state after the last dropped event, with which the history begins, if that is after event
+   * `after`; else undefined. Throws as `lastEndState`.
    */
-  async droppedState(signal: AbortSignal): Promise<StateAtHead | undefined> {
+  async droppedState(after: Seq, signal: AbortSignal): Promise<StateAtHead | undefined> {
     await this.#refreshSegments(signal);
     const last = droppedSegment(this.#segments);
-    return last && (await this.lastEndState({ seq: last.to }, signal));
+    return last && last.to > after ? this.lastEndState({ seq: last.to }, signal) : undefined;
   }
 
   #segmentOf(seq: Seq): Segment | undefined {

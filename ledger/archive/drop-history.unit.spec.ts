@@ -143,6 +143,20 @@ describe('Dropping the oldest sealed segments', () => {
       expect(head.seq).to.equal(past.working.replica.head.seq);
     });
 
+    it('from a later state without a read of the end state of the dropped part', async () => {
+      const ledger = reader();
+      const start = await ledger.lastEndState({ seq: 60 }, never);
+      const read: string[] = [];
+      const { get } = past.archive;
+      past.archive.get = (name: string, maxBytes: number) => {
+        read.push(name);
+        return get.call(past.archive, name, maxBytes);
+      };
+      expect((await verifyLedger(ledger, { signal: never, start })).findings).to.deep.equal([]);
+      expect(start.head.seq).to.be.above(27);
+      expect(read).to.deep.equal([]);
+    });
+
     it('not from another end state than the one that was sealed', async () => {
       const [name = ''] = [...past.archive.files.keys()].filter(
         (each) => each.includes('-0000000000000027.') && each.includes('.state.'),

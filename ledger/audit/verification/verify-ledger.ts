@@ -62,8 +62,8 @@ export interface VerifyOptions {
 
 /** A ledger whose older events may be dropped. */
 export interface VerifiedLedger extends KeyReader {
-  /** The state after the last dropped event; undefined for a complete history. */
-  droppedState?(signal: AbortSignal): Promise<StateAtHead | undefined>;
+  /** The state after the last dropped event, if that is after event `after`; else undefined. */
+  droppedState?(after: Seq, signal: AbortSignal): Promise<StateAtHead | undefined>;
 }
 
 /**
@@ -86,8 +86,8 @@ export async function verifyLedger(reader: VerifiedLedger, options: VerifyOption
 async function verifyOnce(reader: VerifiedLedger, options: VerifyOptions): Promise<VerificationResult> {
   let audit = new LogVerifier(options.start);
   try {
-    const start = await reader.droppedState?.(options.signal);
-    if (start && start.head.seq > audit.head.seq) {
+    const start = await reader.droppedState?.(audit.head.seq, options.signal);
+    if (start) {
       options.checkpointVerifier?.begin(start.head);
       audit = new LogVerifier(start, start.head);
       const older = await readFirstKey(reader, { from: logPrefix, end: audit.nextKey }, options.signal);
