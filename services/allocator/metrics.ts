@@ -13,7 +13,7 @@ import {
 import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
 import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
 import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
-import type { EtcdSize } from './health/etcd-size.ts';
+import type { EtcdSpace } from './health/etcd-space.ts';
 import type { Replica } from '../../ledger/log/reader/replica.ts';
 import type { ClusterHealth } from '../../ledger/log/store/cluster-health.ts';
 import type { AppendStats } from '../../ledger/log/writer/writer.ts';
@@ -50,17 +50,15 @@ export interface AllocatorMetricsOptions {
 
 /** Creates the metrics. Gauges read the replica at each scrape. */
 export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOptions): AllocatorMetrics & {
-  follow(replica: Replica, verifier: BackgroundVerifier): void;
+  follow(replica: Replica, verifier: BackgroundVerifier, space: Pick<EtcdSpace, 'size'>): void;
   compareClocks(clocks: ComparedClocks): void;
   followMembers(health: Pick<ClusterHealth, 'members'> | undefined): void;
-  onEtcdSize(size: EtcdSize): void;
   onSealing(failure: ErrorKind | undefined): void;
 } {
   const registry = createRegistry();
   addGauge(registry, certificateGauge);
   const counters = countersOf(registry);
   limitGauges(registry, limits);
-  let etcdSize: EtcdSize | undefined;
   let sealingFailure: ErrorKind | undefined;
   sealingGauge(registry, limits, () => sealingFailure);
   return {
@@ -68,10 +66,9 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
     ...counters,
     compareClocks: (clocks) => comparedClockGauges(registry, clocks),
     followMembers: (health) => memberGauge(registry, health),
-    onEtcdSize: (size) => void (etcdSize = size),
     onSealing: (failure) => void (sealingFailure = failure),
-    follow(replica, verifier) {
-      sizeGauges(registry, replica, () => etcdSize);
+    follow(replica, verifier, space) {
+      sizeGauges(registry, replica, space);
       gaugesOf(registry, replica, leadership);
       clockMetrics(registry, replica, log);
       addGauge(registry, {
@@ -203,7 +200,7 @@ function sealingGauge(registry: Registry, { archive }: Limits, failure: () => Er
 }
 
 /** Sizes that must stay bounded. */
-function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSize | undefined): void {
+function sizeGauges(registry: Registry, replica: Replica, space: Pick<EtcdSpace, 'size'>): void {
   addGauge(registry, {
     name: 'ipledger_live_events',
     help: 'Events in etcd that are not sealed into an archive.',
@@ -213,15 +210,12 @@ function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSi
     name: 'ipledger_etcd_bytes',
     help: "Size of etcd's database, and the part of it that is in use.",
     labels: ['kind'],
-    read: () => {
-      const size = etcdSize();
-      return size && { allocated: size.bytes, in_use: size.inUse };
-    },
+    read: () => space.size && { allocated: space.size.bytes, in_use: space.size.inUse },
   });
   addGauge(registry, {
     name: 'ipledger_etcd_days_left',
     help: 'Days until the quota of etcd is in use, at the growth of the last day. Missing while it does not grow.',
-    read: () => etcdSize()?.daysLeft,
+    read: () => space.size?.daysLeft,
   });
 }
 

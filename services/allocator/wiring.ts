@@ -248,7 +248,7 @@ async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<Load
   const standby = { replica, follower: () => leadership.follower, log };
   const verifier = new BackgroundVerifier({ ...standby, ...verificationOf(joined, archived?.archive, checkpoints) });
   tasks.start((signal) => verifier.run(signal).catch(endOnFailure));
-  metrics.follow(replica, verifier);
+  metrics.follow(replica, verifier, joined.space);
   metrics.compareClocks({ clocks: joined.clocks, membership: joined.membership, clock: replica.clock });
   if (checkpoints) tasks.start((signal) => checkpoints.run(signal));
   return { live, archived, replica, checkpoints };
@@ -317,7 +317,6 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const compaction = new EtcdCompaction(etcd, quotaBytes);
   const onSize = async (size: EtcdSize, revision: string): Promise<void> => {
     joined.space.update(size);
-    metrics.onEtcdSize(size);
     // An archive in etcd means that etcd serves this ledger only
     if (archived && isBounded(archived.archive) && leadership.writer)
       await compaction.onRevision(revision, joined.space.usedShare, performance.now());
