@@ -1,26 +1,20 @@
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
-import { type Etcd, startEtcd } from '../../test/harness/etcd.ts';
 import { openRun, type Run } from '../../test/harness/run.ts';
-import { connectEtcd } from '../log/store/etcd-client.ts';
 import { failureOf, never } from '../log/testing/running-writer.ts';
 import { EtcdArchive } from './etcd-archive.ts';
 import { describeArchive } from './testing/archive.contract.ts';
+import { startEtcdAndClient } from '../log/testing/etcd-and-client.ts';
 
 describe('An archive in etcd', function () {
   this.timeout(120_000);
   let run: Run;
-  let etcd: Etcd;
   let client: Etcd3;
   before(async () => {
     run = openRun();
-    etcd = await startEtcd(run);
-    client = connectEtcd([etcd.endpoint]);
+    ({ client } = await startEtcdAndClient(run));
   });
-  after(async () => {
-    client.close();
-    await run.end();
-  });
+  after(() => run.end());
 
   describeArchive('keeps the contract of an archive', () => new EtcdArchive(client));
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
-import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import type { Etcd } from '../../../test/harness/etcd.ts';
 import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { describeState } from '../../domain/testing/describe-state.ts';
@@ -26,6 +26,7 @@ import {
   startWriter,
   typesOf,
 } from '../testing/running-writer.ts';
+import { startEtcdAndClient } from '../testing/etcd-and-client.ts';
 
 const firstBatch = batchOf(emptyHead, [{ type: 'LedgerCreated', subnet: '', data: { ledger: 'L' } }]);
 
@@ -37,13 +38,9 @@ describe('EtcdLedger on a real etcd', () => {
   before(async function () {
     this.timeout(120_000);
     run = openRun();
-    etcd = await startEtcd(run);
-    client = connectEtcd([etcd.endpoint]);
+    ({ etcd, client } = await startEtcdAndClient(run));
   });
-  after(async () => {
-    client.close();
-    await run.end();
-  });
+  after(() => run.end());
 
   describeLedger('keeps the Ledger contract', () =>
     Promise.resolve({

@@ -1,13 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
-import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import type { Etcd } from '../../../test/harness/etcd.ts';
 import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { campaign, type Candidate, currentWriter, observeWriter, type Term } from './election.ts';
 import { connectEtcd } from '../store/etcd-client.ts';
 import { writerKey } from '../store/keys.ts';
 import { failureOf, silentLog } from '../testing/running-writer.ts';
+import { startEtcdAndClient } from '../testing/etcd-and-client.ts';
 
 const one: Candidate = { replica: 'one', address: '127.0.0.1:1' };
 const two: Candidate = { replica: 'two', address: '127.0.0.1:2' };
@@ -28,8 +29,7 @@ describe('campaign', () => {
   before(async function () {
     this.timeout(120_000);
     run = openRun();
-    etcd = await startEtcd(run);
-    client = connectEtcd([etcd.endpoint]);
+    ({ etcd, client } = await startEtcdAndClient(run));
   });
   beforeEach(async () => {
     await client.delete().all();
@@ -41,10 +41,7 @@ describe('campaign', () => {
     life.abort();
     far.close();
   });
-  after(async () => {
-    client.close();
-    await run.end();
-  });
+  after(() => run.end());
 
   const elect = (candidate: Candidate, by = client, signal = life.signal): Promise<Term> =>
     campaign(by, candidate, signal, silentLog);

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
-import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import type { Etcd } from '../../../test/harness/etcd.ts';
 import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { connectEtcd } from '../store/etcd-client.ts';
@@ -9,6 +9,7 @@ import { memberKey, memberPrefix } from '../store/keys.ts';
 import { type Member, Membership, type MembershipOptions, versionToWrite } from './membership.ts';
 import { never, silentLog } from '../testing/running-writer.ts';
 import { eventVersions } from '../../domain/events/schema-version.ts';
+import { startEtcdAndClient } from '../testing/etcd-and-client.ts';
 
 const newest = eventVersions.at(-1);
 
@@ -49,8 +50,7 @@ describe('Membership', () => {
   before(async function () {
     this.timeout(120_000);
     run = openRun();
-    etcd = await startEtcd(run);
-    client = connectEtcd([etcd.endpoint]);
+    ({ etcd, client } = await startEtcdAndClient(run));
   });
   beforeEach(async () => {
     await client.delete().all();
@@ -62,10 +62,7 @@ describe('Membership', () => {
     await Promise.all(stops.map((stop) => stop()));
     far.close();
   });
-  after(async () => {
-    client.close();
-    await run.end();
-  });
+  after(() => run.end());
 
   function join(replica: string, reads: readonly number[] = eventVersions, more: Partial<MembershipOptions> = {}) {
     const self: Member = { replica, address: `${replica}:7411`, reads };

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import type { Etcd } from '../../../test/harness/etcd.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
-import { connectEtcd, type EtcdClient } from '../../../ledger/log/store/etcd-client.ts';
+import type { EtcdClient } from '../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
 import { never } from '../../../ledger/log/testing/running-writer.ts';
 import { EtcdSpace } from './etcd-space.ts';
 import { WriteObstacles } from './write-obstacles.ts';
+import { startEtcdAndClient } from '../../../ledger/log/testing/etcd-and-client.ts';
 
 describe('WriteObstacles', () => {
   let run: Run;
@@ -13,13 +14,9 @@ describe('WriteObstacles', () => {
   let client: EtcdClient;
   before(async () => {
     run = openRun();
-    etcd = await startEtcd(run, { quotaBytes: 1 << 20 });
-    client = connectEtcd([etcd.endpoint]);
+    ({ etcd, client } = await startEtcdAndClient(run, { quotaBytes: 1 << 20 }));
   });
-  after(async () => {
-    client.close();
-    await run.end();
-  });
+  after(() => run.end());
 
   it('finds that only what is kept for sealing is left, and since when', async () => {
     const space = new EtcdSpace(100 << 20, true);

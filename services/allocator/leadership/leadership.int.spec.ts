@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
-import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import type { Etcd } from '../../../test/harness/etcd.ts';
 import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { describeState } from '../../../ledger/domain/testing/describe-state.ts';
@@ -27,6 +27,7 @@ import {
 } from '../../../ledger/log/testing/running-writer.ts';
 import type { ProvenAnswer } from '../../../ledger/log/pending-request.ts';
 import { runLeadership, type Leadership } from './leadership.ts';
+import { startEtcdAndClient } from '../../../ledger/log/testing/etcd-and-client.ts';
 
 /** A replica as wiring.ts starts it, without the API. */
 interface Member {
@@ -83,8 +84,7 @@ describe('Two replicas on one ledger', () => {
   before(async function () {
     this.timeout(120_000);
     run = openRun();
-    etcd = await startEtcd(run);
-    client = connectEtcd([etcd.endpoint]);
+    ({ etcd, client } = await startEtcdAndClient(run));
   });
   beforeEach(async () => {
     await client.delete().all();
@@ -99,10 +99,7 @@ describe('Two replicas on one ledger', () => {
     await Promise.all([first.stop(), second.stop()]);
     viaProxy.close();
   });
-  after(async () => {
-    client.close();
-    await run.end();
-  });
+  after(() => run.end());
 
   /** Both replicas, the log and the keys have the same state. */
   async function expectSameState(): Promise<void> {
