@@ -1,4 +1,4 @@
-/** The environment of the bench: a real etcd with a long history, and an allocator. */
+/** The environment of the bench: a real etcd with a long history, and an allocator if it needs one. */
 import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
 import { prefixEnd, logPrefix, keyPrefix } from '../../../../ledger/log/store/keys.ts';
@@ -16,14 +16,17 @@ import { buildHistory } from '../../../history/build-history.ts';
 import { measureTime } from '../../measurement.ts';
 import { PlainReader } from '../../plain-reader.ts';
 
-export interface HistoryEnvironment {
+export interface HistoryInEtcd {
   readonly run: Run;
   readonly etcd: Etcd;
   readonly ledger: EtcdLedger;
   /** The floor of reads. */
   readonly plainReader: PlainReader;
-  readonly allocator: AllocatorServer;
   readonly events: number;
+}
+
+export interface HistoryEnvironment extends HistoryInEtcd {
+  readonly allocator: AllocatorServer;
 }
 
 /** Enough for ten million events and the keys beside the log. */
@@ -43,8 +46,18 @@ interface HistoryOptions {
 export async function openHistoryEnvironment(
   run: Run,
   events: number,
-  { livePods, name = 'etcd' }: HistoryOptions = {},
+  options?: HistoryOptions,
 ): Promise<HistoryEnvironment> {
+  const history = await openHistory(run, events, options);
+  return { ...history, allocator: await startAllocator(run, { etcd: history.etcd }) };
+}
+
+/** Builds the history and compacts etcd. */
+export async function openHistory(
+  run: Run,
+  events: number,
+  { livePods, name = 'etcd' }: HistoryOptions = {},
+): Promise<HistoryInEtcd> {
   const etcd = await startEtcd(run, { name, quotaBytes });
   let [printedAt, compactedAt] = [0, eventsPerProgress];
   const onProgress = (seq: number): void => {
@@ -64,14 +77,7 @@ export async function openHistoryEnvironment(
   await etcd.etcdctl(['defrag'], { timeoutMs: maintenanceMs });
   const client = connectEtcd([etcd.endpoint]);
   run.onEnd(() => client.close());
-  return {
-    run,
-    etcd,
-    ledger: new EtcdLedger(client),
-    plainReader: new PlainReader(client),
-    allocator: await startAllocator(run, { etcd }),
-    events: seq,
-  };
+  return { run, etcd, ledger: new EtcdLedger(client), plainReader: new PlainReader(client), events: seq };
 }
 
 /** A read model that has all events, and how long it took from its start. */

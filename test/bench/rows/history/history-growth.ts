@@ -20,18 +20,15 @@ import type { SealedSegment } from '../../../../ledger/domain/values/ledger.ts';
 import { parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import { createUlidSource } from '../../../../ledger/log/chain/ulid-source.ts';
 import { Replica } from '../../../../ledger/log/reader/replica.ts';
-import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
-import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';
 import { Writer } from '../../../../ledger/log/writer/writer.ts';
 import { call, connect } from '../../../../lib/grpc/client.ts';
 import { LedgerService } from '../../../../proto/generated/ipledger.ts';
-import { startEtcd } from '../../../harness/etcd.ts';
 import { printProgress } from '../../../harness/progress.ts';
 import type { Run } from '../../../harness/run.ts';
 import { startAllocator, startReadModel } from '../../../harness/services.ts';
-import { buildHistory } from '../../../history/build-history.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { createMeasurement, measureTime, median } from '../../measurement.ts';
+import { openHistory } from './history-environment.ts';
 import { readHistoryEvents } from './query-latency.ts';
 
 interface Sizes {
@@ -41,11 +38,10 @@ interface Sizes {
 }
 
 const sizes: Readonly<Record<BenchOptions['size'], Sizes>> = {
-  smoke: { events: [1_000, 2_000], segmentEvents: 250, queries: 2 },
+  smoke: { events: [200, 800], segmentEvents: 80, queries: 2 },
   normal: { events: [20_000, 100_000, 500_000], segmentEvents: 1_000, queries: 20 },
   long: { events: [100_000, 1_000_000, 10_000_000], segmentEvents: 10_000, queries: 50 },
 };
-const quotaBytes = 8 * 2 ** 30;
 const timeoutMs = 60_000;
 
 /** Milliseconds of each query in a log of this size. */
@@ -90,15 +86,13 @@ export const historyGrowthRows: BenchGroup = {
 /** Builds a log, seals almost all of it, and measures each query. */
 async function measureSize(run: Run, count: number, { segmentEvents, queries }: Sizes): Promise<Timings> {
   const name = `growth-${count}`;
-  const etcd = await startEtcd(run, { name: `etcd-${name}`, quotaBytes });
-  const built = await measureTime(() => buildHistory({ etcd, events: count, signal: run.signal }));
-  printProgress(`  ${built.result} events built in ${Math.round(built.ms / 1_000)} s; sealing them`);
+  const { etcd, ledger: inEtcd, events } = await openHistory(run, count, { name: `etcd-${name}` });
+  printProgress('  sealing them');
   const location = join(run.folder, `archive-${name}`);
   mkdirSync(location);
   const archive = new FolderArchive(location);
-  const client = connectEtcd([etcd.endpoint]);
-  const ledger = new ArchivedLedger(new EtcdLedger(client), archive);
-  await sealAll({ ledger, archive }, { events: built.result, segmentEvents }, run.signal);
+  const ledger = new ArchivedLedger(inEtcd, archive);
+  await sealAll({ ledger, archive }, { events, segmentEvents }, run.signal);
   const allocator = await startAllocator(run, { etcd, name, archive: { location } });
   const readModel = await startReadModel(run, { allocator });
   using allocatorClient = openAllocatorClient({ endpoint: allocator.endpoint }, run.signal);
@@ -128,7 +122,7 @@ async function measureSize(run: Run, count: number, { segmentEvents, queries }: 
     if (verified.result.findings[0]) throw new Error(`a finding: ${JSON.stringify(verified.result.findings[0])}`);
     const [whoHadMs, addressEventMs, periodMs] = [whoHad, addressEvent, period].map(median) as [number, number, number];
     return {
-      events: built.result,
+      events,
       whoHad: whoHadMs,
       addressEvent: addressEventMs,
       period: periodMs,
@@ -136,7 +130,6 @@ async function measureSize(run: Run, count: number, { segmentEvents, queries }: 
     };
   } finally {
     connection.close();
-    client.close();
     for (const server of [readModel, allocator, etcd]) await server.kill();
   }
 }

@@ -1,10 +1,10 @@
 /** Measures the size in etcd after compaction and defragmentation. */
 import { addressPrefix, logPrefix } from '../../../../ledger/log/store/keys.ts';
 import { type Measurement, createMeasurement } from '../../measurement.ts';
-import { readAndParse, type HistoryEnvironment, readEtcdStatus } from './history-environment.ts';
+import { type HistoryInEtcd, readAndParse, readEtcdStatus } from './history-environment.ts';
 
 /** Bytes per event and per live allocation. The floor is the bytes of the keys and values. */
-export async function measureStorageSize(environment: HistoryEnvironment): Promise<Measurement[]> {
+export async function measureStorageSize(environment: HistoryInEtcd): Promise<Measurement[]> {
   const sizes = { all: 0, log: 0, held: 0 };
   let live = 0;
   await readAndParse(environment, 'all', ({ key, text }, value) => {

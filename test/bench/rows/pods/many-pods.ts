@@ -27,7 +27,7 @@ interface Plan {
 
 const withPods = (pods: number): Plan => ({ pods, probes: 300, releases: Math.min(10_000, pods / 2) });
 const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
-  smoke: { pods: 20, probes: 3, releases: 5 },
+  smoke: { pods: 6, probes: 2, releases: 2 },
   normal: withPods(Number(process.env['PODS'] || 20_000)),
   long: withPods(100_000),
 };

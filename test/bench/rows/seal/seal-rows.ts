@@ -13,7 +13,7 @@ import { type AllocatorServer, startAllocator } from '../../../harness/services.
 import { peakResidentMiB, resetPeakMemory } from '../../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { createMeasurement, measureTime } from '../../measurement.ts';
-import { openHistoryEnvironment } from '../history/history-environment.ts';
+import { openHistory } from '../history/history-environment.ts';
 
 interface Size {
   readonly live: number;
@@ -47,21 +47,20 @@ async function measureSealing(
 ): Promise<void> {
   const { run, record } = options;
   printProgress(`building ${live} live allocations, ${events} events:`);
-  const environment = await openHistoryEnvironment(run, events, { livePods: live, name: `etcd-${name}` });
-  await environment.allocator.stop();
+  const { etcd, ledger } = await openHistory(run, events, { livePods: live, name: `etcd-${name}` });
   const folder = join(run.folder, `archive-${name}`);
   mkdirSync(folder);
   const turnFile = join(folder, 'longest-turn');
   const env = { NODE_OPTIONS: `--import=${import.meta.dirname}/longest-turn.ts`, LOOP_TURN_FILE: turnFile };
   const archive = { location: folder, keepEvents: 1, segmentEvents, env };
-  const allocator = await startAllocator(run, { etcd: environment.etcd, archive });
+  const allocator = await startAllocator(run, { etcd, archive });
   process.kill(allocator.pid, 'SIGUSR2');
   resetPeakMemory(allocator.pid);
 
   const segments = Math.floor((events - 1) / segmentEvents);
   const { ms: sealMs } = await measureTime(async () => {
     // The log start: etcd has the last events only, beside any number of claims
-    while ((await environment.ledger.logStart(run.signal)) <= segments * segmentEvents) await sleep(pollMs);
+    while ((await ledger.logStart(run.signal)) <= segments * segmentEvents) await sleep(pollMs);
   });
   const bytes = { all: bytesOf(folder, '*.{gz,json}'), events: bytesOf(folder, '*.events.ndjson.gz') };
   const written = { name: `${name} bytes`, what: 'bytes in the archive', ours: [bytes.all], floor: [bytes.events] };

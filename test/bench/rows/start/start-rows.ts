@@ -9,7 +9,7 @@ import { type AllocatorServer, startAllocator } from '../../../harness/services.
 import { residentMiB } from '../../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { alternate, createMeasurement, measureTime } from '../../measurement.ts';
-import { type HistoryEnvironment, openHistoryEnvironment } from '../history/history-environment.ts';
+import { type HistoryInEtcd, openHistory } from '../history/history-environment.ts';
 import { measureStorageSize } from '../history/storage-size.ts';
 
 interface Size {
@@ -47,23 +47,17 @@ const sizeOr = ({ live, events }: Size): Size => ({
   events: Number(process.env['EVENTS'] || events),
 });
 
-interface LiveEnvironment extends HistoryEnvironment {
-  readonly live: number;
-}
-
 /** An etcd with live allocations, and no allocator. */
-async function openLive({ run }: BenchOptions, { live, events }: Size, name?: string): Promise<LiveEnvironment> {
+function openLive({ run }: BenchOptions, { live, events }: Size, name?: string): Promise<HistoryInEtcd> {
   printProgress(`building ${live} live allocations, ${events} events:`);
-  const environment = await openHistoryEnvironment(run, events, { livePods: live, name });
-  await environment.allocator.stop();
-  return { ...environment, live };
+  return openHistory(run, events, { livePods: live, name });
 }
 
 /**
  * Starts an allocator, and compares its counts with the ledger. Returns it and the milliseconds
  * from exec to ready.
  */
-async function startAndCheck({ run, etcd }: LiveEnvironment): Promise<{ ms: number; allocator: AllocatorServer }> {
+async function startAndCheck({ run, etcd }: HistoryInEtcd): Promise<{ ms: number; allocator: AllocatorServer }> {
   const { ms, result: allocator } = await measureTime(() => startAllocator(run, { etcd }));
   const connection = connect(allocator.endpoint, undefined);
   try {
@@ -77,7 +71,7 @@ async function startAndCheck({ run, etcd }: LiveEnvironment): Promise<{ ms: numb
   return { ms, allocator };
 }
 
-async function measureStart(environment: LiveEnvironment, { rounds, record }: BenchOptions): Promise<void> {
+async function measureStart(environment: HistoryInEtcd, { rounds, record }: BenchOptions): Promise<void> {
   const ours = async (): Promise<number> => {
     const { ms, allocator } = await startAndCheck(environment);
     await allocator.stop();
@@ -89,7 +83,7 @@ async function measureStart(environment: LiveEnvironment, { rounds, record }: Be
 }
 
 /** The floor. Returns the number of addresses that a Pod holds. */
-const readSnapshot = async ({ etcd }: Pick<LiveEnvironment, 'etcd'>): Promise<number> =>
+const readSnapshot = async ({ etcd }: Pick<HistoryInEtcd, 'etcd'>): Promise<number> =>
   Number(await mustRun(process.execPath, [`${import.meta.dirname}/read-snapshot.ts`, etcd.endpoint], { timeoutMs }));
 
 /**
@@ -115,7 +109,7 @@ interface StateSize {
   readonly bytes: number;
 }
 
-async function measureLongStart(environment: LiveEnvironment, { record }: BenchOptions): Promise<void> {
+async function measureLongStart(environment: HistoryInEtcd, { record }: BenchOptions): Promise<void> {
   const floor = await measureTime(() => readSnapshot(environment));
   const { ms, allocator } = await startAndCheck(environment);
   const what = 'ms from exec to ready';
