@@ -93,7 +93,9 @@ async function measurePopulation(
       // programs without both.
       heaps.end();
       await stack.allocator.restart();
-      await stack.watcher.restart();
+      // A killed watcher keeps its Lease: the next one would wait for its end.
+      await stack.watcher.stop();
+      await stack.watcher.start();
     }
   }
   if (rows.has('watcher-start')) {
