@@ -9,7 +9,7 @@ import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 import { type GetStatusReply, IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { type Etcd, startEtcd } from '../harness/etcd.ts';
+import { type Etcd, readEtcdStatus, startEtcd } from '../harness/etcd.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { type AllocatorServer, startAllocator } from '../harness/services.ts';
 import { forEachConcurrent } from '../scale/for-each-concurrent.ts';
@@ -67,11 +67,9 @@ describe('A ledger with its archive in etcd, under more events than etcd can hol
 
   const largest = { allocated: 0, inUse: 0 };
   async function observe({ storage }: GetStatusReply): Promise<void> {
-    const [{ Status }] = JSON.parse(await etcd.etcdctl(['endpoint', 'status', '-w', 'json'])) as [
-      { Status: { dbSize: number; dbSizeInUse: number } },
-    ];
-    largest.allocated = Math.max(largest.allocated, Status.dbSize);
-    largest.inUse = Math.max(largest.inUse, Status.dbSizeInUse, storage?.usedBytes ?? 0);
+    const { dbSize, dbSizeInUse } = await readEtcdStatus(etcd);
+    largest.allocated = Math.max(largest.allocated, dbSize);
+    largest.inUse = Math.max(largest.inUse, dbSizeInUse, storage?.usedBytes ?? 0);
   }
 
   it('refuses no request, and reports since when it has its history', async () => {

@@ -9,7 +9,7 @@ import { verifyLedger } from '../../ledger/audit/verification/verify-ledger.ts';
 import { IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import { connectReplicas, type ReplicaClient } from '../e2e/support/replica-client.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { type Etcd, startEtcd } from '../harness/etcd.ts';
+import { compactEtcd, type Etcd, readEtcdStatus, startEtcd } from '../harness/etcd.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { type AllocatorServer, startAllocator } from '../harness/services.ts';
 import { testSize } from './test-size.ts';
@@ -77,15 +77,8 @@ describe('etcd with an archive, under continuous allocation and release beside m
 
   /** Compacts etcd, as its auto-compaction does every few minutes. Returns its size. */
   async function compact(): Promise<Size> {
-    const status = async () => {
-      const [{ Status }] = JSON.parse(await etcd.etcdctl(['endpoint', 'status', '-w', 'json'])) as [
-        { Status: { header: { revision: number }; dbSize: number; dbSizeInUse: number } },
-      ];
-      return Status;
-    };
-    const { header } = await status();
-    await etcd.etcdctl(['compact', '--physical', String(header.revision)], { timeoutMs: patienceMs });
-    const { dbSize, dbSizeInUse } = await status();
+    await compactEtcd(etcd, '--physical');
+    const { dbSize, dbSizeInUse } = await readEtcdStatus(etcd);
     return { head: await head(), bytes: dbSize, inUse: dbSizeInUse };
   }
 

@@ -137,3 +137,29 @@ export async function startEtcd(
     },
   });
 }
+
+/** Limit of compaction and defragmentation, which read the complete database. */
+export const maintenanceMs = 30 * 60_000;
+
+export interface EtcdStatus {
+  readonly header: { readonly revision: number };
+  /** Bytes of the file, and of what is in use in it. */
+  readonly dbSize: number;
+  readonly dbSizeInUse: number;
+}
+
+export async function readEtcdStatus(etcd: Pick<Etcd, 'etcdctl'>): Promise<EtcdStatus> {
+  const [{ Status: status }] = JSON.parse(await etcd.etcdctl(['endpoint', 'status', '-w', 'json'])) as [
+    { readonly Status: EtcdStatus },
+  ];
+  return status;
+}
+
+/**
+ * Compacts old revisions, as etcd's auto-compaction does. With `--physical` it waits until they are
+ * removed from the file.
+ */
+export async function compactEtcd(etcd: Pick<Etcd, 'etcdctl'>, ...flags: readonly '--physical'[]): Promise<void> {
+  const { header } = await readEtcdStatus(etcd);
+  await etcd.etcdctl(['compact', ...flags, String(header.revision)], { timeoutMs: maintenanceMs });
+}

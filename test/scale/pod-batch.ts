@@ -24,7 +24,7 @@ export interface PodBatch {
   readonly names: readonly string[];
   /** Names of the networks that each Pod is attached to, all in namespace `default`. */
   readonly networks: readonly string[];
-  /** Of each Pod. Default: none. */
+  /** The labels of each Pod. Default: none. */
   readonly labels?: Readonly<Record<string, string>>;
   /**
    * Each Pod is created without a Node, then bound to one, as by a scheduler. Otherwise it is

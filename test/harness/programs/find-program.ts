@@ -1,11 +1,10 @@
 /**
  * Finds the programs that demo and tests start. The search takes the first of
  *   1. an environment variable: ETCD_BIN, ETCDCTL_BIN, ETCDUTL_BIN, KUBE_APISERVER_BIN,
- *     KUBE_CONTROLLER_MANAGER_BIN,
- *      KUBE_SCHEDULER_BIN, KUBELET_BIN, KUBECTL_BIN, KUBE_PROXY_BIN, COREDNS_BIN, CRANE_BIN,
- *      CNITOOL_BIN, GRPCURL_BIN, VERSITYGW_BIN, HELM_BIN, HELM3_BIN, CERT_MANAGER_BIN,
- *      PROCESS_TIMER_BIN, WHEREABOUTS_BIN (files), CNI_PLUGINS_DIR (the folder of the reference
- *      plugins);
+ *      KUBE_CONTROLLER_MANAGER_BIN, KUBE_SCHEDULER_BIN, KUBELET_BIN, KUBECTL_BIN, KUBE_PROXY_BIN,
+ *      COREDNS_BIN, CRANE_BIN, CNITOOL_BIN, GRPCURL_BIN, VERSITYGW_BIN, HELM_BIN, HELM3_BIN,
+ *      CERT_MANAGER_BIN, PROCESS_TIMER_BIN, WHEREABOUTS_BIN (files), CNI_PLUGINS_DIR (the folder of
+ *      the reference plugins);
  *   2. the folder KUBEBUILDER_ASSETS;  3. PATH;  4. the project's `.cache/bin`;
  * else it builds the program from the pinned Go modules in test/tools into `.cache/bin`. It skips a
  * version on PATH that is out of range, and logs that. Such a version in a variable is an error,

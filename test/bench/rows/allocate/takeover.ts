@@ -51,10 +51,10 @@ export async function measureTakeover({ run, rounds, size }: BenchOptions): Prom
   for (const { name, goal, cause } of size === 'smoke' ? faults.slice(2) : faults) {
     const ours: number[] = [];
     for (let round = 0; round < rounds; round++) {
+      for (const replica of replicas) if (!replica.isAlive) await replica.start();
       const writer = await currentWriter(replicas, run);
       ours.push((await longestGap(connection, acknowledged, () => cause(writer))) / 1_000);
       writer.resume();
-      if (!writer.isAlive) await writer.start();
     }
     measurements.push(createMeasurement({ name: `takeover ${name}`, what: 'seconds without a reply', ours, goal }));
   }

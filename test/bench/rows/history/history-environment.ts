@@ -1,9 +1,9 @@
-/** The environment of the bench: a real etcd with a long history, and an allocator if it needs one. */
+/** The history that rows of the bench share: a real etcd with a long one, and an allocator. */
 import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
 import { prefixEnd, logPrefix, keyPrefix } from '../../../../ledger/log/store/keys.ts';
 import type { StoredKey } from '../../../../ledger/log/store/ledger.ts';
-import { type Etcd, startEtcd } from '../../../harness/etcd.ts';
+import { compactEtcd, type Etcd, maintenanceMs, startEtcd } from '../../../harness/etcd.ts';
 import { printProgress } from '../../../harness/progress.ts';
 import type { Run } from '../../../harness/run.ts';
 import {
@@ -32,8 +32,6 @@ export interface HistoryEnvironment extends HistoryInEtcd {
 /** Enough for ten million events and the keys beside the log. */
 const quotaBytes = 32 * 2 ** 30;
 const eventsPerProgress = 50_000;
-/** Limit of compaction and defragmentation, which read the complete database. */
-const maintenanceMs = 30 * 60_000;
 
 interface HistoryOptions {
   /** Pods that exist at a time. Default: 500. */
@@ -67,13 +65,13 @@ export async function openHistory(
     // Each compaction reads the complete database, so the interval doubles.
     if (seq < 2 * compactedAt) return;
     compactedAt = seq;
-    void compact(etcd).catch(() => undefined); // the next compaction repeats it
+    void compactEtcd(etcd).catch(() => undefined); // the next compaction repeats it
   };
   const { ms, result: seq } = await measureTime(() =>
     buildHistory({ etcd, events, livePods, signal: run.signal, onProgress }),
   );
   printProgress(`  ${seq} events built, ${Math.round(seq / (ms / 1_000))} per second`);
-  await compact(etcd, '--physical');
+  await compactEtcd(etcd, '--physical');
   await etcd.etcdctl(['defrag'], { timeoutMs: maintenanceMs });
   const client = connectEtcd([etcd.endpoint]);
   run.onEnd(() => client.close());
@@ -96,28 +94,6 @@ export function startIndexedReadModel(environment: HistoryEnvironment): Promise<
     measureTime(() => startReadModel(run, { allocator })).then(({ ms, result }) => ({ model: result, indexMs: ms }));
   readModels.set(environment, started);
   return started;
-}
-
-interface Status {
-  readonly header: { readonly revision: number };
-  readonly dbSizeInUse: number;
-}
-
-/** Reads the status of etcd. */
-export async function readEtcdStatus(etcd: Etcd): Promise<Status> {
-  const [{ Status: status }] = JSON.parse(await etcd.etcdctl(['endpoint', 'status', '-w', 'json'])) as [
-    { readonly Status: Status },
-  ];
-  return status;
-}
-
-/**
- * Compacts old revisions, as etcd's auto-compaction does. With `--physical` it waits until they are
- * removed from the file.
- */
-async function compact(etcd: Etcd, ...flags: readonly '--physical'[]): Promise<void> {
-  const { header } = await readEtcdStatus(etcd);
-  await etcd.etcdctl(['compact', ...flags, String(header.revision)], { timeoutMs: maintenanceMs });
 }
 
 const everyKey = { from: keyPrefix, end: prefixEnd(keyPrefix) };

@@ -1,7 +1,8 @@
 /** Measures the size in etcd after compaction and defragmentation. */
 import { addressPrefix, logPrefix } from '../../../../ledger/log/store/keys.ts';
+import { readEtcdStatus } from '../../../harness/etcd.ts';
 import { type Measurement, createMeasurement } from '../../measurement.ts';
-import { type HistoryInEtcd, readAndParse, readEtcdStatus } from './history-environment.ts';
+import { type HistoryInEtcd, readAndParse } from './history-environment.ts';
 
 /** Bytes per event and per live allocation. The floor is the bytes of the keys and values. */
 export async function measureStorageSize(environment: HistoryInEtcd): Promise<Measurement[]> {
