@@ -123,9 +123,13 @@ function createDropping(options: SealScheduleOptions, signal: AbortSignal): (isF
     append(options, (now) => ({ type: 'DropHistory', now, to, reason }), signal);
   const dropping = { archive, state: replica.state, submitDrop };
   let droppedMoreAt = -Infinity;
+  let checkedAt: Seq | undefined;
   return async (isFirst) => {
     if (isFirst) await deleteDropped(dropping, signal);
-    let first = await dropOldestSegments(dropping, signal);
+    // Only a new segment makes the archive larger. Its size is a count of all its keys in etcd.
+    const sealed = lastSealedSeq(replica.state);
+    let first = isFirst || sealed !== checkedAt ? await dropOldestSegments(dropping, signal) : undefined;
+    checkedAt = sealed;
     if ((usedShare?.() ?? 0) > dropMoreAbove && performance.now() > droppedMoreAt + dropMoreIntervalMs) {
       const next = await dropNext(dropping, 'etcd is nearly full', signal);
       if (next !== undefined) [droppedMoreAt, first] = [performance.now(), next];

@@ -10,8 +10,12 @@ describe('The seal schedule', () => {
    * The log start and the begin of the history after `ticks` looks at a ledger of 75 events of
    * which it keeps 1,000.
    */
-  async function runAt(usedShare: number, ticks: number): Promise<{ logStart: number; history: number }> {
-    const past = await ledgerWithPastIn(new MemoryArchive(), 12);
+  async function runAt(
+    usedShare: number,
+    ticks: number,
+    archive = new MemoryArchive(),
+  ): Promise<{ logStart: number; history: number }> {
+    const past = await ledgerWithPastIn(archive, 12);
     const { replica, writer } = past.working;
     const stop = new AbortController();
     let outcomes = 0;
@@ -39,5 +43,20 @@ describe('The seal schedule', () => {
     const { logStart, history } = await runAt(0.85, 10);
     expect(history, 'once in ten seconds').to.be.within(20, 30);
     expect(logStart).to.be.above(history);
+  });
+
+  it('drops what a full archive has to give up after each segment, and reads its size only then', async () => {
+    const archive = new MemoryArchive();
+    const { size } = archive;
+    let reads = 0;
+    archive.size = () => {
+      reads++;
+      return size.call(archive);
+    };
+    archive.maxBytes = 1;
+    const { logStart, history } = await runAt(0.5, 60, archive);
+    expect(logStart).to.be.above(60);
+    expect(history).to.equal(logStart);
+    expect(reads).to.be.at.most(12);
   });
 });
