@@ -13,7 +13,7 @@ import { prefixEnd } from '../log/store/keys.ts';
 import { type BoundedArchive, damagedFile } from './archive.ts';
 
 /** The prefix of all files. */
-export const archivePrefix = '/ipledger/archive/v1/';
+const archivePrefix = '/ipledger/archive/v1/';
 
 /**
  * Pages that are freed for a chunk are reused only where enough of them are adjacent, so a chunk

@@ -35,7 +35,7 @@ const changedLedger = 'another program changed the ledger. Run: ipledger verify'
 /**
  * The ledger has no findings any more. A replica that found them at its start has to load it again.
  */
-export class RepairedLedger extends IpledgerError {
+class RepairedLedger extends IpledgerError {
   constructor() {
     super(
       'LEDGER_DAMAGED',

@@ -139,7 +139,7 @@ export function dropClaims(state: State, { subnet, addresses, now }: DropClaims)
 }
 
 /** @throws Refused SEGMENT_SEALED if another replica has sealed the segment */
-export function sealSegment(state: State, { segment }: SealSegment): Event[] {
+function sealSegment(state: State, { segment }: SealSegment): Event[] {
   const sealed = lastSealedSeq(state);
   if (segment.from !== sealed + 1 || segment.to < segment.from)
     throw new Refused(

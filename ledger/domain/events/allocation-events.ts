@@ -118,7 +118,7 @@ function grant(state: State, event: Sequenced<AddressAllocated | AddressTransfer
 const networksSince: EventVersion = 5;
 
 /** How the event breaks the rule; undefined if it does not. */
-export function brokenGrant(
+function brokenGrant(
   state: State,
   { subnet, data: { attachment, addresses, mac, cause } }: Sequenced<AddressAllocated>,
   version: EventVersion,

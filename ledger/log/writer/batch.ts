@@ -209,7 +209,7 @@ export class BatchBuilder {
     const { subnets, pools, dropped } = this.#configuredNames();
     const segments = sealedSegments(this.#changedKeys).length;
     const logStart = segments > 0 ? 1 : 0;
-    const historyStart = this.#changedKeys.some(({ kind }) => kind === 'historyStart') ? 2 : 0;
+    const historyStart = movedHistoryStart(this.#replica.state, this.#changedKeys) ? 2 : 0;
     return { puts: subnets.size + pools.size + dropped.size + segments + logStart + historyStart, segments };
   }
 }

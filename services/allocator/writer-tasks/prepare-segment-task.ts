@@ -6,7 +6,7 @@ import { prepareSegment } from '../../../ledger/archive/seal.ts';
 import type { SealedSegment, Seq } from '../../../ledger/domain/values/ledger.ts';
 import type { Task } from '../threads/task.ts';
 
-export interface PrepareSegmentRequest {
+interface PrepareSegmentRequest {
   readonly to: Seq;
   readonly canOmitEndState: boolean;
 }
