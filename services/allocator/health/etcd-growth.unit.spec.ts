@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EtcdGrowth } from './etcd-size.ts';
+import { EtcdGrowth } from './etcd-growth.ts';
 
 const minuteMs = 60_000;
 
