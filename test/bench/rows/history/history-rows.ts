@@ -10,7 +10,9 @@ import { measureStorageSize } from './storage-size.ts';
 import { measureReplay, measureVerify } from './verify-and-replay.ts';
 import { measureWhoHad } from './who-had.ts';
 
-const eventCounts = { smoke: 12_000, normal: 1_000_000, long: 10_000_000 };
+const eventCounts = { smoke: 6_000, normal: 1_000_000, long: 10_000_000 };
+/** Queries in each round of who-had and index. */
+const queryCounts = { smoke: 20, normal: 200, long: 200 };
 
 export const historyRows: BenchGroup = {
   rows: ['storage', 'verify', 'who-had', 'replay', 'index'],
@@ -20,8 +22,9 @@ export const historyRows: BenchGroup = {
     const environment = await openHistoryEnvironment(run, events);
     if (rows.has('storage')) for (const each of await measureStorageSize(environment)) record(each);
     if (rows.has('verify')) for (const each of await measureVerify(environment, rounds)) record(each);
-    if (rows.has('who-had')) for (const each of await measureWhoHad(environment, rounds)) record(each);
+    const counts = { rounds, queries: queryCounts[size] };
+    if (rows.has('who-had')) for (const each of await measureWhoHad(environment, counts)) record(each);
     if (rows.has('replay')) record(await measureReplay(environment));
-    if (rows.has('index')) for (const each of await measureReadModel(environment, rounds)) record(each);
+    if (rows.has('index')) for (const each of await measureReadModel(environment, counts)) record(each);
   },
 };

@@ -6,8 +6,13 @@ import { type Event, type HistoryRequest, LedgerService } from '../../../../prot
 import { type Measurement, createMeasurement, quantile, measureTime } from '../../measurement.ts';
 import type { HistoryEnvironment } from './history-environment.ts';
 
-export const queriesPerRound = 200;
 const timeoutMs = 60_000;
+
+export interface QueryCounts {
+  readonly rounds: number;
+  /** Queries of a round. */
+  readonly queries: number;
+}
 
 /** Duration of one query and of the plain read of its events, in milliseconds. */
 export interface QueryTiming {

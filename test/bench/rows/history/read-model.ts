@@ -12,7 +12,7 @@ import {
   type QueryTiming,
   measureBaselineMs,
   measureQueries,
-  queriesPerRound,
+  type QueryCounts,
   readHistoryEvents,
 } from './query-latency.ts';
 import { readAndParse, type HistoryEnvironment, startIndexedReadModel } from './history-environment.ts';
@@ -21,7 +21,10 @@ import { readAndParse, type HistoryEnvironment, startIndexedReadModel } from './
 const eventsPerRange = 5_000;
 
 /** Builds a read model from an empty file and sends queries to it. */
-export async function measureReadModel(environment: HistoryEnvironment, rounds: number): Promise<Measurement[]> {
+export async function measureReadModel(
+  environment: HistoryEnvironment,
+  { rounds, queries }: QueryCounts,
+): Promise<Measurement[]> {
   const { events } = environment;
   let payload = 0;
   const parseAll = await measureTime(() =>
@@ -33,7 +36,7 @@ export async function measureReadModel(environment: HistoryEnvironment, rounds: 
   const connection = connect(model.endpoint, undefined);
   const round = async (number: number): Promise<readonly QueryTiming[]> => {
     const timings: QueryTiming[] = [];
-    for (const request of await chooseRequests(environment, number)) {
+    for (const request of await chooseRequests(environment, { round: number, count: queries })) {
       const { ms: ours, result } = await measureTime(() => readHistoryEvents(connection, request));
       const seqs = result.map(({ seq }) => seq);
       timings.push({ ours, floor: await measureBaselineMs(environment, seqs) });
@@ -64,11 +67,11 @@ export async function measureReadModel(environment: HistoryEnvironment, rounds: 
 /** One request for each range. The nodes alternate. */
 async function chooseRequests(
   { ledger, events, run }: HistoryEnvironment,
-  round: number,
+  { round, count }: { readonly round: number; readonly count: number },
 ): Promise<MessageInput<HistoryRequest>[]> {
-  const step = Math.floor((events - eventsPerRange) / queriesPerRound);
+  const step = Math.floor((events - eventsPerRange) / count);
   const requests: MessageInput<HistoryRequest>[] = [];
-  for (let index = 0; index < queriesPerRound; index++) {
+  for (let index = 0; index < count; index++) {
     const first = 1 + round + index * step;
     const [since, until] = await ledger.readEach([first, first + eventsPerRange - 1], run.signal);
     if (!since || !until) throw new Error(`event ${first} or event ${first + eventsPerRange - 1} is missing`);

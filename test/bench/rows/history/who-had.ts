@@ -13,7 +13,7 @@ import { connect } from '../../../../lib/grpc/client.ts';
 import type { Event } from '../../../../proto/generated/ipledger.ts';
 import { createMeasurement, type Measurement, measureTime, quantile } from '../../measurement.ts';
 import { type HistoryEnvironment, startIndexedReadModel } from './history-environment.ts';
-import { measureBaselineMs, queriesPerRound, readHistoryEvents } from './query-latency.ts';
+import { measureBaselineMs, type QueryCounts, readHistoryEvents } from './query-latency.ts';
 
 interface Query {
   readonly address: string;
@@ -27,7 +27,10 @@ interface Query {
  * Measures p50 and p99 of queries for addresses and times across the complete log, and compares
  * each answer with the complete history.
  */
-export async function measureWhoHad(environment: HistoryEnvironment, rounds: number): Promise<Measurement[]> {
+export async function measureWhoHad(
+  environment: HistoryEnvironment,
+  { rounds, queries }: QueryCounts,
+): Promise<Measurement[]> {
   const { allocator, run } = environment;
   const { model } = await startIndexedReadModel(environment);
   using client = openAllocatorClient({ endpoint: allocator.endpoint }, run.signal);
@@ -35,7 +38,7 @@ export async function measureWhoHad(environment: HistoryEnvironment, rounds: num
   const [ours, floor]: [number[][], number[][]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     const [mine, reads]: [number[], number[]] = [[], []];
-    for (const { address, subnet, instant, events } of await chooseQueries(environment, round)) {
+    for (const { address, subnet, instant, events } of await chooseQueries(environment, { round, count: queries })) {
       reads.push(await measureBaselineMs(environment, decisiveSeqs(instant, events)));
       const { ms, result } = await measureTime(() =>
         findHolder({ allocator: client, readModel }, { address, subnet, instant }),
@@ -71,9 +74,12 @@ function decisiveSeqs(instant: string, events: readonly Event[]): number[] {
 }
 
 /** Takes the addresses of events at regular distances, each at the time of another event. */
-async function chooseQueries({ allocator, ledger, events, run }: HistoryEnvironment, round: number): Promise<Query[]> {
+async function chooseQueries(
+  { allocator, ledger, events, run }: HistoryEnvironment,
+  { round, count }: { readonly round: number; readonly count: number },
+): Promise<Query[]> {
   const connection = connect(allocator.endpoint, undefined);
-  const step = Math.floor(events / queriesPerRound);
+  const step = Math.floor(events / count);
   const queries: Query[] = [];
   try {
     for (let seq = 1 + round; seq <= events; seq += step) {
