@@ -64,7 +64,6 @@ export async function measureBurst(
       return raw.createdMs;
     },
   );
-  if (!stack.watcher.isAlive) await stack.watcher.start();
   // The first round only warms up.
   return { created, deleted: { ours: deleted.ours.slice(1), floor: deleted.floor.slice(1) } };
 }

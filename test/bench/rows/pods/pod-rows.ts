@@ -9,12 +9,12 @@ import { openPodEnvironment } from './pod-environment.ts';
 
 const bursts: Readonly<Record<'single' | 'wide', Readonly<Record<'smoke' | 'normal' | 'long', Burst>>>> = {
   single: {
-    smoke: { pods: 20, networks: 1 },
+    smoke: { pods: 5, networks: 1 },
     normal: { pods: 1_000, networks: 1 },
     long: { pods: 1_000, networks: 1 },
   },
   wide: {
-    smoke: { pods: 3, networks: 16 },
+    smoke: { pods: 1, networks: 16 },
     normal: { pods: 128, networks: 16 },
     long: { pods: 128, networks: 16 },
   },
