@@ -15,7 +15,7 @@ own_cluster := env -u KUBECONFIG
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-16s %s\n", $$1, $$2}'
 
 # ---- run ----------------------------------------------------------------------------------------------------
 
@@ -101,9 +101,9 @@ chaos: SPEC = test/{faults,scale,queries}/*.e2e.spec.ts
 chaos: cni programs ## the fault and scale tests for hours: longer outages, more Pods, more rounds (ROUNDS=n, FAULT_SEED=n, SPEC=glob)
 	@CHAOS=1 JOBS=1 $(specs)
 
-.PHONY: histories
-histories: SPEC = ledger/domain/state/network-histories.unit.spec.ts
-histories: node_modules ## random histories of a million commands: generations of names, late requests, MACs, reservations, restarts, clocks, Subnets that change (HISTORY_COMMANDS=n)
+.PHONY: domain-histories
+domain-histories: SPEC = ledger/domain/state/network-histories.unit.spec.ts
+domain-histories: node_modules ## random histories of a million commands: generations of names, late requests, MACs, reservations, restarts, clocks, Subnets that change (HISTORY_COMMANDS=n)
 	@HISTORY_COMMANDS=$${HISTORY_COMMANDS:-1000000} $(specs)
 
 .PHONY: attack

@@ -146,7 +146,7 @@ const anyHistory = fc.array(
 );
 /** A little less than the mean. */
 const commandsPerHistory = 40;
-/** `make histories` sets a million. */
+/** `make domain-histories` sets a million. */
 const commands = Number(process.env['HISTORY_COMMANDS'] ?? 5_000);
 
 /** The command of a step; undefined if it is about an allocation and there is none. */
