@@ -1,6 +1,6 @@
 /**
- * A ledger under the chart's limits that attackers may reach, and the agent of another node that
- * goes on working.
+ * A ledger under the chart's limits that attackers may reach, and agents of other nodes that go on
+ * working.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,9 @@ import type { Target } from './target.ts';
 
 const subnet = 'lan';
 const provider = `${subnet}.default`;
-const names = { allocators: ['allocator'], nodes: ['node-1', 'node-2'], operators: ['test'] };
+/** Each has one Pod, and a burst of its own. */
+const bindingNodes = ['node-2', 'node-4', 'node-5', 'node-6', 'node-7'];
+const names = { allocators: ['allocator'], nodes: ['node-1', ...bindingNodes], operators: ['test'] };
 const options = { timeoutMs: 30_000 };
 const concurrent = 128;
 
@@ -30,7 +32,7 @@ export interface AttackedLedger {
   readonly allocator: Server;
   readonly target: Target;
   /**
-   * The agent of node-2 binds its Pod and ends the binding, again and again. Resolves to the
+   * The agents of five nodes bind their Pods and end the bindings, in turns. Resolves to the
    * milliseconds that each bind waited.
    */
   attachRepeatedly(times: number): Promise<number[]>;
@@ -83,21 +85,21 @@ export async function startAttackedLedger(run: Run, allocations: number, memoryM
     );
   const pods = Array.from({ length: allocations }, (_, index) => `pod-${index}`);
   await forEachConcurrent(pods, concurrent, (name) => allocate(name, 'node-3'));
-  await allocate('victim', 'node-2');
+  const agents = new Map(bindingNodes.map((node) => [node, connectAs(certificates.agent(node))]));
+  for (const node of bindingNodes) await allocate(`on-${node}`, node);
 
-  const agent = connectAs(certificates.agent('node-2'));
   let containers = 0;
-  const attachOnce = async (): Promise<number> => {
+  const attachOnce = async (node: string, agent: Connection): Promise<number> => {
     const sandbox = {
       namespace: 'default',
-      pod: 'victim',
-      podUid: 'uid-victim',
+      pod: `on-${node}`,
+      podUid: `uid-on-${node}`,
       provider,
       containerId: `container-${containers++}`,
       interface: 'net1',
     };
     const startedAt = performance.now();
-    await call(agent, IpamService.attach, { ...sandbox, node: 'node-2', bootId: 'boot', timeoutMs: 20_000 }, options);
+    await call(agent, IpamService.attach, { ...sandbox, node, bootId: 'boot', timeoutMs: 20_000 }, options);
     const waited = performance.now() - startedAt;
     await call(agent, IpamService.unbind, { ...sandbox, cause: 'UNBIND_CAUSE_CONTAINER_DELETED' }, options);
     return waited;
@@ -114,7 +116,8 @@ export async function startAttackedLedger(run: Run, allocations: number, memoryM
     },
     async attachRepeatedly(times) {
       const waits: number[] = [];
-      while (waits.length < times) waits.push(await attachOnce());
+      while (waits.length < times)
+        for (const [node, agent] of agents) if (waits.length < times) waits.push(await attachOnce(node, agent));
       return waits;
     },
     async readElection() {

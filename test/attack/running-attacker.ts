@@ -1,6 +1,10 @@
-/** Starts an attacker as a process of its own, so that it cannot delay the measurement. */
+/**
+ * Starts an attacker as a process of its own, at the lowest priority: a real one has its own
+ * machine, so it takes no CPU from the ledger. It takes what the ledger leaves idle.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +41,7 @@ export async function startAttacker(name: AttackerName, target: Target, calls: n
     env: childEnvironment({ [targetVariable]: JSON.stringify(target) }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const exited = once(child, 'exit');
   let outcomes: Record<string, number> = {};
   createInterface(child.stdout).on('line', (line) => {
