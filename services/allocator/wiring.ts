@@ -37,14 +37,15 @@ import { dropIdleClaims } from './writer-tasks/drop-claims.ts';
 import { EtcdCompaction } from './health/etcd-compaction.ts';
 import { EtcdSpace } from './health/etcd-space.ts';
 import { type EtcdSize, watchEtcdSize } from './health/etcd-size.ts';
+import type { AllocatorContext } from './grpc/allocator-context.ts';
 import { Forwarder } from './grpc/forwarding/forwarder.ts';
 import { PositionWaits } from './grpc/position-waits.ts';
 import { RateLimiter } from './grpc/rate-limiter.ts';
 import { isReplicaHealthy, LastWriter, runHealthUpdates } from './health/health.ts';
 import { type Leadership, runLeadership } from './leadership/leadership.ts';
-import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
+import { allocatorMetrics } from './metrics.ts';
 import type { AllocatorOptions } from './options.ts';
-import { type Reference, ReferenceClocks, referencesOf } from './leadership/reference-clocks.ts';
+import { ReferenceClocks, type ReferenceClocksOptions, referencesOf } from './leadership/reference-clocks.ts';
 import { logStartupWarnings } from './start/startup-warnings.ts';
 import type { TaskRunner } from './threads/task.ts';
 import { verifyTask } from './threads/verify-task.ts';
@@ -62,18 +63,30 @@ interface StartOptions extends AllocatorOptions {
   readonly program: string;
 }
 
-/** What exists before the ledger is loaded. */
-interface JoinedReplica {
-  readonly options: StartOptions;
+type Metrics = ReturnType<typeof allocatorMetrics>;
+
+/** What surrounds a replica: its process, or a simulation. */
+export interface Surroundings {
+  readonly options: AllocatorOptions;
   readonly log: Logger;
   readonly life: Lifecycle;
   readonly etcd: Etcd3;
-  readonly self: Candidate;
-  readonly membership: Membership;
-  readonly clocks: ReferenceClocks;
+  readonly clocks: Pick<ReferenceClocksOptions, 'references' | 'readDate'>;
   readonly forwarder: Forwarder;
   readonly threads: TaskRunner;
   readonly leadership: Leadership;
+  readonly metrics: Pick<Metrics, 'follow' | 'compareClocks' | 'onAppend' | 'onSealing'>;
+  /** Serves liveness, readiness and metrics. */
+  readonly serveHealth: (ready: () => boolean | string) => Promise<void>;
+  /** Serves the API. Resolves when it listens, to its port. */
+  readonly serve: (allocator: AllocatorContext, health: HealthImplementation) => Promise<number>;
+}
+
+/** What exists before the ledger is loaded. */
+interface JoinedReplica extends Omit<Surroundings, 'clocks'> {
+  readonly self: Candidate;
+  readonly membership: Membership;
+  readonly clocks: ReferenceClocks;
   readonly tasks: BackgroundTasks;
   readonly lastWriter: LastWriter;
   readonly space: EtcdSpace;
@@ -110,24 +123,41 @@ export async function startAllocator(options: StartOptions, log: Logger, life: L
   metrics.followMembers(etcd.health);
   const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
   const threads = new WorkerThreads({ ...options, log, onCrash: metrics.onThreadCrash });
-  const joined = joinReplicas(
-    { options, log, life, etcd, forwarder, threads, leadership },
-    referencesOf(options.etcd, access, process.env),
-  );
-  const { lastWriter } = joined;
-  const { onReviewed } = metrics;
-  const tokens = await openTokenReview({
-    settings: options,
-    env: process.env,
-    tls,
-    onReviewed,
+  const { onReviewed, registry } = metrics;
+  const { env } = process;
+  const tokens = await openTokenReview({ settings: options, env, tls, onReviewed, log, signal: life.signal });
+  await runReplica({
+    options,
     log,
-    signal: life.signal,
+    life,
+    etcd,
+    clocks: { references: referencesOf(options.etcd, access, process.env) },
+    forwarder,
+    threads,
+    leadership,
+    metrics,
+    serveHealth: async (ready) => {
+      await startHealthServer({ listen: options.healthListen, ready, metrics: registry, log }, life);
+    },
+    serve: async (allocator, health) => {
+      const api = { listen: options.listen, allocator, forwarder, health, tls, tokens, metrics, tracer, log };
+      const port = await startApiServer(api, life);
+      log.info({ listen: options.listen, server: port }, 'listening');
+      logStartupWarnings(allocator.replica.state, { listen: options.listen, tls }, log);
+      return port;
+    },
   });
-  let ready = (): boolean | string => 'the ledger is being loaded';
-  await startHealthEndpoint(joined, () => ready(), metrics);
+}
 
-  const loaded = await loadLedger(joined, metrics);
+/** Runs a replica until the end of its life. @throws what loading the ledger throws */
+export async function runReplica(surroundings: Surroundings): Promise<void> {
+  const { options, log, etcd, forwarder, threads, leadership, serveHealth, serve } = surroundings;
+  const joined = joinReplicas(surroundings);
+  const { lastWriter } = joined;
+  let ready = (): boolean | string => 'the ledger is being loaded';
+  await serveHealth(() => ready());
+
+  const loaded = await loadLedger(joined);
   const { replica, live, checkpoints } = loaded;
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
   const obstacles = new WriteObstacles({
@@ -149,13 +179,9 @@ export async function startAllocator(options: StartOptions, log: Logger, life: L
     signer: () => checkpoints?.signer,
     rateLimiter: new RateLimiter(options, log),
   };
-  const server = { listen: options.listen, allocator, forwarder, health, tls, tokens, metrics, tracer, log };
-  const port = await startApiServer(server, life);
-  log.info({ listen: options.listen, server: port }, 'listening');
-  logStartupWarnings(replica.state, { listen: options.listen, tls }, log);
-
-  startLeadership(joined, loaded, metrics);
-  startMaintenance(joined, loaded, metrics);
+  await serve(allocator, health);
+  startLeadership(joined, loaded);
+  startMaintenance(joined, loaded);
   const setStatus: HealthImplementation['setStatus'] = (service, status) => health.setStatus(service, status);
   joined.tasks.start((signal) => runHealthUpdates({ leadership, lastWriter, setStatus }, signal));
   ready = () =>
@@ -180,11 +206,8 @@ interface BackgroundTasks {
 }
 
 /** Announces this replica to the others and observes which of them is the writer. */
-function joinReplicas(
-  parts: Pick<JoinedReplica, 'options' | 'log' | 'life' | 'etcd' | 'forwarder' | 'threads' | 'leadership'>,
-  references: readonly Reference[],
-): JoinedReplica {
-  const { options, log, life, etcd, forwarder } = parts;
+function joinReplicas(surroundings: Surroundings): JoinedReplica {
+  const { options, log, life, etcd, forwarder } = surroundings;
   const self = { replica: options.replica, address: options.advertise ?? reachableAddress(options.listen) };
   const membership = new Membership({ client: etcd, self: { ...self, reads: eventVersions }, log });
   const stopTasks = new AbortController();
@@ -201,7 +224,7 @@ function joinReplicas(
     forwarder.setRemoteWriter(writer && writer.replica !== self.replica ? writer.address : undefined);
   };
   const clocks = new ReferenceClocks({
-    references,
+    ...surroundings.clocks,
     peers: () => [...membership.aheadMs.values()],
     isAccepted: isClockAccepted(options),
     log,
@@ -210,7 +233,7 @@ function joinReplicas(
   tasks.start((signal) => clocks.run(signal));
   tasks.start((signal) => observeWriter(etcd, onWriter, signal, log));
   return {
-    ...parts,
+    ...surroundings,
     self,
     membership,
     clocks,
@@ -223,19 +246,9 @@ function joinReplicas(
 /** Other replicas cannot connect to a wildcard address. */
 const reachableAddress = (listen: string): string => listen.replace(/^(0\.0\.0\.0|\[::\]):/, `${hostname()}:`);
 
-async function startHealthEndpoint(
-  { options, life, log }: JoinedReplica,
-  ready: () => boolean | string,
-  { registry }: AllocatorMetrics,
-): Promise<void> {
-  await startHealthServer({ listen: options.healthListen, ready, metrics: registry, log }, life);
-}
-
-type Metrics = ReturnType<typeof allocatorMetrics>;
-
 /** Loads the state and compares it with the last checkpoint, before any call. */
-async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<LoadedLedger> {
-  const { options, log, life, etcd, leadership, tasks } = joined;
+async function loadLedger(joined: JoinedReplica): Promise<LoadedLedger> {
+  const { options, log, life, etcd, leadership, metrics, tasks } = joined;
   const live = new EtcdLedger(etcd);
   const limited = { client: etcd, maxBytes: options.archiveMaxBytes };
   const archived = openArchived(live, options.archive, process.env, limited);
@@ -277,8 +290,8 @@ const verificationOf = (
 
 const identityOf = ({ self }: Pick<JoinedReplica, 'self'>): string => `ipledger://allocator/${self.replica}`;
 
-function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger, metrics: Metrics): void {
-  const { log, life, etcd, self, membership, clocks, leadership, forwarder, tasks } = joined;
+function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger): void {
+  const { log, life, etcd, self, membership, clocks, leadership, forwarder, metrics, tasks } = joined;
   tasks.start(async (signal) => {
     try {
       await runLeadership({
@@ -308,8 +321,8 @@ async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: E
 }
 
 /** Keeps memory and etcd bounded: drops idle claims, seals events, reports the size. */
-function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLedger, metrics: Metrics): void {
-  const { options, log, etcd, membership, leadership, threads, tasks } = joined;
+function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLedger): void {
+  const { options, log, etcd, membership, leadership, metrics, threads, tasks } = joined;
   const writing = { replica, writer: () => leadership.writer, log };
   tasks.start((signal) => dropIdleClaims(writing, signal));
   const { onSealing: onOutcome } = metrics;

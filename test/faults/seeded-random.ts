@@ -33,7 +33,7 @@ export function createSeededRandom(what: string, round = 1): SeededRandom {
 }
 
 /** @param seed an integer below 2^32 */
-function createSource(seed: number): SeededRandom {
+export function createSource(seed: number): SeededRandom {
   const next = mulberry(seed);
   const below = (end: number): number => Math.floor(next() * end);
   return {
