@@ -1,6 +1,6 @@
 /**
- * The port to the archive: the store of segments. Other clients may write it: a reader trusts no
- * size, type or content of a file, and waits for none without a limit.
+ * The interface of an archive: a store for segments. Other programs may write to the store, so a
+ * reader trusts no size, type or content of a file, and each read has a time limit.
  */
 import { IpledgerError } from '../../lib/errors.ts';
 
@@ -12,8 +12,8 @@ export interface Archive {
   /** For messages: "folder /a", "s3 https://…". */
   readonly location: string;
   /**
-   * Stores a file durably before it resolves, in place of one of this name. The names of segments
-   * contain the hash of their content.
+   * Stores a file durably, and replaces a file of the same name. The name of a segment's file
+   * contains the hash of its content.
    */
   put(name: string, content: Buffer, signal: AbortSignal): Promise<void>;
   /**
@@ -24,9 +24,7 @@ export interface Archive {
   get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined>;
 }
 
-/**
- * An archive of limited size: the oldest segments are dropped. Methods throw as those of Archive.
- */
+/** An archive of limited size: the oldest segments are dropped. Throws like Archive. */
 export interface BoundedArchive extends Archive {
   readonly maxBytes: number;
   /** The bytes of all files. */
@@ -37,14 +35,9 @@ export interface BoundedArchive extends Archive {
 
 export const isBounded = (archive: Archive): archive is BoundedArchive => 'maxBytes' in archive;
 
-/**
- * The largest file. A segment is smaller, also with a million addresses; its size is in its
- * manifest.
- */
+/** The largest file. Segments are smaller, even with a million addresses. */
 export const maxFileBytes = 512 << 20;
 
-/**
- * The error for a file that differs from what was sealed. `name` is that of the file, or its place.
- */
+/** The error for a file that differs from what was sealed. `name` is its name or its location. */
 export const damagedFile = (name: string, reason: string): IpledgerError =>
   new IpledgerError('LEDGER_DAMAGED', `the archive file ${name} is damaged: ${reason}. Restore it from a copy`);

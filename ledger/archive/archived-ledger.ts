@@ -1,6 +1,6 @@
 /**
- * A ledger with an archive: reads of sealed events continue in the archive. Loading, appending and
- * reading events in etcd never use the archive.
+ * A ledger with an archive: a read that needs sealed events takes them from the archive. Loading,
+ * appending and reading events in etcd never use the archive.
  */
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
@@ -26,16 +26,10 @@ import type {
 import { type Archive, isBounded } from './archive.ts';
 import { assertEndState, type Manifest, readEndState, readEndStateKeys, readEvents, readManifest } from './segment.ts';
 
-/**
- * The number of segments that stay unpacked: the history of an address reads the same ones
- * repeatedly.
- */
+/** The segments that stay unpacked, because the history of an address reads the same ones again. */
 const maxUnpackedSegments = 4;
 const pageSize = 1_000;
-/**
- * A segment is unpacked once for all its readers, so this limit does not depend on the signal of
- * one of them.
- */
+/** Limits unpacking independently of the readers' signals, because several readers share it. */
 const unpackTimeoutMs = 120_000;
 
 type Live = Ledger & SealedLog;
@@ -46,7 +40,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
   /** All segments at the last refresh, oldest first. A sealed segment never changes. */
   #segments: readonly Segment[] = [];
   #ledger = '';
-  /** By first event, in the order of the last use. */
+  /** Unpacked segments by their first event, in the order of the last use. */
   readonly #unpacked = new Map<Seq, Promise<readonly string[]>>();
 
   constructor(live: Live, archive: Archive) {
@@ -76,10 +70,10 @@ export class ArchivedLedger implements Ledger, SealedLog {
 
   /**
    * Yields the keys of sealed events as if they were still in etcd, so that verification reads the
-   * complete log. Segments are read from the archive, also if they are in memory, and their end
-   * states too: another program may have changed the files. Keys in etcd take precedence, also
-   * before the log start: sealed events that are not deleted yet, or keys that another program
-   * wrote. The end of the log is never in the archive.
+   * complete log. Segments and their end states are read from the archive even if they are in
+   * memory, because another program may have changed the files. A key in etcd takes precedence,
+   * even before the log start: a sealed event that is not deleted yet, or a key that another
+   * program wrote. The newest events are never in the archive.
    */
   async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
     const pages = this.#live.keys(range, signal, revision);
@@ -103,14 +97,14 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * The keys of sealed events from `from`, before the key `end`; after the last one of a segment,
-   * those of its end state.
+   * Yields the keys of sealed events from `from`, before the key `end`. The keys of a segment's end
+   * state follow its last event.
    */
   async *#sealedKeys(from: Seq, end: string, signal: AbortSignal): AsyncIterable<Omit<KeyPage, 'revision'>> {
     let next = from;
-    // After the read of etcd: the segments of all events that are missing there exist by now.
+    // Refreshed after the read of etcd, so that all events missing there are in segments.
     await this.#refreshSegments(signal);
-    // The beginning of the log means that of what is left of it.
+    // A read from the beginning starts at the first event that was not dropped.
     if (next === 1) next = historyStart(this.#segments);
     refuseDroppedEvent(next, this.#segments);
     for (let segment = this.#segmentOf(next); segment && logKey(next) < end; segment = this.#segmentOf(next)) {
@@ -118,7 +112,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
         const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
         const lines = (await readEvents(this.#archive, manifest, signal)).slice(next - segment.from);
         yield { keys: keysFrom(next, lines).filter(({ key }) => key < end) };
-        // Earlier versions of events had other keys beside the log
+        // End states of earlier versions have other keys, so only newer ones can be compared.
         if (segment.files && logKey(segment.to) < end) yield* readEndStateKeys(this.#archive, manifest, signal);
         else await assertEndState(this.#archive, manifest, signal);
       } catch (error) {
@@ -141,7 +135,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * Checks that all events before the log start are in this archive now, before they are deleted.
+   * Checks that the archive has all events before the log start, before they are deleted from etcd.
    * An earlier writer may have had another archive, or another program may have changed the log
    * start.
    * @throws IpledgerError LEDGER_DAMAGED unless each of these events is in this archive, byte by
@@ -204,7 +198,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
     }
   }
 
-  /** All segments, oldest first, and the head after the last one. @throws as `lastEndState` */
+  /** Returns all segments, oldest first, and the head after the last. @throws as `lastEndState` */
   async sealed(signal: AbortSignal): Promise<{ readonly segments: readonly Segment[]; readonly head: Head }> {
     await this.#refreshSegments(signal);
     const last = this.#segments.at(-1);
@@ -215,9 +209,9 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * The last end state of a segment that is not after `until`; the initial state if there is none.
-   * A fold to `until` can start there.
-   * @param sealedBy only of segments whose SegmentSealed is not after this event
+   * The end state of the last segment that is not after `until`; the initial state if there is
+   * none. A fold to `until` can start there.
+   * @param sealedBy only segments whose SegmentSealed is not after this event are used
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED
    */
   async lastEndState(until: FoldEnd, signal: AbortSignal, sealedBy = Infinity): Promise<StateAtHead> {
@@ -234,8 +228,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * The state after the last dropped event, with which the history begins, if that is after event
-   * `after`; else undefined. Throws as `lastEndState`.
+   * The state after the last dropped event, if that event is after `after`; else undefined. The
+   * history begins with this state. Throws as `lastEndState`.
    */
   async droppedState(after: Seq, signal: AbortSignal): Promise<StateAtHead | undefined> {
     await this.#refreshSegments(signal);
@@ -255,7 +249,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * After a POSITION_GONE error: refreshes the segments.
+   * Refreshes the segments after a POSITION_GONE error.
    * @throws any other error; LEDGER_DAMAGED if no segment has the event.
    */
   async #refreshSegmentsFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
@@ -268,8 +262,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
   async #refreshSegments(signal: AbortSignal): Promise<void> {
     this.#ledger ||= (await this.#live.head(signal)).ledger;
     const sealedTo = (): Seq => this.#segments.at(-1)?.to ?? 0;
-    // The oldest segments of an archive of limited size go. So the others are few, and all are read
-    // again.
+    // Reads all segments of an archive of limited size: they are few, because the oldest are
+    // dropped.
     const from = isBounded(this.#archive) ? 1 : sealedTo() + 1;
     const found = await this.#live.segments(from, signal);
     // A concurrent refresh may have added segments.
@@ -292,7 +286,6 @@ export class ArchivedLedger implements Ledger, SealedLog {
     return this.#read(segment, (manifest) => readEvents(this.#archive, manifest, signal), signal);
   }
 
-  /** Reads files of a segment. */
   async #read<Result>(
     segment: Segment,
     read: (manifest: Manifest) => Promise<Result>,

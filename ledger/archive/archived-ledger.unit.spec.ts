@@ -128,7 +128,7 @@ describe('ArchivedLedger', () => {
     expect(keys).to.deep.equal(Array.from({ length: texts.length + 2 }, (_, index) => logKey(index + 1)));
   });
 
-  it('shows the log at a revision as it was then, although more is sealed since', async () => {
+  it('keys shows the log at an older revision as it was then, although more was sealed since', async () => {
     const pages = past.memory.keys({ from: headKey, end: `${headKey}\0` }, never);
     const { revision } = (await pages[Symbol.asyncIterator]().next()).value as KeyPage;
     await runPodLife(past.working, 'later');
@@ -148,7 +148,7 @@ describe('ArchivedLedger', () => {
     expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
   });
 
-  it('is sealed further by the next writer, also when the last writer did not delete', async () => {
+  it('is sealed further by the next writer, even if the last writer did not delete the sealed events', async () => {
     const { submit } = past.sealing;
     await failureOf(sealOldestEvents({ ...past.sealing, after: (step) => step === 'sealed' && stopHere() }, 20, never));
     expect(past.memory.get(logKey(20))).to.equal(texts[19]);
@@ -175,7 +175,7 @@ describe('ArchivedLedger', () => {
     expect(past.memory.get(logKey(1))).to.equal(texts[0]);
   });
 
-  it('is not sealed while the folder of the archive is missing, as on an unmounted share', async () => {
+  it('nothing is sealed while the folder of the archive is missing, as on an unmounted share', async () => {
     const folder = join(past.folder, 'share');
     const archive = new FolderArchive(folder);
     const away = sealingContextOf({ ...past, archive, ledger: new ArchivedLedger(past.memory, archive) });
@@ -198,7 +198,7 @@ describe('ArchivedLedger', () => {
     expect(past.memory.get(logKey(46))).to.equal(texts[45]);
   });
 
-  it('is never sealed twice: the second writer is rejected, and no event is lost', async () => {
+  it('the same events are never sealed twice: the second writer is rejected, and no event is lost', async () => {
     const late = sealingContextOf({ ...past, ledger: new ArchivedLedger(past.memory, past.archive) });
     let [first, arrived] = [Promise.resolve(), Promise.resolve()];
     const submit: typeof late.submit = async (segment) => {
@@ -236,7 +236,7 @@ describe('ArchivedLedger', () => {
         expect(error.message).to.match(/^the archive file .* is damaged: .*Restore it from a copy/);
       });
 
-    it('seals no segment that it cannot read back', async () => {
+    it('the writer seals no segment that it cannot read back', async () => {
       const lossy = { ...past.archive, location: 'lossy', put: async () => undefined, get: past.archive.get };
       const archive = { ...lossy, get: async () => Buffer.from('something else') };
       const error = await failureOf(sealOldestEvents({ ...past.sealing, archive }, 20, never));

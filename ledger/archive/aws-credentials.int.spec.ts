@@ -1,6 +1,5 @@
 /**
- * Sends requests of an archive with credentials of the environment to a fake object store and a
- * fake STS.
+ * Sends an archive's requests, with credentials of the environment, to a fake object store and STS.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -84,18 +83,18 @@ describe('The AWS credentials of an archive', () => {
   const get = async (archive: S3Archive): Promise<string | undefined> =>
     (await archive.get('file', 100, never))?.toString();
 
-  it('are an access key, without a session token', async () => {
+  it('credentials can be an access key without a session token', async () => {
     expect(await get(archiveWith({ AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 's' }))).to.equal('content');
     expect(signers).to.deep.equal([{ key: 'AKIA', session: undefined }]);
   });
 
-  it('are a temporary access key with the session token of the environment', async () => {
+  it('credentials can be a temporary access key with the session token of the environment', async () => {
     const env = { AWS_ACCESS_KEY_ID: 'ASIA', AWS_SECRET_ACCESS_KEY: 's', AWS_SESSION_TOKEN: 'session' };
     expect(await get(archiveWith(env))).to.equal('content');
     expect(signers).to.deep.equal([{ key: 'ASIA', session: 'session' }]);
   });
 
-  it('are those of a role that STS gives for a web identity token, once for many requests', async () => {
+  it('credentials can be those of a role that STS grants to a web identity token, once for many requests', async () => {
     const archive = withWebIdentity();
     expect(await Promise.all([get(archive), get(archive)])).to.deep.equal(['content', 'content']);
     await archive.put('file', Buffer.from('x'), never);
@@ -112,7 +111,7 @@ describe('The AWS credentials of an archive', () => {
     ]);
   });
 
-  it('are renewed before they expire, with the token that the file has then', async () => {
+  it('temporary credentials are renewed before they expire, with the token that is in the file at that time', async () => {
     answerSts = (response) => void response.end(credentialsReply(`ASIA${exchanges.length}`, fromNow(4 * minuteMs)));
     const archive = withWebIdentity({ AWS_ROLE_SESSION_NAME: 'allocator-0' });
     await get(archive);
@@ -123,7 +122,7 @@ describe('The AWS credentials of an archive', () => {
     expect(exchanges[0]?.get('RoleSessionName')).to.equal('allocator-0');
   });
 
-  it('are kept until they expire while STS does not answer', async () => {
+  it('temporary credentials are kept until they expire while STS does not answer', async () => {
     answerSts = (response) => void response.end(credentialsReply('ASIA1', fromNow(4 * minuteMs)));
     const archive = withWebIdentity();
     await get(archive);
@@ -133,7 +132,7 @@ describe('The AWS credentials of an archive', () => {
     expect(signers.map(({ key }) => key)).to.deep.equal(['ASIA1', 'ASIA1']);
   });
 
-  it('fail with the reason of STS, and are requested again by the next request', async () => {
+  it('a request fails with the reason of STS, and the next request calls STS again', async () => {
     answerSts = (response) => {
       const error = '<Code>InvalidIdentityToken</Code><Message>No OpenIDConnect provider found</Message>';
       response.writeHead(400).end(`<ErrorResponse><Error>${error}</Error></ErrorResponse>`);
@@ -165,7 +164,7 @@ describe('The AWS credentials of an archive', () => {
     expect(message).to.contain('/no/such/token').and.contain('ENOENT');
   });
 
-  it('are an error at start if the environment has neither keys nor a web identity', () => {
+  it('the archive does not open if the environment has neither keys nor a web identity', () => {
     for (const env of [{}, { AWS_ROLE_ARN: 'role' }, { AWS_ACCESS_KEY_ID: 'AKIA' }])
       expect(() => archiveWith(env)).to.throw('or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE');
   });

@@ -1,5 +1,5 @@
 /**
- * AWS credentials of the environment: an access key, or a role that STS gives for a web identity
+ * AWS credentials from the environment: an access key, or a role that STS grants to a web identity
  * token (IRSA).
  */
 import { readFile } from 'node:fs/promises';
@@ -7,27 +7,27 @@ import { timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { causeOf, readBody } from './http-reply.ts';
 
-/** Named as the options of aws4fetch. */
+/** Credentials with the names of aws4fetch's options. */
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
 }
 
-/** Returns credentials that are valid now. @throws IpledgerError UNAVAILABLE if STS gives none */
+/** Returns credentials that are valid now. @throws IpledgerError UNAVAILABLE if STS grants none */
 export type CredentialSource = () => Promise<AwsCredentials>;
 
 const stsTimeoutMs = 10_000;
 const maxReplyBytes = 64 << 10;
 /**
- * Temporary credentials are replaced this long before they expire, because requests and clocks take
- * time.
+ * Temporary credentials are replaced this long before they expire, because requests take time and
+ * clocks differ.
  */
 const renewBeforeMs = 5 * 60_000;
 
 /**
- * The source of credentials that the environment configures, by the variables of the AWS SDKs;
- * undefined if there is none. An access key takes precedence, as it does there.
+ * The source of credentials in the environment, by the variables of the AWS SDKs; undefined for
+ * none. An access key takes precedence, as in the SDKs.
  */
 export function credentialSource(env: NodeJS.ProcessEnv, region: string): CredentialSource | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
@@ -48,8 +48,8 @@ interface TemporaryCredentials {
 }
 
 /**
- * Calls `renew` once at a time, and only near the end of the last credentials. They stay in use
- * while it fails.
+ * Runs `renew` only near the expiry of the last credentials, and only once at a time. The last
+ * credentials stay in use while it fails.
  */
 function untilExpiry(renew: () => Promise<TemporaryCredentials>): CredentialSource {
   let current: TemporaryCredentials | undefined;
@@ -71,15 +71,13 @@ function untilExpiry(renew: () => Promise<TemporaryCredentials>): CredentialSour
 
 interface Role {
   readonly role: string;
-  /** kubelet replaces its content, so it is read for each call. */
+  /** The file of the token. It is read for each call, because kubelet replaces its content. */
   readonly tokenFile: string;
   readonly sessionName: string;
   readonly endpoint: string;
 }
 
-/**
- * Calls AssumeRoleWithWebIdentity. The token is the credential of this call, so it is not signed.
- */
+/** Calls AssumeRoleWithWebIdentity. The call is not signed, because the token is its credential. */
 async function assumeRole({ role, tokenFile, sessionName, endpoint }: Role): Promise<TemporaryCredentials> {
   const failure = (reason: string, cause?: unknown): IpledgerError =>
     new IpledgerError('UNAVAILABLE', `the archive: no credentials for role ${role} from ${endpoint}: ${reason}`, {

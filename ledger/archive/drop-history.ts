@@ -18,7 +18,7 @@ export interface DroppingContext {
   readonly archive: BoundedArchive;
   /** The state of the writer. */
   readonly state: State;
-  /** Appends HistoryDropped. @throws IpledgerError SEGMENT_SEALED when another writer did. */
+  /** Appends HistoryDropped. @throws IpledgerError SEGMENT_SEALED if another writer has done so */
   readonly submitDrop: (to: Seq, reason: string) => Promise<void>;
   /** Called after each step, for tests. */
   readonly after?: (step: DroppingStep) => void;
@@ -26,7 +26,7 @@ export interface DroppingContext {
 
 /**
  * Drops segments until the archive is within its limit.
- * @returns the first event that is left, if it moved.
+ * @returns the first remaining event, if it changed.
  * @throws IpledgerError UNAVAILABLE, NOT_WRITER or SEGMENT_SEALED: call it again later
  */
 export async function dropOldestSegments(dropping: DroppingContext, signal: AbortSignal): Promise<Seq | undefined> {
@@ -42,7 +42,7 @@ export async function dropOldestSegments(dropping: DroppingContext, signal: Abor
 
 /**
  * Drops the events up to the next end state.
- * @returns the first event that is left; undefined if there is no such end state.
+ * @returns the first remaining event; undefined if there is no such end state.
  */
 export async function dropNext(
   dropping: DroppingContext,
@@ -59,8 +59,8 @@ export async function dropNext(
 }
 
 /**
- * Deletes the files of dropped segments, except for the last one, whose end state begins the
- * history.
+ * Deletes the files of dropped segments. Keeps the files of the last dropped segment, because the
+ * history begins with its end state.
  */
 export async function deleteDropped({ archive, state, after }: DroppingContext, signal: AbortSignal): Promise<void> {
   const last = droppedSegment(state.segments);
@@ -70,7 +70,6 @@ export async function deleteDropped({ archive, state, after }: DroppingContext, 
 }
 
 /**
- * The files of the last dropped segment stay, so that dropping up to the oldest one would free
- * nothing.
+ * Skips the oldest segment: its files would stay, so dropping only that segment would free nothing.
  */
 const nextDropped = ([, ...segments]: readonly Segment[]): Segment | undefined => segments.find(hasEndState);

@@ -66,7 +66,7 @@ describe('Dropping the oldest sealed segments', () => {
     expect([...past.archive.files.keys()].every((name) => name.includes('/0000000000000040-'))).to.equal(true);
   });
 
-  it('begins the history after the dropped segment, for readers that know the earlier ones, too', async () => {
+  it('begins the history after the dropped segment, even for readers that know the earlier segments', async () => {
     const known = reader();
     await known.lastEndState('end', never);
     await dropTo27();
@@ -90,7 +90,7 @@ describe('Dropping the oldest sealed segments', () => {
     );
   });
 
-  it('answers past states from its end state on, and rejects earlier ones', async () => {
+  it('past states are available from the end state of the dropped segment on, and earlier ones are rejected', async () => {
     await dropTo27();
     const stateAt = async (seq: number) =>
       fold(reader(), await reader().lastEndState({ seq }, never), { seq }, { signal: never });
@@ -102,7 +102,7 @@ describe('Dropping the oldest sealed segments', () => {
     expect(describeState(end.state)).to.deep.equal(describeState(past.working.replica.state));
   });
 
-  it('is continued after a crash between its steps', async () => {
+  it('a drop is continued after a crash between its steps', async () => {
     const crash = {
       ...dropping,
       after: (): void => {
@@ -117,14 +117,14 @@ describe('Dropping the oldest sealed segments', () => {
     expect((await verify()).findings).to.deep.equal([]);
   });
 
-  it('is refused for what is no end of a segment, or is already dropped', async () => {
+  it('a drop is refused for an event that ends no segment, or is already dropped', async () => {
     for (const to of [26, 52]) expect((await failureOf(dropping.submitDrop(to, ''))).code).to.equal('SEGMENT_SEALED');
     await dropping.submitDrop(27, '');
     for (const to of [15, 27])
       expect((await failureOf(dropping.submitDrop(to, ''))).message).to.contain('It begins with event 28');
   });
 
-  it('survives a start of the next writer', async () => {
+  it('the next writer starts with the same history', async () => {
     await dropTo27();
     await past.working.stop();
     const next = await startWriter(reader());
@@ -133,17 +133,17 @@ describe('Dropping the oldest sealed segments', () => {
     await next.stop();
   });
 
-  describe('is verified', () => {
+  describe('verification', () => {
     beforeEach(dropTo27);
 
-    it('from the end state on', async () => {
+    it('verification begins at the end state of the dropped segment', async () => {
       const { findings, start, head } = await verify();
       expect(findings).to.deep.equal([]);
       expect(start).to.include({ seq: 27 });
       expect(head.seq).to.equal(past.working.replica.head.seq);
     });
 
-    it('from a later state without a read of the end state of the dropped part', async () => {
+    it('verification from a later state does not read the end state of the dropped segment', async () => {
       const ledger = reader();
       const start = await ledger.lastEndState({ seq: 60 }, never);
       const read: string[] = [];
@@ -157,7 +157,7 @@ describe('Dropping the oldest sealed segments', () => {
       expect(read).to.deep.equal([]);
     });
 
-    it('not from another end state than the one that was sealed', async () => {
+    it('verification rejects an end state that differs from the sealed one', async () => {
       const [name = ''] = [...past.archive.files.keys()].filter(
         (each) => each.includes('-0000000000000027.') && each.includes('.state.'),
       );
@@ -165,7 +165,7 @@ describe('Dropping the oldest sealed segments', () => {
       expect((await verify()).findings.map(({ what }) => what).join()).to.contain(`${name} is damaged`);
     });
 
-    it('not from a later segment than in the log, whose key another program marked as dropped', async () => {
+    it('verification rejects a segment key that another program marked as dropped', async () => {
       const forged = (past.memory.get(segmentKey(40)) ?? '').replace(/\}$/, ',"dropped":60}');
       for (const from of [16, 28]) past.memory.remove(segmentKey(from));
       past.memory.put(segmentKey(40), forged);
@@ -173,13 +173,13 @@ describe('Dropping the oldest sealed segments', () => {
       expect(findings.map(({ key }) => key)).to.deep.equal([segmentKey(40), segmentKey(16), segmentKey(28)]);
     });
 
-    it('not with a segment key that lost its mark', async () => {
+    it('verification rejects a dropped segment whose key lost its mark', async () => {
       const key = segmentKey(16);
       past.memory.put(key, (past.memory.get(key) ?? '').replace(/,"dropped":\d+/, ''));
       expect((await verify()).findings).to.have.length.above(0);
     });
 
-    it('not with an event before the history', async () => {
+    it('verification rejects an event before the beginning of the history', async () => {
       past.memory.put(logKey(5), texts[4] ?? '');
       const { findings } = await verify();
       expect(findings).to.deep.equal([
@@ -187,12 +187,12 @@ describe('Dropping the oldest sealed segments', () => {
       ]);
     });
 
-    it('without its archive not at all, and without a finding', async () => {
+    it('verification without the archive fails, and reports no finding', async () => {
       const { code, message } = await failureOf(verifyLedger(past.memory, { signal: never }));
       expect([code, message.slice(0, 37)]).to.deep.equal(['POSITION_GONE', 'the history begins with event 28, aft']);
     });
 
-    it('with the checkpoints since its beginning: earlier ones cannot be compared', async () => {
+    it('verification compares the checkpoints since the beginning of the history, and no earlier ones', async () => {
       const signer = parseSignerKey(generateKey('ledger').signer);
       const headAt = async (seq: number): Promise<Head> =>
         (await fold(reader(), await reader().lastEndState({ seq }, never), { seq }, { signal: never })).head;
@@ -209,7 +209,7 @@ describe('Dropping the oldest sealed segments', () => {
     });
   });
 
-  it('is replayed from a complete export', async () => {
+  it('a ledger with dropped history is replayed from a complete export', async () => {
     await dropTo27();
     await past.working.stop();
     const lines = [...texts];

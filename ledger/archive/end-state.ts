@@ -1,6 +1,6 @@
 /**
- * The end state of a segment, as a file of the archive: the etcd keys beside the log at that event,
- * one per line.
+ * The end state of a segment, as a file of the archive: one line for each etcd key beside the log
+ * after that segment.
  */
 import type { Segment } from '../domain/values/ledger.ts';
 import type { ConfiguredPool } from '../domain/state/pool.ts';
@@ -43,16 +43,16 @@ import {
   segmentText,
 } from '../log/store/stored-values.ts';
 
-/** The value of a key is JSON, so each line is one JSON object. */
+/** Formats a line as one JSON object. The value of a key is already JSON. */
 const line = (key: string, text: string): string => `{"key":${JSON.stringify(key)}${separator}${text}}`;
 const separator = ',"value":';
 
 /**
- * The reverse of `line`. The value is left to its own parser: most of a line is a claim, and is
- * parsed once.
+ * Splits a line into key and value. The value stays text: it is usually a claim, which is parsed
+ * later, and once.
  */
 export function splitLine(text: string): { readonly key: string; readonly value: string } {
-  // Each quotation mark of a key is escaped
+  // Finds the end of the key: quotation marks inside the key are escaped.
   const end = text.indexOf(`"${separator}`) + 1;
   const key: unknown = JSON.parse(text.slice('{"key":'.length, end));
   if (typeof key !== 'string' || !text.endsWith('}')) throw new SyntaxError('a line has no key, or no value');
@@ -60,8 +60,8 @@ export function splitLine(text: string): { readonly key: string; readonly value:
 }
 
 /**
- * The lines for a state, one by one: there may be a million claims. Their order depends only on the
- * log.
+ * Yields the lines for a state one by one, because there may be a million claims. Their order
+ * depends only on the log.
  */
 export function* endStateLines({ state, head }: StateAtHead): Generator<string> {
   yield line(headKey, headText(head));
@@ -76,8 +76,8 @@ export function* endStateLines({ state, head }: StateAtHead): Generator<string> 
 }
 
 /**
- * The reverse of `endStateLines`. The lines of Subnets are before those of claims, which are
- * restored one by one.
+ * Parses the lines of `endStateLines`. The lines of Subnets come before those of claims, so that
+ * claims can be restored one by one.
  * @param lines in parts that fit into a turn of the event loop
  * @throws IpledgerError LEDGER_DAMAGED, or SyntaxError
  */

@@ -9,13 +9,13 @@ import { endStateLines, parseEndState } from './end-state.ts';
 const golden = readFileSync(join(import.meta.dirname, '../../test/golden/events-v5.ndjson'), 'utf8');
 
 describe('The end state of a segment', () => {
-  it('is restored from its lines, with the events that dropped claims', async () => {
+  it('the end state is restored from its lines, with the events that dropped claims', async () => {
     const { state, head: first } = initialStateAtHead();
     const events = golden.trimEnd().split('\n').map(parseEvent);
     const head = applyCommand({ state, head: first }, events);
     expect([...state.dropped.keys()]).to.deep.equal(['macvlan']);
     const lines = [...endStateLines({ state, head })];
-    // The parts arrive as they are unpacked
+    // The parts arrive one by one, as they are unpacked.
     async function* parts() {
       for (const line of lines) yield [line];
     }

@@ -25,18 +25,18 @@ describe('An archive in etcd', function () {
       archive = new EtcdArchive(client, 512 << 20);
     });
 
-    it('names its limit', () => {
+    it('location names the limit of the archive', () => {
       expect(archive.location).to.equal('etcd, at most 512 MiB');
     });
 
-    it('counts the chunks of all files', async () => {
+    it('size counts the chunks of all files', async () => {
       expect(await archive.size(never)).to.equal(0);
       await archive.put('ledger/one', Buffer.alloc(1), never);
       await archive.put('other/two', Buffer.alloc((16 << 10) + 1), never);
       expect(await archive.size(never)).to.equal(3 * (16 << 10));
     });
 
-    it('deletes the files before another one, and none of another ledger', async () => {
+    it('deleteBefore deletes the files before a name, and none of another ledger', async () => {
       for (const name of ['ledger/0001-a', 'ledger/0002-a', 'ledger/0002-b', 'ledger/0003-a', 'another/0001-a'])
         await archive.put(name, Buffer.alloc(40_000), never);
       await archive.deleteBefore('ledger/', 'ledger/0002-b', never);

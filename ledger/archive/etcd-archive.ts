@@ -1,9 +1,9 @@
 /**
- * An archive in etcd itself, of limited size. A packed segment takes about a tenth of its events,
- * so the history lasts about ten times as long as without an archive. A file is cut into chunks,
- * each the value of one key:
+ * An archive of limited size in etcd itself. A packed segment takes about a tenth of the bytes of
+ * its events, so the history lasts about ten times as long as without an archive. A file is split
+ * into chunks, and each chunk is the value of one key:
  *   /ipledger/archive/v1/<name of the file>/<chunk, 5 digits>
- * These keys are beside the prefix of the ledger: no other reader of the ledger sees them. Only the
+ * These keys are outside the prefix of the ledger, so its other readers do not see them. Only the
  * writer writes segments.
  */
 import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
@@ -15,14 +15,11 @@ import { type BoundedArchive, damagedFile } from './archive.ts';
 /** The prefix of all files. */
 const archivePrefix = '/ipledger/archive/v1/';
 
-/**
- * Pages that are freed for a chunk are reused only where enough of them are adjacent, so a chunk
- * has few.
- */
+/** Small, because etcd reuses its freed pages for a chunk only if enough of them are adjacent. */
 const chunkBytes = 16 << 10;
-/** A transaction with so many chunks delays an append beside it by a few milliseconds. */
+/** A transaction with this many chunks delays a concurrent append by a few milliseconds. */
 const chunksPerPut = 8;
-/** The client accepts 32 MiB, and no value has more than 1.5 MiB. */
+/** So many chunks stay below the client's limit of 32 MiB: a value has 1.5 MiB at most. */
 const chunksPerRead = 16;
 
 export class EtcdArchive implements BoundedArchive {
@@ -31,8 +28,8 @@ export class EtcdArchive implements BoundedArchive {
   readonly #client: Etcd3;
 
   /**
-   * @param maxBytes of all files, beyond which the oldest segments are dropped; undefined for a
-   * reader.
+   * @param maxBytes limit of all files, beyond which the oldest segments are dropped; none for a
+   * reader
    */
   constructor(client: Etcd3, maxBytes = Infinity) {
     this.#client = client;
@@ -73,7 +70,7 @@ export class EtcdArchive implements BoundedArchive {
     return chunks.length > 0 ? Buffer.concat(chunks) : undefined;
   }
 
-  /** The bytes of all files, each rounded up to complete chunks. */
+  /** The bytes of all files, each rounded up to whole chunks. */
   async size(signal: AbortSignal): Promise<number> {
     const range = { key: toBytes(archivePrefix), range_end: toBytes(prefixEnd(archivePrefix)), count_only: true };
     return Number((await this.#range(range, signal)).count) * chunkBytes;

@@ -8,13 +8,13 @@ import { IpledgerError } from '../../lib/errors.ts';
 import { type Archive, damagedFile } from './archive.ts';
 
 const timeoutMs = 60_000;
-/** A FIFO does not block its reader, and a link leads nowhere. */
+/** Opening a FIFO does not block, and links are not followed. */
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 export class FolderArchive implements Archive {
   readonly location: string;
   readonly #folder: string;
-  /** The operation that began last. */
+  /** The operation that began last. The next operation waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string) {
@@ -23,9 +23,9 @@ export class FolderArchive implements Archive {
   }
 
   /**
-   * Atomic: the content is on disk before the file gets its name. It does not create a missing
-   * folder: if a share is not mounted, the only copy of the sealed events would be on the local
-   * disk.
+   * Writes atomically: the content is on disk before the file gets its name. A missing folder is
+   * not created: if a share is not mounted, the only copy of the sealed events would be on the
+   * local disk.
    */
   async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
     const file = join(this.#folder, name);
@@ -40,8 +40,8 @@ export class FolderArchive implements Archive {
   }
 
   /**
-   * A missing folder is an error, not a missing file: the share may not be mounted, or the path may
-   * be wrong.
+   * Treats a missing folder as an error, not as a missing file: the share may not be mounted, or
+   * the path may be wrong.
    */
   get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
     const file = join(this.#folder, name);
@@ -59,8 +59,9 @@ export class FolderArchive implements Archive {
   }
 
   /**
-   * One operation at a time, and for a limited time. An operation on a dead share never ends, and
-   * holds one of the four threads that Node has for files and DNS: so there is never a second one.
+   * Runs one operation at a time, with a time limit. An operation on a dead share never ends, and
+   * blocks one of the four threads that Node uses for files and DNS. So a second one must not
+   * start.
    */
   async #inTurn<Result>(failure: string, signal: AbortSignal, operation: () => Promise<Result>): Promise<Result> {
     const limit = timeoutSignal(timeoutMs, signal);
@@ -85,7 +86,7 @@ async function readRegularFile(file: string, maxBytes: number): Promise<Buffer> 
     const stats = await handle.stat();
     if (!stats.isFile()) throw notRegular(file);
     if (stats.size > maxBytes) throw damagedFile(file, `it has ${stats.size} bytes, and ${maxBytes} is the limit`);
-    // A growing file is read to its former end.
+    // Reads a growing file only up to the size that it had when it was opened.
     const content = Buffer.alloc(stats.size);
     let length = 0;
     for (let read = -1; read !== 0 && length < content.length; length += read)

@@ -4,12 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
-/** Between chunks the functions yield to the event loop. */
+/** The functions yield to the event loop after this many lines. */
 const linesPerChunk = 500;
-/** Some eighty claims, which are parsed within 2 ms. */
+/** About eighty claims, which are parsed within 2 ms. */
 const chunkBytes = 32 << 10;
 
-/** Compresses lines without blocking the event loop. The lines are made while they are written. */
+/** Compresses lines, which are produced on demand, without blocking the event loop. */
 export async function packLines(lines: Iterable<string>, signal: AbortSignal): Promise<Buffer> {
   async function* chunks(): AsyncGenerator<string> {
     let chunk: string[] = [];
@@ -29,14 +29,13 @@ export async function packLines(lines: Iterable<string>, signal: AbortSignal): P
   return Buffer.concat(packed);
 }
 
-/** Limits of the unpacked lines. */
 export interface UnpackLimits {
   readonly maxBytes: number;
   readonly maxLineBytes: number;
 }
 
 /**
- * The reverse of `packLines`, in parts that fit into a turn of the event loop.
+ * Unpacks what `packLines` packed, in parts that fit into a turn of the event loop.
  * @throws Error for any other content, or over a limit.
  */
 export async function* unpackLines(

@@ -1,4 +1,4 @@
-/** What a client that can write the archive does to the programs that read it. */
+/** Attacks by a client with write access to the archive, on the programs that read it. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe('A hostile archive', () => {
     rmSync(past.folder, { recursive: true, force: true });
   });
 
-  /** The file of a kind of the first segment. */
+  /** Returns the file of a kind in the first segment. */
   function fileOf(kind: string): string {
     const folder = join(past.folder, past.working.replica.head.ledger);
     const [name] = readdirSync(folder)
@@ -34,7 +34,7 @@ describe('A hostile archive', () => {
     return join(folder, name ?? '');
   }
   const reader = (): ArchivedLedger => new ArchivedLedger(past.memory, past.archive);
-  /** Each segment has an end state, so that sealing reads the last one. */
+  /** Writes each segment with an end state, so that sealing reads the last one. */
   const sealing = () => ({ ...past.sealing, ledger: reader(), canOmitEndState: () => false });
 
   const replacements = {
@@ -65,7 +65,7 @@ describe('A hostile archive', () => {
       await sealOldestEvents(sealing(), 45, never);
     });
 
-  it('is found by verification, also when the reader has the segment in memory', async () => {
+  it('verification finds a changed file even if the reader has the segment in memory', async () => {
     await logOf(past.ledger);
     for (const kind of kinds) {
       const file = fileOf(kind);
@@ -80,7 +80,7 @@ describe('A hostile archive', () => {
     expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
   });
 
-  it('loses no event: events are deleted after the archive was read, not the memory of the reader', async () => {
+  it('a hostile archive loses no event: before events are deleted, they are read from the archive, not from memory', async () => {
     const stop = (step: string): void => {
       if (step === 'sealed') throw new Error('stopped');
     };
@@ -94,7 +94,7 @@ describe('A hostile archive', () => {
     expect(past.memory.get(logKey(45))).to.not.equal(undefined);
   });
 
-  it('is not unpacked beyond what a segment can have', async () => {
+  it('a file is not unpacked beyond the limits of a segment', async () => {
     const bomb = await packLines(Array<string>(64).fill('x'.repeat(1 << 20)), never);
     expect(bomb.length).to.be.below(1 << 20);
     let unpacked = 0;
@@ -110,7 +110,7 @@ describe('A hostile archive', () => {
     expect(unpacked).to.be.below(16);
   });
 
-  it('makes sealing an alarm and never an end: the writer seals again when the file is restored', async () => {
+  it('a hostile archive makes sealing fail with an alarm, and the writer seals again when the file is restored', async () => {
     const file = fileOf('state.ndjson.gz');
     const content = readFileSync(file);
     rmSync(file);

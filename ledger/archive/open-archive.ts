@@ -1,4 +1,4 @@
-/** Opens the archive at a location, and the ledger with it. */
+/** Opens the archive at a location, and the ledger that uses it. */
 import type { Etcd3 } from 'etcd3';
 import type { Ledger, SealedLog } from '../log/store/ledger.ts';
 import type { Archive } from './archive.ts';
@@ -8,8 +8,8 @@ import { FolderArchive } from './folder-archive.ts';
 import { S3Archive } from './s3-archive.ts';
 
 /**
- * The etcd of the ledger, and how many bytes of it an archive may take (default: for readers, no
- * limit).
+ * The etcd of the ledger, and the bytes that an archive in it may take (default: no limit, for
+ * readers).
  */
 interface ArchiveEtcd {
   readonly client: Etcd3;
@@ -23,9 +23,9 @@ export interface Archived {
 }
 
 /**
- * The ledger with the archive at a location: "/a/folder", "s3://bucket/prefix" with the access that
- * the environment gives, or "etcd:"; undefined for ''.
- * @throws Error when the location is not valid, or its environment variables are missing.
+ * Opens the archive at a location: "/a/folder", "s3://bucket/prefix" with the credentials of the
+ * environment, or "etcd:". Returns undefined for ''.
+ * @throws Error if the location is not valid, or its environment variables are missing.
  */
 export function openArchived(
   live: Ledger & SealedLog,
@@ -45,7 +45,7 @@ function openArchive(location: string, env: NodeJS.ProcessEnv, { client, maxByte
   throw new Error(`the archive "${location}" is not supported: use /a/folder, s3://bucket/prefix or etcd:`);
 }
 
-/** Files that were sealed while the archive was in etcd are read there. */
+/** Falls back to etcd, so that files which were sealed into etcd stay readable. */
 function withEtcd(archive: Archive, client: Etcd3): Archive {
   const before = new EtcdArchive(client);
   return {

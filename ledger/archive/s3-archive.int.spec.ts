@@ -36,7 +36,7 @@ describe('An object store that an attacker writes', () => {
     expect((await get())?.equals(content)).to.equal(true);
   });
 
-  it('is not read beyond the limit: an endless object without a content-length', async () => {
+  it('get does not read an endless object without a content-length beyond the limit', async () => {
     let sent = 0;
     answer = (response) => {
       const chunk = Buffer.alloc(64 << 10);
@@ -52,18 +52,18 @@ describe('An object store that an attacker writes', () => {
     expect(sent, 'what the sockets buffer').to.be.below(64 * maxBytes);
   });
 
-  it('is not read at all: an object whose content-length is over the limit', async () => {
+  it('get does not read an object whose content-length is over the limit', async () => {
     answer = (response) => void response.writeHead(200, { 'content-length': maxBytes + 1 }).write('x');
     expect((await failureOf(get())).code).to.equal('LEDGER_DAMAGED');
   });
 
-  it('is not unpacked beyond the limit: an object with a content-encoding', async () => {
+  it('get does not unpack an object with a content-encoding beyond the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(64 << 20));
     answer = (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     expect((await failureOf(get())).code).to.equal('LEDGER_DAMAGED');
   });
 
-  it('fails with UNAVAILABLE for a body that stops or breaks, as for no answer', async () => {
+  it('get fails with UNAVAILABLE for a body that stops or breaks, and without a reply', async () => {
     answer = (response) => void response.write('x');
     expect((await failureOf(get())).code).to.equal('UNAVAILABLE');
     answer = (response) => {
@@ -73,7 +73,7 @@ describe('An object store that an attacker writes', () => {
     expect((await failureOf(get())).code).to.equal('UNAVAILABLE');
   });
 
-  it('is not read beyond a page for the text of an error', async () => {
+  it('get reads at most 4 KiB of an error reply', async () => {
     answer = (response) => {
       response.writeHead(404);
       const chunk = Buffer.alloc(64 << 10, ' ');

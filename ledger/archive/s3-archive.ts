@@ -1,7 +1,4 @@
-/**
- * An archive in an S3 object store. It uses two requests, PUT and GET of objects, signed by
- * aws4fetch.
- */
+/** An archive in an S3 object store. It sends only PUT and GET of objects, signed by aws4fetch. */
 import { AwsClient } from 'aws4fetch';
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -11,7 +8,7 @@ import { causeOf, readBody } from './http-reply.ts';
 
 const requestTimeoutMs = 60_000;
 const retries = 3;
-/** What is read of the text of an error. */
+/** The most bytes of an error reply that are read. */
 const maxErrorBytes = 4 << 10;
 
 interface S3Options {
@@ -43,8 +40,8 @@ export class S3Archive implements Archive {
 
   /**
    * @param location "s3://bucket/prefix"
-   * @param env the variables of `credentialSource`, AWS_REGION; IPLEDGER_ARCHIVE_ENDPOINT for a
-   * store other than Amazon S3.
+   * @param env the variables of `credentialSource`, AWS_REGION, and IPLEDGER_ARCHIVE_ENDPOINT for a
+   * store other than Amazon S3
    * @throws Error for a missing bucket or missing credentials.
    */
   static fromEnvironment(location: string, env: NodeJS.ProcessEnv): S3Archive {
@@ -72,8 +69,8 @@ export class S3Archive implements Archive {
   }
 
   /**
-   * The store may omit or invent the content-length, and an object may have a content-encoding that
-   * is unpacked here.
+   * Does not trust the content-length, which a store may omit or invent. The size is checked after
+   * unpacking, because an object may have a content-encoding.
    */
   get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
     return this.#request('GET', name, signal, {

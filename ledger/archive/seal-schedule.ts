@@ -1,5 +1,5 @@
 /**
- * Seals old events while this replica is the writer. It seals only complete segments, so etcd holds
+ * Seals old events while this replica is the writer. Only full segments are sealed, so etcd holds
  * at most one segment more than the schedule requires.
  */
 import { pause } from '../../lib/process/abortable.ts';
@@ -19,7 +19,7 @@ import { pruneSealed, sealOldestEvents, type SealingContext } from './seal.ts';
 export interface SealSchedule {
   /** The number of newest events that stay. */
   readonly keepEvents: number;
-  /** Events that are younger stay; 0: no limit by age. */
+  /** Younger events stay; 0 means no limit by age. */
   readonly keepMs: number;
   /** Events per segment. */
   readonly segmentEvents: number;
@@ -27,13 +27,13 @@ export interface SealSchedule {
 
 const defaultIntervalMs = 1_000;
 /**
- * The part of the quota of etcd from which on events are sealed earlier: all but those of one
+ * If etcd uses more than this share of its quota, events are sealed early: all except those of one
  * segment.
  */
 const sealEarlyAbove = 0.4;
 /**
- * The part from which on the archive gives up more than its limit requires. Each time, etcd has
- * until the next one to free the space.
+ * Above this share of the quota, the archive drops more than its limit requires, one step per
+ * interval. Between steps etcd has time to free the space.
  */
 const dropMoreAbove = 0.8;
 const dropMoreIntervalMs = 10_000;
@@ -44,20 +44,20 @@ export interface SealScheduleOptions extends Pick<
   'ledger' | 'archive' | 'canOmitEndState' | 'prepare' | 'after'
 > {
   readonly replica: Replica;
-  /** undefined while another replica is the writer. */
+  /** Returns undefined while another replica is the writer. */
   readonly writer: () => Writer | undefined;
   readonly schedule: SealSchedule;
   readonly log: Logger;
-  /** The part of the quota of etcd that is in use, if it is known. */
+  /** Returns the used share of etcd's quota, if it is known. */
   readonly usedShare?: () => number;
-  /** Called after each attempt to seal or delete events, with the kind of its failure. */
+  /** Called after each attempt to seal or delete events, with the kind of failure, if it failed. */
   readonly onOutcome?: (failure: ErrorKind | undefined) => void;
   /** Set by specs only. */
   readonly intervalMs?: number;
 }
 
 /**
- * Runs until the signal is aborted. Failures are logged, reported and retried: none ends the
+ * Runs until the signal is aborted. Failures are logged, reported and retried, and never stop the
  * writer.
  */
 export async function runSealSchedule(options: SealScheduleOptions, signal: AbortSignal): Promise<void> {
@@ -113,8 +113,8 @@ async function append(
 }
 
 /**
- * Returns a function that drops what an archive of limited size has to give up. At first it deletes
- * what an earlier writer left.
+ * Returns a function that drops history as the limits require. Its first call also deletes files of
+ * dropped segments that an earlier writer left.
  */
 function createDropping(options: SealScheduleOptions, signal: AbortSignal): (isFirst: boolean) => Promise<void> {
   const { archive, replica, usedShare, log } = options;
@@ -126,7 +126,7 @@ function createDropping(options: SealScheduleOptions, signal: AbortSignal): (isF
   let checkedAt: Seq | undefined;
   return async (isFirst) => {
     if (isFirst) await deleteDropped(dropping, signal);
-    // Only a new segment makes the archive larger. Its size is a count of all its keys in etcd.
+    // Measures the archive only after a new segment: measuring counts all its keys in etcd.
     const sealed = lastSealedSeq(replica.state);
     let first = isFirst || sealed !== checkedAt ? await dropOldestSegments(dropping, signal) : undefined;
     checkedAt = sealed;

@@ -7,7 +7,7 @@ import { ledgerWithPastIn } from './testing/sealed-ledger.ts';
 
 describe('The seal schedule', () => {
   /**
-   * The log start and the begin of the history after `ticks` looks at a ledger of 75 events of
+   * Returns the log start and the history start after `ticks` runs on a ledger of 75 events, of
    * which it keeps 1,000.
    */
   async function runAt(
@@ -32,7 +32,7 @@ describe('The seal schedule', () => {
     return reached;
   }
 
-  it('seals all but one segment while much of the quota of etcd is in use, also events that it should keep', async () => {
+  it("seals all but one segment while much of etcd's quota is in use, even events that it would otherwise keep", async () => {
     expect(await runAt(0.3, 10)).to.deep.equal({ logStart: 1, history: 1 });
     const { logStart, history } = await runAt(0.5, 10);
     expect(logStart).to.be.within(60, 72);
@@ -45,7 +45,7 @@ describe('The seal schedule', () => {
     expect(logStart).to.be.above(history);
   });
 
-  it('drops what a full archive has to give up after each segment, and reads its size only then', async () => {
+  it('drops segments of a full archive after each new segment, and reads the size of the archive only then', async () => {
     const archive = new MemoryArchive();
     const { size } = archive;
     let reads = 0;

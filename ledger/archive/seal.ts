@@ -25,11 +25,11 @@ export type SealingStep = WritingStep | 'sealed' | 'pruned';
 export interface SealingContext {
   readonly ledger: ArchivedLedger;
   readonly archive: Archive;
-  /** Replaces `prepareSegment`: it runs in a thread. */
+  /** Replaces `prepareSegment`, in order to run it in a thread. */
   readonly prepare?: typeof prepareSegment;
-  /** Appends SegmentSealed. @throws IpledgerError SEGMENT_SEALED when another writer did. */
+  /** Appends SegmentSealed. @throws IpledgerError SEGMENT_SEALED if another writer has done so */
   readonly submit: (segment: SealedSegment) => Promise<void>;
-  /** Whether every live replica can fold through a segment without an end state. */
+  /** Whether all live replicas can fold through a segment that has no end state. */
   readonly canOmitEndState: () => boolean;
   /** Called after each step, for tests. */
   readonly after?: (step: SealingStep) => void;
@@ -37,8 +37,8 @@ export interface SealingContext {
 
 /**
  * Deletes the sealed events that an earlier writer left in etcd.
- * @throws IpledgerError LEDGER_DAMAGED unless all of them are in this archive: then none is
- * deleted; UNAVAILABLE
+ * @throws IpledgerError LEDGER_DAMAGED unless this archive has all of them: then none is deleted;
+ * UNAVAILABLE
  */
 export async function pruneSealed(sealing: SealingContext, signal: AbortSignal): Promise<void> {
   await sealing.ledger.assertArchived(signal);
@@ -53,7 +53,7 @@ async function deleteSealed({ ledger, after = () => undefined }: SealingContext,
 }
 
 /**
- * Seals the oldest events, up to event `to` and the other events of its command.
+ * Seals the oldest events up to event `to`, and further to the end of its command.
  * @throws IpledgerError UNAVAILABLE, NOT_WRITER or SEGMENT_SEALED: call it again later;
  * LEDGER_DAMAGED.
  */
@@ -67,8 +67,8 @@ export async function sealOldestEvents(sealing: SealingContext, to: Seq, signal:
 }
 
 /**
- * Writes the next segment to the archive. It costs what the segment has, and for one with an end
- * state also what the state has: a fold from the last end state.
+ * Writes the next segment to the archive. The cost grows with the segment. For a segment with an
+ * end state it also grows with the state: that is a fold from the last end state.
  */
 export async function prepareSegment(
   { ledger, archive, canOmitEndState, after }: Pick<SealingContext, 'ledger' | 'archive' | 'canOmitEndState' | 'after'>,
@@ -87,9 +87,9 @@ export async function prepareSegment(
 }
 
 /**
- * Whether the segments since the last end state, with a new one of `bytes`, are as large as it and
- * its segment. So the archive gets at most twice the bytes of the events, while the state does not
- * grow.
+ * Whether the segments since the last end state, including a new segment of `bytes`, are at least
+ * as large as the segment with that end state. So the archive takes at most twice the bytes of the
+ * events, while the state does not grow.
  */
 export function isEndStateDue(segments: readonly SealedSegment[], bytes: number): boolean {
   const last = segments.findLastIndex(hasEndState);
@@ -99,7 +99,7 @@ export function isEndStateDue(segments: readonly SealedSegment[], bytes: number)
 }
 
 /**
- * Reads complete commands from the head on, up to that of event `to`.
+ * Reads complete commands after the head, up to the command of event `to`.
  * @throws IpledgerError POSITION_GONE if the log ends before; LEDGER_DAMAGED for a gap or a broken
  * chain
  */

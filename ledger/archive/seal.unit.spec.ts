@@ -23,7 +23,7 @@ describe('End states of segments', () => {
     rmSync(past.folder, { recursive: true, force: true });
   });
 
-  /** Live allocations, then the given number of segments of two Pods each. */
+  /** Creates live allocations, then seals the given number of segments of two Pods each. */
   async function sealBeside(claims: number, segments: number, sealing = past.sealing): Promise<void> {
     const { writer, replica } = past.working;
     await submitAll(writer, ...Array.from({ length: claims }, (_, index) => allocate(`live-${index}`)));
@@ -40,7 +40,7 @@ describe('End states of segments', () => {
     return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   };
 
-  it('take no more bytes than the events, beside many live allocations', async () => {
+  it('end states take no more bytes than the events, even with many live allocations', async () => {
     await sealBeside(400, 30);
     expect(bytesOf('.state.')).to.be.below(bytesOf('.events.'));
     const { segments } = past.working.replica.state;
@@ -48,7 +48,7 @@ describe('End states of segments', () => {
     expect(segments.filter(hasEndState).length, 'end states').to.be.within(2, 10);
   });
 
-  it('are reached by a fold through segments that have none, which are verified', async () => {
+  it('a fold reaches a state through segments without an end state, and verification covers them', async () => {
     await sealBeside(60, 8);
     const { segments } = past.working.replica.state;
     expect(segments.filter(hasEndState)).to.have.length.below(segments.length);
@@ -62,7 +62,7 @@ describe('End states of segments', () => {
     expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
   });
 
-  it('are verified: a key that does not follow from the events is a finding', async () => {
+  it('verification reports a key in an end state that does not follow from the events', async () => {
     const { lastEndState } = past.ledger;
     past.ledger.lastEndState = async (...until) => {
       const start = await lastEndState.apply(past.ledger, until);
@@ -80,12 +80,12 @@ describe('End states of segments', () => {
     ]);
   });
 
-  it('are in each segment while a replica reads no segment without an end state', async () => {
+  it('each segment has an end state while a replica cannot read a segment without one', async () => {
     await sealBeside(60, 3, { ...past.sealing, canOmitEndState: () => false });
     expect(past.working.replica.state.segments.filter(hasEndState)).to.have.length(4);
   });
 
-  it('are due when the segments since the last end state are as large as it, and after a segment of unknown size', () => {
+  it('an end state is due when the segments since the last one are as large as it, and after a segment of unknown size', () => {
     const segment = { from: 1, to: 2, since: '', until: '', hash: '', manifest: '', archive: '' };
     const of = (bytes: number, isFull = false) => ({ ...segment, files: { bytes, hasEndState: isFull } });
     expect(isEndStateDue([], 1)).to.equal(true);

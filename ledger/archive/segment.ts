@@ -16,12 +16,12 @@ import type { StoredKey } from '../log/store/ledger.ts';
 import { endStateLines, parseEndState, splitLine } from './end-state.ts';
 import { packLines, unpackLines } from './gzip-lines.ts';
 
-/** A manifest has about 1 KiB. */
+/** A limit well above a real manifest, which has about 1 KiB. */
 const maxManifestBytes = 64 << 10;
 /** No event and no key of the ledger is longer. */
 const maxLineBytes = 1 << 20;
 const maxEventsBytes = 512 << 20;
-/** An end state is unpacked line by line. */
+/** An end state may be larger, because it is unpacked line by line. */
 const maxStateBytes = 4 * 2 ** 30;
 
 /** A file of the archive. */
@@ -31,18 +31,18 @@ interface StoredFile {
   readonly sha256: string;
 }
 
-/** The description of a segment. */
+/** The description of a segment, as a file of the archive. */
 export interface Manifest {
   readonly ledger: string;
-  /** The epoch at its end. */
+  /** The epoch at the segment's end. */
   readonly epoch: number;
   readonly from: Seq;
   readonly to: Seq;
   readonly count: number;
-  /** The times of its first and last event. */
+  /** The times of the segment's first and last event. */
   readonly since: string;
   readonly until: string;
-  /** SHA-256 of the event before its first, and of its last. */
+  /** SHA-256 of the event before the segment, and of the segment's last event. */
   readonly prev: string;
   readonly hash: string;
   readonly events: StoredFile;
@@ -52,15 +52,14 @@ export interface Manifest {
 /** A segment as the log refers to it. */
 export type SegmentReference = Pick<SealedSegment, 'from' | 'to' | 'manifest'>;
 
-/** The content of a new segment. */
 export interface SegmentContent {
-  /** The head before its first event, and after its last. */
+  /** The head before the segment, and the head after it. */
   readonly before: Head;
   readonly end: Head;
   readonly lines: readonly string[];
   /** The time of the first event. */
   readonly since: string;
-  /** Called with the size of its events; undefined for a segment without an end state. */
+  /** Returns the end state for a segment whose events have `bytes`; undefined to write none. */
   readonly endState: (bytes: number) => Promise<StateAtHead | undefined>;
 }
 
@@ -69,8 +68,8 @@ export type WritingStep = 'events-written' | 'state-written' | 'manifest-written
 
 /**
  * Writes a segment to the archive and reads it back. Idempotent.
- * @returns the data of its SegmentSealed event.
- * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the archive returns other content.
+ * @returns the data of the SegmentSealed event.
+ * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED if the archive returns other content.
  */
 export async function writeSegment(
   archive: Archive,
@@ -107,10 +106,7 @@ export async function writeSegment(
   return { from, to, since, until, hash, manifest: written.sha256, archive: archive.location, files };
 }
 
-/**
- * Reads a manifest.
- * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the file is missing or has another hash.
- */
+/** @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED if the file is missing or has another hash */
 export async function readManifest(
   archive: Archive,
   ledger: string,
@@ -155,8 +151,8 @@ export async function readEndState(
 }
 
 /**
- * Reads the keys of the end state of a segment in pages, each with whether it is the last; none
- * without an end state. Throws as `readManifest`.
+ * Reads the keys of a segment's end state in pages, each with whether it is the last page. Yields
+ * nothing without an end state. Throws as `readManifest`.
  */
 export async function* readEndStateKeys(
   archive: Archive,
@@ -180,13 +176,11 @@ function keyOfLine(line: string): StoredKey {
   return { key, text: value };
 }
 
-/**
- * Checks that the archive has the end state that was sealed, if one was. Throws as `readManifest`.
- */
+/** Checks that the archive has the sealed end state, if there is one. Throws as `readManifest`. */
 export const assertEndState = async (archive: Archive, { state }: Manifest, signal: AbortSignal): Promise<void> =>
   void (state && (await fetchFile(archive, state, signal)));
 
-/** Lines that cannot be read are damage of their file. */
+/** Reports lines that cannot be parsed as damage of their file. */
 async function readLines<Result>({ name }: StoredFile, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
@@ -196,13 +190,13 @@ async function readLines<Result>({ name }: StoredFile, read: () => Promise<Resul
   }
 }
 
-/** Reads a file of the size and the hash that its manifest has. */
+/** Reads a file, and checks its size and hash against the manifest. */
 async function fetchFile(archive: Archive, file: StoredFile, signal: AbortSignal): Promise<Buffer> {
   if (file.bytes > maxFileBytes) throw damagedFile(file.name, `its manifest has ${file.bytes} bytes for it`);
   return fetchContent(archive, file, signal);
 }
 
-/** @param file with the largest size that is read. */
+/** @param file `bytes` is the most that is read */
 async function fetchContent(
   archive: Archive,
   { name, bytes, sha256 }: StoredFile,
@@ -214,7 +208,7 @@ async function fetchContent(
   return content;
 }
 
-/** Writes nothing that a reader would refuse. */
+/** The error for a segment that readers would refuse because of its size. */
 const tooLarge = (what: string, bytes: number, limit: number): IpledgerError =>
   new IpledgerError(
     'OVERLOADED',
@@ -223,10 +217,9 @@ const tooLarge = (what: string, bytes: number, limit: number): IpledgerError =>
 
 const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** The folder of a ledger. */
 export const folderOf = (ledger: string): string => `${ledger}/`;
 
-/** The names of the files of a segment begin with this. Their order is that of the segments. */
+/** The start of the names of a segment's files. The names sort in the order of the segments. */
 export const namePrefix = (ledger: string, from: Seq): string => `${folderOf(ledger)}${digits(from)}-`;
 
 const nameOf = (ledger: string, { from, to }: { from: Seq; to: Seq }, sha256: string, kind: string): string =>

@@ -1,4 +1,4 @@
-/** What every archive does. */
+/** The contract that every archive must meet. */
 import { expect } from 'chai';
 import { failureOf, never } from '../../log/testing/running-writer.ts';
 import type { Archive } from '../archive.ts';
@@ -18,7 +18,7 @@ export function describeArchive(title: string, open: () => Promise<Archive> | Ar
       expect(await archive.get('ledger/one.events', 4, never)).to.deep.equal(content);
     });
 
-    it('returns undefined for a missing file, also for the beginning of the name of another one', async () => {
+    it("returns undefined for a missing file, even if its name is the beginning of another file's name", async () => {
       await archive.put('ledger/two.events', Buffer.from('two'), never);
       expect(await archive.get('ledger/three.events', 1_024, never)).to.equal(undefined);
       expect(await archive.get('ledger/two', 1_024, never)).to.equal(undefined);
@@ -39,7 +39,7 @@ export function describeArchive(title: string, open: () => Promise<Archive> | Ar
       expect((await failureOf(archive.get('ledger/four', 99_999, never))).code).to.equal('LEDGER_DAMAGED');
     });
 
-    it('stops with the signal', async () => {
+    it('stops an operation when its signal is aborted', async () => {
       const aborted = AbortSignal.abort();
       expect(await failureOf(archive.put('ledger/five', Buffer.from('five'), aborted))).to.have.property(
         'name',

@@ -1,4 +1,4 @@
-/** Test support of the archive: a ledger with history, and its writer, which can seal it. */
+/** Test support for the archive: a ledger with history, and a writer that can seal it. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,13 +34,13 @@ export interface SealedLedger {
 
 export const createArchiveFolder = (): string => mkdtempSync(join(tmpdir(), 'ipledger-archive-'));
 
-/** A ledger of 3 + 6 × `pods` events. A writer can seal it. */
+/** A ledger of 3 + 6 × `pods` events, with a writer that can seal it. */
 export async function ledgerWithPast(pods: number): Promise<SealedLedger> {
   const folder = createArchiveFolder();
   return { ...(await ledgerWithPastIn(new FolderArchive(folder), pods)), folder };
 }
 
-/** The same with another archive. */
+/** The same ledger with another archive. */
 export async function ledgerWithPastIn<Kind extends Archive>(
   archive: Kind,
   pods: number,

@@ -1,7 +1,7 @@
 /**
- * The checkpoint file of an allocator: what it has seen of the ledger before its last restart. A
- * folder is what others keep, as the ConfigMap of the pod-watcher that the chart mounts: a file for
- * each checkpoint, named by the number of its event.
+ * The checkpoint file of an allocator: what it had seen of the ledger before its last restart. The
+ * path may also be a folder that another program writes, such as the pod-watcher's ConfigMap that
+ * the chart mounts: it has one file for each checkpoint, named by the number of its event.
  */
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,19 +10,19 @@ import { type Checkpoint, parseReadableCheckpoints } from './checkpoint.ts';
 import type { VerifierKey } from './signing-key.ts';
 import { verifiedSigners } from './signed-note.ts';
 
-/** Only the end of the file is read: some two hundred checkpoints. */
+/** The most bytes that are read from the end of the file: about two hundred checkpoints. */
 const maxReadBytes = 64 << 10;
-/** The last files of a folder that are read, and the bytes of each. */
+/** The most files that are read from a folder, the last ones, and the bytes of each. */
 const maxFolderFiles = 100;
 const maxFolderFileBytes = 4 << 10;
 
-/** Whether the checkpoints are a folder, which an allocator only reads. */
+/** Whether the path is a folder, which an allocator only reads. */
 export const isFolder = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 export interface LastCheckpoint {
   /**
-   * The last checkpoint that this key signed, or else the last one, which proves nothing; undefined
-   * for an empty file.
+   * The last checkpoint that this key signed. If there is none, the last checkpoint of all, which
+   * proves nothing. Undefined for an empty file.
    */
   readonly last: Checkpoint | undefined;
   readonly isSigned: boolean;
@@ -33,7 +33,7 @@ export interface LastCheckpoint {
 /**
  * Reads the last checkpoint of a file, preferably of this ledger. A missing file has no
  * checkpoints.
- * @throws IpledgerError INVALID_REQUEST when the file is not readable.
+ * @throws IpledgerError INVALID_REQUEST if the file is not readable.
  */
 export function readLastCheckpoint(file: string, ledger: string, key: VerifierKey): LastCheckpoint {
   const { text, isComplete } = readEnd(file);
@@ -72,10 +72,7 @@ function readEnd(file: string): { readonly text: string; readonly isComplete: bo
   }
 }
 
-/**
- * The last bytes of a file; nothing of one that does not exist, or stores nothing: a pipe, a
- * folder.
- */
+/** Reads the last bytes of a file. Returns an empty text for a missing file, a pipe or a folder. */
 function readEndOfFile(file: string, maxBytes: number): { readonly text: string; readonly isComplete: boolean } {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return { text: '', isComplete: true };
   const descriptor = openSync(file, 'r');
@@ -84,7 +81,7 @@ function readEndOfFile(file: string, maxBytes: number): { readonly text: string;
     const bytes = Buffer.alloc(Math.min(size, maxBytes));
     const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, size - bytes.length));
     if (size <= maxBytes) return { text, isComplete: true };
-    // The text begins inside a checkpoint: skip to the next one.
+    // Skips the checkpoint inside which the text begins.
     return { text: /^ipledger\/[^]*/m.exec(text)?.[0] ?? '', isComplete: false };
   } finally {
     closeSync(descriptor);

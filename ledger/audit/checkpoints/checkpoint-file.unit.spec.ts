@@ -24,7 +24,7 @@ describe('readLastCheckpoint', () => {
   const head = (seq: number, of = ledger): Head => ({ ledger: of, epoch: 1, seq, hash: 'ab'.repeat(32), at: 1_000 });
   const keep = (seq: number, by = signer, of = ledger): void =>
     appendFileSync(file, `${signCheckpoint(head(seq, of), by)}\n`);
-  /** The result in short form. */
+  /** Returns the result in a short form. */
   function lastCheckpoint(): object {
     const { last, isSigned, faults } = readLastCheckpoint(file, ledger, signer.verifier);
     return { seq: last?.head.seq, isSigned, faults };
@@ -65,7 +65,7 @@ describe('readLastCheckpoint', () => {
       .that.matches(/checkpoints, line 9: this is not a signed note/);
   });
 
-  it('reads a folder as Kubernetes mounts a ConfigMap: a file for each checkpoint, behind symbolic links', () => {
+  it('reads a mounted ConfigMap: a folder with a file for each checkpoint, behind symbolic links', () => {
     mkdirSync(join(file, '..data-1'), { recursive: true });
     expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
     for (const seq of [...Array.from({ length: 300 }, (_, index) => index + 1), 1_000]) {
@@ -76,7 +76,7 @@ describe('readLastCheckpoint', () => {
     expect(lastCheckpoint()).to.deep.equal({ seq: 1_000, isSigned: true, faults: [] });
   });
 
-  it('reads the end of each file of a folder only, and no folder or FIFO in it', () => {
+  it('reads only the end of each file in a folder, and skips folders and FIFOs in it', () => {
     mkdirSync(join(file, '0000000000000009'), { recursive: true });
     execFileSync('mkfifo', [join(file, '0000000000000008')]);
     writeFileSync(join(file, '0000000000000007'), `${' '.repeat(1 << 20)}\n${signCheckpoint(head(7), signer)}`);

@@ -1,7 +1,7 @@
 /**
- * The key that signs checkpoints, from its file. When the file has a new key, the old key signs it
- * in the ledger (KeyRotated), and every replica that reads this event signs with the new key from
- * then on.
+ * Loads the key that signs checkpoints from a file. If the file has a new key, the old key signs
+ * the new one in the ledger (KeyRotated). Every replica that reads this event signs with the new
+ * key from then on.
  */
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../../lib/errors.ts';
@@ -17,12 +17,12 @@ export class CheckpointSigner {
   readonly #replica: Replica;
   readonly #log: Logger;
   #signer: SignerKey;
-  /** True until the ledger has the rotation: no checkpoint is signed in this time. */
+  /** True while the ledger lacks the rotation. No checkpoint is signed in that time. */
   #isRotating = false;
-  /** The id of the next key according to the log, until the file has that key. */
+  /** The id of the new key that the log names, while the file does not have it yet. */
   #successor: string | undefined;
 
-  /** @throws Error when the file has no key. */
+  /** @throws Error if the file has no key. */
   constructor(file: string, replica: Replica, log: Logger) {
     this.#file = file;
     this.#replica = replica;
@@ -31,7 +31,7 @@ export class CheckpointSigner {
     replica.onCommitted((events) => this.#followRotations(events));
   }
 
-  /** undefined during a rotation, and after it until the file has the new key. */
+  /** Undefined during a rotation, and afterwards until the file has the new key. */
   get signer(): SignerKey | undefined {
     return this.#isRotating || this.#successor !== undefined ? undefined : this.#signer;
   }
@@ -41,9 +41,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * Signs the new key if the file has one, and appends the rotation.
-   * @throws Error when the file has no key, or another key than the log names; errors of the
-   * writer.
+   * Appends a rotation if the file has a new key.
+   * @throws Error if the file has no key, or another key than the log names; errors of the writer.
    */
   async rotateIfReplaced(writer: Writer, signal: AbortSignal): Promise<void> {
     const next = readKey(this.#file);
@@ -60,8 +59,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * After a rotation in the log, signatures of the old key are no longer trusted, so this replica
-   * stops using it.
+   * Stops using the old key after a rotation in the log, because its signatures are no longer
+   * trusted.
    */
   #followRotations(events: readonly StoredEvent[]): void {
     for (const { sequenced } of events) {
@@ -73,7 +72,7 @@ export class CheckpointSigner {
     }
   }
 
-  /** Switches to this key, if the file has it. */
+  /** Switches to the key with this id if the file has it. */
   #adopt(keyId: string): boolean {
     const next = tryReadKey(this.#file);
     if (next?.verifier.id !== keyId) return false;

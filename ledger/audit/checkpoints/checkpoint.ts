@@ -19,13 +19,11 @@ import { type Note, parseNote, signNote } from './signed-note.ts';
 
 export interface Checkpoint {
   readonly head: Head;
-  /** The note, for the check of its signatures. */
+  /** The note with its signatures, for a later check. */
   readonly note: Note;
 }
 
-/**
- * What the key states of a head: that the ledger had it, or that all events up to it were verified.
- */
+/** What a signature states: that the ledger had the head, or that it is verified up to the head. */
 export type Statement = 'ipledger' | 'ipledger-verified';
 
 /** Signs a head. */
@@ -40,7 +38,7 @@ export function signCheckpoint(
 }
 
 /**
- * Parses a checkpoint without a check of its signatures.
+ * Parses a checkpoint without checking its signatures.
  * @throws IpledgerError INVALID_REQUEST for any other text.
  */
 export function parseCheckpoint(message: string, statement: Statement = 'ipledger'): Checkpoint {
@@ -59,7 +57,7 @@ export function parseCheckpoint(message: string, statement: Statement = 'ipledge
 export interface ParsedCheckpoints {
   /** Sorted as in the file. */
   readonly checkpoints: readonly Checkpoint[];
-  /** The unreadable parts, each with its line: an incomplete checkpoint or other text. */
+  /** The unreadable parts with their line numbers: an incomplete checkpoint or other text. */
   readonly faults: readonly string[];
 }
 
@@ -71,7 +69,7 @@ export function parseReadableCheckpoints(text: string): ParsedCheckpoints {
   const checkpoints: Checkpoint[] = [];
   const faults: string[] = [];
   let line = 1;
-  // The file may have been on a system with other line ends.
+  // Accepts the line ends of other systems, on which the file may have been edited.
   for (const piece of text.replaceAll('\r\n', '\n').split(/^(?=ipledger\/)/m)) {
     try {
       if (piece.trim() !== '') checkpoints.push(parseCheckpoint(`${piece.trimEnd()}\n`));
@@ -84,7 +82,7 @@ export function parseReadableCheckpoints(text: string): ParsedCheckpoints {
 }
 
 /**
- * Parses a file that must be readable completely.
+ * Parses a file in which everything must be readable.
  * @throws IpledgerError INVALID_REQUEST with the first unreadable line.
  */
 export function parseCheckpoints(text: string): readonly Checkpoint[] {

@@ -5,7 +5,7 @@ import { generateKey, parseSignerKey, parseVerifierKey } from './signing-key.ts'
 import { type Note, parseNote, verifiedSigners, signNote } from './signed-note.ts';
 import { signRotation, verifyRotation } from './key-rotation.ts';
 
-/** The known answer of the first implementation of the format, Go's golang.org/x/mod/sumdb/note. */
+/** A known result of Go's golang.org/x/mod/sumdb/note, the first implementation of the format. */
 const known = {
   verifier: 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
   signer: 'PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz',
@@ -61,7 +61,7 @@ describe('A signed note', () => {
     expect(() => verifiedSigners(wrong, [key])).to.throw(/does not match this text/);
   });
 
-  it('has no verified signer when all keys are unknown, even if a name or an id matches', () => {
+  it('verifiedSigners returns no signer for unknown keys, even if a name or an id matches', () => {
     const note = parseNote(`${known.text}\n${known.signature}`);
     const other = parseVerifierKey(generateKey('PeterNeumann').verifier);
     expect(verifiedSigners(note, [other])).to.deep.equal([]);
@@ -93,7 +93,7 @@ describe('A checkpoint key', () => {
     ]);
   });
 
-  it('is rejected when it was changed; the error never contains a signer key', () => {
+  it('a changed key is rejected, and the error never contains a signer key', () => {
     expect(() => parseVerifierKey(known.verifier.replace('c74f', 'c74e'))).to.throw(
       /^the key PeterNeumann was changed: its key id is c74f20a3, not c74e20a3/,
     );
@@ -116,7 +116,7 @@ describe('A checkpoint', () => {
   };
   const signer = parseSignerKey(known.signer);
 
-  it('has ledger, number of events, hash, epoch and time', () => {
+  it('a checkpoint has ledger, number of events, hash, epoch and time', () => {
     const text =
       'ipledger/01KG9AG8M00000000000000001\n42\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\nepoch 2\ntime 2026-01-31T08:00:41.000Z\n';
     const { note, head: read } = parseCheckpoint(signCheckpoint(head, signer));
@@ -125,14 +125,14 @@ describe('A checkpoint', () => {
     expect(verifiedSigners(note, [signer.verifier])).to.have.length(1);
   });
 
-  it('is parsed from a file of several, with or without empty lines between them', () => {
+  it('checkpoints are parsed from a file of several, with or without empty lines between them', () => {
     const notes = [1, 2, 3].map((seq) => signCheckpoint({ ...head, seq }, signer));
     for (const between of ['', '\n', '\n\n\n'])
       expect(parseCheckpoints(notes.join(between)).map((each) => each.head.seq)).to.deep.equal([1, 2, 3]);
     expect(parseCheckpoints('')).to.deep.equal([]);
   });
 
-  it('is parsed after an incomplete checkpoint, whose line is reported', () => {
+  it('a checkpoint is parsed after an incomplete one, whose line is reported', () => {
     const notes = [1, 2, 3].map((seq) => signCheckpoint({ ...head, seq }, signer));
     const torn = `${notes[0]}\n${notes[1]?.slice(0, 90)}\n${notes[2]}\n`;
     const { checkpoints, faults } = parseReadableCheckpoints(torn);

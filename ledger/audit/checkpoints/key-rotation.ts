@@ -3,8 +3,8 @@ import type { KeyRotation } from '../../domain/values/ledger.ts';
 import { isSignedBy, parseVerifierKey, type SignerKey, signWith, type VerifierKey } from './signing-key.ts';
 
 /**
- * The text that the old key signs. It contains the ledger, so the signature is valid for this
- * ledger only.
+ * The text that the old key signs. It names the ledger, so the signature is valid only for this
+ * ledger.
  */
 const rotationText = (ledger: string, publicKey: string): string =>
   `ipledger key rotation\nipledger/${ledger}\n${publicKey}\n`;
@@ -17,7 +17,7 @@ export const signRotation = (ledger: string, old: SignerKey, next: VerifierKey):
   signature: signWith(old, rotationText(ledger, next.text)).toString('base64'),
 });
 
-/** Returns the new key if the old one signed it for this ledger; otherwise undefined. */
+/** Returns the new key if the old key signed it for this ledger; otherwise undefined. */
 export function verifyRotation(ledger: string, old: VerifierKey, data: KeyRotation): VerifierKey | undefined {
   try {
     const { publicKey, signature } = data;

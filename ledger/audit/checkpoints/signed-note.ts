@@ -1,6 +1,6 @@
 /**
- * Signed notes as defined by c2sp.org/signed-note: a text that ends in a newline, an empty line,
- * and a line per signature.
+ * Signed notes as in c2sp.org/signed-note: a text that ends in a newline, an empty line, and one
+ * line for each signature.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { isSignedBy, assertKeyName, type SignerKey, signWith, type VerifierKey } from './signing-key.ts';
@@ -22,7 +22,6 @@ export interface Note {
   readonly signatures: readonly Signature[];
 }
 
-/** Signs a text. */
 export function signNote(text: string, signer: SignerKey): string {
   if (!isText(text))
     throw new Error(`the text of a note must end in a newline and have no other control character: ${text}`);
@@ -32,7 +31,7 @@ export function signNote(text: string, signer: SignerKey): string {
 }
 
 /**
- * Parses a note without a check of its signatures.
+ * Parses a note without checking its signatures.
  * @throws IpledgerError INVALID_REQUEST for any other text.
  */
 export function parseNote(message: string): Note {
@@ -46,9 +45,9 @@ export function parseNote(message: string): Note {
 }
 
 /**
- * Returns the keys that signed the note. Signatures of other keys are ignored, as the specification
+ * Returns those of `keys` that signed the note. Other signatures are ignored, as the specification
  * requires.
- * @throws IpledgerError INVALID_REQUEST when a signature of one of the keys is wrong.
+ * @throws IpledgerError INVALID_REQUEST if a signature of one of `keys` is wrong.
  */
 export function verifiedSigners({ text, signatures }: Note, keys: readonly VerifierKey[]): VerifierKey[] {
   return signatures.flatMap(({ name, keyId, bytes }) => {

@@ -1,5 +1,5 @@
 /**
- * Keys of checkpoints: Ed25519, in the text format of the tools for C2SP signed notes.
+ * Keys that sign checkpoints: Ed25519, in the text format of the tools for C2SP signed notes.
  *
  *   verifier  <name>+<key id>+<base64(0x01 || public key)>
  *   signer    PRIVATE+KEY+<name>+<key id>+<base64(0x01 || seed)>
@@ -15,14 +15,14 @@ import {
 } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 
-/** Signature type of the specification: Ed25519 over the text of the note. */
+/** The signature type of the specification for Ed25519 over the text of the note. */
 const ed25519 = 0x01;
 const keyBytes = 32;
 /** The bytes before the seed in a PKCS #8 private key of Ed25519 (RFC 8410). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const signerPrefix = 'PRIVATE+KEY+';
 
-/** Checks signatures. */
+/** A public key. */
 export interface VerifierKey {
   readonly name: string;
   /** Eight hexadecimal digits; identifies the key together with the name. */
@@ -32,7 +32,7 @@ export interface VerifierKey {
   readonly text: string;
 }
 
-/** Signs. */
+/** A private key. */
 export interface SignerKey {
   readonly verifier: VerifierKey;
   readonly privateKey: KeyObject;
@@ -74,10 +74,9 @@ export function parseSignerKey(text: string): SignerKey {
 const changedKey = (name: string, id: string, statedId: string): IpledgerError =>
   invalid(`the key ${name} was changed: its key id is ${id}, not ${statedId}. Copy the key again`);
 
-/** Returns the 64 bytes of an Ed25519 signature. */
 export const signWith = ({ privateKey }: SignerKey, text: string): Buffer => sign(null, Buffer.from(text), privateKey);
 
-/** Whether this key made this signature of this text. */
+/** Whether this key made this signature for this text. */
 export const isSignedBy = ({ publicKey }: VerifierKey, text: string, signature: Uint8Array): boolean =>
   verify(null, Buffer.from(text), publicKey, signature);
 

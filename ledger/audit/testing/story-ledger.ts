@@ -1,4 +1,4 @@
-/** Test support of verification: ledgers that a writer filled, and their verification. */
+/** Test support for verification: ledgers that a writer filled, and their verification. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
@@ -32,10 +32,10 @@ export async function ledgerOf(...commands: readonly Untimed[]): Promise<MemoryL
 
 export const verify = (ledger: MemoryLedger): Promise<VerificationResult> => verifyLedger(ledger, { signal: never });
 
-/** Commands of several kinds: 9 events. */
+/** Commands of several kinds, which append 9 events. */
 export const story = [allocate('a'), bind('a'), allocate('b'), release('a'), unbind('a'), allocate('c')];
 
-/** Verifies the ledger of the story after an edit by another program. */
+/** Verifies the ledger of `story` after another program edited it. */
 export async function verifyEdited(edit: (ledger: MemoryLedger) => void): Promise<VerificationResult> {
   const ledger = await ledgerOf(...story);
   edit(ledger);

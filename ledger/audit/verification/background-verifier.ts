@@ -1,11 +1,11 @@
 /**
- * Verifies the ledger continuously on a standby. It checks each event that the standby reads, and
- * compares the other keys with the state, page by page, again and again. When the replica becomes a
- * standby, it verifies the existing ledger, as `ipledger verify` does, from what an earlier
- * verification has marked. That ends when the replica becomes the writer.
+ * Verifies the ledger continuously on a standby. It checks each event that the standby reads. It
+ * also compares the other keys with the state, page by page, again and again. When the replica
+ * becomes a standby, it first verifies the existing ledger as `ipledger verify` does, starting from
+ * the mark of an earlier verification. Verification stops when the replica becomes the writer.
  *
  * A key and the state are not read at the same time. So a key that differs is read again after the
- * state has caught up: a key with the same value was wrong all the time.
+ * state has caught up. If its value is still the same, it was wrong before.
  */
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -27,14 +27,12 @@ import { type VerificationResult, verifyLedger } from './verify-ledger.ts';
 const betweenPagesMs = 5_000;
 const readTimeoutMs = 10_000;
 const promotionCheckMs = 200;
-/** More findings give no new information. */
+/** A limit, because more findings give no new information. */
 const maxFindings = 100;
 
 const changedLedger = 'another program changed the ledger. Run: ipledger verify';
 
-/**
- * The ledger has no findings any more. A replica that found them at its start has to load it again.
- */
+/** Thrown when the findings are gone. The replica must load the ledger again. */
 class RepairedLedger extends IpledgerError {
   constructor() {
     super(
@@ -46,12 +44,12 @@ class RepairedLedger extends IpledgerError {
 
 export interface BackgroundVerifierOptions {
   readonly replica: Replica;
-  /** undefined on the writer, whose state is ahead of the committed events. */
+  /** Returns undefined on the writer, whose state is ahead of the committed events. */
   readonly follower: () => Follower | undefined;
   readonly log: Logger;
-  /** Verifies the existing ledger. Default: in this thread, completely. */
+  /** Verifies the existing ledger. Default: completely, in this thread. */
   readonly verifyLog?: (ledger: string, signal: AbortSignal) => Promise<VerificationResult>;
-  /** Called with a head up to which everything was verified, without a finding. */
+  /** Called with a head after everything up to it was verified without a finding. */
   readonly onVerified?: (head: Head, signal: AbortSignal) => Promise<void>;
   /** Set by specs only. */
   readonly betweenPagesMs?: number;
@@ -59,19 +57,19 @@ export interface BackgroundVerifierOptions {
 
 export class BackgroundVerifier {
   readonly #options: BackgroundVerifierOptions;
-  /** The findings since the start, compared with the state, by key. */
+  /** The findings since the start, by key. */
   readonly #findings = new Map<string, Finding>();
   /** When the last round of all keys ended, after a verification of the complete log. */
   #verifiedAt: number | undefined;
-  /** The findings of the existing ledger, which may also be in the state. */
+  /** The findings of the existing ledger. The loaded state may have the same faults. */
   #findingsAtStart: readonly Finding[] = [];
   /**
-   * The term as a standby in which the existing ledger was verified. Events of others were not
-   * read.
+   * The follower for whose time as a standby the existing ledger was verified. While this replica
+   * was the writer, it did not verify events.
    */
   #verifiedFor: Follower | undefined;
   #isLogVerified = false;
-  /** The values of the keys of these findings when they were found. */
+  /** The values of the keys in `#findingsAtStart`, when they were found. */
   #valuesAtStart: readonly (string | undefined)[] = [];
 
   constructor(options: BackgroundVerifierOptions) {
@@ -84,14 +82,14 @@ export class BackgroundVerifier {
     };
   }
 
-  /** The current findings. A finding since the start ends when its key is correct again. */
+  /** The current findings. A finding since the start is removed when its key is correct again. */
   get findings(): readonly Finding[] {
     return [...this.#findingsAtStart, ...this.#findings.values()];
   }
 
   /**
-   * Milliseconds since 1970: since then at the latest, `findings` has what was wrong. Undefined:
-   * nothing was verified yet, or the log could not be.
+   * The time (milliseconds since 1970) for which `findings` is complete. Undefined: nothing was
+   * verified yet, or the log could not be verified.
    */
   get verifiedAt(): number | undefined {
     return this.#verifiedAt;
@@ -99,8 +97,8 @@ export class BackgroundVerifier {
 
   /**
    * Runs until the signal is aborted.
-   * @throws RepairedLedger when an operator has repaired what this replica found at its start: it
-   * may have loaded wrong keys.
+   * @throws RepairedLedger if an operator has repaired what this replica found at its start: it may
+   * have loaded wrong keys.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
@@ -115,7 +113,7 @@ export class BackgroundVerifier {
         const { code, message } = IpledgerError.from(error);
         if (signal.aborted) return;
         if (code === 'BUG') log.error({ err: error }, 'verifying the keys failed');
-        // Logged once per reason, because it is retried continuously.
+        // Logs each reason once, because the comparison is retried continuously.
         else if (message !== loggedReason) log.warn({ reason: message }, 'verifying the keys failed; retrying');
         loggedReason = message;
       }
@@ -148,7 +146,7 @@ export class BackgroundVerifier {
     await this.#markVerified(replica.head, signal);
   }
 
-  /** A mark that is not written costs a longer verification after the next start. */
+  /** Saves the mark. If that fails, only the verification after the next start takes longer. */
   async #markVerified(head: Head, signal: AbortSignal): Promise<void> {
     if (this.findings.length > 0) return;
     try {
@@ -160,8 +158,8 @@ export class BackgroundVerifier {
   }
 
   /**
-   * Verifies the existing ledger. Ends without a result when the term of the follower ends.
-   * @throws RepairedLedger if there are no findings any more
+   * Verifies the existing ledger. Ends without a result when the follower ends.
+   * @throws RepairedLedger if the findings are gone
    */
   async #verifyLog(follower: Follower, signal: AbortSignal): Promise<void> {
     const { replica, log, verifyLog } = this.#options;
@@ -195,7 +193,7 @@ export class BackgroundVerifier {
     this.#verifiedFor = follower;
   }
 
-  /** Whether the key of a finding has another value than when it was found. */
+  /** Whether the value of a key with a finding has changed since it was found. */
   async #isRepairAttempted(signal: AbortSignal): Promise<boolean> {
     const values = await this.#valuesOf(this.#findingsAtStart, signal);
     return !isDeepStrictEqual(values, this.#valuesAtStart);
@@ -208,7 +206,7 @@ export class BackgroundVerifier {
     return values;
   }
 
-  /** The keys in pages, with pauses between them; each page at its own revision. */
+  /** Yields the keys in pages, each at its own revision, with pauses between them. */
   async *#pages({ from, end }: KeyRange, signal: AbortSignal): AsyncGenerator<readonly StoredKey[]> {
     for (let next: string | undefined = from; next !== undefined && !signal.aborted;) {
       const { keys }: KeyPage = await this.#page({ from: next, end }, signal);
@@ -230,7 +228,7 @@ export class BackgroundVerifier {
     signal: AbortSignal,
   ): Promise<void> {
     const follower = this.#options.follower();
-    // A recheck costs two reads of etcd, so there is none after the maximum of findings.
+    // Skips the recheck, which costs two reads of etcd, once the findings are at their maximum.
     if (!follower || (this.#findings.size >= maxFindings && !this.#findings.has(key))) return;
     const deadline = { until: performance.now() + readTimeoutMs, signal: timeoutSignal(readTimeoutMs, signal) };
     const { answer } = await follower.readLinearizable(() => audit.findingFor(key, text), deadline);

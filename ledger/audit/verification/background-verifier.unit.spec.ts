@@ -49,7 +49,7 @@ describe('BackgroundVerifier', () => {
     await ended;
   });
 
-  /** A standby that verifies without pauses. */
+  /** Starts a standby that verifies without pauses. */
   async function standBy(message = 'ledger verified', more: Partial<BackgroundVerifierOptions> = {}): Promise<void> {
     const replica = await Replica.load(memory, never);
     const follower = new Follower(replica, silentLog);
@@ -88,13 +88,13 @@ describe('BackgroundVerifier', () => {
     expect(found()).to.deep.equal([]);
   });
 
-  it('has the time of its last complete round', async () => {
+  it('verifiedAt is the time of the last complete round', async () => {
     const before = Date.now();
     await standBy();
     await eventually(() => expect(verifier.verifiedAt).to.be.within(before, Date.now()));
   });
 
-  it('has no such time while the log cannot be read: no findings are no proof', async () => {
+  it('verifiedAt is undefined while the log cannot be read, because no findings prove nothing', async () => {
     const { keys } = memory;
     let rounds = 0;
     memory.keys = async function* (range, ...more) {
@@ -122,7 +122,7 @@ describe('BackgroundVerifier', () => {
     expect(marks.at(-1)).to.equal(5);
   });
 
-  it('goes on without a mark that cannot be written', async () => {
+  it('verification continues if its mark cannot be written', async () => {
     const onVerified = () => Promise.reject(new IpledgerError('UNAVAILABLE', 'the archive is unavailable'));
     await standBy('the mark of the verification could not be written', { onVerified });
     await eventually(() => expect(verifier.verifiedAt).to.be.above(0));
@@ -170,7 +170,7 @@ describe('BackgroundVerifier', () => {
     );
   });
 
-  it('logs once that it cannot read, and the reason', async () => {
+  it('the reason why keys cannot be read is logged once', async () => {
     const { keys } = memory;
     let tries = 0;
     memory.keys = async function* (...args) {
@@ -184,13 +184,13 @@ describe('BackgroundVerifier', () => {
     expect(warnings[0]).to.contain('the archive is unavailable');
   });
 
-  it('reports what was wrong before its start', async () => {
+  it('BackgroundVerifier reports faults from before its start', async () => {
     memory.put(claim, (memory.get(claim) ?? '').replace('uid-a', 'uid-x'));
     await standBy();
     await eventually(() => expect(found()[0]).to.match(/holder\.uid is "uid-x"/));
   });
 
-  it('verifies again when a key that was wrong before its start is written, and ends when the ledger is correct', async () => {
+  it('verifies again when a key that was wrong at its start is written, and stops the replica when the ledger is correct', async () => {
     const text = memory.get(claim) ?? '';
     memory.put(claim, text.replace('uid-a', 'uid-x'));
     memory.put('/ipledger/v1/note', 'hello');

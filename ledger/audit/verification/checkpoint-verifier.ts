@@ -1,7 +1,7 @@
 /**
  * Compares the ledger with checkpoints from outside etcd. A client with write access to etcd can
- * rewrite keys and hashes, so that the keys alone show no change; but the hashes of a rewritten
- * ledger differ from its checkpoints.
+ * rewrite keys and hashes consistently, so that the keys alone show no change. But the hashes of a
+ * rewritten ledger differ from its checkpoints.
  */
 import { errorMessage } from '../../../lib/errors.ts';
 import type { Checkpoint } from '../checkpoints/checkpoint.ts';
@@ -16,27 +16,25 @@ import type { Finding } from './finding.ts';
 
 export class CheckpointVerifier {
   readonly findings: Finding[] = [];
-  /** Ordered; those before `#next` are compared. */
+  /** Sorted by event. The checkpoints before `#next` are compared. */
   readonly #checkpoints: readonly Checkpoint[];
   #next = 0;
   #trusted: readonly VerifierKey[];
-  /** The last event with a matching checkpoint. */
+  /** The last event whose checkpoint matched. */
   #matchedSeq: Seq = 0;
 
-  /** @param keys the trusted keys. Keys that they rotate to become trusted too. */
+  /** @param keys the trusted keys. A key that replaces a trusted key becomes trusted too. */
   constructor(checkpoints: readonly Checkpoint[], keys: readonly VerifierKey[]) {
     this.#checkpoints = checkpoints.toSorted((one, other) => one.head.seq - other.head.seq);
     this.#trusted = keys;
   }
 
-  /** The number of compared checkpoints. */
   get comparedCount(): number {
     return this.#next;
   }
 
   /**
-   * Begins after this head: earlier events were dropped, so that earlier checkpoints cannot be
-   * compared.
+   * Begins after this head. Checkpoints of earlier events, which were dropped, cannot be compared.
    */
   begin(head: Head): void {
     this.findings.length = 0;
@@ -45,7 +43,6 @@ export class CheckpointVerifier {
     this.#compareAt(head);
   }
 
-  /** Checks an event and the head after it. */
   checkEvent(head: Head, { sequenced }: StoredEvent): void {
     if (sequenced.type === 'KeyRotated') this.#rotate(head, sequenced);
     this.#compareAt(head);
@@ -56,9 +53,7 @@ export class CheckpointVerifier {
       this.#compare(head, next);
   }
 
-  /**
-   * Checks the end of the log. A comparison without a checkpoint is a finding: nothing is proven.
-   */
+  /** Checks the end of the log. Without any compared checkpoint, nothing is proven: a finding. */
   checkEnd(head: Head): void {
     if (this.#checkpoints.length === 0) this.findings.push({ key: headKey, what: nothingCompared });
     for (const checkpoint of this.#checkpoints.slice(this.#next)) {
@@ -99,7 +94,7 @@ export class CheckpointVerifier {
     return false;
   }
 
-  /** After a rotation the old key is no longer trusted, because it may have leaked. */
+  /** Replaces the old key, which is no longer trusted: it may have leaked. */
   #rotate({ ledger, seq }: Head, { data }: Sequenced<KeyRotated>): void {
     const old = this.#trusted.find(({ id }) => id === data.previousKeyId);
     if (!old) return; // the rotation of an untrusted key

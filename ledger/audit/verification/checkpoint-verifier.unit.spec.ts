@@ -16,7 +16,7 @@ interface Place {
   readonly head: Head;
 }
 
-/** The hash chain of these events. */
+/** Builds the hash chain of these events. */
 function chained(...events: readonly Event[]): Place[] {
   const places: Place[] = [];
   for (const event of [{ type: 'LedgerCreated', subnet: '', data: { ledger } } as const, ...events]) {
@@ -32,7 +32,7 @@ function chained(...events: readonly Event[]): Place[] {
 const retired = (subnet: string): Event => ({ type: 'SubnetRetired', subnet, data: {} });
 const headOf = (places: readonly Place[], seq: number): Head => places[seq - 1]?.head ?? emptyHead;
 
-/** The findings for a log and checkpoints of these heads. */
+/** Returns the findings for a log and checkpoints of these heads. */
 function held(
   log: readonly Place[],
   attestations: readonly (readonly [Head, SignerKey])[],
@@ -62,13 +62,13 @@ describe('CheckpointVerifier', () => {
     ).to.deep.equal([]);
   });
 
-  it('reports that it has compared no checkpoint', () => {
+  it('reports a finding if no checkpoint was compared', () => {
     expect(held(log, [])).to.deep.equal([
       `${headKey}: no checkpoint was compared: none was given, so that nothing proves this log. If a file of checkpoints is empty, another program emptied it`,
     ]);
   });
 
-  it('reports where a rewritten ledger can first differ', () => {
+  it('reports the range in which a rewritten ledger begins to differ', () => {
     const rewritten = chained(retired('a'), retired('x'), retired('c'));
     const findings = held(
       rewritten,
@@ -81,7 +81,7 @@ describe('CheckpointVerifier', () => {
     expect(findings[0]).to.match(/\. An event from 3 to 4 was changed$/);
   });
 
-  it('reports a missing end of the log', () => {
+  it('reports that the end of the log is missing', () => {
     const [finding] = held(log.slice(0, 2), [[headOf(log, 4), signer]]);
     expect(finding).to.equal(
       `${logKey(3)}: event 3 is missing: the checkpoint of 1970-01-01T00:00:01.000Z has 4 events, and the log ends with event 2. The last events were deleted, or etcd was restored from a backup`,

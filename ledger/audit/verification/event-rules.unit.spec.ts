@@ -47,7 +47,7 @@ describe('Verification of the event rules', () => {
     events = await logOf(memory);
   });
 
-  /** An event of the log, repeated with changed data. */
+  /** Repeats an event of the log with changed data. */
   function repeat(seq: number, change: object = {}): Sequenced {
     const { sequenced } = events[seq - 1] as StoredEvent;
     return { ...sequenced, seq: head.seq + 1, data: { ...sequenced.data, ...change } } as Sequenced;
@@ -187,7 +187,7 @@ describe('Verification of the event rules', () => {
     });
   });
 
-  it('rejects a restore into an earlier epoch, and a restore that ends after itself', () => {
+  it('rejects a restore into an earlier epoch, and a restore whose last lost event is newer than itself', () => {
     const fault = (epoch: number, seq: number): string | undefined => {
       const data = { epoch, seq, hash: '', lostSeq: 99, reason: '' };
       const { events: lines } = batchOf(head, [{ type: 'LedgerRestored', subnet: '', data }]);

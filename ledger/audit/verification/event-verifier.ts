@@ -1,7 +1,7 @@
 /**
- * Checks that an event can follow the previous ones: the next number, the hash of the previous
- * event, not an earlier time, part of a complete command, the right previous event for each
- * address, and a change that a command can cause.
+ * Checks that an event can follow the earlier events: the next number, the hash of the previous
+ * event, no earlier time, part of a complete command, the right previous event for each address,
+ * and a change that a command can cause.
  */
 import { canonicalAddress } from '../../domain/addresses/address.ts';
 import { type Sequenced } from '../../domain/events/event.ts';
@@ -11,7 +11,7 @@ import type { Envelope, Head, StoredEvent } from '../../log/chain/chain.ts';
 import { parseCanonicalInstant } from '../../log/chain/instant.ts';
 import type { StateBeforeEvent } from '../../log/reader/fold.ts';
 
-/** The fault of an event, as a sentence without its subject; undefined for none. */
+/** Describes the fault of an event, as a predicate; undefined for none. */
 export function faultOf(past: StateBeforeEvent, event: StoredEvent): string | undefined {
   return (
     faultInChain(past.head, event) ??
@@ -66,8 +66,8 @@ function faultInRestoration(head: Head, { type, data }: Sequenced): string | und
 }
 
 /**
- * Names that an allocator cannot load: a Subnet and an address are separated by a slash in the key,
- * and '' is no IPPool.
+ * Finds names that an allocator cannot load: in a key, a slash separates Subnet and address, and an
+ * IPPool cannot be ''.
  */
 function faultInNames({ sequenced }: StoredEvent): string | undefined {
   const { type, subnet, data } = sequenced;

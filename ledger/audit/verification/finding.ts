@@ -5,7 +5,7 @@ export interface Finding {
   /** The problem, as a sentence. */
   readonly what: string;
   /**
-   * The value that follows from the log. Absent for the log and its head, and for keys that must
+   * The value that follows from the log. Absent for the log, for its head, and for keys that must
    * not exist.
    */
   readonly expected?: string;

@@ -45,7 +45,6 @@ import {
 import type { KeyRange, StoredKey } from '../../log/store/ledger.ts';
 import { differenceOf, type Finding } from './finding.ts';
 
-/** The ranges of these keys. */
 export const rangesBesideLog: readonly KeyRange[] = [
   { from: keyPrefix, end: logPrefix },
   { from: prefixEnd(logPrefix), end: prefixEnd(keyPrefix) },
@@ -54,25 +53,24 @@ export const rangesBesideLog: readonly KeyRange[] = [
 export class KeyVerifier {
   readonly #state: State;
   readonly #head: () => Head;
-  /** The existing keys. */
+  /** The keys that exist, among those that were checked. */
   readonly #existing = new Set<string>();
 
-  /** @param head returns the head of the state, which may advance between checks. */
+  /** @param head returns the head of the state, which may advance between checks */
   constructor(state: State, head: () => Head) {
     this.#state = state;
     this.#head = head;
   }
 
-  /** Checks one existing key. */
   checkKey({ key, text }: StoredKey): Finding | undefined {
     this.#existing.add(key);
     return this.findingFor(key, text);
   }
 
-  /** The finding for a key with this value, or without a value (undefined). */
+  /** Returns the finding for a key with this value; undefined stands for a missing key. */
   findingFor(key: string, text: string | undefined): Finding | undefined {
-    // Writer, members and freeze do not follow from the log. But an unreadable writer or freeze
-    // blocks all replicas.
+    // Writer, members and freeze do not follow from the log. But a writer or freeze that is
+    // unreadable blocks all replicas.
     if (key.startsWith(memberPrefix)) return undefined;
     if (key === writerKey) return text === undefined || isWriter(text) ? undefined : { key, what: invalidWriter };
     if (key === freezeKey) return text === undefined || isFreeze(text) ? undefined : { key, what: invalidFreeze };
@@ -84,8 +82,8 @@ export class KeyVerifier {
   }
 
   /**
-   * The missing keys, after all existing keys are checked; undefined for each claim that is not
-   * missing: a caller can let others run.
+   * Yields the missing keys, after all existing keys are checked. Yields undefined after each claim
+   * that exists, so that the caller can let other work run.
    */
   *missing(): Generator<Finding | undefined> {
     const { claims, dropped, ended, subnets, pools, segments } = this.#state;
@@ -143,8 +141,8 @@ export class KeyVerifier {
   }
 
   /**
-   * If a wrong key names a Pod for an address that another Pod holds: both Pods, as the end of a
-   * sentence.
+   * Names both Pods, as the end of a sentence, if a wrong key gives a Pod an address that another
+   * Pod holds.
    */
   #secondHolder(key: string, text: string): string {
     if (!key.startsWith(addressPrefix)) return '';
@@ -173,7 +171,7 @@ export class KeyVerifier {
   }
 }
 
-/** The holder in the value of an address key; undefined for none. */
+/** Reads the holder from the value of an address key; undefined for none. */
 function holderIn(key: string, text: string): (ClaimName & Pick<Allocation, 'attachment' | 'seq'>) | undefined {
   try {
     const { name, claim } = readClaim(key, text);

@@ -1,7 +1,4 @@
-/**
- * Verifies the log line by line, and folds it. The first wrong line ends the verification of the
- * log.
- */
+/** Verifies the log line by line, and folds it. Verification ends at the first wrong line. */
 import type { Seq } from '../../domain/values/ledger.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { evolve } from '../../domain/events/registry.ts';
@@ -25,21 +22,18 @@ import type { Finding } from './finding.ts';
 
 export class LogVerifier {
   readonly state: State;
-  /**
-   * The head with which the history begins, if older events were dropped, and the verification
-   * began there.
-   */
+  /** The head at which verification began, if older events were dropped. */
   readonly historyStart: Head | undefined;
   #head: Head;
   #unfinished: Envelope | undefined;
   #last: StoredEvent | undefined;
   /**
-   * An event after the head that only a newer program reads. The `prev` hash of the next event
-   * shows whether it was changed.
+   * An event after the head that only a newer program can read. The `prev` hash of the next event
+   * shows whether the event was changed.
    */
   #newer: NewerEventError | undefined;
 
-  /** @param start the state to begin with. Default: that before the first event. It is changed */
+  /** @param start the state to begin with, which is changed. Default: before the first event */
   constructor(start: StateAtHead = { state: initialRecord(), head: emptyHead }, historyStart?: Head) {
     this.state = start.state;
     this.#head = start.head;
@@ -51,7 +45,6 @@ export class LogVerifier {
     return this.#head;
   }
 
-  /** The last correct event. */
   get last(): StoredEvent | undefined {
     return this.#last;
   }
@@ -62,8 +55,8 @@ export class LogVerifier {
   }
 
   /**
-   * The key of a line of an export. A line that is not an event gets the next key, where it is then
-   * reported.
+   * The key of a line of an export. A line that is not an event gets the next key, under which it
+   * is reported.
    * @throws IpledgerError INVALID_REQUEST if the first line is not an event: the file is not an
    * export.
    */
@@ -77,7 +70,7 @@ export class LogVerifier {
   /**
    * Checks the next line and its key.
    * @param hash SHA-256 of the line, if it is known.
-   * @throws IpledgerError NOT_IMPLEMENTED after an event that only a newer program reads, if its
+   * @throws IpledgerError NOT_IMPLEMENTED after an event that only a newer program can read, if the
    * hash chain is correct.
    */
   checkLine({ key, text, hash = hashOfLine(text) }: StoredKey): Finding | undefined {
@@ -100,7 +93,7 @@ export class LogVerifier {
 
   /**
    * Checks the end of the log.
-   * @param hash of the last event, from the head.
+   * @param hash the hash of the last event, from the head.
    * @throws as `checkLine`.
    */
   checkEnd(hash?: string): Finding | undefined {
@@ -112,7 +105,7 @@ export class LogVerifier {
   }
 
   /**
-   * An edited event can have any version, but the next event still has the hash of the original.
+   * An edited event can claim any version, but the next event still has the hash of the original.
    */
   #checkNewer({ message, hash }: NewerEventError, nextPrev: string | undefined): Finding {
     const { seq } = this.#head;

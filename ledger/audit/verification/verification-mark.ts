@@ -1,7 +1,7 @@
 /**
- * The mark of a verification: up to which event the ledger was verified, in the archive, where any
- * replica finds it. A checkpoint key signs it, so that a client which writes the archive cannot
- * make one; an older mark only repeats work.
+ * The mark of a verification: the event up to which the ledger was verified. It is in the archive,
+ * so that any replica finds it. A checkpoint key signs it, so that a client with write access to
+ * the archive cannot forge it. An older mark only repeats work.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Archive } from '../../archive/archive.ts';
@@ -14,12 +14,13 @@ const maxMarkBytes = 4 << 10;
 const statement = 'ipledger-verified';
 const nameOf = (ledger: string): string => `${ledger}/verified.note`;
 
-/** Replaces the mark of the head's ledger. @throws IpledgerError UNAVAILABLE; AbortError */
+/** Replaces the ledger's mark. @throws IpledgerError UNAVAILABLE; AbortError */
 export const saveMark = (archive: Archive, head: Head, signer: SignerKey, signal: AbortSignal): Promise<void> =>
   archive.put(nameOf(head.ledger), Buffer.from(signCheckpoint(head, signer, statement)), signal);
 
 /**
- * The mark of a ledger; undefined for none, and for a file that this key did not sign.
+ * Reads the mark of a ledger. Returns undefined for none, and for a file that this key did not
+ * sign.
  * @throws IpledgerError UNAVAILABLE; AbortError
  */
 export async function readMark(

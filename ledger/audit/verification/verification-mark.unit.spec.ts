@@ -21,7 +21,7 @@ describe('The mark of a verification', () => {
   const read = (ledger = head.ledger) => readMark(archive, ledger, signer.verifier, never);
   const [name, text] = [`${head.ledger}/verified.note`, signCheckpoint(head, signer, 'ipledger-verified')];
 
-  it('is read as it was saved, and replaced by the next mark', async () => {
+  it('readMark returns the saved mark, which the next mark replaces', async () => {
     expect(await read()).to.equal(undefined);
     await saveMark(archive, head, signer, never);
     expect(await read()).to.deep.equal(head);
@@ -39,12 +39,12 @@ describe('The mark of a verification', () => {
     ],
     ['that is not a note', 'verified'],
   ] as const)
-    it(`is not trusted: a file ${what}`, async () => {
+    it(`readMark ignores a file ${what}`, async () => {
       files.set(name, Buffer.from(content));
       expect(await read()).to.equal(undefined);
     });
 
-  it('is missing if its file is damaged, and an outage is an error', async () => {
+  it('readMark returns nothing for a damaged file, and throws during an outage', async () => {
     for (const code of ['LEDGER_DAMAGED', 'UNAVAILABLE'] as const) {
       const failing: Archive = { ...archive, get: () => Promise.reject(new IpledgerError(code, 'no')) };
       const mark = readMark(failing, head.ledger, signer.verifier, never);

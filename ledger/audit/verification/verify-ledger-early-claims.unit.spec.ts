@@ -14,8 +14,8 @@ describe('Verification of claim keys of early versions, without networks, MACs, 
     cooldownMs: 0,
   });
   /**
-   * Verifies a ledger after a change of one claim. At .11, uids 1 and 2 were superseded, and then
-   * it was released unless `held`; b has .12.
+   * Verifies a ledger after a change of one claim. The address .11 had the superseded uids 1 and 2,
+   * and was released unless `held`. Pod b has .12.
    */
   async function verifyChanged(
     held: boolean,

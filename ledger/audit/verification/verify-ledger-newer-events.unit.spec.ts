@@ -33,7 +33,7 @@ describe('Verification of events that only a newer version of ipledger reads', (
   const unheardOf: Edit = (text) => text.replace('"type":"AddressUnbound"', '"type":"AddressSold"');
   const edit = (seq: number, how: Edit): void => void ledger.put(logKey(seq), how(ledger.get(logKey(seq)) ?? ''));
 
-  /** The newer events: the last two events, in the hash chain. */
+  /** Makes the last two events of the hash chain newer events. */
   async function write(how: Edit): Promise<void> {
     const head = await ledger.head(never);
     edit(5, how);

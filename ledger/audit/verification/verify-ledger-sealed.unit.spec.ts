@@ -86,7 +86,7 @@ describe('Verification of a sealed ledger', () => {
     ]);
   });
 
-  it('requires the archive', async () => {
+  it('verification of a sealed ledger requires the archive', async () => {
     const { code, message } = await failureOf(verifyLedger(past.memory, { signal: never }));
     expect(code).to.equal('POSITION_GONE');
     expect(message).to.match(/^event 1 is sealed, in folder .*: give the archive by --archive/);
@@ -103,7 +103,7 @@ describe('Verification of a sealed ledger', () => {
     let reads = 0;
     async function* keys(...[range, signal, revision]: Parameters<KeyReader['keys']>): AsyncIterable<KeyPage> {
       for await (const page of open.memory.keys(range, signal, revision)) {
-        // etcd compacts the revision that is being read, after more was sealed than was read.
+        // etcd compacts the revision that is being read, after more events were sealed.
         if (++reads === 2) {
           await sealOldestEvents(open.sealing, 60, never);
           throw new IpledgerError('UNAVAILABLE', 'etcd could not be read: the revision has been compacted');

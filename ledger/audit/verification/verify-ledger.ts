@@ -1,10 +1,10 @@
 /**
- * Verifies the log, then all other keys against its fold, at one revision of etcd. It trusts no
- * other reader of the keys, and needs only read access.
+ * Verifies the log, then all other keys against the fold of the log. It uses no other reader of the
+ * keys, and needs only read access.
  *
- * Events never change, so most of the log can be read at any revision. Only its end and the other
- * keys must be of one revision. So etcd has to keep that revision only for one pass over the
- * claims, for any length of the log.
+ * Events never change, so most of the log can be read at any revision of etcd. Only the end of the
+ * log and the other keys must be read at one revision. So etcd has to keep that revision only for
+ * one pass over the claims, however long the log is.
  */
 import { IpledgerError, isPositionGone } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -21,36 +21,32 @@ import type { Finding } from './finding.ts';
 import { rangesBesideLog, KeyVerifier } from './key-verifier.ts';
 import { LogVerifier } from './log-verifier.ts';
 
-/** More findings give no new information. */
+/** A limit, because more findings give no new information. */
 const maxFindings = 100;
-/** The number of attempts without progress when etcd compacts the revision that is read. */
+/** The most attempts without progress when etcd compacts the revision that is being read. */
 const maxAttempts = 5;
 const linesPerProgress = 2_000;
 const eventsPerTurn = 200;
 
 export interface VerificationResult {
-  /**
-   * The head with which the history begins, if older events were dropped. Verification began there.
-   */
+  /** The head at which verification began, if older events were dropped. */
   readonly start?: Head;
   /** The head after the last correct event. */
   readonly head: Head;
   /**
-   * The number of compared keys beside the log; undefined for a damaged log and for an export,
-   * where none are compared.
+   * The number of compared keys beside the log. Undefined for a damaged log and for an export,
+   * which has no such keys.
    */
   readonly comparedKeys: number | undefined;
-  /**
-   * Findings about checkpoints, then the log, then other keys, at most 100; [] if all is correct.
-   */
+  /** About checkpoints, then the log, then other keys; at most 100. Empty if all is correct. */
   readonly findings: readonly Finding[];
 }
 
 export interface VerifyOptions {
   readonly signal: AbortSignal;
-  /** The checkpoints to compare with. For one verification only. */
+  /** The checkpoints to compare with. Can be used only once. */
   readonly checkpointVerifier?: CheckpointVerifier;
-  /** The state to begin with, which it changes. Default: that before the first event. */
+  /** The state to begin with, which is changed. Default: before the first event. */
   readonly start?: StateAtHead;
   /** A head that an earlier verification reached, at or after `start`. */
   readonly verified?: Head;
@@ -60,25 +56,25 @@ export interface VerifyOptions {
   readonly yieldTurn?: () => Promise<void>;
 }
 
-/** A ledger whose older events may be dropped. */
+/** A ledger whose older events may have been dropped. */
 export interface VerifiedLedger extends KeyReader {
-  /** The state after the last dropped event, if that is after event `after`; else undefined. */
+  /** The state after the last dropped event, if that event is after `after`; else undefined. */
   droppedState?(after: Seq, signal: AbortSignal): Promise<StateAtHead | undefined>;
 }
 
 /**
  * Verifies a ledger by its keys. If older events were dropped, it begins with the state after them.
- * The hash of that state is in the event SegmentSealed, and how far the history was dropped is in
- * the event HistoryDropped: both are in the part that is verified.
- * @throws IpledgerError UNAVAILABLE; POSITION_GONE when events are sealed and there is no archive;
- * NOT_IMPLEMENTED at events that only a newer program reads; AbortError.
+ * That is safe: the event SegmentSealed has the hash of that state, the event HistoryDropped
+ * records how far the history was dropped, and both events are in the verified part.
+ * @throws IpledgerError UNAVAILABLE; POSITION_GONE if events are sealed and there is no archive;
+ * NOT_IMPLEMENTED at events that only a newer program can read; AbortError.
  */
 export async function verifyLedger(reader: VerifiedLedger, options: VerifyOptions): Promise<VerificationResult> {
   for (let attempts = 1; ; attempts++)
     try {
       return await verifyOnce(reader, options);
     } catch (error) {
-      // The writer may have dropped what is being read
+      // The writer may have dropped the events that are being read.
       if (!reader.droppedState || !isPositionGone(error) || attempts >= maxAttempts) throw error;
     }
 }
@@ -106,7 +102,7 @@ async function verifyOnce(reader: VerifiedLedger, options: VerifyOptions): Promi
 const beforeHistory = ({ seq }: Head): string =>
   `the history begins with event ${seq + 1}: another program wrote this key`;
 
-/** The result for a log with a fault: the rest of it is not read. */
+/** Builds the result for a log with a fault. The rest of the log is not read. */
 async function stopAt(
   finding: Finding,
   reader: KeyReader,
@@ -118,15 +114,15 @@ async function stopAt(
 }
 
 /**
- * A missing event is not a fault if it was sealed, also during the verification.
+ * Accepts a missing event that was sealed, even if it was sealed during the verification.
  * @throws IpledgerError POSITION_GONE
  */
 async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
   const first = await readFirstKey(reader, { from: segmentPrefix, end: prefixEnd(segmentPrefix) }, signal);
   const oldest = first && tryParse(() => parseSegment(first.key, first.text));
   refuseDroppedEvent(seq, oldest ? [oldest] : []);
-  // A reader with an archive returns sealed events too. There is always an event after them: the
-  // one that sealed them.
+  // With an archive, the reader also returns sealed events. An event always follows them: the event
+  // that sealed them.
   const next = await readFirstKey(reader, { from: logKey(seq), end: prefixEnd(logPrefix) }, signal);
   if (!next || next.key === logKey(seq)) return;
   for await (const { keys } of reader.keys({ from: segmentPrefix, end: segmentKey(seq + 1) }, signal))
@@ -140,9 +136,7 @@ async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): P
     }
 }
 
-/**
- * When etcd compacts the revision that is read, continues from the same event at a newer revision.
- */
+/** Continues at a newer revision if etcd compacts the revision that is being read. */
 async function retryIfCompacted<Result>(audit: LogVerifier, read: () => Promise<Result>): Promise<Result> {
   for (let attempts = 1; ; attempts++) {
     const { seq } = audit.head;
@@ -178,9 +172,7 @@ function checkLine(
   return finding;
 }
 
-/**
- * Whether an event is another one than an earlier verification had read. After a restore it may be.
- */
+/** Whether an event differs from the one that an earlier verification read, as after a restore. */
 function faultSince(verified: Head, { epoch, seq, hash }: Head): Finding | undefined {
   if (seq !== verified.seq || epoch !== verified.epoch || hash === verified.hash) return undefined;
   const what = `event ${seq} or an earlier one was changed since the verification of ${new Date(verified.at).toISOString()}: its hash was ${verified.hash}`;
@@ -199,7 +191,7 @@ const resultOf = (
   findings: [...(checkpointVerifier?.findings ?? []), ...findings].slice(0, maxFindings),
 });
 
-/** Reads the log to its current end, or to its end at a revision. */
+/** Reads the log to its end, at present or at a revision. */
 async function readLog(
   reader: KeyReader,
   audit: LogVerifier,
@@ -227,7 +219,7 @@ async function readLog(
   return undefined;
 }
 
-/** Compares a page of the end state of a segment with the fold up to its last event. */
+/** Compares a page of a segment's end state with the fold up to the segment's last event. */
 function faultInEndState(verifier: KeyVerifier, { keys, endState }: KeyPage, { seq }: Head): Finding | undefined {
   for (const each of keys) {
     const finding = verifier.checkKey(each);
@@ -277,7 +269,7 @@ async function readHead(reader: KeyReader, signal: AbortSignal): Promise<{ revis
   throw new Error('a range has at least one page');
 }
 
-/** Whether the log ends at the head. Otherwise its fold cannot be compared with the other keys. */
+/** Whether the log ends at the head. If not, its fold cannot be compared with the other keys. */
 function faultInEnd(end: Head, text: string | undefined): Finding | undefined {
   if (text === undefined)
     return end.seq === 0 ? undefined : { key: headKey, what: `it is missing, but there are ${end.seq} events` };

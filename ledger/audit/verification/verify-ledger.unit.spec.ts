@@ -67,7 +67,7 @@ describe('verifyLedger', () => {
     );
   });
 
-  it('reports no finding in an empty ledger, also with the keys of replicas', async () => {
+  it('reports no finding in an empty ledger, even with the keys of replicas', async () => {
     const ledger = new MemoryLedger();
     expect(await verify(ledger)).to.deep.include({ findings: [], comparedKeys: 0 });
     ledger.put('/ipledger/v1/member/a', '{}');
@@ -217,7 +217,7 @@ describe('verifyLedger', () => {
     expect(findings).to.deep.equal([]);
   });
 
-  it('reports the first 100 wrong keys, also when very many keys are missing', async () => {
+  it('reports the first 100 wrong keys, even if very many keys are missing', async () => {
     const ledger = await ledgerOf(applySubnet('wide', { cidrBlock: '10.8.0.0/13' }));
     const before = await ledger.head(never);
     let after = before;

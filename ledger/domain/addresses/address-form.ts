@@ -1,10 +1,10 @@
-/** Proposes the right form for a text that a field does not take as an address. Pure. */
+/** Proposes the correct spelling of a text that is not a valid address, for error messages. */
 import { addressBits, formatAddress, lastAddressOf, parseAddress, parseCidr } from './address.ts';
 
-/** The forms that a field takes: single addresses, also ranges "first..last", also CIDRs. */
+/** The forms that a field accepts. A range is "first..last". */
 export type AddressForms = 'address' | 'range' | 'range or CIDR';
 
-/** A part of a sentence that begins with ": "; "" for a text that resembles no address. */
+/** The end of an error message, beginning with ": "; "" if the text resembles no address. */
 export function proposeForm(text: string, takes: AddressForms): string {
   const trimmed = text.trim();
   const range = asRange(trimmed);
@@ -24,7 +24,7 @@ export function proposeForm(text: string, takes: AddressForms): string {
   return parseAddress(mapped) ? `: write the IPv4 address, "${mapped}"` : '';
 }
 
-/** "first..last" for two addresses between which there are dots or a dash. */
+/** Returns the range "first..last" if the text is two addresses joined by dots or a dash. */
 function asRange(text: string): string | undefined {
   const ends = text.split(/\.\.|-/, 3).map((end) => end.trim());
   return ends.length === 2 && ends.every((end) => parseAddress(end)) ? ends.join('..') : undefined;

@@ -17,10 +17,10 @@ describe('the proposed form of an address', () => {
     ['::ffff:10.0.0.1', 'address', ': write the IPv4 address, "10.0.0.1"'],
   ];
   for (const [text, takes, proposal] of cases)
-    it(`replaces ${JSON.stringify(text)} where a field takes ${takes}`, () =>
+    it(`corrects ${JSON.stringify(text)} for a field that takes ${takes}`, () =>
       expect(proposeForm(text, takes)).to.equal(proposal));
 
-  it('is absent for a text that resembles no address', () => {
+  it('proposeForm returns nothing for a text that resembles no address', () => {
     for (const text of ['', 'web', '10.0.0.300', '10.0.0.1-', '1-2-3', '10.0.0.1/33', '::ffff:zz', '-'.repeat(1_000)])
       expect(proposeForm(text, 'range')).to.equal('');
   });

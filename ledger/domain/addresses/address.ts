@@ -21,10 +21,8 @@ export interface Cidr {
   readonly prefix: number;
 }
 
-/** The family of a canonical address. */
 export const familyOf = (address: string): Family => (address.includes(':') ? 6 : 4);
 
-/** The number of bits of an address. */
 export const addressBits = (family: Family): number => (family === 4 ? 32 : 128);
 
 /** Parses one address; undefined for other text, masks, zones, and IPv4-mapped IPv6 addresses. */
@@ -59,7 +57,7 @@ function parseIpv4(text: string): number | undefined {
   return parts === 4 && digits > 0 ? value * 256 + part : undefined;
 }
 
-/** The canonical text: dotted decimal, or RFC 5952. */
+/** Returns canonical text: dotted decimal for IPv4, RFC 5952 for IPv6. */
 export function formatAddress({ family, value }: Address): string {
   if (family === 4) {
     const bits = Number(value);
@@ -69,14 +67,14 @@ export function formatAddress({ family, value }: Address): string {
   return new ipaddr.IPv6(parts).toRFC5952String();
 }
 
-/** `formatAddress` for many: fast if successive addresses differ in the last 16 bits only. */
+/** Formats many addresses. Fast while successive addresses differ only in the last 16 bits. */
 export function formatterOf(family: Family): (value: bigint) => string {
   if (family === 4) return (value) => formatAddress({ family, value });
   let known: bigint | undefined;
   let prefix = '';
   return (value) => {
     const last = value & 0xffffn;
-    // A last group of 0 may be part of "::".
+    // If the last group is 0, it may be part of "::".
     if (last === 0n) return formatAddress({ family, value });
     if (value - last !== known) {
       known = value - last;
@@ -86,7 +84,7 @@ export function formatterOf(family: Family): (value: bigint) => string {
   };
 }
 
-/** The canonical text of an address in any accepted spelling; undefined for other text. */
+/** Returns the canonical text of an address in any spelling, or undefined for other text. */
 export function canonicalAddress(text: string): string | undefined {
   const address = parseAddress(text);
   return address && formatAddress(address);
@@ -103,7 +101,6 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family: address.family, base: (address.value >> BigInt(hostBits)) << BigInt(hostBits), prefix };
 }
 
-/** `base/prefix` in canonical text. */
 export const formatCidr = ({ family, base, prefix }: Cidr): string =>
   `${formatAddress({ family, value: base })}/${prefix}`;
 
@@ -111,7 +108,6 @@ export const formatCidr = ({ family, base, prefix }: Cidr): string =>
 export const lastAddressOf = ({ family, base, prefix }: Cidr): bigint =>
   base + (1n << BigInt(addressBits(family) - prefix)) - 1n;
 
-/** Whether two blocks have an address in common. */
 export function cidrsOverlap(one: Cidr, other: Cidr): boolean {
   return one.family === other.family && one.base <= lastAddressOf(other) && other.base <= lastAddressOf(one);
 }
@@ -119,7 +115,7 @@ export function cidrsOverlap(one: Cidr, other: Cidr): boolean {
 /** Six octets as in Go's net.ParseMAC: 02:00:00:53:6b:bb, 02-00-00-53-6b-bb, 0200.0053.6bbb. */
 const macForms = /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$/i;
 
-/** The lower-case, colon-separated text of a unicast MAC of six octets; undefined otherwise. */
+/** Returns a unicast MAC in lower case with colons, or undefined for other text. */
 export function canonicalMac(text: string): string | undefined {
   if (!macForms.test(text)) return undefined;
   const octets = text.toLowerCase().match(/[0-9a-f]{2}/g) ?? [];

@@ -28,8 +28,8 @@ describe('An address', () => {
     );
   });
 
-  it('has the same text from formatterOf, after any other addresses', () => {
-    // Neighbours use the text of the address before; groups of 0 may become "::".
+  it('formatterOf formats an address as formatAddress does, after any other addresses', () => {
+    // formatterOf reuses the text of the previous address, and groups of 0 may become "::".
     const anyGroups = fc.array(fc.constantFrom(0n, 0n, 1n, 0xab0n), { minLength: 8, maxLength: 8 });
     const anyNeighbour = anyGroups.map((groups) => groups.reduce<bigint>((value, group) => (value << 16n) | group, 0n));
     fc.assert(
@@ -62,7 +62,7 @@ describe('An address', () => {
     '::ffff:1.2.3.4',
     'a',
   ])
-    it(`is undefined for "${text}"`, () => {
+    it(`parseAddress returns undefined for "${text}"`, () => {
       expect(parseAddress(text)).to.equal(undefined);
     });
 });
@@ -75,7 +75,7 @@ describe('parseCidr', () => {
   });
 
   for (const text of ['10/8', '10.0.0.0', '10.0.0.0/33', '10.0.0.0/024', '10.0.0.0/8/8', 'fd00::/129', '10.0.0.0/-1'])
-    it(`returns undefined for "${text}"`, () => {
+    it(`parseCidr returns undefined for "${text}"`, () => {
       expect(parseCidr(text)).to.equal(undefined);
     });
 });
@@ -96,7 +96,7 @@ describe('canonicalMac', () => {
     '02:00-00:53:6b:bb',
     '02:00:5e:10:00:00:00:01',
   ])
-    it(`returns undefined for "${text}"`, () => {
+    it(`canonicalMac returns undefined for "${text}"`, () => {
       expect(canonicalMac(text)).to.equal(undefined);
     });
 });

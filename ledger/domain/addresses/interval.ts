@@ -7,7 +7,7 @@ export interface Interval {
   readonly last: bigint;
 }
 
-/** The same addresses as sorted intervals, with overlapping and adjacent ones merged. */
+/** Sorts intervals, and merges those that overlap or are adjacent. */
 export function union(intervals: readonly Interval[]): Interval[] {
   const merged: Interval[] = [];
   for (const next of intervals.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {
@@ -19,7 +19,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
   return merged;
 }
 
-/** The addresses in `from` and not in `without`; both as `union` returns them. */
+/** Returns the addresses of `from` that are not in `without`. Both must be sorted and disjoint. */
 export function difference(from: readonly Interval[], without: readonly Interval[]): Interval[] {
   const rest: Interval[] = [];
   let index = 0;
@@ -28,7 +28,7 @@ export function difference(from: readonly Interval[], without: readonly Interval
     for (let hole = without[index]; hole && hole.first <= interval.last; hole = without[++index]) {
       if (hole.first > first) rest.push({ first, last: hole.first - 1n });
       if (hole.last >= first) first = hole.last + 1n;
-      // The hole may reach into the next interval.
+      // The excluded interval may continue in the next interval.
       if (first > interval.last) break;
     }
     if (first <= interval.last) rest.push({ first, last: interval.last });
@@ -36,11 +36,10 @@ export function difference(from: readonly Interval[], without: readonly Interval
   return rest;
 }
 
-/** The addresses in both; both as `union` returns them. */
+/** Returns the addresses that are in both sets. Both must be sorted and disjoint. */
 export const intersection = (one: readonly Interval[], other: readonly Interval[]): Interval[] =>
   difference(one, difference(one, other));
 
-/** The number of addresses. */
 export const countAddresses = (intervals: readonly Interval[]): bigint =>
   intervals.reduce((sum, { first, last }) => sum + last - first + 1n, 0n);
 
@@ -56,13 +55,13 @@ export function indexAtOrAfter(intervals: readonly Interval[], value: bigint): n
   return low;
 }
 
-/** Whether `value` is in one of the intervals; `intervals` as `union` returns them. */
+/** Reports whether an interval contains `value`. The intervals must be sorted and disjoint. */
 export function contains(intervals: readonly Interval[], value: bigint): boolean {
   const found = intervals[indexAtOrAfter(intervals, value)];
   return found !== undefined && found.first <= value;
 }
 
-/** "a-b" or "a", joined with commas: the format of the ranges in Subnet.status. */
+/** Formats ranges as in the status of a Subnet: "a-b" or "a", joined with commas. */
 export function formatRanges(family: Family, intervals: readonly Interval[]): string {
   const text = formatterOf(family);
   return intervals.map(({ first, last }) => (first === last ? text(first) : `${text(first)}-${text(last)}`)).join(',');

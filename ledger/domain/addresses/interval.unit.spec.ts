@@ -20,7 +20,7 @@ const areSortedAndSeparate = (intervals: readonly Interval[]): boolean =>
   );
 
 describe('Intervals', () => {
-  it('have the same members after union, sorted and not adjacent', () => {
+  it('union keeps all members, in sorted intervals that are not adjacent', () => {
     fc.assert(
       fc.property(anyIntervals, (intervals) => {
         const united = union(intervals);
@@ -31,7 +31,7 @@ describe('Intervals', () => {
     );
   });
 
-  it('keep in a difference exactly the members that the others lack', () => {
+  it('difference keeps exactly the members that the subtracted intervals lack', () => {
     fc.assert(
       fc.property(anyIntervals, anyIntervals, (from, without) => {
         const rest = difference(union(from), union(without));
@@ -41,7 +41,7 @@ describe('Intervals', () => {
     );
   });
 
-  it('contain exactly their members', () => {
+  it('contains is true for exactly the members of the intervals', () => {
     fc.assert(
       fc.property(anyIntervals, (intervals) => {
         const united = union(intervals);

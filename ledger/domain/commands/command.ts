@@ -1,10 +1,10 @@
-/** The commands: requests to change the ledger. Each has its time: `decide` has no clock. */
+/** Commands: requests to change the ledger. Each has its time, because `decide` has no clock. */
 import type { KeyRotation, Restoration, SealedSegment, Seq } from '../values/ledger.ts';
 import type { SourceObject } from '../values/configuration.ts';
 import type { Owner, ReleaseCause, Route, UnbindCause } from '../values/allocation.ts';
 
 interface Timed {
-  /** The ledger's time, milliseconds since 1970. */
+  /** Ledger time in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -21,44 +21,43 @@ export interface RequestedSubnet {
 }
 
 /**
- * The binding timeout of a Subnet without one: 1,000 years. A number, because every earlier version
- * reads one, and such that the time after it is a valid date.
+ * The value for "no binding timeout": 1,000 years. Earlier versions require a number here, and the
+ * sum of this number and the present time must be a valid date.
  */
 export const noBindingTimeoutMs = 31_536_000_000_000;
 
-/** Whether the end of a binding timeout never comes: the Subnet has none. */
+/** Reports whether a time stands for "never", because the Subnet has no binding timeout. */
 export const isNever = (until: number): boolean => until >= noBindingTimeoutMs;
 
-/** The default times of a subnet, and of a retired subnet, whose own times the state lacks. */
+/** Default times of a subnet, and of a retired subnet, whose own times the state lacks. */
 export const defaultCooldownTimes = { cooldownMs: 60_000, bindingTimeoutMs: noBindingTimeoutMs } as const;
 
-/** A pool configuration of the user; `ips` are addresses, ranges "first..last" or CIDRs. */
+/** A pool as the user wrote it. `ips` has addresses, ranges "first..last" or CIDRs. */
 export interface RequestedPool {
   readonly subnet: string;
   readonly ips: readonly string[];
   readonly namespaces: readonly string[];
 }
 
-/** One family of a dual-stack subnet, or '' for all families of the subnet. */
+/** The family to allocate in a dual-stack subnet; '' for all families. */
 export type IpFamily = '' | 'ipv4' | 'ipv6';
 
-/** The request of one attachment. */
 export interface AttachmentRequest {
   readonly provider: string;
   readonly ordinal: number;
-  /** '' if it is unknown before CNI ADD. */
+  /** The interface name; '' if only CNI ADD knows it. */
   readonly interface: string;
   /** The subnets that may serve the request, in order of preference. */
   readonly subnets: readonly string[];
-  /** Sets of one or two addresses: the first free set is allocated. None: any free address. */
+  /** Sets of one or two addresses. The first free set is allocated. None: any free address. */
   readonly candidates: readonly (readonly string[])[];
-  /** The only pool that may serve the request; '' for the addresses outside all pools. */
+  /** The only pool to allocate from; '' for the addresses outside all pools. */
   readonly pool: string;
   readonly ipFamily: IpFamily;
   /** The owner whose reserved addresses the attachment may take; '' for none. */
   readonly reservation: string;
   readonly mac: string;
-  /** A random number to make a MAC from, for a NIC that needs a MAC and requests none. */
+  /** Generates the MAC of a NIC that needs a MAC and requests none. A random number. */
   readonly macSeed?: number;
   readonly routes: readonly Route[];
   readonly defaultRoute?: boolean;
@@ -74,15 +73,15 @@ export interface Allocate extends Timed {
     readonly owner?: Owner;
   };
   readonly attachments: readonly AttachmentRequest[];
-  /** Records addresses that another system allocated: exactly the named ones. */
+  /** Records exactly the named addresses, which another IPAM system has allocated. */
   readonly import?: boolean;
-  /** The time (milliseconds since 1970) after which the request leaks no address: it is refused. */
+  /** Milliseconds since 1970. Later requests are refused: the client has given up. */
   readonly deadline?: number;
-  /** The newest event that the client had seen: the Pod takes over from no later allocation. */
+  /** The newest event that the client has seen. The Pod takes over no allocation made after it. */
   readonly seenSeq?: Seq;
 }
 
-/** Ends all allocations of a Pod uid, or one of them. */
+/** Releases all allocations of a Pod uid, or only the allocation `alloc`. */
 export interface Release extends Timed {
   readonly type: 'Release';
   readonly namespace: string;
@@ -103,7 +102,7 @@ export interface Sandbox {
   readonly interface: string;
 }
 
-/** The only node that the caller may act for; absent: any node. */
+/** `onlyNode` is the only node that the caller may act for. Absent: any node. */
 interface NodeScope {
   readonly onlyNode?: string;
 }
@@ -120,7 +119,7 @@ export interface Unbind extends Timed, NodeScope {
   readonly interface: string;
   readonly cause: UnbindCause;
   readonly evidence?: string;
-  /** The caller may end bindings only whose allocation has ended. */
+  /** If true, the caller may only end bindings whose allocation was released. */
   readonly releasedOnly?: boolean;
 }
 
@@ -151,7 +150,7 @@ export interface RetirePool extends Timed {
 export interface Reserve extends Timed {
   readonly type: 'Reserve';
   readonly subnet: string;
-  /** One address of each family at most; none: any free address of each family. */
+  /** At most one address of each family. If empty, any free address of each family is reserved. */
   readonly addresses: readonly string[];
   readonly reservedFor: string;
   readonly reason: string;
@@ -163,7 +162,7 @@ export interface Reserve extends Timed {
 export interface Unreserve extends Timed {
   readonly type: 'Unreserve';
   readonly subnet: string;
-  /** None: all addresses that are reserved for `reservedFor`. */
+  /** If empty, all addresses that are reserved for `reservedFor` are meant. */
   readonly addresses: readonly string[];
   /** '' for any owner. */
   readonly reservedFor: string;
@@ -186,21 +185,21 @@ export interface UnquarantineAddress extends Timed {
   readonly reason: string;
 }
 
-/** Deletes claims that are idle for long enough, and leaves the others. */
+/** Deletes claims that have been idle for long enough, and skips the others. */
 export interface DropClaims extends Timed {
   readonly type: 'DropClaims';
   readonly subnet: string;
-  /** Canonical text; at most `maxClaimsPerDrop`. */
+  /** Canonical addresses, at most `maxClaimsPerDrop`. */
   readonly addresses: readonly string[];
 }
 
-/** The segment after the last sealed one is in the archive, and was read back from it. */
+/** Records that the segment after the last sealed one is in the archive and was read back. */
 export interface SealSegment extends Timed {
   readonly type: 'SealSegment';
   readonly segment: SealedSegment;
 }
 
-/** The history up to the end of a sealed segment is given up. */
+/** Gives up the history up to the end of a sealed segment. */
 export interface DropHistory extends Timed {
   readonly type: 'DropHistory';
   /** The last event of that segment. */
@@ -208,7 +207,7 @@ export interface DropHistory extends Timed {
   readonly reason: string;
 }
 
-/** An operator accepts what a backup lacks: the ledger continues without it, in a new epoch. */
+/** Continues the ledger in a new epoch, without the events that a backup lacks. */
 export interface RestoreLedger extends Timed {
   readonly type: 'RestoreLedger';
   readonly restored: Restoration;

@@ -4,12 +4,12 @@ import type { Attachment } from '../values/allocation.ts';
 
 interface Meaning {
   /**
-   * What a refused Allocate means to the ADD of its Pod. `final`: only a person can change it, by
-   * an edit of the Pod, of an object or of the ledger, so the ADD fails at once. `passing`: the ADD
-   * waits. `none`: no Allocate is refused for this reason.
+   * What CNI ADD does after an Allocate was refused for this reason. `final`: ADD fails at once,
+   * because the refusal lasts until a person edits the Pod, an object or the ledger. `passing`: ADD
+   * waits. `none`: an Allocate is never refused for this reason.
    */
   readonly allocate: 'final' | 'passing' | 'none';
-  /** Whether the message names others' Pods, containers or nodes, which agents must not learn. */
+  /** Whether the message names Pods, containers or nodes that an agent must not learn about. */
   readonly namesOthers: boolean;
 }
 
@@ -33,7 +33,7 @@ const meanings = {
   POD_SUPERSEDED: { allocate: 'final', namesOthers: true },
   POOL_CONFLICT: { allocate: 'none', namesOthers: true },
   POOL_INVALID: { allocate: 'none', namesOthers: true },
-  // A Subnet, an IPPool or a reservation may be made together with the Pod
+  // The user may create the Subnet, IPPool or reservation at the same time as the Pod.
   POOL_UNKNOWN: { allocate: 'passing', namesOthers: false },
   PROVIDER_UNBOUND: { allocate: 'none', namesOthers: false },
   REQUEST_OUTDATED: { allocate: 'passing', namesOthers: true },
@@ -49,7 +49,7 @@ const meanings = {
 
 export type RefusalCode = keyof typeof meanings;
 
-/** The meaning of a reason in the log. A newer program's unknown reason passes. */
+/** The log of a newer version may hold an unknown reason. It counts as passing. */
 export const meaningOf = (reason: string): Meaning =>
   Object.hasOwn(meanings, reason) ? meanings[reason as RefusalCode] : { allocate: 'passing', namesOthers: true };
 

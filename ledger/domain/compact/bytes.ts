@@ -1,12 +1,12 @@
 /**
- * Numbers and texts as bytes. The bytes are a JavaScript string with one byte per character: a
- * single object without references, which garbage collection does not have to follow.
+ * Packs numbers and texts into bytes. The bytes are a JavaScript string with one byte per
+ * character: one object without references, so it costs the garbage collector little.
  */
 
-/** How a text is stored. Texts of the first three kinds take half of their length. */
+/** Ways to store a text. The first three halve its length. */
 const kinds = { uuid: 0, hex: 1, mac: 2, latin1: 3, utf16: 4 } as const;
 const kindCount = 8;
-/** Shorter hexadecimal texts are usually numbers, and rarely start with the digits 0 to f only. */
+/** Texts shorter than this are not packed as hex: few of them are hexadecimal only. */
 const minHexLength = 16;
 const uuidLength = 36;
 const macLength = 17;
@@ -25,30 +25,28 @@ const characters = Buffer.from('0123456789abcdef');
 for (const [value, character] of characters.entries()) digits[character] = value;
 const uuidText = Buffer.alloc(uuidLength);
 
-/** Appends values. `take` returns them, and begins again. */
+/** Collects values as bytes. `take` returns the bytes and empties the writer. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(initialSize);
   #length = 0;
 
-  /** The bytes since the last `take`. */
   take(): string {
     const taken = this.#bytes.toString('latin1', 0, this.#length);
     this.#length = 0;
     return taken;
   }
 
-  /** Discards the bytes since the last `take`. */
   clear(): void {
     this.#length = 0;
   }
 
-  /** Appends bytes that another `take` returned. */
+  /** Appends bytes that `take` of another writer returned. */
   append(bytes: string): void {
     this.#reserve(bytes.length);
     for (let index = 0; index < bytes.length; index++) this.#bytes[this.#length++] = bytes.charCodeAt(index);
   }
 
-  /** A whole number of at least 0. @throws TypeError for another value. */
+  /** Appends a whole number of at least 0. @throws TypeError for another value. */
   number(value: number): void {
     if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${value} is not a number to store`);
     this.#reserve(maxNumberBytes);
@@ -86,7 +84,7 @@ export class ByteWriter {
     }
   }
 
-  /** An address in canonical text: four bytes for IPv4. */
+  /** Appends an address in canonical text. IPv4 is packed into four bytes. */
   address(value: string): void {
     this.#reserve(1 + ipv4Parts);
     const start = this.#length++;
@@ -110,7 +108,7 @@ export class ByteWriter {
     this.text(value);
   }
 
-  /** Writes a uid or MAC as packed hex. Returns false, and writes nothing, for other text. */
+  /** Packs a text of hex digits. Returns false, and writes nothing, for another form. */
   #hexText(value: string, kind: 0 | 1 | 2): boolean {
     const start = this.#length;
     this.number(value.length * kindCount + kind);
@@ -151,14 +149,14 @@ export class ByteReader {
   #bytes = Buffer.allocUnsafe(initialSize);
   #next = 0;
 
-  /** Begins with these bytes. */
+  /** Starts to read these bytes. */
   open(bytes: string): void {
     if (bytes.length > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(2 * bytes.length);
     this.#bytes.write(bytes, 'latin1');
     this.#next = 0;
   }
 
-  /** Opens bytes of which only the first numbers are read. */
+  /** Starts to read bytes of which only the first numbers are needed. */
   openFirst(bytes: string): void {
     this.open(bytes.slice(0, 2 * maxNumberBytes));
   }
@@ -196,7 +194,7 @@ export class ByteReader {
     return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
   }
 
-  /** Pairs of digits in one pass: five slices would take several times as long. */
+  /** Formats a uid in one pass: five slices would take several times as long. */
   #uuid(): string {
     let at = 0;
     for (let index = 0; index < uuidLength; index++)

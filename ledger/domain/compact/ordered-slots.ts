@@ -1,28 +1,28 @@
 /**
- * Slots in groups, each group in the order of numbers that follow from what is in the slots. An
+ * Groups of slots, each sorted by numbers that the caller computes from the content of a slot. An
  * entry takes 4 to 6 bytes, because only the slot is stored. Adding, removing and reading the next
- * page take no time with the size of a group.
+ * page take the same time in small and large groups.
  *
- * A group is a list of buckets, each with the slots of a range of numbers. In a bucket they have no
- * order: who reads sorts one bucket.
+ * A group is a list of buckets. Each bucket holds the slots for a range of numbers, unsorted. A
+ * reader sorts one bucket at a time.
  */
 import { enlarged } from './slots.ts';
 
 const bucketSize = 128;
 const initialSize = 8;
-/** Neighbours with so few slots become one bucket. */
+/** Adjacent buckets are merged if they have at most this many slots together. */
 const mergedSize = 96;
 
 interface Bucket {
-  /** The least number of the bucket, below `from` of the next. The first has all lower ones. */
+  /** The lowest number of the bucket. The first bucket also takes all lower numbers. */
   from: number;
-  /** No number that was added is higher. */
+  /** An upper bound of the numbers in the bucket. */
   highest: number;
   slots: Int32Array;
   size: number;
 }
 
-/** A number of a slot. */
+/** A slot with one of its numbers. */
 export interface NumberedSlot {
   readonly number: number;
   readonly slot: number;
@@ -33,12 +33,12 @@ export class OrderedSlots {
   readonly #groups = new Map<string, Bucket[]>();
   #sortedNames: readonly string[] | undefined = [];
 
-  /** @param numbersOf a slot's numbers in a group, constant between `add` and `remove` */
+  /** @param numbersOf returns a slot's numbers in a group; constant between `add` and `remove` */
   constructor(numbersOf: (slot: number, group: string) => readonly number[]) {
     this.#numbersOf = numbersOf;
   }
 
-  /** Adds a slot with all its numbers in a group, and at least one. */
+  /** Adds a slot to a group with all its numbers, at least one. */
   add(group: string, slot: number, numbers: readonly number[]): void {
     let buckets = this.#groups.get(group);
     if (!buckets) {
@@ -52,7 +52,7 @@ export class OrderedSlots {
     }
   }
 
-  /** Removes a slot from a group. @param numbers those with which it was added */
+  /** Removes a slot from a group. @param numbers the same numbers as in `add` */
   remove(group: string, slot: number, numbers: readonly number[]): void {
     const buckets = this.#groups.get(group) ?? [];
     for (const number of numbers) {
@@ -73,7 +73,7 @@ export class OrderedSlots {
     return buckets.length > 1 ? buckets.length * bucketSize : (buckets[0]?.size ?? 0);
   }
 
-  /** The groups that are not empty, by name, from this one on. */
+  /** Yields the names of the non-empty groups from `name` on, sorted. */
   *groupsFrom(name: string): Generator<string> {
     const names = (this.#sortedNames ??= [...this.#groups.keys()].sort());
     let [low, high] = [0, names.length];
@@ -85,14 +85,16 @@ export class OrderedSlots {
     for (; low < names.length; low++) yield names[low] as string;
   }
 
-  /** A group's numbers above this with their slots, in order. The group must not change then. */
+  /**
+   * Yields the numbers above `number` with their slots, in order. The group must stay unchanged.
+   */
   *after(group: string, number: number): Generator<NumberedSlot> {
     const buckets = this.#groups.get(group) ?? [];
     for (let index = Math.max(0, indexOf(number, buckets)); index < buckets.length; index++)
       for (const entry of this.#entriesOf(index, buckets, group)) if (entry.number > number) yield entry;
   }
 
-  /** The bucket for a number, which has room for one more slot. */
+  /** Returns the bucket for a number, after a split if the bucket is full. */
   #roomFor(number: number, buckets: Bucket[], group: string): Bucket {
     const index = indexOf(number, buckets);
     const bucket = buckets[index];
@@ -105,7 +107,7 @@ export class OrderedSlots {
     return added;
   }
 
-  /** Returns false for a bucket whose slots all have the same number: it grows. */
+  /** Splits a bucket in two. Returns false if all its slots have the same number. */
   #split(index: number, buckets: Bucket[], group: string): boolean {
     const entries = this.#entriesOf(index, buckets, group);
     const lowest = entries[0]?.number ?? 0;
@@ -134,7 +136,7 @@ export class OrderedSlots {
   }
 }
 
-/** The last bucket that begins at the number or before; the first for lower numbers; else -1. */
+/** The last bucket whose `from` is at most `number`; 0 for lower numbers; -1 for no buckets. */
 function indexOf(number: number, buckets: readonly Bucket[]): number {
   let [low, high] = [0, buckets.length];
   while (low < high) {
@@ -155,7 +157,7 @@ function push(bucket: Bucket, slot: number): void {
   bucket.slots[bucket.size++] = slot;
 }
 
-/** Removes a bucket that is empty, or moves its slots to the one before if both have few. */
+/** Removes a bucket if it is empty, or merges it with its neighbour if both have few slots. */
 function mergeAt(index: number, buckets: Bucket[]): void {
   const bucket = buckets[index] as Bucket;
   if (bucket.size === 0) return void buckets.splice(index, 1);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { OrderedSlots } from './ordered-slots.ts';
 
-/** The numbers of each slot, by group: what a caller has in its slots. */
+/** Stands for the content of a caller's slots: the numbers of each slot, by group. */
 class Model {
   readonly contents = new Map<string, Map<number, readonly number[]>>();
   readonly slots = new OrderedSlots((slot, group) => {
@@ -35,7 +35,7 @@ class Model {
   }
 }
 
-/** Slots with equal numbers have no order. */
+/** Sorts by slot also, because slots with equal numbers have no order. */
 const textsOf = (entries: Iterable<{ readonly number: number; readonly slot: number }>): string[] =>
   [...entries]
     .toSorted((a, b) => a.number - b.number || a.slot - b.slot)
@@ -48,7 +48,7 @@ describe('OrderedSlots', () => {
     { weight: 2, arbitrary: fc.record({ slot: fc.nat(900), numbers: fc.constant(undefined) }) },
   );
 
-  it('has each number of each slot once, in order, after random changes', () => {
+  it('yields each number of each slot once, in order, after random changes', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('a', 'b'), anyChange), { maxLength: 4_000, size: 'max' }),
@@ -73,7 +73,7 @@ describe('OrderedSlots', () => {
     );
   });
 
-  it('reads one bucket for a page, of 100,000 slots', () => {
+  it('reads only one bucket of 100,000 slots for a page', () => {
     const model = new Model();
     for (let slot = 0; slot < 100_000; slot++) model.set('a', slot, [slot]);
     model.reads = 0;
@@ -83,7 +83,7 @@ describe('OrderedSlots', () => {
     expect(model.reads).to.be.at.most(256);
   });
 
-  it('reads few slots for 100,000 that are added in random order and removed again, except the last ones', () => {
+  it('reads few slots while 100,000 slots are added in random order and nearly all are removed again', () => {
     const model = new Model();
     const count = 100_000;
     for (let index = 0; index < count; index++) model.set('a', index, [(index * 7_919) % count]);
@@ -95,7 +95,7 @@ describe('OrderedSlots', () => {
     expect(model.slots.estimatedSize('a')).to.be.below(3_000);
   });
 
-  it('keeps many slots with one number', () => {
+  it('holds any number of slots with the same number', () => {
     const model = new Model();
     for (let slot = 0; slot < 300; slot++) model.set('a', slot, [7]);
     expect(textsOf(model.slots.after('a', 6))).to.deep.equal(model.after('a', 6));

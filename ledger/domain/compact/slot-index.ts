@@ -1,11 +1,11 @@
 /**
- * Finds slots (whole numbers) by the hash of a text. Texts with equal hashes are possible: the
- * caller compares what is in the slots. It takes 14 bytes for an entry, and a Map of texts takes
+ * Finds slots (whole numbers) by the hash of a text. Two texts can have the same hash, so the
+ * caller compares what is in the slots. An entry takes 14 bytes; in a Map of texts it would take
  * 100.
  *
- * Entries with one hash are chained. So a text with many slots, as the name of a Pod that was
- * created a thousand times, delays no look-up of another text. Tenants choose names, and cannot
- * choose hashes: their key is random.
+ * Entries with the same hash form a chain. So a text with many slots, such as the name of a Pod
+ * that was created a thousand times, does not slow down look-ups of other texts. The hash has a
+ * random key, so that a tenant who chooses names cannot choose their hashes.
  */
 import { createTextHash } from '../../../lib/text-hash.ts';
 import { enlarged, grownCapacity } from './slots.ts';
@@ -18,18 +18,18 @@ const none = -1;
 const hashOf = createTextHash();
 let last = { text: '', hash: hashOf('') };
 
-/** The hash of a text for all indexes. It keeps the last: a text is looked up, then added. */
+/** Hashes a text for all indexes. Keeps the last hash: a text is looked up, then added. */
 export function hashText(text: string): number {
   if (last.text !== text) last = { text, hash: hashOf(text) };
   return last.hash;
 }
 
 export class SlotIndex {
-  /** The first entry of each chain. A hash belongs to the chain of its remainder. */
+  /** The first entry of each chain. The remainder of a hash selects its chain. */
   #first = new Int32Array(initialCapacity / perChain).fill(none);
   #hashes = new Int32Array(initialCapacity);
   #slots = new Int32Array(initialCapacity);
-  /** The next entry of a chain, or of the free entries. */
+  /** The next entry of a chain, or of the list of free entries. */
   #next = new Int32Array(initialCapacity);
   #free = none;
   /** Entries from here on were never used. */
@@ -50,7 +50,6 @@ export class SlotIndex {
     this.#size++;
   }
 
-  /** Removes an entry that exists. */
   remove(hash: number, slot: number): void {
     let before = none;
     let entry = this.#first[this.#placeOf(hash)] as number;
@@ -66,7 +65,7 @@ export class SlotIndex {
     this.#size--;
   }
 
-  /** The first slot of a hash that matches; -1 for none. */
+  /** Returns the first slot of a hash that matches, or -1. */
   find(hash: number, matches: (slot: number) => boolean): number {
     let entry = this.#first[this.#placeOf(hash)] as number;
     for (; entry !== none; entry = this.#next[entry] as number)
@@ -74,7 +73,6 @@ export class SlotIndex {
     return none;
   }
 
-  /** All slots of a hash. */
   findAll(hash: number): number[] {
     const found: number[] = [];
     this.find(hash, (slot) => {
@@ -94,7 +92,7 @@ export class SlotIndex {
     this.#first[place] = entry;
   }
 
-  /** All entries are in use. */
+  /** Enlarges the arrays when all entries are in use. */
   #grow(): void {
     const capacity = grownCapacity(this.#slots.length);
     this.#hashes = enlarged(this.#hashes, capacity);
@@ -105,27 +103,27 @@ export class SlotIndex {
   }
 }
 
-/** Tenants choose addresses, and must not choose their places in an index. */
+/** The key is random, so that a tenant who chooses addresses cannot choose their hashes. */
 const [key] = crypto.getRandomValues(new Int32Array(1)) as unknown as readonly [number];
 
 /**
- * Finds the slot of a whole number from 0 to 2^32 - 1, which has one at most. The hash is
+ * Finds the slot of a whole number from 0 to 2^32 - 1. A number has at most one slot. The hash is
  * one-to-one: only equal numbers have equal hashes, so nothing has to be compared.
  */
 export class NumberIndex {
   readonly #slots = new SlotIndex();
 
-  /** The slot of a number; -1 for none. */
+  /** Returns the slot of a number, or -1. */
   find(value: number): number {
     return this.#slots.find(hashNumber(value), matchesAll);
   }
 
-  /** Gives a slot to a number that has none. */
+  /** Sets the slot of a number that has none. */
   add(value: number, slot: number): void {
     this.#slots.add(hashNumber(value), slot);
   }
 
-  /** Takes the slot of a number that has it. */
+  /** Removes a number that has this slot. */
   remove(value: number, slot: number): void {
     this.#slots.remove(hashNumber(value), slot);
   }

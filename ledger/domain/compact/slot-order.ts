@@ -1,10 +1,9 @@
-/** Orders slots in lists, as doubly linked lists in two arrays. A slot is in one list at most. */
+/** Doubly linked lists of slots in two arrays. A slot is in at most one list. */
 import { enlarged, grownCapacity } from './slots.ts';
 
 const none = -1;
 const initialCapacity = 16;
 
-/** The ends of a list. */
 export interface SlotList {
   first: number;
   last: number;
@@ -17,12 +16,11 @@ export class SlotOrder {
   #next = new Int32Array(initialCapacity);
   #previous = new Int32Array(initialCapacity);
 
-  /** Adds a slot at the end of a list. */
   append(list: SlotList, slot: number): void {
     this.insert(list, slot, none);
   }
 
-  /** Adds a slot before another one of the list; at the end for -1. */
+  /** Inserts a slot before `next`, or at the end if `next` is -1. */
   insert(list: SlotList, slot: number, next: number): void {
     while (slot >= this.#next.length) this.#grow();
     const previous = next === none ? list.last : (this.#previous[next] as number);
@@ -35,17 +33,16 @@ export class SlotOrder {
     list.size++;
   }
 
-  /** The slot after one of a list; -1 after the last. */
+  /** Returns the slot that follows `slot` in its list, or -1 at the end. */
   after(slot: number): number {
     return this.#next[slot] as number;
   }
 
-  /** The slot before one of a list; -1 before the first. */
+  /** Returns the slot that precedes `slot` in its list, or -1 at the beginning. */
   before(slot: number): number {
     return this.#previous[slot] as number;
   }
 
-  /** Removes a slot from its list. */
   remove(list: SlotList, slot: number): void {
     const [previous, next] = [this.#previous[slot] as number, this.#next[slot] as number];
     if (previous === none) list.first = next;
@@ -55,7 +52,6 @@ export class SlotOrder {
     list.size--;
   }
 
-  /** The slots of a list. */
   slotsOf(list: SlotList): Int32Array {
     const slots = new Int32Array(list.size);
     for (let slot = list.first, at = 0; slot !== none; slot = this.#next[slot] as number) slots[at++] = slot;

@@ -1,4 +1,4 @@
-/** Slots: whole numbers from 0 on, which are used again once they are free. */
+/** Slots: whole numbers from 0 on. A freed slot is used again. */
 export class Slots {
   readonly #free: number[] = [];
   #end = 0;
@@ -12,13 +12,12 @@ export class Slots {
   }
 }
 
-/** The arrays of a table grow by a quarter: that spares memory, with few copies of each value. */
+/** Arrays grow by a quarter: little memory stays unused, and few values are copied. */
 const growth = 1.25;
 
-/** The next capacity of a table that is full. */
 export const grownCapacity = (capacity: number): number => Math.ceil(capacity * growth);
 
-/** A longer array that begins with the same values; the rest is 0. */
+/** Copies the values into a longer array. The rest is 0. */
 export function enlarged<Values extends Int32Array | Uint32Array | Float64Array>(
   values: Values,
   length: number,

@@ -25,8 +25,8 @@ import { subnetUnknown } from './rules/refusal-messages.ts';
 import { refuseForeignPool, Tenant } from './rules/tenancy.ts';
 
 /**
- * An allocation of the same Pod uid stays as it is, also if the request has changed. An allocation
- * of an earlier uid of the Pod name is transferred if it fits the request, because two Pods of one
+ * Keeps an allocation of the same Pod uid as it is, even if the request has changed. Transfers an
+ * allocation of an earlier uid of the same Pod name if it fits the request, because two Pods of one
  * name cannot exist at the same time.
  * @throws Refused
  */
@@ -61,7 +61,7 @@ export function allocate(state: State, command: Allocate): Event[] {
   return events;
 }
 
-/** Adds the attachment to a refusal, and to its message if the command has several attachments. */
+/** Names the attachment in a refusal, and in its message if the command has several. */
 function withAttachment<Result>(attachment: Attachment, { attachments }: Allocate, decideOne: () => Result): Result {
   try {
     return decideOne();
@@ -76,11 +76,11 @@ function withAttachment<Result>(attachment: Attachment, { attachments }: Allocat
 interface AttachmentTask {
   readonly request: AttachmentRequest;
   readonly attachment: Attachment;
-  /** The allocation of an earlier Pod of the same name. */
+  /** The allocation that an earlier Pod of the same name holds. */
   readonly held: Allocation | undefined;
-  /** The addresses (`takenKeys`) and MACs ("network/mac") that this command has allocated. */
+  /** Addresses (as `takenKeys`) and MACs ("network/mac") that this command already allocates. */
   readonly taken: Set<string>;
-  /** Counts what this command allocates; added to. */
+  /** Counts the addresses that this command allocates. Updated in place. */
   readonly tenant: Tenant;
 }
 
@@ -188,7 +188,7 @@ function subnetsFor(
   );
 }
 
-/** The addresses that are reserved for the attachment, one of each family, if possible free. */
+/** Returns addresses reserved for the attachment, one of each family, free ones first. */
 function reservedFor(
   state: State,
   subnet: string,
@@ -219,7 +219,7 @@ function reservedFor(
   });
 }
 
-/** The addresses of an allocation, with the present CIDR and gateway of the subnet. */
+/** Replaces the CIDR and gateway of allocated addresses by the present ones of the subnet. */
 function refreshAddresses(state: State, { subnet, addresses }: Allocation): readonly AssignedAddress[] {
   const spaces = state.subnets.get(subnet)?.spaces ?? [];
   return addresses.map((known) => {
@@ -228,7 +228,7 @@ function refreshAddresses(state: State, { subnet, addresses }: Allocation): read
   });
 }
 
-/** Whether an allocation serves a request. */
+/** Whether an existing allocation satisfies a request. */
 function fits(
   state: State,
   held: Allocation,

@@ -65,7 +65,7 @@ describe('Allocate of any address', () => {
       );
   });
 
-  it('is refused with the remedies that would help: no deletion of Pods where no Pod has an address', () => {
+  it('Allocate in a full Subnet does not advise to delete Pods when no Pod has an address', () => {
     const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
     const ended = [released(one, 2), released(two, 3), released(three, 4)];
     given([smallSubnet(), one, two, three, ...ended])
@@ -76,7 +76,7 @@ describe('Allocate of any address', () => {
       .thenRefused('SUBNET_FULL', /, or widen the subnet; `ipledger check` names containers without a CNI DEL$/);
   });
 
-  it('is refused while containers of released addresses have sent no CNI DEL, with that condition and the binding timeout', () => {
+  it('Allocate is refused while released addresses wait for a CNI DEL, and the message names the DEL and the binding timeout', () => {
     const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
     const held = [smallSubnet(), one, two, three, bound(one, 2), released(one, 2)];
     given(held)
@@ -93,7 +93,7 @@ describe('Allocate of any address', () => {
       );
   });
 
-  it('is refused while an address cools down for longer on its network, with that time', () => {
+  it('Allocate is refused while an address cools down for the longer time of another Subnet of its network, with that time', () => {
     const one = allocated('one', '172.17.0.11');
     const full = subnetConfigured('macvlan', {
       excludeIps: ['172.17.0.1..172.17.0.10', '172.17.0.12..172.17.255.254'],
@@ -278,19 +278,19 @@ describe('Allocate while a container may still answer', () => {
       .thenRefused('SUBNET_FULL', '1 released but not yet available');
   });
 
-  it('is refused for that address by name, with the container', () => {
+  it('refuses a request for a released address with a binding, and names the container', () => {
     given(lost)
       .whenAfter(120_000, allocate('four', { ...small, candidates: [['10.0.0.2']] }))
       .thenRefused('ADDRESS_IN_USE', 'container container-1 on node node-1 may still answer on it');
   });
 
-  it('allocates the address after the binding timeout', () => {
+  it('allocates a released address with a binding after the binding timeout', () => {
     given(lost)
       .whenAfter(3_600_000, allocate('four', small))
       .then([inSmall('four', '10.0.0.2')]);
   });
 
-  it('never allocates the address without a CNI DEL in a Subnet without a binding timeout, and names what frees it', () => {
+  it('never allocates a released address without its CNI DEL in a Subnet without a binding timeout, and names what frees it', () => {
     const plain = { cidrBlock: '10.0.0.0/29', gateway: '', excludeIps: [], provider: '', protocol: '' };
     const { bindingTimeoutMs } = formatSubnet(plain);
     const patient = [smallSubnet({ bindingTimeoutMs }), ...lost.slice(1)];
@@ -309,7 +309,7 @@ describe('Allocate while a container may still answer', () => {
       .then([inSmall('four', '10.0.0.2')]);
   });
 
-  it('allocates the address after the CNI DEL and the cooldown', () => {
+  it('allocates a released address after the CNI DEL and the cooldown', () => {
     const down = [...lost, unbound(one)];
     given(down).whenAfter(59_999, allocate('four', small)).thenRefused('SUBNET_FULL', 'not yet available');
     given(down)
@@ -319,7 +319,7 @@ describe('Allocate while a container may still answer', () => {
 });
 
 describe('Allocate for a Pod name with a fenced address', () => {
-  it('is refused, because neither a transfer nor a release can be written', () => {
+  it('Allocate for a Pod name with a fenced address is refused, because neither a transfer nor a release can be written', () => {
     for (const attachment of [{}, { candidates: [['172.17.0.50']] }]) {
       const state = foldEvents([subnetConfigured(), allocated('db-0', '172.17.0.11', { uid: 'before' })]);
       state.fenced.add('macvlan/172.17.0.11');
@@ -330,7 +330,7 @@ describe('Allocate for a Pod name with a fenced address', () => {
 });
 
 describe('Allocate in a Subnet with a fenced address', () => {
-  it('passes over it, although it is free', () => {
+  it('Allocate skips a fenced address that is free', () => {
     const state = foldEvents([subnetConfigured()]);
     state.fenced.add('macvlan/172.17.0.11');
     const decision = decide(state, { ...allocate('one'), now: startTime });
@@ -368,7 +368,7 @@ describe('Allocate for a new Pod of the same name', () => {
     ]);
   });
 
-  it('sets the present gateway of the Subnet', () => {
+  it('a transfer sets the present gateway of the Subnet', () => {
     const one = allocated('one', '172.17.0.11');
     const moved = subnetConfigured('macvlan', { gateway: '172.17.255.254', excludeIps: ['172.17.255.254'] });
     const { events } = given([subnetConfigured(), one, moved]).when(allocate('one', {}, recreated));
@@ -378,7 +378,7 @@ describe('Allocate for a new Pod of the same name', () => {
     ]);
   });
 
-  it('releases an allocation that no longer fits, and allocates the requested addresses', () => {
+  it('Allocate releases an earlier allocation that no longer fits, and allocates the requested addresses', () => {
     const one = allocated('one', '172.17.0.11');
     const evidence = 'the name belongs to Pod uid uid-new now, which requests other addresses';
     const moved = allocated('one', '172.17.0.99', { ...recreated, cause: 'static' });

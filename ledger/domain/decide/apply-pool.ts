@@ -47,7 +47,7 @@ export function retirePool(state: State, { name }: RetirePool): Event[] {
   return pool ? [{ type: 'PoolRetired', subnet: pool.spec.subnet, data: { pool: name } }] : [];
 }
 
-/** A pool is a part of its subnet. Addresses that a later subnet leaves out are not allocated. */
+/** Rejects addresses outside the subnet. If it shrinks later, they stay but are not allocated. */
 function refuseBeyond(subnet: Subnet, name: string, spec: PoolSpec): void {
   const beyond = ([4, 6] as const).flatMap((family) => {
     const cidr = subnet.families.find((each) => each.family === family)?.cidr;
@@ -62,7 +62,7 @@ function refuseBeyond(subnet: Subnet, name: string, spec: PoolSpec): void {
     );
 }
 
-/** An address belongs to at most one pool. */
+/** Rejects addresses of another pool: an address belongs to at most one pool. */
 function refuseShared(state: State, name: string, spec: PoolSpec): void {
   for (const other of state.pools.values()) {
     if (other.name === name || other.spec.subnet !== spec.subnet) continue;

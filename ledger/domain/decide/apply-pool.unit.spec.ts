@@ -56,7 +56,7 @@ describe('ApplyPool', () => {
     expect(given(events).when(apply('p', ['172.17.0.20..172.17.0.30'])).events).to.have.length(1);
   });
 
-  it('is refused for an unknown Subnet, another Subnet than before, no Subnet, and a name that is not valid in a key', () => {
+  it('is refused for an unknown, changed or missing Subnet, and for an invalid name', () => {
     given([])
       .when(apply('p', ['10.0.0.1'], 'nope'))
       .thenRefused('SUBNET_UNKNOWN', 'subnet nope does not exist in IPAM');
@@ -69,7 +69,7 @@ describe('ApplyPool', () => {
     given([]).when(apply('a/b', [])).thenRefused('POOL_INVALID', '"a/b" is not a valid ippool name');
   });
 
-  it('is refused for addresses beyond its Subnet, which a pool is a part of, and names them', () => {
+  it('ApplyPool is refused for addresses outside the Subnet, and names them', () => {
     for (const ips of [['10.0.0.2..10.0.1.1'], ['10.0.0.2', '10.0.1.1'], ['10.0.0.0/16'], ['fd00::1', '10.0.0.2']])
       given([smallSubnet()])
         .when(apply('p', ips, 'small'))
@@ -77,14 +77,14 @@ describe('ApplyPool', () => {
     expect(given([smallSubnet()]).when(apply('p', ['10.0.0.0/29'], 'small')).events).to.have.length(1);
   });
 
-  it('stays in force beyond its Subnet when an earlier version recorded it, or the Subnet shrinks', () => {
+  it('a pool outside its Subnet stays in force when an earlier version recorded it or the Subnet shrank', () => {
     given([smallSubnet(), smallPool('10.0.0.2..10.0.1.1')])
       .when(apply('blue', ['10.0.0.2..10.0.1.1'], 'small'))
       .thenNothingHappens();
     expect(addressOf([smallSubnet(), smallPool('10.0.0.3..10.0.1.1')], allocate('a', inBlue))).to.equal('10.0.0.3');
   });
 
-  it('is refused for a namespace that cannot exist', () => {
+  it('is refused for an invalid namespace name', () => {
     given([smallSubnet()])
       .when({ type: 'ApplyPool', name: 'p', spec: { subnet: 'small', ips: ['10.0.0.2'], namespaces: ['a/b'] } })
       .thenRefused('POOL_INVALID', /^ippool p: "a\/b" is not a valid namespace/);
@@ -132,7 +132,7 @@ describe('A pool', () => {
     expect(addressOf([smallSubnet(), smallPool('10.0.0.3..10.0.0.4')], allocate('a', inBlue))).to.equal('10.0.0.3');
   });
 
-  it('has no fallback when it is full, and the refusal names it', () => {
+  it('a full pool refuses requests that name it, although the Subnet has other free addresses', () => {
     given([smallSubnet(), smallPool('10.0.0.3'), allocated('a', '10.0.0.3', { subnet: 'small' })])
       .when(allocate('b', inBlue))
       .thenRefused(
@@ -152,7 +152,7 @@ describe('A pool', () => {
       .thenRefused('ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: 10.0.0.2 is not in ippool blue of subnet small');
   });
 
-  it('is refused in a request if it is unknown or belongs to another Subnet', () => {
+  it('Allocate is refused for a pool that is unknown or belongs to another Subnet', () => {
     given([smallSubnet()])
       .when(allocate('a', inBlue))
       .thenRefused('POOL_UNKNOWN', /^no ippool blue is configured in subnet small$/);
@@ -257,7 +257,7 @@ describe('A pool', () => {
     expect(event?.data).to.have.deep.nested.property('addresses[0].address', '10.0.0.3');
   });
 
-  it('lets a re-created Pod keep its address, and reallocates when the new Pod requests the pool', () => {
+  it('a re-created Pod that requests a pool keeps its address if the pool contains it, and else gets a new one', () => {
     const held = allocated('db-0', '10.0.0.3', { subnet: 'small', uid: 'before' });
     const again = given([smallSubnet(), held, smallPool('10.0.0.3..10.0.0.4')]).when(allocate('db-0', inBlue)).events;
     expect(again.map(({ type }) => type)).to.deep.equal(['AddressTransferred']);
@@ -276,7 +276,7 @@ describe('A pool', () => {
       .thenRefused('SUBNET_FULL', '0 of 2 addresses in use, 1 reserved, 1 quarantined');
   });
 
-  it('stays configured while its Subnet is retired, and has effect when the Subnet is configured again', () => {
+  it('a pool of a retired Subnet has effect again when the Subnet is configured again', () => {
     const history = [
       smallSubnet(),
       smallPool('10.0.0.2'),

@@ -61,7 +61,7 @@ export function retireSubnet(state: State, { name }: RetireSubnet): Event[] {
 
 const podOf = ({ namespace, pod }: Attachment): string => `${namespace}/${pod}`;
 
-/** Equal CIDRs are legal on different networks. Subnets of one provider are on one network. */
+/** Rejects a CIDR that overlaps another one on its network. Other networks may use the same. */
 function refuseOverlap(state: State, subnet: Subnet): void {
   for (const { subnet: other } of state.subnets.values())
     if (other.name !== subnet.name && other.spec.provider === subnet.spec.provider && subnetsOverlap(subnet, other))
@@ -72,8 +72,9 @@ function refuseOverlap(state: State, subnet: Subnet): void {
 }
 
 /**
- * A subnet cannot change its network while addresses of it are in use there: another subnet of that
- * network would allocate them. This also applies to the name of a retired subnet.
+ * Rejects a change of the network while addresses are in use on the old network: another subnet of
+ * that network would allocate them. The rule also holds for a new subnet with the name of a retired
+ * subnet.
  */
 function refuseOtherNetwork(state: State, subnet: Subnet, now: number): void {
   const { name, network, spec } = subnet;
@@ -98,7 +99,7 @@ function refuseOtherNetwork(state: State, subnet: Subnet, now: number): void {
   );
 }
 
-/** How an address is in use, as a predicate; undefined if it is free. */
+/** Describes how an address is in use, as a predicate; undefined if it is free. */
 function useOf(
   { allocation, reservation, quarantine, bindings: [binding], lastAt }: Claim,
   { cooldownMs, bindingTimeoutMs }: CooldownTimes,
@@ -113,7 +114,7 @@ function useOf(
   return undefined;
 }
 
-/** No address in use or reserved becomes the gateway: two hosts would answer on it. */
+/** Rejects a gateway that is in use or reserved: two hosts would answer on it. */
 function refuseTakenGateway(state: State, subnet: Subnet): void {
   for (const { gatewayText } of subnet.families) {
     const claim = effectiveClaim(state, subnet, gatewayText);
@@ -129,7 +130,7 @@ function userOf({ allocation, reservation, bindings }: Claim): string | undefine
   return bindings[0] && `Pod ${podOf(bindings[0].attachment)} may still answer on it`;
 }
 
-/** Allocated and reserved addresses stay inside their subnet, which counts them. */
+/** Rejects a subnet without its allocated and reserved addresses, because it counts them. */
 function refuseStranding(state: State, subnet: Subnet): void {
   for (const [text, { allocation, reservation }] of state.claims.get(subnet.name) ?? []) {
     if (!allocation && !reservation) continue;

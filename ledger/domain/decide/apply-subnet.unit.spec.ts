@@ -48,7 +48,7 @@ describe('ApplySubnet', () => {
     expect(events).to.have.length(1);
   });
 
-  it('is refused for a change that puts the address of a Pod outside', () => {
+  it('is refused for a change of the CIDR that leaves out the address of a Pod', () => {
     given([subnetConfigured(), one])
       .when(apply({ cidrBlock: '172.18.0.0/16', gateway: '', excludeIps: [] }))
       .thenRefused('SUBNET_IN_USE', 'Pod default/one holds 172.17.0.11, which would be outside');
@@ -93,7 +93,7 @@ describe('ApplySubnet', () => {
       expect(given([subnetConfigured(), one]).when(apply({ cidrBlock })).events).to.have.length(1);
   });
 
-  it('is refused for a change that removes a family of which Pods hold addresses', () => {
+  it('is refused for the removal of a family in which Pods hold addresses', () => {
     const spec = { cidrBlock: '172.17.0.0/16,fd00::/64', gateway: '172.17.0.1,fd00::1', protocol: 'Dual' as const };
     const six = { address: 'fd00::5', cidr: 'fd00::/64', gateway: 'fd00::1' };
     const holder = { ...one, data: { ...one.data, addresses: [...one.data.addresses, six] } };
@@ -102,11 +102,11 @@ describe('ApplySubnet', () => {
       .thenRefused('SUBNET_IN_USE', 'Pod default/one holds fd00::5, which would be outside');
   });
 
-  it('is refused for a name that is not valid in a key', () => {
+  it('is refused for an invalid name', () => {
     given([]).when(apply({}, 'a/b')).thenRefused('SUBNET_INVALID', '"a/b" is not a valid subnet name');
   });
 
-  it("is refused for a provider that no network has, for example the name of another Subnet's logical switch", () => {
+  it("is refused for a provider that cannot be a network, for example the name of another Subnet's logical switch", () => {
     for (const provider of ['switch/lan', 'a/b', '__proto__', 'Lan.default', 'a..b', 'lan.', 'a b', 'a\u202eb'])
       given([])
         .when(apply({ provider }))
@@ -115,7 +115,7 @@ describe('ApplySubnet', () => {
       expect(given([]).when(apply({ provider })).events, provider).to.have.length(1);
   });
 
-  it('changes nothing for the same spec with a provider that an earlier version accepted', () => {
+  it('ApplySubnet accepts an unchanged spec whose provider only an earlier version accepted', () => {
     given([subnetConfigured('macvlan', { provider: 'A_B' })])
       .when(apply({ provider: 'A_B' }))
       .thenNothingHappens();
@@ -123,7 +123,7 @@ describe('ApplySubnet', () => {
 });
 
 describe('RetireSubnet', () => {
-  it('retires a Subnet of which no Pod holds an address', () => {
+  it('retires a Subnet in which no Pod holds an address', () => {
     given([subnetConfigured(), one, released(one, 2)])
       .when(retire)
       .then([{ type: 'SubnetRetired', subnet: 'macvlan', data: {} }]);

@@ -1,4 +1,4 @@
-/** A CNI ADD or DEL really happened. */
+/** Records CNI ADD and DEL: a container begins or ends its use of an allocation. */
 import { type Allocation, type Binding, claimKey, type ClaimName, sandboxKey } from '../state/claim.ts';
 import type { Bind, Sandbox, Unbind } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
@@ -9,9 +9,9 @@ import { isFenced, refuseFenced } from './rules/fence.ts';
 import { rebootOrTimeout } from './rules/refusal-messages.ts';
 
 /**
- * The allocation of a CNI call: that of the Pod's attachment with the provider and the interface
- * name, or the first one without a name. Multus sets up unnamed attachments in the order of the
- * annotation.
+ * Finds the allocation of a CNI call by provider and interface name. If no attachment has that
+ * name, the first attachment without a name is meant: Multus sets up unnamed attachments in the
+ * order of the annotation.
  */
 export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'containerId'>): Allocation | undefined {
   const held = allocationsOfPodName(state, sandbox.namespace, sandbox.pod)
@@ -24,19 +24,19 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
 }
 
 /**
- * A caller that may act for one node only is denied the Pods of other nodes. A Pod without a node
- * is allowed, because its first Bind sets the node. A virtual machine is allowed, because it is on
- * two nodes while it migrates.
+ * Rejects a caller that may act for one node only, if the Pod runs on another node. A Pod without a
+ * node is allowed, because its first Bind sets the node. A virtual machine is allowed, because it
+ * is on two nodes while it migrates.
  * @throws Refused PERMISSION_DENIED
  */
 export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNode: string | undefined): void {
   if (onlyNode === undefined || node === '' || node === onlyNode || owner?.kind === 'VirtualMachineInstance') return;
   const { namespace, pod } = attachment;
-  // Without the node of the Pod: an agent learns nothing of other nodes.
+  // The message leaves out the Pod's node: an agent learns nothing about other nodes.
   throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} does not run on node ${onlyNode}`);
 }
 
-/** @throws Refused, also ADDRESS_IN_USE and INVALID_REQUEST at the limits of binding-limit.ts */
+/** @throws Refused; ADDRESS_IN_USE and INVALID_REQUEST come from the limits in binding-limit.ts */
 export function bind(state: State, command: Bind): Event[] {
   const allocation = allocationForSandbox(state, command);
   if (!allocation)
@@ -74,12 +74,12 @@ export function bind(state: State, command: Bind): Event[] {
  *
  * Skips fenced addresses, and bindings on a node that the caller may not act for. A refusal would
  * block the deletion of the Pod.
- * @throws Refused ADDRESS_IN_USE for a binding of a current allocation, if the caller may not end
- * that
+ * @throws Refused ADDRESS_IN_USE for a binding of a current allocation, if the caller may only end
+ * bindings of released ones
  */
 export function unbind(state: State, command: Unbind): Event[] {
   const { containerId, interface: name, cause, evidence, onlyNode, releasedOnly } = command;
-  // The same order in a folded and in a restored state, whose lists differ.
+  // Sorted, so that a replayed state and a restored state lead to the same events.
   const claims = (state.sandboxes.get(sandboxKey(containerId, name)) ?? []).toSorted(compareClaimNames);
   const byAttachment = new Map<string, { subnet: string; attachment: Binding['attachment']; addresses: string[] }>();
   for (const { subnet, address } of claims) {
@@ -116,15 +116,16 @@ function refuseInUse(what: string, { alloc, containerId, node }: Binding, alloca
 }
 
 /**
- * Rejects a bind while a container on another node may still answer on the address.
+ * Rejects a Bind while a container on another node may still answer on the address.
  *
- * An address is used on one node at a time. After a forced deletion, a StatefulSet member gets the
- * address of the previous one, whose container may still run on a node that is cut off. A migrating
- * virtual machine is the exception: its allocation is bound on two nodes, and KubeVirt decides
- * which one answers. A virtual machine that was started again is no exception.
+ * After a forced deletion, a StatefulSet member gets the address of its predecessor, whose
+ * container may still run on a node that is cut off. The exception is a migrating virtual machine:
+ * its allocation is bound on two nodes, and KubeVirt decides which of them answers. A virtual
+ * machine that was started again is no exception.
  *
- * The binding timeout counts from the transfer, which ended the earlier container's right to the
- * address. Without a transfer (the same Pod on two nodes) it counts from that binding.
+ * The binding timeout counts from the transfer, because the earlier container then lost its right
+ * to the address. Without a transfer (the same Pod on two nodes) it counts from the earlier
+ * binding.
  * @throws Refused ADDRESS_ANSWERING
  */
 function refuseIfBoundElsewhere(
@@ -155,7 +156,7 @@ const boundElsewhere = (what: string, other: OtherBinding): Refused =>
     other.attachment,
   );
 
-/** The refusal for an agent, which learns nothing of other nodes. */
+/** Builds the refusal for an agent. It does not name the other node. */
 const boundOnUnnamedNode = (what: string, { end, attachment }: OtherBinding): Refused =>
   new Refused(
     'ADDRESS_ANSWERING',

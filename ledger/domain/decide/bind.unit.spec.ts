@@ -37,7 +37,7 @@ describe('Bind', () => {
       .then([bound(one, 2)]);
   });
 
-  it('records nothing for a binding that exists', () => {
+  it('records nothing for a container that is already bound', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(bind())
       .thenNothingHappens();
@@ -107,13 +107,13 @@ describe('Bind on another node', () => {
       );
   });
 
-  it('succeeds after the CNI DEL of that container', () => {
+  it('succeeds after the CNI DEL of the container on the other node', () => {
     given([...history, unbound(one)])
       .when(elsewhere())
       .then(accepted);
   });
 
-  it('succeeds after that node was rebooted, deleted or taken out of service', () => {
+  it('succeeds after the other node was rebooted, deleted or taken out of service', () => {
     for (const cause of ['node-rebooted', 'node-deleted', 'node-out-of-service'] as const)
       given([...history, unbound(one, 'container-1', { cause })])
         .when(elsewhere())
@@ -127,7 +127,7 @@ describe('Bind on another node', () => {
     given(history).whenAfter(hourMs, elsewhere()).then(accepted);
   });
 
-  it('is refused for good in a Subnet without a binding timeout, without a time in the message', () => {
+  it('is refused forever in a Subnet without a binding timeout, and the message names no time', () => {
     given([subnetConfigured('macvlan', { bindingTimeoutMs: noBindingTimeoutMs }), ...history.slice(1)])
       .whenAfter(10 * 365 * 24 * hourMs, elsewhere())
       .thenRefused(
@@ -136,7 +136,7 @@ describe('Bind on another node', () => {
       );
   });
 
-  it('counts the timeout of a binding of the same Pod from that binding', () => {
+  it('counts the timeout from the other binding if both are of the same Pod', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .whenAfter(hourMs - 1, bind({ containerId: 'container-2', node: 'node-2' }))
       .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
@@ -148,14 +148,14 @@ describe('Bind on another node', () => {
       .then([bound(again, 4, { containerId: 'container-2' })]);
   });
 
-  it('succeeds for another Pod that got the address after the timeout of the first one’s binding', () => {
+  it('succeeds for another Pod that got the address after the binding timeout of the first Pod', () => {
     const two = allocated('two', '172.17.0.11');
     given([subnetConfigured(), one, bound(one, 2), released(one, 2), two])
       .when(elsewhere({ pod: 'two', uid: 'uid-two' }))
       .then([bound(two, 5, { containerId: 'container-2', node: 'node-2', bootId: 'boot-2' })]);
   });
 
-  it('is refused for a virtual machine that was started again, and succeeds for one that migrates', () => {
+  it('is refused for a virtual machine that was started again, and succeeds for a virtual machine that migrates', () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
     const machine = { ...one, data: { ...one.data, owner } };
     const moves = bind({ containerId: 'container-2', node: 'node-2', bootId: 'boot-2' });
@@ -166,7 +166,7 @@ describe('Bind on another node', () => {
       .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
   });
 
-  it('repeats the result for a container that is bound there already', () => {
+  it('records nothing for a container that is already bound on its node', () => {
     given([...history, ...accepted])
       .when(elsewhere())
       .thenNothingHappens();
@@ -174,7 +174,7 @@ describe('Bind on another node', () => {
 });
 
 describe('Unbind', () => {
-  it('Unbind of a person ends no binding whose allocation is current', () => {
+  it('Unbind by an operator ends no binding of a current allocation', () => {
     const byPerson = unbind('container-1', 'garbage-collected', { releasedOnly: true });
     given([subnetConfigured(), one, bound(one, 2)])
       .when(byPerson)
@@ -184,13 +184,13 @@ describe('Unbind', () => {
       .then([unbound(one, 'container-1', { cause: 'garbage-collected' })]);
   });
 
-  it('ends the binding of that container', () => {
+  it('Unbind ends the binding of its container', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind())
       .then([unbound(one)]);
   });
 
-  it('ends the bindings of two Pods that a container names by an event each, in the order of the Pods', () => {
+  it('Unbind of a container that is bound to two Pods records one event for each, in the order of the Pods', () => {
     const two = allocated('two', '172.17.0.12');
     given([subnetConfigured(), one, two, bound(two, 3), bound(one, 2)])
       .when(unbind())
@@ -219,7 +219,7 @@ describe('Unbind', () => {
       .then([unbound(one, 'container-2')]);
   });
 
-  it('ends a binding after the release', () => {
+  it('Unbind ends a binding whose allocation was released', () => {
     given([subnetConfigured(), one, bound(one, 2), released(one, 2)])
       .when(unbind())
       .then([unbound(one)]);
@@ -258,13 +258,13 @@ describe('A caller for one node only', () => {
         .then([bound(pod, 2)]);
     });
 
-  it('is refused a Pod that was allocated for another node', () => {
+  it('is refused a Bind of a Pod that was allocated for another node', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.11', { node: 'node-1' })])
       .when(bind(there))
       .thenRefused('PERMISSION_DENIED', 'Pod default/one does not run on node node-2');
   });
 
-  it('is refused a Pod whose first Bind was on another node', () => {
+  it('is refused a Bind of a Pod whose first Bind was on another node', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(bind(there))
       .thenRefused('PERMISSION_DENIED', 'Pod default/one does not run on node node-2');

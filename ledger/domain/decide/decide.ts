@@ -20,12 +20,12 @@ import { claimKey } from '../state/claim.ts';
 import { historyStart } from '../values/ledger.ts';
 
 export type Decision =
-  /** No events: the state is already as requested. */
+  /** `events` is empty if the state is already as requested. */
   | { readonly kind: 'accepted'; readonly events: readonly Event[] }
-  /** `record` is for the log, which need not repeat one that it has. */
+  /** `record` is for the log. It is not appended if the log already has the same refusal. */
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly record: AllocationRefused | undefined };
 
-/** The length of a refusal message in the log. The caller gets all of it. */
+/** The limit of a refusal message in the log. The caller gets the whole message. */
 const maxMessageLength = 2_000;
 
 /** Decides one command. Does not change the state. */
@@ -39,14 +39,14 @@ export function decide(state: State, command: Command): Decision {
   }
 }
 
-/** The log records why a Pod got no address; not that a request was late. */
+/** Returns the event of a refused attachment. A late request names none, and is not recorded. */
 function recordOf(command: Command, { code, message, attachment }: Refusal): AllocationRefused | undefined {
   if (command.type !== 'Allocate' || !attachment) return undefined;
   const data = { attachment, uid: command.pod.uid, reason: code, message: message.slice(0, maxMessageLength) };
   return { type: 'AllocationRefused', subnet: soleSubnetFor(attachment, command), data };
 }
 
-/** The subnet whose history gets the refusal: the only one of the request; '' if it has several. */
+/** The only subnet of the request, whose history shows the refusal; '' if there are several. */
 function soleSubnetFor({ provider, ordinal }: Attachment, { attachments }: Allocate): string {
   const request = attachments.find((each) => each.provider === provider && each.ordinal === ordinal);
   const [sole = '', ...others] = request?.subnets ?? [];
@@ -97,11 +97,11 @@ function eventsOf(state: State, command: Command): readonly Event[] {
 }
 
 /**
- * Whether a command may be decided while the ledger is frozen: while it lacks events that a client
- * or a checkpoint has seen.
+ * Whether a command may be decided while the ledger is frozen, that is, while it lacks events that
+ * a client or a checkpoint has seen.
  *
- * Binds and unbinds continue. Allocations and releases do not, except imports and releases by an
- * operator, who repairs the ledger.
+ * Binds and unbinds continue. Allocations and releases stop, except for imports and releases by an
+ * operator who repairs the ledger.
  */
 export function isCommandAllowedWhileFrozen(command: Command): boolean {
   switch (command.type) {
@@ -123,7 +123,7 @@ export function isCommandAllowedWhileFrozen(command: Command): boolean {
   }
 }
 
-/** Skips claims in use, fenced, or not idle for long enough. @throws Refused INVALID_REQUEST */
+/** Skips claims in use, fenced or not idle for long enough. @throws Refused INVALID_REQUEST */
 export function dropClaims(state: State, { subnet, addresses, now }: DropClaims): Event[] {
   if (addresses.length > maxClaimsPerDrop)
     throw new Refused(

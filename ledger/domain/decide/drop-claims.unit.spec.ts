@@ -86,7 +86,7 @@ describe('DropClaims', () => {
       .then([dropped(['172.17.0.11'])]);
   });
 
-  it('names the previous drops of the Subnet, and each claim once', () => {
+  it('ClaimsDropped names the previous drops of the Subnet, and each claim once', () => {
     const again = [
       ...used,
       allocated('b', '172.17.0.12'),
@@ -114,7 +114,7 @@ describe('DropClaims', () => {
     });
   });
 
-  it('makes the address fresh', () => {
+  it('DropClaims makes the address fresh', () => {
     expect(nextFor(used)).to.equal('172.17.0.12');
     expect(nextFor([...used, dropped(['172.17.0.11'])])).to.equal('172.17.0.11');
   });

@@ -8,7 +8,7 @@ import { refuseFenced } from './rules/fence.ts';
 import { refuseNonHost } from './rules/select-address.ts';
 import { subnetUnknown, addressOutOfRange } from './rules/refusal-messages.ts';
 
-/** Does nothing for a quarantined address. @throws Refused, also for the gateway */
+/** Does nothing for an already quarantined address. @throws Refused, also for the gateway */
 export function quarantine(state: State, { subnet, address, seenMac, seenAt, reason }: QuarantineAddress): Event[] {
   const configured = state.subnets.get(subnet);
   if (!configured) throw subnetUnknown(subnet);

@@ -31,7 +31,7 @@ const addressesOf = (events: readonly Event[]): string[] =>
   );
 
 describe('Quarantine', () => {
-  it('takes an address out of use, once', () => {
+  it('takes an address out of use, and records nothing when repeated', () => {
     given([smallSubnet()])
       .when(quarantine('10.0.0.2'))
       .then([quarantined('10.0.0.2', 'small')]);
@@ -72,7 +72,7 @@ describe('Quarantine', () => {
     expect(addressesOf(events)).to.deep.equal(['10.0.0.3']);
   });
 
-  it('is part of the address record', () => {
+  it('a quarantine is part of the address record', () => {
     const state = foldEvents([
       smallSubnet(),
       quarantined('10.0.0.2', 'small'),

@@ -34,7 +34,7 @@ describe('Release', () => {
     given([subnetConfigured(), one]).when(release('uid-before')).thenNothingHappens();
   });
 
-  it('ends allocations whose names only an earlier version accepted', () => {
+  it('Release ends allocations with names that only an earlier version accepted', () => {
     const provider = '__proto__/a\u202eb';
     const strange = allocated('one', '172.17.0.11', { provider });
     given([subnetConfigured('macvlan', { provider }), strange])
@@ -42,7 +42,7 @@ describe('Release', () => {
       .then([released(strange, 2)]);
   });
 
-  it('does nothing for a Pod that holds nothing', () => {
+  it('Release does nothing for a Pod without allocations', () => {
     given([subnetConfigured(), one, released(one, 2)])
       .when(release('uid-one'))
       .thenNothingHappens();
@@ -73,7 +73,7 @@ describe('Release', () => {
     expect(refused).to.have.nested.property('refusal.code', 'ADDRESS_FENCED');
   });
 
-  it('does not wait for containers, and the address stays unavailable while one may answer', () => {
+  it('does not wait for containers, and the address stays unavailable while a container may answer', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(release('uid-one'))
       .then([released(one, 2)]);

@@ -35,7 +35,7 @@ export function reserve(state: State, command: Reserve): Event[] {
   return [{ type: 'AddressReserved', subnet, data: { addresses, reservedFor, reason, mac } }];
 }
 
-/** Ends reservations, one event each. Pods keep the addresses. @throws Refused */
+/** Ends reservations, one event each. Pods keep the addresses that they hold. @throws Refused */
 export function unreserve(state: State, { subnet, addresses, reservedFor, reason }: Unreserve): Event[] {
   if (addresses.length === 0 && reservedFor === '')
     throw new Refused(
@@ -59,7 +59,7 @@ export function unreserve(state: State, { subnet, addresses, reservedFor, reason
     .map(([, data]) => ({ type: 'ReservationCancelled', subnet, data: { ...data, reason } }));
 }
 
-/** An owner "pod/…" must name an attachment: otherwise the reservation would match no Pod. */
+/** Rejects an owner "pod/…" that names no attachment: the reservation would match no Pod. */
 function refuseMalformed(reservedFor: string): void {
   const parts = reservedFor.split('/');
   if (reservedFor === '' || (parts[0] === 'pod' && (parts.length !== 4 || parts.includes(''))))
@@ -110,7 +110,7 @@ function refuseUsed(
   }
 }
 
-/** Why a claim prevents the reservation, as a code and a predicate; undefined if it does not. */
+/** Why a claim prevents the reservation, as code and predicate; undefined if it does not. */
 function conflictWith(
   claim: Claim | undefined,
   reservedFor: string,
@@ -129,7 +129,7 @@ function conflictWith(
   return undefined;
 }
 
-/** One address of each family for the owner: the address that its Pod holds, or the next free. */
+/** One address of each family: the address that the owner's Pod holds, or the next free one. */
 function freeAddresses(state: State, configured: ConfiguredSubnet, command: Reserve): string[] {
   const { reservedFor, ipFamily, now } = command;
   const { name } = configured.subnet;
@@ -145,7 +145,7 @@ function freeAddresses(state: State, configured: ConfiguredSubnet, command: Rese
     });
 }
 
-/** The address of that family that the Pod of a "pod/…" owner holds. */
+/** The address of one family that the Pod of a "pod/…" owner holds. */
 function heldAddress(
   state: State,
   subnet: string,

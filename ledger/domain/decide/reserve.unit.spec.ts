@@ -77,7 +77,7 @@ describe('Reserve', () => {
       .thenRefused('IP_FAMILY_INVALID', 'requested ip family IPv6 does not match subnet small protocol IPv4');
   });
 
-  it('reserves the requested address, also if it is excluded, in a pool or in cooldown', () => {
+  it('reserves the requested address, even if it is excluded, in a pool or in cooldown', () => {
     const one = allocated('one', '10.0.0.2', small);
     const events = [smallSubnet(), poolConfigured('blue', ['10.0.0.3'], 'small'), one, released(one, 3)];
     for (const address of ['10.0.0.6', '10.0.0.3', '10.0.0.2'])
@@ -109,7 +109,7 @@ describe('Reserve', () => {
       .thenRefused('ADDRESS_QUARANTINED', '10.0.0.3 of subnet small is quarantined');
   });
 
-  it('reserves for a Pod the address that it holds, named or not', () => {
+  it('Reserve for a Pod reserves the address that the Pod holds, whether the command names it or not', () => {
     const events = [smallSubnet(), allocated('a', '10.0.0.3', small)];
     for (const addresses of [[], ['10.0.0.3']])
       given(events)
@@ -117,7 +117,7 @@ describe('Reserve', () => {
         .then([reserved(podA, ['10.0.0.3'], small)]);
   });
 
-  it('is refused for the gateway, an address outside, two of a family, and an owner without a name', () => {
+  it('is refused for the gateway, an address outside the Subnet, two addresses of one family, and an owner without a name', () => {
     for (const [parts, code, message] of [
       [{ addresses: ['10.0.0.1'] }, 'ADDRESS_OUT_OF_RANGE', '10.0.0.1 is the gateway'],
       [{ addresses: ['10.9.0.1'] }, 'ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: 10.9.0.1'],
@@ -154,20 +154,20 @@ describe('A reserved address', () => {
     });
   });
 
-  it('is allocated to the attachment that its owner names, without naming it in the request', () => {
+  it('a reserved address is allocated to the attachment that its owner names, even if the request does not name the owner', () => {
     const events = [smallSubnet(), reserved(podA, ['10.0.0.4'], small)];
     expect(grantOf(events, allocate('a', inSmall))).to.deep.include({ addresses: ['10.0.0.4'], cause: 'reservation' });
     expect(grantOf(events, allocate('b', inSmall))).to.deep.include({ addresses: ['10.0.0.2'], cause: 'dynamic' });
   });
 
-  it('is allocated to one attachment of its Pod, and another one gets a free address', () => {
+  it('is allocated to one attachment of its Pod, and another attachment gets a free address', () => {
     const first = allocated('a', '10.0.0.4', { ...small, cause: 'reservation' });
     const events = [smallSubnet(), reserved(podA, ['10.0.0.4'], small), first];
     const both = allocateAll('a', [inSmall, { ...inSmall, ordinal: 1 }]);
     expect(grantOf(events, both)).to.deep.include({ addresses: ['10.0.0.2'], cause: 'dynamic' });
   });
 
-  it('can be requested by address for its owner', () => {
+  it('a reserved address can be requested by address together with its owner', () => {
     const request = allocate('b', { ...withVip, candidates: [['10.0.0.2']] });
     expect(grantOf(kept, request)).to.deep.include({ addresses: ['10.0.0.2'], cause: 'reservation' });
   });
@@ -181,13 +181,13 @@ describe('A reserved address', () => {
       );
   });
 
-  it('is not replaced by a free address when the reservation does not exist', () => {
+  it('a request that names an owner without a reservation is refused, and gets no free address', () => {
     given([smallSubnet()])
       .when(allocate('b', withVip))
       .thenRefused('RESERVATION_UNKNOWN', 'is reserved for vip/web in subnet small');
   });
 
-  it('is not allocated, and not replaced by another, while an earlier container may answer on it', () => {
+  it('a reserved address on which an earlier container may answer is neither allocated nor replaced by a free address', () => {
     const b = allocated('b', '10.0.0.2', small);
     given([...kept, b, bound(b, 3), released(b, 3)])
       .when(allocate('c', withVip))
@@ -217,7 +217,7 @@ describe('A reserved address', () => {
       .thenRefused('MAC_RESERVED', 'is reserved for vip/web');
   });
 
-  it('prevents its Subnet from being retired, and from a change that puts it outside or makes it the gateway', () => {
+  it('prevents its Subnet from being retired, and from a change that leaves the address out or makes it the gateway', () => {
     given(kept)
       .when({ type: 'RetireSubnet', name: 'small' })
       .thenRefused('SUBNET_IN_USE', '1 of its addresses are reserved, the first for vip/web');

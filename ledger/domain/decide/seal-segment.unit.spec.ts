@@ -47,7 +47,7 @@ const dropped = (to: number): Event => ({
 });
 
 describe('DropHistory', () => {
-  it('accepts the end of any sealed segment after what is dropped', () => {
+  it('DropHistory accepts the end of any sealed segment that is not dropped', () => {
     given([sealed(1, 10), sealed(11, 20), sealed(21, 30)])
       .when({ type: 'DropHistory', to: 20, reason: 'full' })
       .then([dropped(20)]);
@@ -56,7 +56,7 @@ describe('DropHistory', () => {
       .then([dropped(30)]);
   });
 
-  it('is refused for another event, and for one that is already dropped', () => {
+  it('DropHistory is refused for an event that ends no segment, and for a dropped segment', () => {
     for (const to of [10, 20, 25, 31])
       given([sealed(1, 10), sealed(11, 20), sealed(21, 30), dropped(20)])
         .when({ type: 'DropHistory', to, reason: 'full' })

@@ -45,7 +45,7 @@ export const allocationRefused: EventDefinition<'AllocationRefused'> = {
   brokenRule: noRule,
 };
 
-/** Before version 4 the release of a living Pod's attachment was recorded as an operator's. */
+/** Before version 4, the cause "detached" was recorded as an operator's release. */
 const detachedBefore4 = 'operator';
 
 export const addressReleased: EventDefinition<'AddressReleased'> = {
@@ -101,8 +101,8 @@ function grant(state: State, event: Sequenced<AddressAllocated | AddressTransfer
   const previous = allocationOf(state, attachment);
   if (previous) unindexAllocation(state, previous, undoLog);
   indexAllocation(state, allocation, undoLog);
-  // Containers of an earlier Pod of the same name may still answer. `decide` has made sure that no
-  // other Pod's does.
+  // Containers of an earlier Pod of the same name may still answer. `decide` has rejected the
+  // command if containers of other Pods may.
   const keepsBindings = event.type === 'AddressTransferred' || event.data.supersedes !== undefined;
   const isOfPod = ({ attachment: { namespace, pod } }: Binding): boolean =>
     namespace === attachment.namespace && pod === attachment.pod;
@@ -114,10 +114,10 @@ function grant(state: State, event: Sequenced<AddressAllocated | AddressTransfer
   changeClaims(state, event, { addresses: grantedAddresses(event.data), change }, undoLog);
 }
 
-/** The version since which a quarantine, and a MAC, applies to a network, not to one Subnet. */
+/** The version since which quarantines and MACs apply to a network instead of one Subnet. */
 const networksSince: EventVersion = 5;
 
-/** How the event breaks the rule; undefined if it does not. */
+/** Describes how the event breaks the rule; undefined if it does not. */
 function brokenGrant(
   state: State,
   { subnet, data: { attachment, addresses, mac, cause } }: Sequenced<AddressAllocated>,
@@ -132,7 +132,7 @@ function brokenGrant(
     if (holder)
       return `allocates ${address} of subnet ${subnet}, which ${formatAttachment(holder.attachment)} holds since event ${holder.seq}`;
     if (claim?.quarantine) return `allocates ${address} of subnet ${subnet}, which is quarantined`;
-    // So an allocation with another cause proves that the address was not reserved.
+    // A reserved address is allocated with these causes only.
     if (claim?.reservation && cause !== 'reservation' && cause !== 'import')
       return `allocates ${address} of subnet ${subnet} with cause ${cause}, which is reserved for ${claim.reservation.reservedFor}`;
     const elsewhere = brokenOnNetworks(state, { subnet, address }, attachment.provider, version);
@@ -143,7 +143,7 @@ function brokenGrant(
   return `allocates MAC ${mac} in subnet ${subnet}, which ${formatAttachment(sameMac)} has`;
 }
 
-/** On its networks, no other subnet's claim at the address has a holder or a quarantine. */
+/** Describes another subnet's claim on the networks that has a holder or a quarantine. */
 function brokenOnNetworks(
   state: State,
   { subnet, address }: ClaimName,

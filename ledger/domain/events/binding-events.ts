@@ -37,10 +37,10 @@ export const addressBound: EventDefinition<'AddressBound'> = {
   brokenRule: (state, { data }) => brokenHolding(state, data, 'binds'),
 };
 
-/** Before version 2 only a CNI DEL, or a failed ADD, ended a binding. */
+/** The only cause before version 2: CNI DEL, or a failed ADD. */
 const causeBefore2 = 'container-deleted';
 
-/** Before version 5 a node out of service was recorded as deleted: no container runs there. */
+/** Before version 5, a node out of service was recorded as deleted: it runs no container. */
 const outOfServiceBefore5 = 'node-deleted';
 
 export const addressUnbound: EventDefinition<'AddressUnbound'> = {

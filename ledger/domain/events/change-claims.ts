@@ -9,20 +9,20 @@ import type { UndoLog } from '../state/undo-log.ts';
 export interface ClaimsChange {
   /** Canonical text. */
   readonly addresses: readonly string[];
-  /** The claim after the event. `last`, `lastAt` and `networks` are set for it. */
+  /** The claim after the event. `changeClaims` then sets `last`, `lastAt` and `networks`. */
   readonly change: (claim: Claim) => Claim;
 }
 
 const emptyClaim: Claim = { last: 0, lastAt: 0, networks: [], bindings: [] };
 
-/** Changes the claim at each address, or makes one. */
+/** Changes the claim at each address. Creates missing claims. */
 export function changeClaims(
   state: State,
   event: Sequenced,
   { addresses, change }: ClaimsChange,
   undoLog: UndoLog,
 ): void {
-  // A restored state has the addresses that one event released in the order of their texts.
+  // Sorted, because a state restored from keys orders the addresses of one event by their texts.
   for (const address of addresses.length > 1 ? addresses.toSorted() : addresses) {
     const before = claimOf(state, event.subnet, address) ?? emptyClaim;
     const networks = networksAfter(state, event, before.networks);
@@ -31,12 +31,12 @@ export function changeClaims(
   }
 }
 
-/** A new allocation decides on which networks the address is used. Other events add networks. */
+/** A new allocation sets the networks on which the address is used. Other events add networks. */
 function networksAfter(state: State, event: Sequenced, before: readonly string[]): readonly string[] {
   const subnet = state.subnets.get(event.subnet)?.subnet;
   const home = subnet?.network;
   const provider = 'attachment' in event.data ? event.data.attachment.provider : undefined;
-  // Almost always the address is used on the subnet's own network only.
+  // The common case: the address is used on the network of its subnet only.
   const isAtHome = provider === undefined || networkOf(provider, event.subnet) === home;
   if (subnet && isAtHome && (before.length === 0 || (before.length === 1 && before[0] === home)))
     return before.length === 1 ? before : subnet.networks;

@@ -6,13 +6,13 @@ import { claimOf, cooldownTimesOfSubnet, type State } from '../state/state.ts';
 import { maxPreviousDrops } from './event.ts';
 import { type EventDefinition } from './event-definition.ts';
 
-/** So many IPv6 addresses make an event of less than 12 KB, and less than 128 operations. */
+/** This many IPv6 addresses make an event of less than 12 KB and less than 128 operations. */
 export const maxClaimsPerDrop = 100;
 
-/** The least idle time without a binding timeout, as earlier versions verify it. */
+/** The minimum idle time in a Subnet without a binding timeout. Earlier versions verify it. */
 const defaultIdleMs = 3_600_000;
 
-/** Whether a claim may be dropped: no later decision requires so long an idle time. */
+/** Whether a claim may be dropped: it has been idle for so long that no decision depends on it. */
 export function isDroppable(state: State, subnet: string, claim: Claim, now: number): boolean {
   const homes = claim.networks.flatMap((network) => state.homeSubnets.get(network) ?? []);
   const minIdleMs = [subnet, ...homes].flatMap((name) => {

@@ -1,4 +1,4 @@
-/** What the ledger has for each event type: versions, keys, effect on the state, and rule. */
+/** Defines an event type: its versions, keys, effect on the state, and rule. */
 import type { State } from '../state/state.ts';
 import type { UndoLog } from '../state/undo-log.ts';
 import type { EventData, EventOf, EventType, Sequenced } from './event.ts';
@@ -6,20 +6,19 @@ import type { Segment } from '../values/ledger.ts';
 import type { EventVersion } from './schema-version.ts';
 
 export interface EventDefinition<Type extends EventType> {
-  /** The first schema version with this type. */
+  /** The first schema version that has this type. */
   readonly since: EventVersion;
   /** What later versions added to the data, oldest first. */
   readonly changes: readonly DataChange<EventData<Type>>[];
-  /** The addresses whose claims the event changes, canonical text. */
+  /** The canonical addresses whose claims the event changes. */
   readonly addressesOf: (data: EventData<Type>) => readonly string[];
-  /** The key that the event changes besides its own, those of claims and those of ended Pods. */
+  /** The key that the event changes besides its own key and the keys of claims and ended Pods. */
   readonly otherKeyOf: (event: Sequenced<EventOf<Type>>) => OtherKey | undefined;
-  /** Changes the state in place. Accepts all events in any log: rules belong to `decide`. */
+  /** Changes the state in place. Accepts any event, because the rules belong to `decide`. */
   readonly evolve: (state: State, event: Sequenced<EventOf<Type>>, undoLog: UndoLog) => void;
   /**
-   * The rule that the event breaks, given the state before it: a predicate whose subject is the
-   * event ("binds …"). Undefined if it breaks none. What was legal in the event's version breaks no
-   * rule.
+   * Describes the rule that the event breaks in the state before it, as a predicate of the event
+   * ("binds …"). Undefined if it breaks none. An event is judged by the rules of its own version.
    */
   readonly brokenRule: (state: State, event: Sequenced<EventOf<Type>>, version: EventVersion) => string | undefined;
 }
@@ -29,31 +28,31 @@ export interface DataChange<Data> {
   readonly version: EventVersion;
   /** The new field or value. */
   readonly adds: string;
-  /** Adds to older data what the version requires. Absent: older data is valid as it is. */
+  /** Adds to older data what the version requires. Absent if older data is valid as it is. */
   readonly upcast?: (data: Partial<Data>) => Data;
-  /** Removes or replaces what older versions lack. Absent: there is no older form. */
+  /** Removes or replaces what older versions do not know. Absent if that is impossible. */
   readonly downcast?: (data: Data) => Partial<Data>;
-  /** Whether a reader of an older version would act wrongly on this data. Absent: never. */
+  /** Whether a reader of an older version would misread this data. Absent: never. */
   readonly isRequiredBy?: (data: Data) => boolean;
 }
 
 /**
- * A key of etcd that an event changes: by the name of what it holds, a sealed segment, or all
- * segments up to the history start.
+ * The etcd key that an event changes: of a named object, of a sealed segment, or of all segments up
+ * to the history start.
  */
 export type OtherKey =
   | { readonly kind: 'subnets' | 'pools' | 'dropped'; readonly name: string }
   | { readonly kind: 'segments'; readonly segment: Segment }
   | { readonly kind: 'historyStart' };
 
-/** No addresses: the event changes no claim. */
+/** For events that change no claim. */
 export const noAddresses = (): readonly string[] => [];
 
-/** The function of types that change only claims, ended Pods, or no key but their own. */
+/** For events that change only claims, ended Pods or their own key. */
 export const noOtherKey = (): undefined => undefined;
 
-/** No effect: the event is for the record only. */
+/** For events that are only recorded. */
 export const noEffect = (): void => undefined;
 
-/** No rule restricts the event. */
+/** For events that no rule restricts. */
 export const noRule = (): undefined => undefined;

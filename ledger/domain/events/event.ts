@@ -1,13 +1,13 @@
 /**
  * The event types of the log. `data` is stored exactly as declared here and in ../values, so a
- * change of its shape is a new schema version. What each type means and does is in its definition:
- * see registry.ts.
+ * change of its shape is a new schema version. The definitions in registry.ts state what each type
+ * means and does.
  */
 import type { Attachment, Grant, ReleaseCause, UnbindCause } from '../values/allocation.ts';
 import type { PoolSpec, SourceObject, SubnetSpec } from '../values/configuration.ts';
 import type { DroppedHistory, KeyRotation, Restoration, SealedSegment, Seq } from '../values/ledger.ts';
 
-/** A part of the events that take addresses from a Pod. */
+/** The field that events share which take addresses from a Pod. */
 interface EndOfPod {
   /** The Pod has ended: its uid gets no address again. Since version 6. */
   readonly ended?: true;
@@ -16,7 +16,7 @@ interface EndOfPod {
 export type LedgerCreated = Typed<'LedgerCreated', { readonly ledger: string }>;
 export type SubnetConfigured = Typed<'SubnetConfigured', { readonly spec: SubnetSpec; readonly source?: SourceObject }>;
 export type SubnetRetired = Typed<'SubnetRetired', Record<never, never>>;
-/** `supersedes`: the uid of the earlier Pod of the name that the same command released. */
+/** `supersedes` is the uid of the earlier Pod of the same name, which the same command released. */
 export type AddressAllocated = Typed<'AddressAllocated', Grant & { readonly supersedes?: string }>;
 export type AddressTransferred = Typed<
   'AddressTransferred',
@@ -47,7 +47,7 @@ export type AddressUnbound = Typed<
     readonly containerId: string;
     readonly interface: string;
     readonly cause: UnbindCause;
-    /** Since version 6, for garbage collection: how it is known that the container ended. */
+    /** The evidence of garbage collection that the container has ended. Since version 6. */
     readonly evidence?: string;
   }
 >;
@@ -68,7 +68,7 @@ export type PoolConfigured = Typed<
   { readonly pool: string; readonly spec: PoolSpec; readonly source?: SourceObject }
 >;
 export type PoolRetired = Typed<'PoolRetired', { readonly pool: string }>;
-/** One address of each family at most, so that the order of reuse is unique. */
+/** At most one address of each family, so that the order of reuse is unique. */
 export type AddressReserved = Typed<
   'AddressReserved',
   {
@@ -88,7 +88,7 @@ export type AddressQuarantined = Typed<
 >;
 export type QuarantineLifted = Typed<'QuarantineLifted', { readonly address: string; readonly reason: string }>;
 
-/** The history of these addresses stays in the log; `before` of this event leads to it. */
+/** The log keeps the history of these addresses. `before` of this event leads to it. */
 export type ClaimsDropped = Typed<
   'ClaimsDropped',
   {
@@ -97,7 +97,7 @@ export type ClaimsDropped = Typed<
     readonly previous: readonly Seq[];
   }
 >;
-/** The number of previous drops in an event: a reader fetches them in one round of reads. */
+/** The most entries of `previous`, so that a reader fetches all in one round of reads. */
 export const maxPreviousDrops = 64;
 
 export type SegmentSealed = Typed<'SegmentSealed', SealedSegment>;
@@ -138,7 +138,7 @@ export type EventType = Event['type'];
 export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>;
 export type EventData<Type extends EventType> = EventOf<Type>['data'];
 
-/** An event with its number and time: what `evolve` needs. */
+/** An event with its number and time, as `evolve` needs it. */
 export type Sequenced<Kind extends Event = Event> = Kind & {
   readonly seq: Seq;
   /** Milliseconds since 1970; never before the previous event. */

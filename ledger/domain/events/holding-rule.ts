@@ -1,20 +1,19 @@
-/** The rule for events that name an allocation: the attachment holds just that one. */
+/** The rule for events that name an allocation: the attachment must hold that allocation. */
 import { allocationOf, type State } from '../state/state.ts';
 import type { Seq } from '../values/ledger.ts';
 import type { Attachment } from '../values/allocation.ts';
 
-/** An attachment as a verification finding names it. */
+/** Names an attachment in a verification finding. */
 export const formatAttachment = ({ namespace, pod, provider, ordinal }: Attachment): string =>
   `attachment ${provider}/${ordinal} of Pod ${namespace}/${pod}`;
 
-/** An allocation as an event names it. */
 interface NamedAllocation {
   readonly attachment: Attachment;
   readonly alloc: Seq;
   readonly uid: string;
 }
 
-/** How the event breaks the rule; `does` is its verb. Undefined if it is held. */
+/** How the event breaks the rule; undefined if it does not. `does` is the verb of the event. */
 export function brokenHolding(
   state: State,
   { attachment, alloc, uid }: NamedAllocation,

@@ -25,7 +25,7 @@ export const segmentSealed: EventDefinition<'SegmentSealed'> = {
       version: 7,
       adds: 'the size of its files, and whether they have an end state',
       downcast: ({ files: _, ...data }) => data,
-      // An earlier reader folds from the last segment, which always had one
+      // Earlier versions start a replay at the last segment, and expect an end state there.
       isRequiredBy: (data) => !hasEndState(data),
     },
   ],

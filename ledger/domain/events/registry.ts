@@ -2,7 +2,7 @@
  * The registry of events: one definition for each event type. A type without a definition is a
  * compile error.
  *
- * Tables over all event types that are not part of the ledger are typed too: see
+ * Some tables outside the ledger also have a row for each event type. They are listed in
  * docs/where-a-change-goes.md, "Add an event".
  */
 import { addressAllocated, addressReleased, addressTransferred, allocationRefused } from './allocation-events.ts';
@@ -41,28 +41,23 @@ export const eventDefinitions: { readonly [Type in EventType]: EventDefinition<T
   KeyRotated: keyRotated,
 };
 
-/** The names of all types. */
 export const eventTypes = Object.keys(eventDefinitions) as readonly EventType[];
 
-/** Whether this program has a type of that name. */
 export const isEventType = (name: string): boolean => Object.hasOwn(eventDefinitions, name);
 
-/** The definition for an event's type. The registry pairs each type with its definition. */
+/** The cast is safe, because the registry pairs each type with its definition. */
 export const definitionOf = (type: EventType): EventDefinition<EventType> =>
   eventDefinitions[type] as EventDefinition<EventType>;
 
-/** The addresses whose claims an event changes, canonical text. */
 export const addressesOf = (event: Event): readonly string[] => definitionOf(event.type).addressesOf(event.data);
 
-/** The key that an event changes besides its own, those of claims and those of ended Pods. */
 export const otherKeyOf = (event: Sequenced): OtherKey | undefined => definitionOf(event.type).otherKeyOf(event);
 
-/** The rule that an event breaks, given the state before it, as a predicate. */
 export const brokenRule = (state: State, event: Sequenced, version: EventVersion): string | undefined =>
   definitionOf(event.type).brokenRule(state, event, version);
 
 /**
- * Changes the state in place. The undo log can take the change back.
+ * Changes the state in place. The undo log records how to undo the change.
  * @throws Error for an unknown type: an event is never skipped.
  */
 export function evolve(state: State, event: Sequenced, undoLog: UndoLog): void {

@@ -56,7 +56,7 @@ export const poolRetired: EventDefinition<'PoolRetired'> = {
     state.pools.has(pool) ? undefined : `retires pool ${pool}, which is not in force`,
 };
 
-/** Divides a subnet into its pools again, after a change of its pools. */
+/** Divides the addresses of a subnet among its pools again, after a pool changed. */
 function rebuildSpaces(state: State, subnet: string, undoLog: UndoLog): void {
   const configured = state.subnets.get(subnet);
   if (!configured) return;

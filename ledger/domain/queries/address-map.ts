@@ -1,10 +1,9 @@
-/** The address map: every address that is not free, and whether two claims of one address agree. */
+/** The address map: every address that is not free. Also compares two claims of one address. */
 import { parseAddress, familyOf } from '../addresses/address.ts';
 import type { Claim } from '../state/claim.ts';
 import { addressRecord, type AddressRecord } from './queries.ts';
 import type { State } from '../state/state.ts';
 
-/** Whether an address is allocated, bound, reserved or quarantined. */
 const isInUse = (claim: Claim | undefined): claim is Claim =>
   claim !== undefined &&
   (claim.allocation !== undefined ||
@@ -12,13 +11,13 @@ const isInUse = (claim: Claim | undefined): claim is Claim =>
     claim.reservation !== undefined ||
     claim.quarantine !== undefined);
 
-/** Sorted at a time: less than a millisecond. */
+/** The number of addresses that are sorted in one step, which takes less than a millisecond. */
 const runSize = 1_024;
 
 /**
- * The map of one subnet, or of all ('') by name; addresses in numeric order, IPv4 first. The states
- * are those at `now`. An undefined value is the end of a step without an address: a caller can let
- * others run.
+ * Lists the addresses of one subnet, or of all subnets (''), by subnet name, then by number, IPv4
+ * first. The states are those at `now`. Yields undefined after each step, so that the caller can
+ * let other work run.
  */
 export function* addressMap(state: State, subnet: string, now: number): Generator<AddressRecord | undefined> {
   const subnets = subnet === '' ? [...state.claims.keys()].toSorted() : [subnet];
@@ -33,7 +32,7 @@ export function* addressMap(state: State, subnet: string, now: number): Generato
   }
 }
 
-/** Canonical addresses in numeric order, IPv4 first; undefined at the end of a step. */
+/** Yields canonical addresses in numeric order, IPv4 first, and undefined after each step. */
 export function* inNumericOrder(addresses: readonly string[]): Generator<string | undefined> {
   let runs: string[][] = [];
   for (let first = 0; first < addresses.length; first += runSize) {
@@ -69,7 +68,7 @@ function* merge(one: readonly string[], other: readonly string[]): Generator<und
 
 const orderLength = 1 + 128 / 4;
 
-/** A text that sorts as the address: family and value with fixed lengths. */
+/** Returns a text that sorts like the address: family and value with fixed lengths. */
 const orderText = (address: string): string =>
   `${familyOf(address)}${(parseAddress(address)?.value ?? 0n).toString(16).padStart(orderLength - 1, '0')}${address}`;
 

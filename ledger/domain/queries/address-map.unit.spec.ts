@@ -24,7 +24,7 @@ describe('inNumericOrder', () => {
     );
   });
 
-  it('ends a step at least after each 1,024 addresses that it sorts or merges', () => {
+  it('ends a step after at most 1,024 addresses that it sorts or merges', () => {
     const addresses = Array.from({ length: 10_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`).reverse();
     let steps = 0;
     for (const address of inNumericOrder(addresses)) {
@@ -54,7 +54,7 @@ describe('addressMap', () => {
     expect(records[1]).to.include({ address: '172.17.1.144', state: 'allocated' });
   });
 
-  it('reads one claim in a step', () => {
+  it('addressMap reads at most one claim in a step', () => {
     using counter = new VisitCounter();
     const steps = addressMap(state, 'macvlan', 0);
     for (let before = 0; !steps.next().done; before = counter.visits) expect(counter.visits - before).to.be.at.most(3);

@@ -11,7 +11,7 @@ export interface BoundSandbox {
   readonly binding: Binding;
 }
 
-/** A binding's place in the list: its node, allocation and container interface. */
+/** The sort key of a binding: node, allocation and container interface. */
 export interface BindingPlace {
   readonly node: string;
   readonly alloc: Seq;
@@ -24,7 +24,7 @@ export interface BindingPageRequest {
   readonly size: number;
 }
 
-/** A page, and about the number of claims that were read for it. */
+/** A page, and the approximate number of claims that were read for it. */
 export interface BindingPage {
   readonly bindings: BoundSandbox[];
   readonly next: BindingPlace | undefined;
@@ -38,9 +38,9 @@ export const placeOf = ({ binding }: BoundSandbox): BindingPlace => ({
 });
 
 /**
- * One page of the bindings in force on a node ('' for all nodes), by node, allocation and container
- * interface; also of released and of fenced addresses. A binding that exists during all reads is in
- * exactly one page. It takes time with the page.
+ * Reads one page of the bindings in force on a node ('' for all nodes), by node, allocation and
+ * container interface. Bindings of released and fenced addresses are included. A binding that
+ * exists during all reads is in exactly one page. The time depends on the size of the page.
  */
 export function listBindings(state: State, node: string, { after, size }: BindingPageRequest): BindingPage {
   const bindings: BoundSandbox[] = [];
@@ -62,7 +62,7 @@ function* bindingsFrom(state: State, node: string, after: BindingPlace | undefin
   }
 }
 
-/** The two claims of a dual-stack allocation together. */
+/** Joins the two claims of a dual-stack allocation. */
 function* byAllocation(claims: Iterable<BoundClaim>): Generator<readonly BoundClaim[]> {
   let same: BoundClaim[] = [];
   for (const claim of claims) {
@@ -75,7 +75,7 @@ function* byAllocation(claims: Iterable<BoundClaim>): Generator<readonly BoundCl
   if (same.length > 0) yield same;
 }
 
-/** The container interfaces on a node with a binding of one allocation, by name. */
+/** The container interfaces on a node that are bound to one allocation, by name. */
 function sandboxesOf(claims: readonly BoundClaim[], node: string): BoundSandbox[] {
   const found = new Map<string, BoundSandbox>();
   for (const { alloc, name, claim } of claims)

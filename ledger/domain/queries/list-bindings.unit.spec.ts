@@ -10,7 +10,7 @@ const one = allocated('one', '172.17.0.11');
 const two = allocated('two', '172.17.0.12');
 const all = { after: undefined, size: 1_000 };
 
-/** "container/interface subnet addresses" of each. */
+/** Formats each binding as "container/interface subnet addresses". */
 const describeBindings = (events: readonly Event[], node = '', page = all): string[] =>
   listBindings(foldEvents(events), node, page).bindings.map(
     ({ subnet, addresses, binding }) => `${binding.containerId}/${binding.interface} ${subnet} ${addresses.join(',')}`,
@@ -77,7 +77,7 @@ describe('listBindings', () => {
     expect(describeBindings(events, 'node-3')).to.deep.equal([]);
   });
 
-  it('returns the bindings of all nodes by the name of the node', () => {
+  it('returns the bindings of all nodes in the order of node names', () => {
     const events = [
       subnetConfigured(),
       one,

@@ -1,4 +1,4 @@
-/** Queries of a state. Their time depends on the size of the answer, where not noted otherwise. */
+/** Queries of a state. Their time depends on the size of the answer, unless noted otherwise. */
 import { canonicalAddress, type Family, parseAddress, familyOf } from '../addresses/address.ts';
 import type { AddressPool } from '../state/address-pools/address-pool.ts';
 import { type Allocation, type Binding, type Claim, claimKey, type ClaimName } from '../state/claim.ts';
@@ -24,7 +24,7 @@ export interface AddressRecord {
   readonly address: string;
   readonly state: AddressStateName;
   readonly claim: Claim | undefined;
-  /** When a cooling or held address can be allocated. Undefined without a binding timeout. */
+  /** When a cooling or held address becomes free. Undefined without a binding timeout. */
   readonly availableAt: number | undefined;
   /** The pool of the address; '' for none. */
   readonly pool: string;
@@ -50,7 +50,6 @@ export interface Usage extends Counts {
   readonly reservedRange: string;
 }
 
-/** An allocation with its bindings. */
 export const withBindings = (state: State, allocation: Allocation): BoundAllocation => ({
   ...allocation,
   bindings: bindingsOf(state, allocation),
@@ -90,7 +89,7 @@ export function isHost(state: State, subnet: string, address: string): boolean {
   return hosts !== undefined && value >= hosts.first && value <= hosts.last;
 }
 
-/** The pool of an address of a Subnet that is not in force, or is only verified. */
+/** Searches all pools, because a Subnet that is not in force has no spaces. */
 const poolOf = (state: State, subnet: string, address: string): string =>
   [...state.pools.values()].find(({ name, spec }) => spec.subnet === subnet && isInPool(state, name, address))?.name ??
   '';
@@ -115,7 +114,7 @@ function stateOf(
   return availableAt > now ? { state: 'cooldown', availableAt } : { state: 'idle', availableAt: undefined };
 }
 
-/** The free addresses of each pool at `now`. Only its Pods may get them. */
+/** Adds up the free addresses of all pools at `now`. Only a pool's Pods may get them. */
 const countFree = ({ subnet }: ConfiguredSubnet, pools: readonly AddressPool[], now: number): bigint =>
   pools.reduce((sum, pool) => sum + pool.countFree(now, subnet.spec), 0n);
 
@@ -123,7 +122,6 @@ const countFree = ({ subnet }: ConfiguredSubnet, pools: readonly AddressPool[], 
 export const freeOf = (configured: ConfiguredSubnet, now: number): bigint[] =>
   configured.spaces.map(({ pools }) => countFree(configured, pools, now));
 
-/** The number of free addresses of a pool, for each family. */
 export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: number): bigint[] {
   const configured = state.subnets.get(spec.subnet);
   return (configured?.spaces ?? []).map((space) => {
@@ -142,7 +140,7 @@ export const countsOf = ({ spaces }: ConfiguredSubnet): Counts[] =>
 
 /**
  * The usage of a pool for each family of its subnet; none if the subnet is not configured. An
- * excluded address that a Pod holds counts as in use and in the total. It is never available.
+ * excluded address that a Pod holds counts as in use and in the total, but never as available.
  */
 export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage[] =>
   (state.subnets.get(spec.subnet)?.spaces ?? []).map((space) => {
@@ -156,7 +154,7 @@ function poolUsage(pool: AddressPool): Usage {
   return { ...usage, total: usage.total + countAddresses(excluded), inUse: usage.inUse + countAddresses(excluded) };
 }
 
-/** @param excluded in use, and not among the usable. */
+/** @param excluded addresses in use that are not among the usable ones */
 function familyUsage(
   family: Family,
   usable: readonly Interval[],
@@ -201,8 +199,9 @@ export interface ReservationFilter {
 }
 
 /**
- * One page of the reserved addresses after `after`, in the order of their texts ("subnet/address").
- * It takes time with the number of all reservations, and keeps at most two pages of them.
+ * Reads one page of the reserved addresses after `after`, in the order of their texts
+ * ("subnet/address"). Each call reads all reservations, and keeps at most two pages of them in
+ * memory.
  */
 export function listReservations(
   state: State,
@@ -238,9 +237,10 @@ export interface AllocationFilter {
 }
 
 /**
- * A page reads about this many allocations; one with routes counts for each eight. If few match,
- * the page is short, and another follows. A page is read and encoded without a pause. A thousand
- * took 15 ms, and each Attach waited for four of them.
+ * The number of allocations that are read for a page. An allocation with routes counts once more
+ * for each eight routes. If few allocations match, the page is short, and another page follows.
+ * Reading and encoding a page blocks the process: a page of 1,000 took 15 ms, and each Attach
+ * waited for four pages.
  */
 export const maxClaimsPerPage = 250;
 
@@ -251,7 +251,7 @@ export interface AllocationPage {
   readonly read: number;
 }
 
-/** One page of the allocations in force after `afterSeq`, oldest first. */
+/** Reads one page of the allocations in force after `afterSeq`, oldest first. */
 export function listAllocations(
   state: State,
   filter: AllocationFilter,
@@ -268,7 +268,7 @@ export function listAllocations(
   return { allocations, nextAfterSeq: undefined, read };
 }
 
-/** The allocations after `seq`, oldest first, from the smallest group that has all matches. */
+/** The allocations after `seq`, oldest first, from the smallest index that contains all matches. */
 function candidatesFor(state: State, { namespace, pod, node }: AllocationFilter, after: Seq): Iterable<Allocation> {
   if (namespace !== undefined && pod !== undefined)
     return allocationsOfPodName(state, namespace, pod).filter(({ seq }) => seq > after);

@@ -15,7 +15,7 @@ interface CountedPage {
 const nodes = 20;
 const podsPerNode = 200;
 
-/** 4,000 bound Pods: Pod i on node i mod 20, in namespace "team-i" of i mod 40. */
+/** 4,000 bound Pods. Pod i is on node i mod 20, in namespace "team-<i mod 40>". */
 function manyPods(): State {
   const pods = Array.from({ length: nodes * podsPerNode }, (_, index) => index);
   const grants = pods.map((index) => {
@@ -36,7 +36,7 @@ describe('A list costs its page', () => {
     ['folded', folded],
     ['restored', restoreState(snapshotOf(folded))],
   ];
-  /** What a page may read besides its items: one bucket of an index. */
+  /** The claims that a page may read besides its items: one bucket of an index. */
   const surplus = 300;
 
   for (const [kind, state] of states) {

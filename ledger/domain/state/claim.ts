@@ -1,10 +1,10 @@
-/** The claim: the ledger's entry for one address, stored under one key. Decisions need no more. */
+/** The claim: the ledger's entry for one address, with its own etcd key. Decisions read claims. */
 import type { Seq } from '../values/ledger.ts';
 import type { Attachment, Grant } from '../values/allocation.ts';
 
-/** Addresses that one attachment of a Pod holds. Immutable. */
+/** The addresses that one attachment of a Pod holds. Immutable. */
 export interface Allocation extends Grant {
-  /** The event that allocated or transferred it. */
+  /** The event that allocated or transferred the addresses. */
   readonly seq: Seq;
   readonly subnet: string;
   /** The time of that event, milliseconds since 1970. */
@@ -20,17 +20,17 @@ export interface Binding {
   readonly node: string;
   readonly bootId: string;
   readonly at: number;
-  /** The MAC of the allocation; absent for none, and in keys of older versions. */
+  /** The MAC of the allocation. Absent if it has none, and in keys of older versions. */
   readonly mac?: string;
 }
 
-/** Where a container runs: what AddressBound and a Bind command name. */
+/** Where a container runs, as AddressBound and Bind name it. */
 export type ContainerPlace = Pick<Binding, 'containerId' | 'interface' | 'node' | 'bootId'>;
 
 /**
- * Whether a binding continues after a container is bound to the same address. It does not if it is
- * the same container interface, or of an earlier boot of the same node: a node that booted again
- * runs none of its earlier containers.
+ * Whether a binding continues when another container is bound to the same address. It ends if it is
+ * of the same container interface, or of an earlier boot of the same node: no container survives a
+ * boot.
  */
 export const continuesAfterBind = (binding: Binding, bound: ContainerPlace): boolean =>
   !(binding.containerId === bound.containerId && binding.interface === bound.interface) &&
@@ -43,22 +43,22 @@ export interface LastRelease {
   readonly uid: string;
   /** "namespace/name"; absent in keys of older versions. */
   readonly pod?: string;
-  /** The MAC that was released with it; absent for none, and in keys of older versions. */
+  /** The MAC that was released with the address. Absent for none, and in keys of older versions. */
   readonly mac?: string;
 }
 
-/** The address is kept for one owner, with or without a Pod. */
+/** Keeps the address for one owner, with or without a Pod. */
 export interface Reservation {
   /** The owner: "pod/<namespace>/<pod>/<provider>", or any text that a request names. */
   readonly reservedFor: string;
   readonly reason: string;
-  /** The MAC that is reserved with it; '' for none. */
+  /** The MAC that is reserved with the address; '' for none. */
   readonly mac: string;
   readonly seq: Seq;
   readonly at: number;
 }
 
-/** The address is out of use, because a foreign host answers on it. */
+/** Takes the address out of use, because a foreign host answers on it. */
 export interface Quarantine {
   readonly seenMac: string;
   readonly seenAt: string;
@@ -73,7 +73,6 @@ export interface ClaimName {
   readonly address: string;
 }
 
-/** The name of a claim as a key in maps and sets. */
 export const claimKey = ({ subnet, address }: ClaimName): string => `${subnet}/${address}`;
 
 export interface Claim {
@@ -86,9 +85,9 @@ export interface Claim {
    * same address may have a holder.
    */
   readonly networks: readonly string[];
-  /** Absent after release. Both addresses of a dual-stack allocation have the same one. */
+  /** The current allocation; absent after release. Both addresses of a dual-stack one share it. */
   readonly allocation?: Allocation;
-  /** The bindings, which outlive a release: a container may still answer on the address. */
+  /** The bindings. They outlive a release, because a container may still answer on the address. */
   readonly bindings: readonly Binding[];
   readonly released?: LastRelease;
   /** The reservation, which outlives a release. */
@@ -106,7 +105,7 @@ export interface Claim {
  */
 export type Standing = 'taken' | 'quarantined' | 'reserved' | 'held' | 'idle';
 
-/** What a claim decides about its address, and when it was last changed. */
+/** Where a claim places its address in the order of reuse, and when the claim was last changed. */
 export interface Placement {
   readonly standing: Standing;
   readonly lastAt: number;
@@ -115,9 +114,9 @@ export interface Placement {
 export const placementOf = (claim: Claim): Placement => ({ standing: standingOf(claim), lastAt: claim.lastAt });
 
 /**
- * The order of reuse: the address whose claim was changed first is allocated first. If an event
- * leaves several addresses idle, it does so in the order of their text. A writer, a restore of the
- * keys and the drop of idle claims follow it. A writer may append to its lists without a
+ * The order of reuse: the address whose claim was changed first is allocated first. Addresses that
+ * one event leaves idle follow in the order of their texts. The writer, a restore from the keys and
+ * the drop of idle claims all use this order. The writer may append to its lists without a
  * comparison, because the event that it applies is the newest. Review notes: docs/invariants.md,
  * "The order of reuse exists once".
  */
@@ -126,12 +125,12 @@ export const compareReuse = (
   b: { readonly address: string; readonly last: Seq },
 ): number => a.last - b.last || (a.address < b.address ? -1 : 1);
 
-/** The states, from weak to strong. */
+/** The standings, from weak to strong. */
 const strength: readonly Standing[] = ['idle', 'held', 'reserved', 'quarantined', 'taken'];
 
 /**
- * Combines the claims of several Subnets at one address of a network: the strongest standing, with
- * the last event of all. Undefined for no claim.
+ * Combines the claims of several Subnets at one address of a network into the strongest standing
+ * and the last event of all. Undefined without claims.
  */
 export function combineClaims(claims: readonly Claim[]): Claim | undefined {
   const [first, ...others] = claims;
@@ -142,10 +141,9 @@ export function combineClaims(claims: readonly Claim[]): Claim | undefined {
   return { ...strongest, last: latest.last, lastAt: latest.lastAt };
 }
 
-/** The key of a container interface, by which its claims are found. */
+/** The key by which the claims of a container interface are found. */
 export const sandboxKey = (containerId: string, interfaceName: string): string => `${containerId}/${interfaceName}`;
 
-/** The container interfaces with a binding, each once. */
 export function sandboxKeysOf({ bindings }: Claim): readonly string[] {
   const keys = bindings.map(({ containerId, interface: name }) => sandboxKey(containerId, name));
   return keys.length < 2 ? keys : [...new Set(keys)];
@@ -162,7 +160,7 @@ export function formerMacKeysOf({ networks, allocation, bindings, released, quar
   return [...macs].flatMap((mac) => networks.map((network) => `${network}/${mac}`));
 }
 
-/** The MAC of the last Pod of an address without a holder, as "network/mac". */
+/** The MAC of the last Pod that held an address which now has no holder, as "network/mac". */
 export const releasedMacKeysOf = ({ networks, allocation, released }: Claim): readonly string[] =>
   allocation || !released?.mac ? [] : networks.map((network) => `${network}/${released.mac}`);
 

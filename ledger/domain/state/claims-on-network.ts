@@ -7,7 +7,7 @@ import { networkOf } from './network.ts';
 import { claimOf, type State } from './state.ts';
 import type { Subnet } from './subnet.ts';
 
-/** Another Subnet's claim of an address. */
+/** The claim of another Subnet at an address. */
 export interface OtherClaim {
   readonly subnet: string;
   readonly claim: Claim;
@@ -23,7 +23,7 @@ export function otherClaims(state: State, network: string, address: string, subn
   });
 }
 
-/** The claim that decides about an address: its own and the network's others, combined. */
+/** The claims that decide about an address, combined: its own, and others on its network. */
 export function effectiveClaim(
   state: State,
   { name, network }: Pick<Subnet, 'name' | 'network'>,
@@ -34,14 +34,14 @@ export function effectiveClaim(
   return others.length === 0 ? own : combineClaims(own ? [own, ...others] : others);
 }
 
-/** An address that two Pods hold on one network, through two Subnets. */
+/** An address that two Pods hold on one network through two Subnets. */
 export interface DoubleAllocation {
   readonly network: string;
   readonly address: string;
   readonly holders: readonly [Allocation, Allocation];
 }
 
-/** Every address with two holders, which come from an edit in etcd, or an early version. */
+/** Finds every address with two holders. Only an edit in etcd or an early version produces them. */
 export function findDoubleAllocations(state: State): DoubleAllocation[] {
   const shared = [...state.networks].filter(([, subnets]) => subnets.size > 1);
   return shared.flatMap(([network, subnets]) => {

@@ -1,11 +1,10 @@
 /**
- * What the rules need of the maps that hold claims and allocations. A state for decisions holds
- * them as bytes (`compact/`), a state that only verifies or replays holds objects.
+ * The maps of claims and allocations, as the rules read them. A state for decisions stores the
+ * values as bytes (`compact/`). A state that only verifies or replays stores objects.
  */
 import type { Seq } from '../values/ledger.ts';
 import { type Allocation, type Claim, type ClaimName, type Placement, placementOf } from './claim.ts';
 
-/** A map by text. */
 export interface Table<Value> {
   readonly size: number;
   get(key: string): Value | undefined;
@@ -18,13 +17,13 @@ export interface Table<Value> {
 export interface ClaimMap extends Table<Claim>, Iterable<[string, Claim]> {
   keys(): Iterable<string>;
   values(): Iterable<Claim>;
-  /** Adds the claim of a new address, which the next commands are not likely to read. */
+  /** Adds the claim of a new address without caching it: the next commands rarely read it. */
   restore(address: string, claim: Claim): void;
-  /** Faster than the claims. */
+  /** Yields what the order of allocation depends on. Faster than decoding the claims. */
   outlines(): Iterable<ClaimOutline>;
 }
 
-/** What decides whether, and in which order, an address is allocated. */
+/** What decides whether and in which order an address is allocated. */
 export interface ClaimOutline extends Placement {
   readonly address: string;
   readonly last: Seq;
@@ -36,47 +35,45 @@ export const outlineOf = (address: string, claim: Claim): ClaimOutline => ({
   ...placementOf(claim),
 });
 
-/** Allocations by a key that follows from each of them, and that several can have. */
+/** Allocations by a key that is computed from each. Several allocations can have the same key. */
 export type AllocationMap = Table<readonly Allocation[]>;
 
 /** Allocations that can be read page by page: all, those of a node, or those of a namespace. */
 export interface AllocationPages {
-  /** The allocations of a group after this event, oldest first, in the time of their number. */
+  /** The allocations of a group after this event, oldest first. Takes time with their number. */
   after(seq: Seq, group?: string): Iterable<Allocation>;
-  /** About the number of allocations in a group; for a choice between groups. */
+  /** The approximate number of allocations in a group, for choosing the smallest group. */
   estimatedSize(group: string): number;
 }
 
-/** The names of the groups. */
 export const groupOf = {
   all: '',
   node: (node: string): string => `node ${node}`,
   namespace: (namespace: string): string => `namespace ${namespace}`,
 } as const;
 
-/** The groups of an allocation. */
 export const groupsOf = ({ node, attachment }: Allocation): readonly string[] => [
   groupOf.all,
   groupOf.node(node),
   groupOf.namespace(attachment.namespace),
 ];
 
-/** The claims with bindings, by node. Released addresses are among them. */
+/** The claims with bindings, by node. Claims of released addresses are included. */
 export interface BindingPages {
-  /** The nodes with a binding, by name, from this one on. */
+  /** Yields the nodes that have a binding from `node` on, sorted by name. */
   nodesFrom(node: string): Iterable<string>;
-  /** The claims bound on a node whose allocation is after this, each allocation once. */
+  /** The claims bound on a node, by allocation, for allocations after `seq`. Each comes once. */
   after(seq: Seq, node: string): Iterable<BoundClaim>;
 }
 
-/** A claim with a binding of this allocation. */
+/** A claim that has a binding of the allocation `alloc`. */
 export interface BoundClaim {
   readonly alloc: Seq;
   readonly name: ClaimName;
   readonly claim: Claim;
 }
 
-/** The allocations bound on each node in a claim, each once. */
+/** The allocations that a claim's bindings name, for each node, without duplicates. */
 export function boundAllocations({ bindings }: Pick<Claim, 'bindings'>): ReadonlyMap<string, readonly Seq[]> {
   const byNode = new Map<string, Seq[]>();
   for (const { node, alloc } of bindings) {
@@ -87,12 +84,11 @@ export function boundAllocations({ bindings }: Pick<Claim, 'bindings'>): Readonl
   return byNode;
 }
 
-/** What can be looked up by a text. It changes with the claims. */
+/** A read-only map that follows the claims. */
 export interface Lookup<Value> {
   get(key: string): Value | undefined;
 }
 
-/** Claims as objects. */
 export class ClaimObjects extends Map<string, Claim> implements ClaimMap {
   restore(address: string, claim: Claim): void {
     this.set(address, claim);
@@ -103,7 +99,6 @@ export class ClaimObjects extends Map<string, Claim> implements ClaimMap {
   }
 }
 
-/** Allocations as objects. */
 export class AllocationObjects extends Map<string, readonly Allocation[]> implements AllocationMap, AllocationPages {
   after(after: Seq, group: string = groupOf.all): Iterable<Allocation> {
     return [...this.values()]

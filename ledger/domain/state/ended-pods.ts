@@ -1,46 +1,45 @@
 /**
- * The Pods that have ended, so that a late request of one of them gets no address: the last 262,144
- * of the ledger, each as 64 bits of the SHA-256 of its name and uid. Two Pods with the same bits
- * are as unlikely as a refusal by mistake once in 10^13 requests.
+ * The Pods that have ended, so that a late request of such a Pod gets no address. The set holds the
+ * last 262,144 ended Pods, each as 64 bits of the SHA-256 of its name and uid. Equal bits of two
+ * Pods wrongly refuse about one request in 10^13.
  *
- * They are stored in chunks, in the order of their ends. Each chunk is one key in etcd, and only
- * the last one changes. A new chunk replaces the oldest one when there are too many.
+ * The set is stored in chunks, in the order in which the Pods ended. Each chunk is one key in etcd,
+ * and only the last chunk changes. When there are too many chunks, a new chunk replaces the oldest.
  */
 import { enlarged, grownCapacity } from '../compact/slots.ts';
 import { SlotIndex } from '../compact/slot-index.ts';
 import { stableHash } from '../../../lib/text-hash.ts';
 import type { Undo } from './undo-log.ts';
 
-/** The Pods of a chunk: a transaction changes at most two chunks and removes at most one. */
+/** The Pods in a chunk. A transaction changes at most two chunks, and removes at most one. */
 export const endedPerChunk = 64;
 export const maxEndedChunks = 4_096;
 const initialCapacity = 64;
 
-/** A part of the ended Pods, oldest first. */
 export interface EndedChunk {
   /** Counts the chunks of the ledger, from 0. */
   readonly index: number;
-  /** The ids that `endedPodId` returns: `endedPerChunk`, fewer in the last chunk only. */
+  /** The ids that `endedPodId` returns: `endedPerChunk`, or fewer in the last chunk. */
   readonly pods: readonly string[];
 }
 
-/** A Pod uid as it is recorded: 16 hexadecimal digits. */
+/** Identifies a Pod uid in the set: 16 hexadecimal digits. */
 export const endedPodId = (namespace: string, pod: string, uid: string): string =>
   stableHash(`${namespace}/${pod} ${uid}`).slice(0, 16);
 
 export class EndedPods {
   readonly #maxChunks: number;
-  /** The ids of the last chunks, two numbers each. The id with number n is at n % maxSize. */
+  /** The ids of the kept chunks, two numbers each. The id with number n is at n % maxSize. */
   #ids = new Int32Array(2 * initialCapacity);
   readonly #byId = new SlotIndex();
   #end = 0;
 
-  /** @param maxChunks how many chunks are kept: a new one replaces the oldest */
+  /** @param maxChunks the number of chunks that are kept */
   constructor(maxChunks = maxEndedChunks) {
     this.#maxChunks = maxChunks;
   }
 
-  /** The number of Pods that were ever added, also of forgotten ones. */
+  /** The number of Pods that were ever added, including forgotten Pods. */
   get end(): number {
     return this.#end;
   }
@@ -50,7 +49,7 @@ export class EndedPods {
     return this.#byId.find(low, (slot) => this.#ids[2 * slot] === high && this.#ids[2 * slot + 1] === low) >= 0;
   }
 
-  /** Adds a Pod. @returns a function that undoes it; undefined for a recorded Pod */
+  /** Adds a Pod. Returns a function that undoes it; undefined if the Pod is in the set. */
   add(id: string): Undo | undefined {
     if (this.has(id)) return undefined;
     const isNewChunk = this.#end % endedPerChunk === 0;
@@ -64,7 +63,7 @@ export class EndedPods {
     };
   }
 
-  /** The recorded chunks, oldest first. */
+  /** Yields the kept chunks, oldest first. */
   *chunks(): Generator<EndedChunk> {
     const count = Math.ceil(this.#end / endedPerChunk);
     for (let index = Math.max(0, count - this.#maxChunks); index < count; index++)
@@ -80,7 +79,7 @@ export class EndedPods {
     return Array.from({ length: last - first }, (_, at) => this.#idIn((first + at) % this.#maxSize));
   }
 
-  /** The indexes of the chunks that changed or were forgotten since `end` had that value. */
+  /** The indexes of the chunks that changed or were forgotten since the set had this `end`. */
   changedSince(end: number): number[] {
     if (end === this.#end) return [];
     const [first, last] = [Math.floor(end / endedPerChunk), Math.ceil(this.#end / endedPerChunk)];
@@ -92,7 +91,7 @@ export class EndedPods {
     return [...changed, ...forgotten];
   }
 
-  /** Adds all chunks of a snapshot to an empty set. */
+  /** Fills an empty set with the chunks of a snapshot. */
   restore(chunks: readonly EndedChunk[]): void {
     this.#end = (chunks[0]?.index ?? 0) * endedPerChunk;
     for (const { pods } of chunks)
@@ -106,7 +105,7 @@ export class EndedPods {
     return this.#maxChunks * endedPerChunk;
   }
 
-  /** Forgets the chunk whose place the next one takes. @returns its Pods. */
+  /** Forgets the chunk whose place the next chunk takes. Returns its Pods. */
   #forgetOldest(): readonly string[] {
     return Array.from({ length: endedPerChunk }, (_, at) => {
       const slot = (this.#end + at) % this.#maxSize;
@@ -136,7 +135,7 @@ export class EndedPods {
 
 const hexOf = (half: number): string => (half >>> 0).toString(16).padStart(8, '0');
 
-/** The halves of an id, as numbers of 32 bits with a sign. */
+/** Splits an id into two signed 32-bit numbers. */
 const numbersOf = (id: string): [high: number, low: number] => [
   Number.parseInt(id.slice(0, 8), 16) | 0,
   Number.parseInt(id.slice(8), 16) | 0,

@@ -6,14 +6,14 @@ import type { Undo } from './undo-log.ts';
 const maxChunks = 3;
 const idOf = (number: number): string => endedPodId('default', 'web-0', String(number));
 
-/** Pods by number; often one that was added before. */
+/** Numbers of Pods. Small numbers are frequent, so that Pods repeat. */
 const anyPods = fc.array(fc.oneof(fc.nat(400), fc.nat(40)), {
   minLength: 1,
   maxLength: 6 * endedPerChunk,
   size: 'max',
 });
 
-/** The set as a list. */
+/** The expected behaviour, as a list. */
 class Model {
   readonly all: string[] = [];
 
@@ -30,7 +30,7 @@ class Model {
 const podsOf = (ended: EndedPods): string[] => [...ended.chunks()].flatMap(({ pods }) => pods);
 
 describe('EndedPods', () => {
-  it('keeps the Pods of the last chunks, each once, as a list does', () => {
+  it('EndedPods keeps the Pods of the last chunks without duplicates', () => {
     fc.assert(
       fc.property(anyPods, (numbers) => {
         const [ended, model] = [new EndedPods(maxChunks), new Model()];
@@ -45,7 +45,7 @@ describe('EndedPods', () => {
     );
   });
 
-  it('takes back what was added, also when that forgot a chunk', () => {
+  it('an undo removes an added Pod, and restores a chunk that the addition made forget', () => {
     fc.assert(
       fc.property(anyPods, anyPods, (first, second) => {
         const ended = new EndedPods(maxChunks);
@@ -60,7 +60,7 @@ describe('EndedPods', () => {
     );
   });
 
-  it('is the same after a restore from the keys that each change writes', () => {
+  it('EndedPods is the same after a restore from the keys that each change writes', () => {
     fc.assert(
       fc.property(fc.array(anyPods, { maxLength: 4 }), (batches) => {
         const ended = new EndedPods(maxChunks);

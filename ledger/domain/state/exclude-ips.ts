@@ -3,10 +3,9 @@ import { type Family, formatAddress, parseAddress } from '../addresses/address.t
 import { proposeForm } from '../addresses/address-form.ts';
 import { type Interval, union } from '../addresses/interval.ts';
 
-/** An interval of one family. */
 export type FamilyInterval = Interval & { readonly family: Family };
 
-/** Parses excludes, and adds problems. An exclude outside the CIDR has no effect. */
+/** Parses excludes, and adds their faults to `problems`. Excludes outside the CIDR are ignored. */
 export function readExcludes(texts: readonly string[], problems: string[]): FamilyInterval[] {
   const intervals: FamilyInterval[] = [];
   for (const text of texts) {
@@ -22,7 +21,7 @@ export function readExcludes(texts: readonly string[], problems: string[]): Fami
   return intervals;
 }
 
-/** The same addresses in normal form: merged, canonical, in the order of the texts. */
+/** Formats excludes in normal form: merged, canonical, in the order of the texts. */
 export function formatExcludes(intervals: readonly FamilyInterval[]): string[] {
   const texts = ([4, 6] as const).flatMap((family) =>
     union(intervals.filter((interval) => interval.family === family)).map(({ first, last }) => {

@@ -13,7 +13,7 @@ import { poolIntervals } from './pool.ts';
 import { type ConfiguredSubnet, isOfAttachment, macKeyOf, podKeyOf, type State } from './state.ts';
 import type { Subnet } from './subnet.ts';
 
-/** Puts a subnet in force, with spaces from the pools and the claims on its network. */
+/** Puts a subnet in force. Builds its spaces from the pools and the claims on its network. */
 export function indexSubnet(state: State, configured: Omit<ConfiguredSubnet, 'spaces'>, undoLog: UndoLog): void {
   const { subnet } = configured;
   const { name, network } = subnet;
@@ -31,13 +31,13 @@ function buildSpaces(state: State, subnet: Subnet): AddressSpace[] {
     const ranges = pools.map(({ name: pool, spec }) => ({ pool, ranges: poolIntervals(spec, subnetFamily.family) }));
     return new AddressSpace(subnetFamily, ranges);
   });
-  // The new spaces are taken back together, so they need no undo of each move.
+  // An undo removes the new spaces as a whole, so the moves inside them are not recorded.
   for (const outline of outlinesFor(state, subnet))
     spaceOf({ spaces }, outline.address)?.place(outline.address, outline);
   return spaces;
 }
 
-/** Takes a subnet out of force; its claims stay. */
+/** Takes a subnet out of force. Its claims stay. */
 export function unindexSubnet(state: State, name: string, undoLog: UndoLog): void {
   const known = state.subnets.get(name);
   if (known) unindexHome(state, known.subnet, undoLog);
@@ -49,10 +49,10 @@ function unindexHome(state: State, { name, network }: Subnet, undoLog: UndoLog):
   setOrDelete(state.homeSubnets, network, rest, undoLog);
 }
 
-/** What the claims decide about the addresses of a subnet, in the order of reuse. */
+/** The standings that the claims give to the addresses of a subnet, in the order of reuse. */
 function outlinesFor(state: State, subnet: Subnet): ClaimOutline[] {
   const own = [...(state.claims.get(subnet.name)?.outlines() ?? [])];
-  // Usually the network has no other subnet's claims.
+  // The common case: no other subnet has claims on the network.
   const combined = new Map<string, ClaimOutline>();
   for (const name of state.networks.get(subnet.network)?.keys() ?? [])
     if (name !== subnet.name)
@@ -63,7 +63,7 @@ function outlinesFor(state: State, subnet: Subnet): ClaimOutline[] {
   return outlines.sort(compareReuse);
 }
 
-/** Replaces a claim, in every index. */
+/** Replaces a claim in every index. */
 export function putClaim(state: State, name: ClaimName, claim: Claim, undoLog: UndoLog): void {
   let claims = state.claims.get(name.subnet);
   if (!claims) undoLog.setKey(state.claims, name.subnet, (claims = state.newClaims(name.subnet)));
@@ -92,7 +92,7 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, undoLog: U
     indexReservation(state, name, { before, after: claim }, undoLog);
 }
 
-/** Puts a claim before any subnet is in force. Cannot be undone. */
+/** Adds a claim before any subnet is in force. Cannot be undone. */
 export function addClaim(state: State, name: ClaimName, claim: Claim): void {
   let claims = state.claims.get(name.subnet);
   if (!claims) state.claims.set(name.subnet, (claims = state.newClaims(name.subnet)));
@@ -102,7 +102,7 @@ export function addClaim(state: State, name: ClaimName, claim: Claim): void {
   if (claim.reservation) indexReservation(state, name, { before: undefined, after: claim }, permanent);
 }
 
-/** The subnet of a claim if its network has no other subnet, which is almost always so. */
+/** The subnet of a claim if its network has no other subnet: the common case. */
 function soleSubnet(
   state: State,
   subnet: string,
@@ -118,14 +118,14 @@ function soleSubnet(
     : undefined;
 }
 
-/** The subnets in force that a claim affects: its own, and those whose network it is on. */
+/** The subnets in force that a claim affects: its own, and those whose network the claim is on. */
 function subnetsAffected(state: State, name: ClaimName, networks: readonly string[]): Affected[] {
   const own = state.subnets.get(name.subnet);
   const others = homesOf(state, name, networks);
   return own ? [affectedBy(state, own, name.address), ...others] : others;
 }
 
-/** The other subnets in force whose own network is one of these. */
+/** The other subnets in force whose own network is one of `networks`. */
 const homesOf = (state: State, { subnet, address }: ClaimName, networks: readonly string[]): Affected[] =>
   networks
     .flatMap((network) => state.homeSubnets.get(network) ?? [])
@@ -148,7 +148,7 @@ interface Affected {
   readonly known: Claim | undefined;
 }
 
-/** Moves an address after its claim left a network: other, perhaps older claims decide now. */
+/** Moves an address after its claim left a network: other, perhaps older, claims now decide. */
 function placeAgain(state: State, address: string, { configured, known }: Affected, undoLog: UndoLog): void {
   const { subnet } = configured;
   const space = spaceOf(configured, address);
@@ -184,7 +184,7 @@ function countClaims(state: State, { network, subnet, change }: ClaimCountChange
   if (counts.size === 0) undoLog.deleteKey(state.networks, network);
 }
 
-/** Deletes a claim from every index. Its address is like one that was never used. */
+/** Deletes a claim from every index. Its address is then like an address that was never used. */
 export function removeClaim(state: State, name: ClaimName, undoLog: UndoLog): void {
   const claims = state.claims.get(name.subnet);
   const before = claims?.get(name.address);
@@ -200,7 +200,7 @@ export function removeClaim(state: State, name: ClaimName, undoLog: UndoLog): vo
   indexReservation(state, name, { before, after: undefined }, undoLog);
 }
 
-/** Makes an allocation the one that its attachment holds. Does not change its claims. */
+/** Records that an attachment holds an allocation. Does not change its claims. */
 export function indexAllocation(state: State, allocation: Allocation, undoLog: UndoLog): void {
   const { attachment } = allocation;
   const key = podKeyOf(allocation);

@@ -1,15 +1,14 @@
-/** Counts the addresses of a subnet that Pods of each namespace hold, with each claim. */
+/** Counts the addresses that the Pods of each namespace hold in each subnet. */
 import type { Claim, ClaimName } from './claim.ts';
 import type { UndoLog } from './undo-log.ts';
 import type { State } from './state.ts';
 
 const countKey = (subnet: string, namespace: string): string => `${subnet}/${namespace}`;
 
-/** The number of addresses of a subnet that Pods of a namespace hold, of both families. */
 export const countHeldByNamespace = ({ namespaceCounts }: State, subnet: string, namespace: string): number =>
   namespaceCounts.get(countKey(subnet, namespace)) ?? 0;
 
-/** Updates the counts after a claim changed. The undo log can take it back. */
+/** Updates the counts after a claim changed. The undo log records how to undo it. */
 export function updateNamespaceCounts(
   state: State,
   { subnet }: ClaimName,

@@ -17,7 +17,7 @@ import { initialState, type State } from './state.ts';
 const cooldownMs = 60_000;
 const bindingTimeoutMs = 3_600_000;
 const anyPod = fc.constantFrom('a', 'b', 'c', 'd');
-/** Generations of a name: requests of earlier ones are late. */
+/** Uids of successive Pods of one name. Requests with earlier uids are late. */
 const anyUid = fc.constantFrom('1', '2', '3', '4', '5', '6');
 const anyMac = fc.constantFrom('02:00:00:00:00:01', '02:00:00:00:00:02', '02:00:00:00:00:03');
 const anySubnet = fc.constantFrom('lan', 'lan2', 'overlay', 'overlay2');
@@ -76,7 +76,7 @@ const anyApply = fc
     const spec = { cidrBlock, gateway: '', excludeIps: [], provider, protocol: '', cooldownMs, bindingTimeoutMs };
     return { type: 'ApplySubnet', name, spec };
   });
-/** A request that was made some events ago, or one without a position. */
+/** A request whose position is some events old, or absent. */
 type LateRequest = Extract<Untimed, { type: 'Allocate' }> & { readonly lag: number | undefined };
 const anyLateRequest = fc
   .tuple(anyAllocate, fc.constantFrom(undefined, 0, 0, 1, 3, 10))
@@ -121,16 +121,13 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
       }),
   },
 );
-/**
- * The clock of the next writer, compared with the real time. The time of the ledger never goes
- * back.
- */
+/** A new writer whose clock differs from the real time. Ledger time never goes back. */
 interface Restart {
   readonly skewMs: number;
 }
 type Step = Untimed | Restart | [index: number, command: CommandAbout];
 /**
- * Commands, commands about an allocation by its index, and restarts from the keys, each with the
+ * Commands, commands about an allocation (by its index), and restarts from the keys. Each has the
  * milliseconds that pass before it.
  */
 const anyHistory = fc.array(
@@ -144,12 +141,12 @@ const anyHistory = fc.array(
   ),
   { minLength: 20, maxLength: 80, size: 'max' },
 );
-/** A little less than the mean. */
+/** A little less than the mean number of commands in a history. */
 const commandsPerHistory = 40;
 /** `make domain-histories` sets a million. */
 const commands = Number(process.env['HISTORY_COMMANDS'] ?? 5_000);
 
-/** The command of a step; undefined if it is about an allocation and there is none. */
+/** The command of a step; undefined if the step needs an allocation and none exists. */
 function commandOf(state: State, step: Exclude<Step, Restart>, seq: number): Untimed | undefined {
   if (!Array.isArray(step)) {
     if (!('lag' in step)) return step;
@@ -164,7 +161,7 @@ function commandOf(state: State, step: Exclude<Step, Restart>, seq: number): Unt
 describe(`Random histories of ${commands} commands: generations of names, late requests, MACs, reservations, restarts, clocks, and Subnets that change`, function () {
   this.timeout(commands * 100);
 
-  it('give no address or MAC of a network to two Pods, or while a container of another Pod may use it or it is reserved for another owner, and nothing to an ended or an earlier Pod', () => {
+  it('allocate no address or MAC of a network to two Pods, or that another Pod may use or has reserved, and nothing to an ended or earlier Pod', () => {
     fc.assert(
       fc.property(anyHistory, fc.constantFrom(bindingTimeoutMs, noBindingTimeoutMs), (history, timeoutMs) => {
         let state: State = initialState();
@@ -198,7 +195,7 @@ describe(`Random histories of ${commands} commands: generations of names, late r
     );
   });
 
-  it('can be checked by findDoubleAllocations, which finds two Pods that hold an address of one network', () => {
+  it('findDoubleAllocations finds two Pods that hold one address of a network', () => {
     const state = initialState();
     const [lan, overlay] = ['lan', 'overlay'].map((name) => networkSubnet(name)) as [Event, Event];
     const held = (pod: string, subnet: string) =>
@@ -219,13 +216,13 @@ describe(`Random histories of ${commands} commands: generations of names, late r
   });
 });
 
-/** It is refused. A Pod that has ended, and still holds another NIC's address, gets that answer. */
+/** Whether a request changes nothing. An ended Pod with another NIC's address is refused. */
 const changesNothing = (decision: Decision): boolean =>
   decision.kind === 'refused'
     ? ['POD_SUPERSEDED', 'REQUEST_OUTDATED'].includes(decision.refusal.code)
     : decision.events.length === 0;
 
-/** The Subnets of a history have a binding timeout, or all of them have none. */
+/** Sets a binding timeout: all Subnets of a history have the same. */
 const withTimeout = (command: Untimed, timeoutMs: number): Untimed =>
   command.type === 'ApplySubnet' ? { ...command, spec: { ...command.spec, bindingTimeoutMs: timeoutMs } } : command;
 

@@ -5,7 +5,7 @@ import { networkOf } from './network.ts';
 import { claimOf } from './state.ts';
 
 describe('The networks of an address', () => {
-  it('are those of its Subnet and of its holder, and not those of an earlier holder', () => {
+  it('the networks of an address are those of its Subnet and its present holder, not of an earlier holder', () => {
     const elsewhere = allocated('one', '172.17.0.11', { provider: 'other.default' });
     const history = [subnetConfigured(), elsewhere, released(elsewhere, 2)];
     const networksAfter = (events: Parameters<typeof foldEvents>[0]) =>

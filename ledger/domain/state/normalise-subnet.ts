@@ -17,7 +17,7 @@ import type { SubnetSpec } from '../values/configuration.ts';
 import { formatExcludes, hasUpperCaseIpv6, readExcludes } from './exclude-ips.ts';
 import { hostsOf, type Subnet, subnetFromSpec } from './subnet.ts';
 
-/** Validates and normalises a configuration; `problems` has everything that is wrong with it. */
+/** Validates and normalises a configuration. `problems` lists everything that is wrong with it. */
 export function normaliseSubnet(name: string, requested: RequestedSubnet): Subnet | { readonly problems: string[] } {
   const problems: string[] = [];
   const cidrs = readCidrs(name, requested, problems);
@@ -35,8 +35,8 @@ export function normaliseSubnet(name: string, requested: RequestedSubnet): Subne
 }
 
 /**
- * A configuration in normal form: canonical texts, IPv4 first, defaults filled in, each gateway
- * excluded. Does not validate: text that cannot be parsed is left out.
+ * Returns a configuration in normal form: canonical texts, IPv4 first, defaults filled in, each
+ * gateway excluded. Does not validate: text that cannot be parsed is left out.
  */
 export function formatSubnet(requested: RequestedSubnet): SubnetSpec {
   const cidrs = listed(requested.cidrBlock)
@@ -108,7 +108,7 @@ function readCidrs(name: string, { cidrBlock, gateway }: RequestedSubnet, proble
   return cidrs.toSorted((a, b) => a.family - b.family);
 }
 
-/** The last IPv6 address may be a gateway, and is never allocated: there is no broadcast. */
+/** IPv6 has no broadcast: the last address may be a gateway, but is never allocated. */
 function checkGateways({ gateway, cidrBlock }: RequestedSubnet, cidrs: readonly Cidr[], problems: string[]): void {
   if (gateway.trim() === '') return;
   refuseUpperCase(`subnet gateway ${gateway}`, gateway, problems);

@@ -60,7 +60,7 @@ describe('The usable addresses of a Subnet', () => {
     expect(usable({ excludeIps: ['10.0.0.1..10.0.0.10'] })).to.deep.equal(['10.0.0.11-10.0.0.254']);
   });
 
-  it('are both addresses of a /31 without the gateway', () => {
+  it('the usable addresses of a /31 are its two addresses without the gateway', () => {
     expect(usable({ cidrBlock: '10.0.0.0/31' })).to.deep.equal(['10.0.0.1']);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Pools: named parts of a subnet. Validates and normalises their configuration. A new pool is
- * inside its subnet. Addresses that a changed subnet leaves out or excludes are never allocated
- * dynamically, as with Kube-OVN's IPPool.
+ * Pools: named parts of a subnet. Validates and normalises their configuration. A new pool must be
+ * inside its subnet. If the subnet changes later, addresses that it leaves out or excludes are
+ * never allocated dynamically, as with Kube-OVN's IPPool.
  */
 import {
   type Address,
@@ -24,7 +24,7 @@ export interface ConfiguredPool {
   readonly source?: SourceObject;
 }
 
-/** Whether a pool has an address (canonical text). Pool '' has all, an unknown pool none. */
+/** Whether a pool has a canonical address. Pool '' has all addresses, an unknown pool none. */
 export function isInPool(
   { pools }: { readonly pools: ReadonlyMap<string, ConfiguredPool> },
   pool: string,
@@ -36,7 +36,7 @@ export function isInPool(
   return contains(poolIntervals(spec, family), value);
 }
 
-/** Validates and normalises a configuration; `problems` has everything that is wrong with it. */
+/** Validates and normalises a configuration. `problems` lists everything that is wrong with it. */
 export function normalisePool(name: string, requested: RequestedPool): PoolSpec | { readonly problems: string[] } {
   const problems: string[] = [];
   const intervals = requested.ips.flatMap((text) => {
@@ -57,7 +57,7 @@ export function normalisePool(name: string, requested: RequestedPool): PoolSpec 
   return { subnet: requested.subnet, ips, namespaces: [...new Set(requested.namespaces)].toSorted() };
 }
 
-/** A pool's addresses of one family; sorted, disjoint. */
+/** The addresses of one family of a pool; sorted, disjoint. */
 export function poolIntervals({ ips }: PoolSpec, family: Family): Interval[] {
   const intervals = ips.map((text) => readElement(text));
   return union(
@@ -65,7 +65,7 @@ export function poolIntervals({ ips }: PoolSpec, family: Family): Interval[] {
   );
 }
 
-/** The addresses of an element of `ips`, or what is wrong with it. */
+/** Returns the addresses of an element of `ips`, or what is wrong with it, as text. */
 function readElement(text: string): FamilyInterval | string {
   if (text.includes('/')) {
     const cidr = parseCidr(text);

@@ -10,13 +10,13 @@ import type { ConfiguredPool } from './pool.ts';
 import { claimOf, initialState, type State } from './state.ts';
 import { subnetFromSpec } from './subnet.ts';
 
-/** The last events that dropped claims of a subnet, newest first. */
+/** The newest events that dropped claims of a subnet, newest first. */
 export interface DroppedClaims {
   readonly subnet: string;
   readonly seqs: readonly Seq[];
 }
 
-/** The keys beside the log, except for the head and the claims. */
+/** All keys beside the log, without the head and the claims. */
 export interface Configuration {
   readonly ledger: string;
   readonly segments: readonly Segment[];
@@ -31,14 +31,14 @@ export interface Snapshot extends Configuration {
   readonly claims: readonly (ClaimName & { readonly claim: Claim })[];
 }
 
-/** The state. `decide` returns the same as for the fold of the log. */
+/** Restores the state. `decide` returns the same for it as for the fold of the log. */
 export function restoreState(snapshot: Snapshot): State {
   const restore = new StateRestore(snapshot.subnets);
   for (const { subnet, address, claim } of snapshot.claims) restore.add({ subnet, address }, claim);
   return restore.end(snapshot);
 }
 
-/** Restores a state claim by claim, so that the claims need not exist as objects together. */
+/** Restores a state claim by claim. So the claims do not fill memory as objects. */
 export class StateRestore {
   readonly #state = initialState();
   /** The network of each Subnet in force. */
@@ -48,7 +48,7 @@ export class StateRestore {
     this.#homes = new Map(subnets.map(({ name, spec }) => [name, networkOf(spec.provider, name)]));
   }
 
-  /** Adds a claim. Each name is added once. */
+  /** Adds a claim. Each name may be added only once. */
   add(name: ClaimName, stored: Claim): void {
     const isComplete = stored.networks.length > 0;
     const claim = isComplete ? stored : { ...stored, networks: networksOf(name.subnet, stored, this.#homes) };
@@ -62,7 +62,7 @@ export class StateRestore {
     if (claim) putClaim(this.#state, name, { ...claim, networks }, permanent);
   }
 
-  /** The state with its configuration. Nothing can be added afterwards. */
+  /** Returns the state with its configuration. Nothing can be added afterwards. */
   end({ ledger, segments, dropped, ended, pools, subnets }: Configuration): State {
     const state = this.#state;
     state.ledger = ledger;
@@ -76,7 +76,7 @@ export class StateRestore {
   }
 }
 
-/** The networks of a claim whose key was written by a version that did not store them. */
+/** Computes the networks of a claim that was stored by a version without them. */
 function networksOf(subnet: string, { allocation, bindings }: Claim, homes: ReadonlyMap<string, string>): string[] {
   const users = [...(allocation ? [allocation] : []), ...bindings];
   const used = users.map(({ attachment }) => networkOf(attachment.provider, subnet));

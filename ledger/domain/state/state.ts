@@ -1,4 +1,4 @@
-/** The state: the fold of the log, with indexes. `decide` needs nothing else. */
+/** The state: the fold of the log, with indexes. It is all that `decide` depends on. */
 import type { CooldownTimes } from './address-pools/address-pool.ts';
 import type { AddressSpace } from './address-pools/address-space.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName } from './claim.ts';
@@ -28,47 +28,47 @@ import { defaultCooldownTimes } from '../commands/command.ts';
 export interface ConfiguredSubnet {
   readonly subnet: Subnet;
   readonly source?: SourceObject;
-  /** One for each family, in the subnet's order. */
+  /** One space for each family, in the subnet's order. */
   readonly spaces: readonly AddressSpace[];
 }
 
 export interface State {
   /**
-   * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces,
-   * and no entries in sandboxes, bindings, formerMacs, releasedMacs, reservations, reservedMacs and
-   * namespaceCounts. It is usually small and changes all the time, so its claims are objects, not
-   * bytes.
+   * Whether the state has all that `decide` needs. A state that only verifies or replays has no
+   * spaces, and no entries in sandboxes, bindings, formerMacs, releasedMacs, reservations,
+   * reservedMacs and namespaceCounts. Its claims are objects instead of bytes, because it is
+   * usually small and changes all the time.
    */
   readonly isDecidable: boolean;
-  /** '' before the ledger's first event. */
+  /** The id of the ledger; '' before its first event. */
   ledger: string;
-  /** The sealed segments, oldest first: without gaps, from event 1 on. */
+  /** The sealed segments without gaps from event 1 on, oldest first. */
   segments: readonly Segment[];
   /** The subnets in force, by name. */
   readonly subnets: Map<string, ConfiguredSubnet>;
-  /** Pools by name. A pool of a retired subnet has no effect until the subnet is back. */
+  /** Pools by name. A pool has no effect while its subnet is retired. */
   readonly pools: Map<string, ConfiguredPool>;
-  /** Keyed by subnet, then by canonical address; retired subnets have cooldowns, too. */
+  /** Claims by subnet, then by canonical address. Addresses of retired subnets cool down, too. */
   readonly claims: Map<string, ClaimMap>;
-  /** Makes the map of a Subnet's first claim. */
+  /** Creates the map for the first claim of a Subnet. */
   readonly newClaims: (subnet: string) => ClaimMap;
   /** The number of claims that each subnet has on a network, by network, then by subnet. */
   readonly networks: Map<string, Map<string, number>>;
-  /** The subnets in force whose own network it is, by network. */
+  /** The subnets in force by their own network. */
   readonly homeSubnets: Map<string, readonly string[]>;
-  /** The last events that dropped claims, newest first, by subnet; also of retired subnets. */
+  /** The newest events that dropped claims, newest first, by subnet (also retired subnets). */
   readonly dropped: Map<string, readonly Seq[]>;
-  /** The Pods that get no address again. */
+  /** The Pods whose uid gets no address again. */
   readonly ended: EndedPods;
   /** The allocations of Pods, by "namespace/pod"; one for each attachment. */
   readonly pods: AllocationMap & AllocationPages;
-  /** The claims with a binding of a container interface, by "container/interface". */
+  /** The claims bound to a container interface, by "container/interface". */
   readonly sandboxes: Lookup<readonly ClaimName[]>;
   /** The claims with bindings, by node. */
   readonly bindings: BindingPages;
   /** The allocation that has a MAC, by "network/mac". */
   readonly macs: AllocationMap;
-  /** Claims with a MAC of a former holder, by "network/mac": see `formerMacKeysOf`. */
+  /** Claims at which a former holder's MAC is in use, by "network/mac": `formerMacKeysOf`. */
   readonly formerMacs: Lookup<readonly ClaimName[]>;
   /** The claims without a holder whose last Pod had a MAC, by "network/mac". */
   readonly releasedMacs: Lookup<readonly ClaimName[]>;
@@ -76,16 +76,15 @@ export interface State {
   readonly reservations: Map<string, readonly ClaimName[]>;
   /** The claims whose reservation has a MAC, by "network/mac". The network is the subnet's own. */
   readonly reservedMacs: Map<string, readonly ClaimName[]>;
-  /** The addresses that Pods of a namespace hold, by "subnet/namespace". */
+  /** The number of addresses that Pods of a namespace hold, by "subnet/namespace". */
   readonly namespaceCounts: Map<string, number>;
-  /** Claims ("subnet/address") whose etcd key another program changed: they stay unchanged. */
+  /** Claims ("subnet/address") whose etcd key another program changed. They stay unchanged. */
   readonly fenced: Set<string>;
 }
 
-/** The state before the first event. */
 export const initialState = (): State => emptyState(true);
 
-/** The state before the first event, for a fold on which no command is decided. */
+/** The state before the first event, for a fold that only verifies or replays. */
 export const initialRecord = (): State => emptyState(false);
 
 function emptyState(isDecidable: boolean): State {
@@ -137,13 +136,13 @@ const claimsAsObjects = (): ClaimMaps => ({
 /** The last sealed event; 0 for none. */
 export const lastSealedSeq = ({ segments }: Pick<State, 'segments'>): Seq => segments.at(-1)?.to ?? 0;
 
-/** The times of a subnet, which may be retired. */
+/** The times of a subnet; the default times for a retired subnet. */
 export const cooldownTimesOfSubnet = (state: State, name: string): CooldownTimes =>
   state.subnets.get(name)?.subnet.spec ?? defaultCooldownTimes;
 
 let lastPod = { namespace: '', pod: '', key: '/' };
 
-/** One event looks its Pod up several times, so the last key is kept: its hash is computed once. */
+/** Caches the last key with its hash, because one event looks up its Pod several times. */
 export function podKey(namespace: string, pod: string): string {
   if (lastPod.pod !== pod || lastPod.namespace !== namespace) lastPod = { namespace, pod, key: `${namespace}/${pod}` };
   return lastPod.key;
@@ -156,27 +155,27 @@ export const macKeyOf = ({ attachment, subnet, mac }: Allocation): string =>
 export const attachmentKey = ({ provider, ordinal }: { provider: string; ordinal: number }): string =>
   `${provider}/${ordinal}`;
 
-/** The claim of an address; undefined if it was never used, or was dropped. */
+/** The claim of an address; undefined if the address was never used, or the claim was dropped. */
 export const claimOf = (state: State, subnet: string, address: string): Claim | undefined =>
   state.claims.get(subnet)?.get(address);
 
-/** The allocation of an attachment, of any Pod uid. */
+/** The allocation that an attachment holds, of any Pod uid. */
 export const allocationOf = (state: State, attachment: Attachment): Allocation | undefined =>
   state.pods
     .get(podKey(attachment.namespace, attachment.pod))
     ?.find((allocation) => isOfAttachment(allocation, attachment));
 
-/** Whether an allocation of the same Pod name is of this attachment. */
+/** Whether an allocation is of this attachment, if both are of the same Pod name. */
 export const isOfAttachment = ({ attachment }: Allocation, { provider, ordinal }: Attachment): boolean =>
   attachment.provider === provider && attachment.ordinal === ordinal;
 
-/** The bindings of an allocation. All of its addresses have the same. */
+/** The bindings of an allocation, which are the same at all of its addresses. */
 export const bindingsOf = (state: State, { subnet, addresses }: Allocation): readonly Binding[] =>
   (addresses[0] && claimOf(state, subnet, addresses[0].address)?.bindings) ?? [];
 
 /** The attachment that has a MAC, by "network/mac". */
 export const holderOfMac = (state: State, key: string): Attachment | undefined => state.macs.get(key)?.[0]?.attachment;
 
-/** The allocations of a Pod name, oldest first, in a folded and in a restored state. */
+/** The allocations of a Pod name, oldest first: a restored state has them in another order. */
 export const allocationsOfPodName = (state: State, namespace: string, pod: string): readonly Allocation[] =>
   (state.pods.get(podKey(namespace, pod)) ?? []).toSorted((a, b) => a.seq - b.seq);

@@ -193,8 +193,8 @@ function play(history: readonly (readonly [Untimed, number])[]): Run {
 }
 
 /**
- * Each usable address is in exactly one list or set, the usage of each subnet is what counting its
- * claims gives, and the indexes match the claims.
+ * Checks that each usable address is in exactly one list or set, that the usage of each subnet
+ * equals a count of its claims, and that the indexes match the claims.
  */
 function assertInvariants(state: State): void {
   for (const configured of state.subnets.values())
@@ -244,7 +244,7 @@ function assertInvariants(state: State): void {
   expect(allocations.toSorted()).to.deep.equal(holders.toSorted());
 }
 
-/** Counts and ranges by counting each claim. */
+/** Computes counts and ranges by reading each claim. */
 function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Usage[] {
   return spaces.map(({ subnetFamily: { family, usable } }) => {
     const claims = [...(state.claims.get(subnet.name) ?? [])].flatMap(([address, claim]) => {
@@ -281,7 +281,7 @@ describe('State', () => {
     );
   });
 
-  it('restored from the keys, equals the fold of the log', () => {
+  it('a state restored from the keys, equals the fold of the log', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         const { state, events } = play(history);

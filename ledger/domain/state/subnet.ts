@@ -35,15 +35,15 @@ export interface SubnetFamily {
 export interface Subnet {
   readonly name: string;
   readonly spec: SubnetSpec;
-  /** The network of its provider, as `networkOf` returns it. */
+  /** The network of the subnet's provider, as `networkOf` returns it. */
   readonly network: string;
-  /** The networks of a claim that is used on the own network only; one array for all claims. */
+  /** `network` alone, as one array that is shared by all claims that are used only there. */
   readonly networks: readonly string[];
   /** IPv4 before IPv6. */
   readonly families: readonly SubnetFamily[];
 }
 
-/** The subnet of a normalised spec. @throws Error for a spec that is not normalised. */
+/** Builds the subnet from a normalised spec. @throws Error for a spec that is not normalised */
 export function subnetFromSpec(name: string, spec: SubnetSpec): Subnet {
   const excluded = readExcludes(spec.excludeIps, []);
   const gateways = spec.gateway.split(',');
@@ -61,11 +61,10 @@ export function subnetFromSpec(name: string, spec: SubnetSpec): Subnet {
   return { name, spec, network, networks: [network], families };
 }
 
-/** Whether two subnets have an address in common. */
 export const subnetsOverlap = (one: Subnet, other: Subnet): boolean =>
   one.families.some((a) => other.families.some((b) => cidrsOverlap(a.cidr, b.cidr)));
 
-/** All addresses but the first and the last, as in Kube-OVN. A /31 and a /127 have two hosts. */
+/** All addresses except the first and the last, as in Kube-OVN. A /31 and a /127 have two hosts. */
 export function hostsOf(cidr: Cidr): Interval {
   const last = lastAddressOf(cidr);
   return last - cidr.base <= 1n ? { first: cidr.base, last } : { first: cidr.base + 1n, last: last - 1n };

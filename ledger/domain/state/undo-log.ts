@@ -1,5 +1,5 @@
 /**
- * The undo log: how to take back changes of the state, and which claims changed.
+ * The undo log: how to undo changes of the state, and which claims changed.
  *
  * The state is changed in place. If a command is refused, or the append of its batch fails, the
  * changes since a savepoint are undone in reverse order. Review notes: docs/invariants.md, "Changes
@@ -8,7 +8,7 @@
 
 import { claimKey, type ClaimName } from './claim.ts';
 
-/** Takes one change back. Changes must be undone in reverse order. */
+/** Undoes one change. Changes must be undone in reverse order. */
 export type Undo = () => void;
 
 /** A position in the undo log to roll back to. */
@@ -17,7 +17,6 @@ export interface Savepoint {
   readonly touched: number;
 }
 
-/** What the undo log needs of a map. */
 interface ChangeableMap<Key, Value> {
   get(key: Key): Value | undefined;
   has(key: Key): boolean;
@@ -27,10 +26,10 @@ interface ChangeableMap<Key, Value> {
 
 export class UndoLog {
   readonly #undos: Undo[] = [];
-  /** The changes in order, so that a savepoint is a length. */
+  /** The changed claims in order, so that a savepoint is a length. */
   readonly #touched = new Map<string, ClaimName>();
 
-  /** Records how to take a change back; undefined if nothing changed. */
+  /** Records how to undo a change; undefined if nothing changed. */
   record(undo: Undo | undefined): void {
     if (undo) this.#undos.push(undo);
   }
@@ -41,7 +40,6 @@ export class UndoLog {
     if (!this.#touched.has(key)) this.#touched.set(key, claim);
   }
 
-  /** Sets a key of a map. */
   setKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key, value: Value): void {
     const previous = map.get(key);
     const had = previous !== undefined || map.has(key);
@@ -52,13 +50,13 @@ export class UndoLog {
     });
   }
 
-  /** Deletes a key of a map, if it exists. The undo may change the key's place in the order. */
+  /** Deletes a key of a map if it exists. An undo may change the key's place in the order. */
   deleteKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key): void {
     const previous = map.get(key);
     if (map.delete(key)) this.record(() => void map.set(key, previous as Value));
   }
 
-  /** The claims that changed, each once. */
+  /** The claims that changed, without duplicates. */
   get touched(): readonly ClaimName[] {
     return [...this.#touched.values()];
   }
@@ -71,14 +69,14 @@ export class UndoLog {
     return { undos: this.#undos.length, touched: this.#touched.size };
   }
 
-  /** Takes back all changes since the savepoint. */
+  /** Undoes all changes since the savepoint. */
   rollBack(to: Savepoint = { undos: 0, touched: 0 }): void {
     for (const undo of this.#undos.splice(to.undos).reverse()) undo();
     for (const key of [...this.#touched.keys()].slice(to.touched)) this.#touched.delete(key);
   }
 }
 
-/** Records nothing, for changes that are never taken back, as a fold of the log. */
+/** Records nothing, for changes that are never undone, such as a fold of the log. */
 class PermanentChanges extends UndoLog {
   override record(): void {}
 
@@ -93,5 +91,4 @@ class PermanentChanges extends UndoLog {
   }
 }
 
-/** The undo log of changes that are never taken back. */
 export const permanent: UndoLog = new PermanentChanges();

@@ -1,6 +1,6 @@
 /**
- * Claims of any shape, for property tests. Few values, so that claims share texts, Pods and
- * containers.
+ * Generates claims of any shape, for property tests. The values are few, so that claims share
+ * texts, Pods and containers.
  */
 import fc from 'fast-check';
 import type { Attachment } from '../values/allocation.ts';
@@ -9,7 +9,7 @@ import type { Allocation, Binding, Claim } from '../state/claim.ts';
 const uuid = '6f1c2f4e-0a1b-4c2d-8e3f-0123456789ab';
 const containerId = '0123456789abcdef'.repeat(4);
 
-/** Texts of each kind of storage, and texts that almost are of one. */
+/** Texts for each form of storage, and texts that almost have such a form. */
 const anyText = fc.oneof(
   fc.constantFrom('', 'a', 'web-1', uuid, uuid.toUpperCase(), uuid.replaceAll('-', '_'), '02:00:00:00:00:0a'),
   fc.constantFrom(
@@ -85,7 +85,7 @@ const bindingOf = (attachment: fc.Arbitrary<Attachment>): fc.Arbitrary<Binding> 
     { requiredKeys: ['alloc', 'attachment', 'containerId', 'interface', 'node', 'bootId', 'at'] },
   );
 
-/** A claim. Its bindings are often of the holder. */
+/** A claim. Many of its bindings belong to the holder. */
 export const anyClaim: fc.Arbitrary<Claim> = fc.option(anyAllocation, { nil: undefined }).chain((allocation) =>
   fc
     .record(

@@ -1,4 +1,4 @@
-/** Test support: counts the claims and allocations that are read of states, decoded or in part. */
+/** Test support: counts the claims and allocations that are read from states. */
 import { AllocationBytes } from '../state/compact/allocation-bytes.ts';
 import { ClaimBytes } from '../state/compact/claim-bytes.ts';
 
@@ -7,7 +7,7 @@ const readers = [
   [AllocationBytes.prototype, ['decode', 'decodeOnce', 'seqOf']],
 ] as const;
 
-/** Counts until it is disposed. */
+/** Counts until the counter is disposed. */
 export class VisitCounter implements Disposable {
   visits = 0;
   readonly #undos: (() => void)[] = [];

@@ -1,16 +1,16 @@
-/** A state as plain data, to compare two states: everything that decisions depend on. */
+/** Describes everything in a state that decisions depend on, to compare two states. */
 import { formatAddress } from '../addresses/address.ts';
 import type { AddressSpace } from '../state/address-pools/address-space.ts';
 import { formatRanges } from '../addresses/interval.ts';
 import { claimKey, type ClaimName, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../state/claim.ts';
 import { attachmentKey, macKeyOf, podKeyOf, type State } from '../state/state.ts';
 
-/** The number of fresh addresses of each pool: enough to compare the order of allocation. */
+/** The fresh addresses of each pool to list: enough to compare the order of allocation. */
 const freshShown = 20;
 
 /**
- * States with equal descriptions lead to equal decisions. Maps are sorted; the order of reuse is
- * kept.
+ * States with equal descriptions lead to equal decisions. Maps are sorted; the order of reuse
+ * stays.
  */
 export function describeState(state: State): object {
   const sorted = <Value>(map: Iterable<[string, Value]>): [string, Value][] =>
@@ -67,7 +67,7 @@ export function describeState(state: State): object {
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 
-/** The pools in the order of their names: no decision depends on the order of the configuration. */
+/** Sorts the pools by name, because no decision depends on the order of the configuration. */
 function describeSpace({ subnetFamily, total, pools }: AddressSpace): object {
   const { family } = subnetFamily;
   const text = (value: bigint): string => formatAddress({ family, value });

@@ -15,7 +15,7 @@ const plainSpec: SubnetSpec = {
   bindingTimeoutMs: 3_600_000,
 };
 
-/** The Subnet of the documents' examples, with changes. */
+/** The Subnet of the examples in the documents, with changes. */
 export const subnetConfigured = (name = 'macvlan', spec: Partial<SubnetSpec> = {}): Event => ({
   type: 'SubnetConfigured',
   subnet: name,
@@ -95,7 +95,6 @@ export const transferred = (
   data: { ...data, uid, alloc, fromUid: data.uid, ended: true },
 });
 
-/** A container uses an allocation. */
 export const bound = (
   { subnet, data: { attachment, uid, addresses } }: Pick<Granted, 'subnet' | 'data'>,
   alloc: number,
@@ -115,7 +114,6 @@ export const bound = (
   },
 });
 
-/** A container no longer uses an allocation. */
 export const unbound = (
   { subnet, data: { attachment, addresses } }: Granted,
   containerId = 'container-1',
@@ -176,14 +174,12 @@ export const poolConfigured = (pool: string, ips: readonly string[], subnet = 'm
   data: { pool, spec: { subnet, ips, namespaces: [] } },
 });
 
-/** A reservation. */
 export const reserved = (
   reservedFor: string,
   addresses: readonly string[],
   { subnet = 'macvlan', mac = '' }: { subnet?: string; mac?: string } = {},
 ): Event => ({ type: 'AddressReserved', subnet, data: { addresses, reservedFor, reason: 'kept', mac } });
 
-/** A quarantine of an address. */
 export const quarantined = (address: string, subnet = 'macvlan'): Event => ({
   type: 'AddressQuarantined',
   subnet,

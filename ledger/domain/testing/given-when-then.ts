@@ -27,7 +27,7 @@ export function foldEvents(
   return state;
 }
 
-/** The snapshot of the keys that a state would have in etcd. */
+/** The snapshot of the keys that etcd would have for a state. */
 export function snapshotOf(state: State): Snapshot {
   return {
     ledger: state.ledger,
@@ -46,20 +46,18 @@ export function snapshotOf(state: State): Snapshot {
   };
 }
 
-/** A command without its time. */
 export type Untimed<Kind extends Command = Command> = Kind extends Command ? Omit<Kind, 'now'> : never;
 
 export interface Outcome {
   then(events: readonly Event[]): void;
   thenNothingHappens(): void;
   thenRefused(code: RefusalCode, message: RegExp | string): void;
-  /** The events of the accepted command. */
   readonly events: readonly Event[];
 }
 
 /**
- * Begins a spec. Each also checks that deciding changes nothing, that the events can be undone, and
- * that a state restored from the keys leads to the same decision.
+ * Begins a spec. Each spec also checks that deciding changes nothing, that the events can be
+ * undone, and that a state restored from the keys leads to the same decision.
  */
 export function given(events: readonly Event[]) {
   const whenAt = (now: number, untimed: Untimed): Outcome => {

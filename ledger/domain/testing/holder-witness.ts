@@ -1,14 +1,14 @@
 /**
- * Follows the events of a ledger, and fails at the first one that gives a Pod an address or a MAC
- * that another Pod has on the same network, with which a container of another Pod may answer, or
- * that is reserved for another owner; or that gives anything to a Pod that has ended. It knows only
- * events.
+ * Checks the events of a ledger independently of the state. It fails at the first event that gives
+ * a Pod an address or MAC that another Pod has on the same network, that a container of another Pod
+ * may still use, or that is reserved for another owner. It also fails at an event that gives
+ * anything to an ended Pod.
  */
 import { expect } from 'chai';
 import type { AddressAllocated, AddressTransferred, Event } from '../events/event.ts';
 import { networkOf } from '../state/network.ts';
 
-/** Who uses one address, or one MAC, of a network. */
+/** The users of one address or MAC of a network. */
 interface Use {
   holder?: { readonly nic: string; readonly seq: number };
   /**
@@ -37,7 +37,7 @@ export class HolderWitness {
     return this.#ended.has(`${pod} ${uid}`);
   }
 
-  /** Whether another uid of the name got an address after this event. */
+  /** Whether another uid of the name got an address after `seenSeq`. */
   hasLater({ name, uid }: { readonly name: string; readonly uid: string }, seenSeq: number | undefined): boolean {
     if (seenSeq === undefined) return false;
     return [...this.#grants].some(
@@ -90,7 +90,7 @@ export class HolderWitness {
       }
   }
 
-  /** Containers of the Pod's name may use the same address: Bind decides about those. */
+  /** Ignores containers of the same Pod name: Bind decides about those. */
   #expectNoOther(use: Use, { pod, addresses, at }: { pod: string; addresses: readonly string[]; at: number }): void {
     for (const [sandbox, { pod: user, address, until }] of use.containers)
       if (until <= at) use.containers.delete(sandbox);

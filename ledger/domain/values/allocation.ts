@@ -1,4 +1,4 @@
-/** What an allocation is about: NICs, owners and routes. Events store these values as they are. */
+/** The parts of an allocation: NICs, owners and routes. Events store these values as they are. */
 
 /** One NIC of a Pod. `ordinal` counts the NICs of one provider, from 0. */
 export interface Attachment {
@@ -21,7 +21,7 @@ export interface Route {
   readonly gw: string;
 }
 
-/** An address with the CIDR and gateway of the CNI result. */
+/** An address with its CIDR and gateway, as in the CNI result. */
 export interface AssignedAddress {
   readonly address: string;
   readonly cidr: string;
@@ -30,7 +30,7 @@ export interface AssignedAddress {
 
 export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'import';
 
-/** `detached`: the Pod exists, and no longer requests the attachment. */
+/** `detached`: the Pod lives, but no longer requests the attachment. */
 export type ReleaseCause =
   'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected' | 'detached';
 
@@ -38,7 +38,7 @@ export type ReleaseCause =
 export type UnbindCause =
   'container-deleted' | 'garbage-collected' | 'node-rebooted' | 'node-deleted' | 'node-out-of-service';
 
-/** What an attachment is given: addresses, MAC, and the rest of the CNI result. */
+/** What an attachment gets: addresses, MAC, and the rest of the CNI result. */
 export interface Grant {
   readonly attachment: Attachment;
   readonly uid: string;

@@ -9,20 +9,20 @@ export interface SubnetSpec {
   readonly protocol: 'IPv4' | 'IPv6' | 'Dual';
   readonly cooldownMs: number;
   readonly bindingTimeoutMs: number;
-  /** The quota of each namespace's Pods; absent: no limit. Since version 5. */
+  /** The most addresses of each namespace in the Subnet; absent: no limit. Since version 5. */
   readonly maxAddressesPerNamespace?: number;
 }
 
-/** The Kubernetes object of a configuration. */
+/** The Kubernetes object that a configuration came from. */
 export interface SourceObject {
   readonly uid: string;
   readonly generation: number;
 }
 
-/** A normalised pool: `ips` are "address" or "first..last", merged and sorted, IPv4 first. */
+/** A normalised pool. `ips` are "address" or "first..last", merged and sorted, IPv4 first. */
 export interface PoolSpec {
   readonly subnet: string;
   readonly ips: readonly string[];
-  /** The namespaces whose Pods use the pool by default; none: Pods that name the pool. */
+  /** The namespaces whose Pods use the pool by default. None: only Pods that name the pool. */
   readonly namespaces: readonly string[];
 }

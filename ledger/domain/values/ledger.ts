@@ -3,7 +3,7 @@
 /** The number of an event: 1, 2, 3 and so on. 0 means "none". */
 export type Seq = number;
 
-/** `hash` is that of the last event; `manifest` is the SHA-256 of the segment's manifest. */
+/** `hash` is the hash of the last event; `manifest` is the SHA-256 of the segment's manifest. */
 export interface SealedSegment {
   readonly from: Seq;
   readonly to: Seq;
@@ -12,34 +12,32 @@ export interface SealedSegment {
   readonly until: string;
   readonly hash: string;
   readonly manifest: string;
-  /** The archive, as text for people. */
+  /** The location of the archive, as text for people. */
   readonly archive: string;
   /** The size of the segment in the archive. Absent before schema version 7. */
   readonly files?: SegmentFiles;
 }
 
-/** The files of a segment in the archive. */
 export interface SegmentFiles {
-  /** The bytes of all its files. */
+  /** The total bytes of the segment's files. */
   readonly bytes: number;
-  /** Whether the state at its end is one of them: a fold can start there. */
+  /** Whether the archive has the state at the segment's end, from which a replay can start. */
   readonly hasEndState: boolean;
 }
 
-/** Whether the archive has the state at the end of a segment. */
 export const hasEndState = ({ files }: Pick<SealedSegment, 'files'>): boolean => files?.hasEndState ?? true;
 
 /** A sealed range of the log, and the event that records it. */
 export type Segment = SealedSegment & {
   readonly seq: Seq;
   /**
-   * The event that dropped its events and all earlier ones. Its end state stays: there the history
-   * begins.
+   * The event that dropped this segment's events and all earlier events. Its end state stays: the
+   * history begins there.
    */
   readonly dropped?: Seq;
 };
 
-/** The history before an event is given up, so that etcd does not fill. */
+/** Records that the history before an event was dropped, so that the archive keeps its limit. */
 export interface DroppedHistory {
   /** The last dropped event, its time (RFC 3339) and its hash. */
   readonly to: Seq;
@@ -49,8 +47,8 @@ export interface DroppedHistory {
 }
 
 /**
- * The segment with whose end state the history begins; undefined for a complete history. It is the
- * oldest one.
+ * The segment at whose end the history begins; undefined for a complete history. It is always the
+ * oldest segment.
  */
 export const droppedSegment = ([oldest]: readonly Segment[]): Segment | undefined =>
   oldest?.dropped === undefined ? undefined : oldest;
@@ -58,7 +56,7 @@ export const droppedSegment = ([oldest]: readonly Segment[]): Segment | undefine
 /** The first event that is not dropped. */
 export const historyStart = (segments: readonly Segment[]): Seq => (droppedSegment(segments)?.to ?? 0) + 1;
 
-/** etcd was restored from a backup up to `seq`: acknowledged events up to `lostSeq` are lost. */
+/** A restore of etcd from a backup up to `seq`. Acknowledged events up to `lostSeq` are lost. */
 export interface Restoration {
   /** The new epoch. */
   readonly epoch: number;
@@ -69,7 +67,7 @@ export interface Restoration {
   readonly reason: string;
 }
 
-/** The ledger signs its checkpoints with a new key. */
+/** Records that the ledger signs its checkpoints with a new key. */
 export interface KeyRotation {
   /** Ed25519, base64. */
   readonly publicKey: string;

@@ -1,5 +1,5 @@
 /**
- * The envelope of an event, its bytes, and the hash chain: `prev` of each event is the SHA-256 of
+ * The envelope of an event, its bytes, and the hash chain. `prev` of each event is the SHA-256 of
  * the stored bytes of the previous event, and the head has the hash of the last one. So the chain
  * shows every edit, gap and swap.
  */
@@ -25,17 +25,17 @@ export interface Head {
   readonly hash: string;
   /** The time of the last event, milliseconds since 1970. */
   readonly at: number;
-  /** During a replay: how many claims it has written. See docs/decisions/0042. */
+  /** During a replay, the number of claims written so far. See docs/decisions/0042. */
   readonly claims?: number;
 }
 
-/** An upper limit for the text of a head. */
+/** An upper limit of the length of a head's text. */
 export const maxHeadBytes = 512;
 
 /** The head before the first event. */
 export const emptyHead: Head = { ledger: '', epoch: 1, seq: 0, hash: '', at: 0 };
 
-/** An event as stored, with the key order of the stored text. */
+/** An event as stored. The order of the fields is that of the stored text. */
 export interface Envelope {
   readonly v: EventVersion;
   readonly seq: Seq;
@@ -43,13 +43,13 @@ export interface Envelope {
   readonly id: string;
   /** ULID of the command. The events of a command are applied together. */
   readonly cmd: string;
-  /** The event is number [0] of [1] of its command. */
+  /** `[n, of]`: the event is number n of the events of its command. */
   readonly part: readonly [number, number];
   readonly type: Event['type'];
   readonly subnet: string;
   /** RFC 3339 with milliseconds. */
   readonly at: string;
-  /** The time of the machine's clock, if it differs from ledger time. */
+  /** The time of the machine's clock, if it differs from the ledger time. */
   readonly clock?: string;
   readonly actor: string;
   /** The event's data in the format of version `v`. */
@@ -59,18 +59,18 @@ export interface Envelope {
   readonly prev: string;
 }
 
-/** An event with the values that follow from its bytes. */
+/** An event and the values computed from its bytes. */
 export interface StoredEvent {
   readonly envelope: Envelope;
   /** The exact stored line. */
   readonly text: string;
   /** SHA-256 of `text`. */
   readonly hash: string;
-  /** The argument of `evolve`. */
+  /** The event as `evolve` takes it. */
   readonly sequenced: Sequenced;
 }
 
-/** The fields of an envelope besides number, hash and event. */
+/** The fields of an envelope that do not follow from the event and the head. */
 export interface EnvelopeFields {
   readonly id: string;
   readonly command: string;
@@ -125,7 +125,7 @@ function headAfter({ ledger, epoch }: Head, { hash, sequenced }: StoredEvent): H
   };
 }
 
-/** An event of a newer program that this program cannot read. */
+/** An event that only a newer program can read. */
 export class NewerEventError extends IpledgerError {
   readonly prev: string;
   readonly hash: string;
@@ -138,28 +138,28 @@ export class NewerEventError extends IpledgerError {
 }
 
 /**
- * Parses a stored line.
- * @throws IpledgerError LEDGER_DAMAGED for a line that is not an event; NewerEventError for one
- * that this program cannot read. A reader stops at such a line: it never skips an event.
+ * Parses a stored line. A reader stops at a line that it cannot read, because it never skips an
+ * event.
+ * @throws IpledgerError LEDGER_DAMAGED for a line that is not an event; NewerEventError for an
+ * event of a newer program
  */
 export function parseEvent(text: string): StoredEvent {
   return parseHashedEvent(text, sha256(text));
 }
 
-/** Parses an event with the known SHA-256 of its line. */
+/** Parses an event whose line has this SHA-256. */
 export function parseHashedEvent(text: string, hash: string): StoredEvent {
   const { envelope, at } = parseEnvelope(text, hash);
   return { envelope, text, hash, sequenced: sequencedOf(envelope, at) };
 }
 
-/** SHA-256 of a line, hexadecimal. */
 export const hashOfLine = (text: string): string => sha256(text);
 
-/** The writer also uses the upcast data, so it has the same state as every reader. */
+/** The writer also uses the upcast data, so that it has the same state as every reader. */
 const sequencedOf = ({ v, type, subnet, data, seq }: Envelope, at: number): Sequenced =>
   ({ type, subnet, data: upcast(v, type, data), seq, at }) as Sequenced;
 
-/** The envelope, and its time in milliseconds since 1970. */
+/** Parses the envelope, and its time in milliseconds since 1970. */
 function parseEnvelope(text: string, hash: string): { readonly envelope: Envelope; readonly at: number } {
   let parsed: unknown;
   try {

@@ -18,8 +18,8 @@ const goldenOf = (version: EventVersion): string[] =>
     .split('\n');
 
 /**
- * Golden files never change: a new version gets a new file. These are the hashes of their last
- * lines.
+ * The hash of the last line of each golden file. Golden files never change: a new version gets a
+ * new file.
  */
 const lastHashes: Readonly<Record<EventVersion, string>> = {
   1: 'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
@@ -33,7 +33,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
 };
 const golden = goldenOf(2);
 
-/** Follows lines from the first one, as an auditor does. */
+/** Checks the chain from the first line on, as an auditor does. */
 function audit(lines: readonly string[]): Head {
   let head = emptyHead;
   for (const line of lines) head = advanceHead(head, parseEvent(line));
@@ -105,7 +105,7 @@ for (const version of eventVersions)
   });
 
 describe('Events of version 1', () => {
-  it('have the cause "container deleted" for each end of a binding: there was no other cause', () => {
+  it('end each binding with the cause "container deleted", because there was no other cause', () => {
     const unbound = goldenOf(1)
       .map((line) => parseEvent(line).sequenced)
       .find(({ type }) => type === 'AddressUnbound');
@@ -113,7 +113,7 @@ describe('Events of version 1', () => {
     expect(goldenOf(1).join('')).to.not.contain('container-deleted');
   });
 
-  it('are written while some replica reads nothing newer, with all data of that version', () => {
+  it('are written while a replica cannot read newer versions, with all data of version 1', () => {
     const event = parseEvent(golden.at(-1) as string).sequenced;
     expect(event.data).to.have.property('cause', 'node-deleted');
     const wrapping = { id: 'I', command: 'C', part: [1, 1], at: 2_000, clock: 2_000, actor: 'a', before: {} } as const;
@@ -154,7 +154,7 @@ describe('Events of version 4', () => {
 });
 
 describe('Events of version 5', () => {
-  it('leave no claim of a dropped address, and record which events dropped claims last', () => {
+  it('leave no claim for a dropped address, and record which events dropped claims last', () => {
     const [state, known] = [initialState(), initialState()];
     for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     for (const line of goldenOf(4)) evolve(known, parseEvent(line).sequenced, new UndoLog());
@@ -183,7 +183,7 @@ describe('Events of version 5', () => {
 });
 
 describe('Events of version 6', () => {
-  it('record the Pods that have ended: not those of earlier events, and no static Pod', () => {
+  it('record the Pods that ended, without static Pods and Pods of earlier events', () => {
     const state = initialState();
     for (const line of goldenOf(6)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     const uids = ['bb0c1a52-0000-4000-8000-000000000001', 'bb0c1a52-0000-4000-8000-000000000002'];
@@ -194,7 +194,7 @@ describe('Events of version 6', () => {
 });
 
 describe('Events of version 7', () => {
-  it('show which segments have an end state: each segment of an earlier version', () => {
+  it('record which segments have an end state: all segments of earlier versions do', () => {
     const segmentsOf = (version: EventVersion) => {
       const state = initialState();
       for (const line of goldenOf(version)) evolve(state, parseEvent(line).sequenced, new UndoLog());
@@ -209,7 +209,7 @@ describe('Events of version 7', () => {
 });
 
 describe('Events of version 8', () => {
-  it('show since when the history exists', () => {
+  it('record where the history begins', () => {
     const state = initialState();
     for (const line of goldenOf(8)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     expect(state.segments.map(({ from, to, dropped }) => [from, to, dropped])).to.deep.equal([

@@ -4,14 +4,14 @@ const zero = 48;
 const textLength = '2026-11-17T14:05:00.000Z'.length;
 const dayLength = '2026-11-17'.length;
 
-/** The last parsed day. Successive events are almost always of the same day. */
+/** The last parsed day, because successive events are usually of the same day. */
 let knownDay = '';
 let knownDayAt = Number.NaN;
 
-/** The last parsed text: events of a batch have the same time. */
+/** The last parsed text, because events of a batch have the same time. */
 let lastParsed: { readonly text: string; readonly at: number | undefined } = { text: '', at: undefined };
 
-/** Milliseconds since 1970; undefined for every text that `Date.toISOString` does not write. */
+/** Milliseconds since 1970; undefined for any text that `Date.toISOString` does not write. */
 export function parseCanonicalInstant(text: string): number | undefined {
   if (text !== lastParsed.text) lastParsed = { text, at: parseOnKnownDay(text) ?? parseOnAnyDay(text) };
   return lastParsed.at;
@@ -27,7 +27,7 @@ function parseOnAnyDay(text: string): number | undefined {
   return at;
 }
 
-/** Undefined for another day, and for a text in another format. */
+/** Returns undefined for another day, and for a text in another format. */
 function parseOnKnownDay(text: string): number | undefined {
   if (typeof text !== 'string' || text.length !== textLength || !text.startsWith(knownDay) || knownDay === '')
     return undefined;
@@ -39,7 +39,7 @@ function parseOnKnownDay(text: string): number | undefined {
   return isTime ? knownDayAt + ((hour * 60 + minute) * 60 + second) * 1_000 + ms : undefined;
 }
 
-/** The number of these digits; Infinity for other characters. */
+/** The number that the digits form; Infinity if one is not a digit. */
 function numberAt(text: string, from: number, end: number): number {
   let number = 0;
   for (let index = from; index < end; index++) {
@@ -52,7 +52,7 @@ function numberAt(text: string, from: number, end: number): number {
 
 let last = { at: Number.NaN, text: '' };
 
-/** Formats milliseconds since 1970. It keeps the last text, which an event needs twice. */
+/** Formats milliseconds since 1970. Keeps the last text, because an event needs it twice. */
 export function formatTime(at: number): string {
   if (at !== last.at) last = { at, text: new Date(at).toISOString() };
   return last.text;

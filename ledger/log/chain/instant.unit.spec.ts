@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseCanonicalInstant } from './instant.ts';
 
-/** The definition: exactly the texts that `Date.toISOString` writes. */
+/** The reference: exactly the texts that `Date.toISOString` writes. */
 function parseSlowly(text: string): number | undefined {
   const at = Date.parse(text);
   return Number.isNaN(at) || new Date(at).toISOString() !== text ? undefined : at;
@@ -17,7 +17,7 @@ describe('parseCanonicalInstant', () => {
     );
   });
 
-  it('is undefined for every other text, also on a day that it knows', () => {
+  it('returns undefined for every other text, even on the day of the last text', () => {
     const text = '2026-11-17T14:05:09.123Z';
     expect(parseCanonicalInstant(text)).to.equal(Date.parse(text));
     const others = [
@@ -37,7 +37,7 @@ describe('parseCanonicalInstant', () => {
     for (const other of [undefined, null, 5, {}]) expect(parseCanonicalInstant(other as never)).to.equal(undefined);
   });
 
-  it('equals the definition for texts with one changed character', () => {
+  it('agrees with Date.toISOString for texts with one changed character', () => {
     const text = '2026-11-17T14:05:09.123Z';
     fc.assert(
       fc.property(fc.nat(text.length - 1), fc.constantFrom(...'0123456789TZ:.-+ a'.split('')), (index, character) => {

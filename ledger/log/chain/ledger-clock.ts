@@ -1,6 +1,6 @@
 /**
- * Ledger time. It is never behind the head of the ledger, even if the machine's clock is set back
- * or the clock of the last writer was fast. It does not follow a machine's clock that jumps ahead,
+ * Ledger time. It never goes back behind the head of the ledger, even if the machine's clock is set
+ * back or the last writer's clock was fast. It does not follow a machine's clock that jumps ahead,
  * because a jump would end all cooldowns and binding timeouts (docs/decisions/0016-ledger-time.md).
  */
 import { uptime } from 'node:os';
@@ -17,9 +17,9 @@ export interface ClockReading {
 export interface TimeSource {
   /** Wall clock, milliseconds since 1970. */
   readonly wall: () => number;
-  /** Never decreases; milliseconds from any origin. Stops while the machine is suspended. */
+  /** Milliseconds from any origin. Never decreases. Stops while the machine is suspended. */
   readonly monotonic: () => number;
-  /** Continues while the machine is suspended. Absent: it is never suspended. */
+  /** Continues while the machine is suspended. Absent on a machine that is never suspended. */
   readonly sinceBoot?: () => number;
 }
 
@@ -31,9 +31,9 @@ const machine: TimeSource = {
 
 /** How far the clock may be ahead of the elapsed time: time servers correct it by as much. */
 const toleranceMs = 5_000;
-/** Ledger time gains a tenth of the elapsed time beyond it, so that no limit ends early. */
+/** Ledger time catches up slowly, by a tenth of the elapsed time, so that no timeout ends early. */
 const gain = 0.1;
-/** The time between two readings that counts at most: a jump in a pause is a jump. */
+/** The longest pause that counts as elapsed time: a jump during a pause is still a jump. */
 const maxCountedMs = 10_000;
 
 export class LedgerClock {
@@ -43,7 +43,7 @@ export class LedgerClock {
   /** The time of the last observed event, and when it was observed. */
   #observedAt = 0;
   #observedMonotonic: number;
-  /** The expected time of the machine's clock at the last reading. */
+  /** The time that the machine's clock was expected to show at the last reading. */
   #expected: number;
   #readMonotonic: number;
   /** How long the machine had been suspended at the last reading. */
@@ -57,14 +57,14 @@ export class LedgerClock {
     this.#suspendedMs = this.#measureSuspendedMs(this.#readMonotonic);
   }
 
-  /** How far the machine's clock has jumped ahead of ledger time, at the last reading. */
+  /** How far the machine's clock was ahead of ledger time at the last reading, because of jumps. */
   get aheadMs(): number {
     return this.#aheadMs;
   }
 
   /**
-   * The machine's clock without jumps ahead; at least the time of the last event + the time elapsed
-   * since it was observed.
+   * Reads the machine's clock without jumps ahead. The result is at least the time of the last
+   * event, plus the time since that event was observed.
    * @param notBefore the time of an earlier event that is not in the log yet.
    */
   read(notBefore = 0): ClockReading {
@@ -81,13 +81,13 @@ export class LedgerClock {
     this.#observedMonotonic = this.#time.monotonic();
   }
 
-  /** The machine's clock, or an earlier time if the clock jumped ahead. */
+  /** Returns the machine's clock, or an earlier time if the clock jumped ahead. */
   #withoutJumps(clock: number, monotonic: number, min: number): number {
     const elapsed = monotonic - this.#readMonotonic;
     this.#readMonotonic = monotonic;
     this.#expected += elapsed;
-    // A machine may start with a clock long before ledger time and be corrected later: only the
-    // part after `min` is a jump.
+    // A machine may start with a clock far behind ledger time and be corrected later. Only the part
+    // after `min` is a jump.
     if (clock > min) this.#expected = Math.max(this.#expected, min - toleranceMs);
     if (clock < this.#expected - toleranceMs) this.#expected = clock; // set back
     const excess = clock - toleranceMs - this.#expected;
@@ -105,7 +105,7 @@ export class LedgerClock {
     if (isNew) this.onJump?.(aheadMs);
   }
 
-  /** How long the machine was suspended since the last call: `monotonic` does not count it. */
+  /** The time suspended since the last call. `monotonic` does not count suspended time. */
   #suspendedSinceLastRead(monotonic: number): number {
     const before = this.#suspendedMs;
     this.#suspendedMs = this.#measureSuspendedMs(monotonic);

@@ -46,7 +46,7 @@ describe('LedgerClock', () => {
     expect(clock.read()).to.deep.equal({ at: 1_000_501, clock: 1_000_501 });
   });
 
-  it('follows a correction of a few seconds by a time server, and is not ahead after its reversal', () => {
+  it('follows a correction of a few seconds by a time server, and is not ahead after the correction is reversed', () => {
     const { now, clock, jumps } = machine(1_000_000);
     for (let times = 0; times < 100; times++) {
       now.wall = 1_005_000;
@@ -68,7 +68,7 @@ describe('LedgerClock', () => {
     expect(jumps).to.have.length(1);
   });
 
-  it('does not add up small jumps between many events', () => {
+  it('does not follow the sum of small jumps between many events', () => {
     const { now, clock } = machine(1_000_000);
     for (let jump = 0; jump < 1_000; jump++) {
       now.wall += 4_000;
@@ -84,7 +84,7 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.be.below(1_000_000 + 100 * hour + 7_000);
   });
 
-  it('catches up with a clock that stays ahead, a tenth faster than time elapses, and reports the next jump', () => {
+  it('catches up with a clock that stays ahead by a tenth of the elapsed time, and reports the next jump', () => {
     const { now, clock, jumps, pass } = machine(1_000_000);
     now.wall += 60_000;
     pass(600_000);
@@ -129,7 +129,7 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.equal(1_000_000 + 1_000 * hour);
   });
 
-  it('is at least the given time', () => {
+  it('is never before `notBefore`', () => {
     const { clock } = machine(1_000_000);
     expect(clock.read(1_000_007)).to.deep.equal({ at: 1_000_007, clock: 1_000_000 });
     expect(clock.read(999_999)).to.deep.equal({ at: 1_000_000, clock: 1_000_000 });

@@ -1,13 +1,13 @@
 /**
- * Ids of events, commands and ledgers: ULIDs (github.com/ulid/spec), each greater than the previous
- * one of this source. Of the ids of one millisecond the first one is random, and each later one is
- * the number after the one before it.
+ * Ids of events, commands and ledgers: ULIDs (github.com/ulid/spec). Each id is greater than the
+ * previous one from the same source. The first id of a millisecond is random, and each later one is
+ * the next number.
  */
 import { randomBytes } from 'node:crypto';
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const [timeLength, randomLength] = [10, 16];
-/** The digits that count up within a millisecond: 35 bits, which a number holds exactly. */
+/** The digits that count up within a millisecond: 35 bits, exact in a number. */
 const lowDigits = 7;
 const poolBytes = 4_096;
 
@@ -30,14 +30,14 @@ export function createUlidSource(clock: () => number = Date.now): () => string {
   return () => {
     const now = clock();
     if (now > time) begin(now);
-    // All numbers of this millisecond are used. That is rare, because the first one is random in
+    // The numbers of this millisecond are used up. That is rare, because the first is random in
     // 2^35.
     else if (++low === 32 ** lowDigits) begin(time + 1);
     return prefix + digitsOf(low, lowDigits);
   };
 }
 
-/** A number in Crockford's base 32. */
+/** Formats a number in Crockford's base 32. */
 function digitsOf(value: number, length: number): string {
   let text = '';
   for (let rest = value, digit = 0; digit < length; digit++, rest = Math.floor(rest / 32))

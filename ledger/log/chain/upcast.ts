@@ -3,10 +3,10 @@ import type { Event, EventData, EventType } from '../../domain/events/event.ts';
 import { definitionOf } from '../../domain/events/registry.ts';
 import type { EventVersion } from '../../domain/events/schema-version.ts';
 
-/** Event data in the format of one of the versions. */
+/** Event data in the format of any version. */
 export type StoredData = { readonly [Type in EventType]: Partial<EventData<Type>> }[EventType];
 
-/** The first version that has all data of an event: earlier readers would apply it wrongly. */
+/** The first version that can represent the event. Earlier readers would misread it. */
 export function firstVersionOfEvent(event: Event): EventVersion {
   const { since, changes } = definitionOf(event.type);
   let version = since;
@@ -22,7 +22,7 @@ export function upcast(version: EventVersion, type: EventType, stored: StoredDat
   return data;
 }
 
-/** Converts event data to `version`, without the data that this version does not have. */
+/** Converts event data to `version`, without fields that this version does not have. */
 export function downcast(version: EventVersion, event: Event): StoredData {
   let { data } = event;
   for (const change of definitionOf(event.type).changes.toReversed())

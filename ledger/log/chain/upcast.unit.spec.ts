@@ -11,13 +11,13 @@ const releasedBecause = (cause: ReleaseCause): Event => {
 };
 
 describe('Events written as an earlier version', () => {
-  it('describe a released attachment as far as that version can', () => {
+  it('describe a detached attachment by the nearest cause of that version', () => {
     expect(downcast(3, releasedBecause('detached'))).to.include({ cause: 'operator' });
     expect(downcast(4, releasedBecause('detached'))).to.include({ cause: 'detached' });
     expect(downcast(3, releasedBecause('pod-deleted'))).to.include({ cause: 'pod-deleted' });
   });
 
-  it('have the cause "node deleted" where the version has no word for a node out of service', () => {
+  it('have the cause "node deleted" if the version has no cause for a node out of service', () => {
     const event = unbound(allocated('a', '172.17.0.11'), 'container-1', { cause: 'node-out-of-service' });
     expect(downcast(5, event)).to.include({ cause: 'node-out-of-service' });
     for (const version of [2, 3, 4] as const) expect(downcast(version, event)).to.include({ cause: 'node-deleted' });

@@ -1,6 +1,6 @@
 /**
- * The revision of each claim's key in etcd. There is one for each address that was ever used, so
- * IPv4 addresses are numbers in pages of revisions, 8 bytes for each, not texts in a Map.
+ * The etcd revision of each claim's key. Every address that was ever used has a key, so IPv4
+ * revisions are stored in pages with 8 bytes for each address, not as texts in a Map.
  */
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
@@ -11,7 +11,7 @@ import type { Revision } from '../store/ledger.ts';
 export class ClaimRevisions {
   readonly #subnets = new Map<string, SubnetRevisions>();
 
-  /** The revision of a claim's key; 0n without one. */
+  /** The revision of a claim's key; 0n if there is no key. */
   get({ subnet, address }: ClaimName): Revision {
     return BigInt(this.#subnets.get(subnet)?.get(address) ?? 0);
   }
@@ -28,9 +28,9 @@ export class ClaimRevisions {
 }
 
 /**
- * Revisions as numbers, which are exact up to 2^53 and smaller than a bigint. IPv4 addresses are in
- * pages of 16: a Subnet allocates its lowest addresses first, so a page is usually full. An address
- * that is alone in its page takes as much as 16.
+ * Revisions as numbers, which are exact up to 2^53 and smaller than bigints. IPv4 addresses are
+ * stored in pages of 16. A Subnet allocates its lowest addresses first, so most pages are full. An
+ * address that is alone in its page takes the space of 16.
  */
 class SubnetRevisions {
   /** Pages by their first address. */
@@ -83,6 +83,6 @@ const pageSize = 1 << pageBits;
 
 const placeOf = (page: number, value: number): number => page * pageSize + (value & (pageSize - 1));
 
-/** An IPv4 address as a number; undefined for an IPv6 address. */
+/** Returns an IPv4 address as a number; undefined for IPv6. */
 const ipv4Value = (address: string): number | undefined =>
   address.includes(':') ? undefined : Number(parseAddress(address)?.value ?? 0n);

@@ -1,7 +1,7 @@
 /**
- * Finds the events that dropped the claim of an address, and so its history before them. The events
- * that dropped claims of a Subnet are a chain: the state names the last ones, and each event names
- * the previous ones.
+ * Finds the events that dropped the claim of an address, because the history before them is not in
+ * the claim. The events that dropped claims of a Subnet form a chain: the state names the last
+ * ones, and each event names the ones before it.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -13,12 +13,12 @@ export class DropChain {
   readonly #ledger: EventReader;
   readonly #name: ClaimName;
   readonly #signal: AbortSignal;
-  /** The events that dropped this claim, newest first, in the part of the chain that was read. */
+  /** The events that dropped this claim, newest first, as far as the chain was read. */
   readonly #found: Seq[] = [];
   /** The next events of the chain to read. */
   #next: readonly Seq[];
 
-  /** @param last the last events that dropped claims of the Subnet, newest first. */
+  /** @param last the last events that dropped claims of the Subnet, newest first */
   constructor(ledger: EventReader, name: ClaimName, last: readonly Seq[], signal: AbortSignal) {
     this.#ledger = ledger;
     this.#name = name;
@@ -57,7 +57,7 @@ export class DropChain {
       if (event.data.addresses.includes(address)) this.#found.push(seq);
       next = event.data.previous;
     }
-    // The chain ends even in a log that another program wrote.
+    // Ensures that the chain ends, even in a log that another program wrote.
     this.#next = next.filter((each) => each < (seqs.at(-1) ?? 0));
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Finds the earlier events that an event depends on. The end of a binding does not name the node;
- * its start does. Only the event that allocated an address names the Pod's owner.
+ * Finds earlier events that explain an event. For example, the event that ends a binding does not
+ * name the node, but the event that starts it does. Only the event that allocated an address names
+ * the Pod's owner.
  */
 import type { AddressBound, AddressUnbound, Event } from '../../domain/events/event.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -8,15 +9,15 @@ import type { StoredEvent } from '../chain/chain.ts';
 import type { EventReader } from '../store/ledger.ts';
 import { parseLine } from '../store/stored-line.ts';
 
-/** Between the start and the end of a binding, few other events touch the address. */
+/** A limit of the search: few other events touch an address between start and end of a binding. */
 const maxSteps = 100;
 
 /** Earlier events, by the number of the later event that depends on them. */
 export type EarlierEvents = ReadonlyMap<Seq, StoredEvent>;
 
 /**
- * Finds the start of the binding for each event that ends one. It follows `before` backwards, for
- * all events and addresses in parallel. Events without a found start are not in the result.
+ * Finds the start of the binding for each event that ends one. Follows `before` backwards, for all
+ * events and addresses in parallel. The result lacks events whose start was not found.
  * @throws errors of the ledger.
  */
 export async function findBindingStarts(
@@ -55,8 +56,8 @@ const isStartOf = (event: Event, end: Event): event is AddressBound =>
   event.data.interface === (end as AddressUnbound).data.interface;
 
 /**
- * Finds the event that allocated the addresses of each event: the event itself, the one it names,
- * or the one that the start of its binding names.
+ * Finds, for each event, the event that allocated its addresses: the event itself, the event that
+ * it names, or the event that the start of its binding names.
  * @throws errors of the ledger.
  */
 export async function findGrants(
@@ -87,7 +88,7 @@ export async function findGrants(
   );
 }
 
-/** Reads these events; 0 means no event. */
+/** Reads the events with these numbers. 0 stands for no event. */
 async function readAll(ledger: EventReader, seqs: readonly Seq[], signal: AbortSignal): Promise<EarlierEvents> {
   const existing = [...new Set(seqs)].filter((seq) => seq > 0);
   const lines = await ledger.readEach(existing, signal);

@@ -12,7 +12,7 @@ export interface EventFilter {
   readonly pod: string;
   /** The owner of the Pod. Refusals name no owner, so they never match. */
   readonly owner: Owner;
-  /** The node of the Pod, for allocations; of the container, for bindings and their ends. */
+  /** The node of the Pod in allocations, and of the container in the start and end of bindings. */
   readonly node: string;
   readonly address: string;
   readonly types: readonly string[];
@@ -20,7 +20,6 @@ export interface EventFilter {
 
 const anyOwner: Owner = { kind: '', name: '', uid: '' };
 
-/** All events. */
 export const matchAllEvents: EventFilter = {
   subnet: '',
   namespace: '',
@@ -49,7 +48,7 @@ export async function selectEvents(
   return selected;
 }
 
-/** Whether an event matches by its own fields, so without node and owner. */
+/** Whether an event matches by its own fields, without node and owner. */
 function matchesItself({ envelope, sequenced }: StoredEvent, filter: EventFilter): boolean {
   const attachment = attachmentOf(sequenced);
   return (
@@ -97,7 +96,7 @@ async function ofOwner(
   });
 }
 
-/** A test on the stored text, so that most lines are neither parsed nor hashed. */
+/** Tests the stored text, so that most lines need not be parsed or hashed. */
 export function textPrefilter({ subnet, namespace, pod, node, address }: EventFilter): (line: string) => boolean {
   const field = (name: string, value: string): string[] => (value === '' ? [] : [`"${name}":${JSON.stringify(value)}`]);
   const needles = [...field('subnet', subnet), ...field('namespace', namespace), ...field('pod', pod)];

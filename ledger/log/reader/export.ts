@@ -1,4 +1,4 @@
-/** Exports the exact lines of the log, after a check of numbers and chain. */
+/** Exports the exact lines of the log, after checking their numbers and hash chain. */
 import { countFitting } from '../../../lib/net/page-size.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -15,15 +15,15 @@ export interface ExportRange {
 }
 
 export interface ExportPage {
-  /** After the last line. */
+  /** The head after the last line. */
   readonly head: Pick<Head, 'epoch' | 'seq' | 'hash'>;
   readonly lines: readonly string[];
 }
 
 /**
  * Yields the lines in pages. The range may begin and end inside a command.
- * @throws IpledgerError INVALID_REQUEST for a range that ends before it begins, or beyond the
- * ledger; POSITION_GONE when the first event is no longer available; LEDGER_DAMAGED for a gap or a
+ * @throws IpledgerError INVALID_REQUEST for a range that ends before it begins, or goes beyond the
+ * ledger; POSITION_GONE if the first event is no longer available; LEDGER_DAMAGED for a gap or a
  * broken chain; errors of the ledger.
  */
 export async function* exportLines(
@@ -35,8 +35,8 @@ export async function* exportLines(
   const end = to ?? head.seq;
   if (to !== undefined && to < from)
     throw new IpledgerError('INVALID_REQUEST', `the range from event ${from} to event ${to} ends before it begins`);
-  // A client that continues after the last event is current; one that continues further has events
-  // that the ledger lacks.
+  // A client that continues directly after the last event is up to date. A later position means
+  // that the client has events that the ledger lacks.
   if (from > head.seq + 1)
     throw new IpledgerError('INVALID_REQUEST', `event ${from} does not exist: the ledger ends with event ${head.seq}`);
   if (end > head.seq)

@@ -1,9 +1,9 @@
 /**
- * Computes a past state by a fold of the log up to a position. It applies the same `evolve` as the
+ * Computes a past state by folding the log up to a position. It uses the same `evolve` as the
  * writer, so the result is the state that past decisions saw.
  *
  * The fold reads the log in pages and keeps only one state. It yields to the event loop regularly,
- * so a fold of millions of events does not delay the writer.
+ * so that folding millions of events does not delay the writer.
  */
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
@@ -15,13 +15,13 @@ import { emptyHead, type Envelope, advanceHead, type Head, type StoredEvent } fr
 import type { Ledger } from '../store/ledger.ts';
 import { parseLine } from '../store/stored-line.ts';
 
-/** Two folds run at a time, and other callers wait for both in each turn. */
+/** Two folds can run at the same time, so other work waits for both in each turn. */
 const msPerTurn = 3;
 
-/** Where to stop: after a command, after all events up to a time, or at the log's end. */
+/** Where to stop: after a command, after all events up to a time, or at the end of the log. */
 export type FoldEnd = { readonly seq: Seq } | { readonly at: number } | 'end';
 
-/** A state, and the head at which it is true. */
+/** A state, and the head at which it holds. */
 export interface StateAtHead {
   readonly state: State;
   readonly head: Head;
@@ -29,7 +29,7 @@ export interface StateAtHead {
 
 export interface FoldOptions {
   readonly signal: AbortSignal;
-  /** Called with the events of each command, immediately before they are applied. */
+  /** Called with the events of each command just before they are applied. */
   readonly onCommand?: (events: readonly StoredEvent[]) => void;
 }
 
@@ -41,14 +41,13 @@ export interface StateBeforeEvent extends StateAtHead {
 
 export type EventObserver = (past: StateBeforeEvent, event: StoredEvent) => void;
 
-/** The state before the first event. */
 export const initialStateAtHead = (): StateAtHead => ({ state: initialState(), head: emptyHead });
 
 /**
- * Folds the log from a position (the beginning, or the end state of a segment) to another. It
- * changes the given state.
- * @throws IpledgerError POSITION_GONE for an event beyond the log; LEDGER_DAMAGED when the log has
- * a gap, a broken chain or an unreadable event; errors of the ledger; AbortError when the signal is
+ * Folds the log from a position (the beginning, or the end state of a segment) to a later one.
+ * Changes the given state.
+ * @throws IpledgerError POSITION_GONE for an event beyond the log; LEDGER_DAMAGED if the log has a
+ * gap, a broken chain or an unreadable event; errors of the ledger; AbortError if the signal is
  * aborted.
  */
 export async function fold(
@@ -94,8 +93,8 @@ const isBeyond = ({ sequenced }: StoredEvent, until: FoldEnd): boolean =>
   typeof until === 'object' && 'at' in until && sequenced.at > until.at;
 
 /**
- * Applies the events of one command: all of them or, if one does not follow the chain, none.
- * Returns the head after them.
+ * Applies the events of one command: all, or none if one of them does not follow the chain. Returns
+ * the head after them.
  * @param observe called before each event, with the state and the head before it.
  * @throws IpledgerError LEDGER_DAMAGED
  */

@@ -75,14 +75,14 @@ describe('fold', () => {
     expect((await folded({ at: Date.now() + 1_000 })).head.seq).to.equal(log.length);
   });
 
-  it('continues from the end of another fold', async () => {
+  it('fold continues from the result of an earlier fold', async () => {
     const atFour = await folded({ seq: 4 });
     const { state, head } = await fold(ledger, atFour, 'end', options);
     expect(head.seq).to.equal(log.length);
     expect(describeState(state)).to.deep.equal(describeFold(log));
   });
 
-  it('shows each command with the state before it', async () => {
+  it('onCommand receives each command with the state before it', async () => {
     const seen: [number, number][] = [];
     const place = initialStateAtHead();
     const before = (events: readonly StoredEvent[]) => void seen.push([events.length, place.state.subnets.size]);
@@ -118,7 +118,7 @@ describe('fold', () => {
     expect((await failureOf(folded('end'))).message).to.equal(`the log ends inside the command of event ${cut}`);
   });
 
-  it('yields to the event loop, for any length of log and pages', async () => {
+  it('fold yields to the event loop for any length of the log and of its pages', async () => {
     const { writer, stop } = await startWriter(ledger);
     for (let pod = 0; pod < 600; pod++) void writer.submit(requestFor(allocate(`many-${pod}`)));
     await submitAll(writer, allocate('last'));
@@ -130,7 +130,7 @@ describe('fold', () => {
     const others = (async () => {
       for (; !done.signal.aborted; turns++) await setImmediate();
     })();
-    // Each look at the clock takes a millisecond
+    // Each read of the clock advances it by a millisecond.
     const now = performance.now.bind(performance);
     let ms = 0;
     performance.now = () => ms++;
@@ -144,7 +144,7 @@ describe('fold', () => {
     expect(turns).to.be.at.least(100);
   });
 
-  it('ends with its signal', async () => {
+  it('fold ends when its signal is aborted', async () => {
     const leaving = new AbortController();
     leaving.abort();
     const error = await failureOf(fold(ledger, initialStateAtHead(), 'end', { signal: leaving.signal }));

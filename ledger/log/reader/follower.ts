@@ -1,10 +1,10 @@
 /**
- * The part of a standby that follows the log and answers reads from its state, which contains only
- * committed events.
+ * Follows the log on a standby, and answers reads from its state, which contains only committed
+ * events.
  *
- * A linearizable read waits for a read of etcd's head that begins after it, and for the events up
- * to that head. All reads that arrive during one read of the head share the next. While etcd does
- * not reply, no linearizable read is answered.
+ * A linearizable read first waits for a read of etcd's head that begins after it, then for the
+ * events up to that head. Reads that arrive during one read of the head share the next one. While
+ * etcd does not reply, no linearizable read is answered.
  */
 import { pause, waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -18,10 +18,10 @@ import type { Replica } from './replica.ts';
 const maxPendingReads = 20_000;
 /** The wait after a failed read of the head. */
 const retryMs = 200;
-/** Time between checks for expired reads. */
+/** The time between checks for expired reads. */
 const sweepMs = 100;
 
-/** Reads the state, at the ledger time `now` (milliseconds since 1970). May throw Refused. */
+/** Reads the state at the ledger time `now` (milliseconds since 1970). May throw Refused. */
 export type StateRead<Answer> = (state: State, now: number) => Answer;
 
 /** The time until which a read can be answered. */
@@ -31,7 +31,7 @@ export interface ReadDeadline {
   readonly signal: AbortSignal;
 }
 
-/** `head-changed`: the log itself is read, even if the head is the same. */
+/** `head-changed`: reads the log even if the head is the same. */
 type CatchUpRequest = 'none' | 'read' | 'head-changed';
 
 interface PendingRead {
@@ -55,12 +55,12 @@ export class Follower {
     this.#log = log;
   }
 
-  /** The state has all events that were in the ledger this long ago. */
+  /** The age of the state: it has all events that the ledger had this long ago. */
   get lagMs(): number {
     return performance.now() - this.#caughtUpAt;
   }
 
-  /** Answers from the replica's state. @throws the refusal of `read`; NOT_WRITER after `run` */
+  /** Answers from the present state. @throws the refusal of `read`; NOT_WRITER after `run` */
   readLocal<Answer>(read: StateRead<Answer>): ProvenAnswer<Answer> {
     if (this.#ended) throw this.#ended;
     try {
@@ -71,7 +71,7 @@ export class Follower {
   }
 
   /**
-   * Answers as of a moment after the call.
+   * Answers as of a time after the call.
    * @throws IpledgerError the refusal of `read`; UNAVAILABLE after the deadline; OVERLOADED;
    * NOT_WRITER as above.
    */
@@ -145,7 +145,7 @@ export class Follower {
     }
   }
 
-  /** Answers reads from the present state. Each turn of the event loop has a part of them. */
+  /** Answers reads from the present state, some in each turn of the event loop. */
   async #settle(reads: readonly PendingRead[], signal: AbortSignal): Promise<void> {
     const turn = new TurnBudget();
     for (const pending of reads) {
@@ -158,7 +158,7 @@ export class Follower {
     }
   }
 
-  /** Keeps the state current without reads. A changed head causes a read of the log. */
+  /** Keeps the state current without reads. Each change of the head causes a read of the log. */
   async #watchHead(signal: AbortSignal): Promise<void> {
     const changes = this.#replica.ledger.watchHead(signal)[Symbol.asyncIterator]();
     while (!(await changes.next()).done) this.#requestCatchUp('head-changed');
@@ -176,7 +176,7 @@ export class Follower {
     });
   }
 
-  /** One timer for all pending reads: there may be thousands a second. */
+  /** Uses one timer for all pending reads, because thousands may arrive each second. */
   #rejectExpired(): void {
     const now = performance.now();
     for (const { until, reject } of this.#pendingReads) if (until <= now) reject(this.#deadlineExceeded());

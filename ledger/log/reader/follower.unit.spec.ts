@@ -21,7 +21,7 @@ import {
 } from '../testing/running-writer.ts';
 import { UnreliableLedger } from '../testing/unreliable-ledger.ts';
 
-/** The number of addresses of a Pod. */
+/** Reads the number of addresses of a Pod. */
 const held =
   (pod: string): StateRead<number> =>
   (state) =>
@@ -80,7 +80,7 @@ describe('Follower', () => {
     }
   });
 
-  it('answers with the head at which the answer is true', async () => {
+  it('returns the head at which its answer is true', async () => {
     await submitAll(writing.writer, allocate('a'));
     expect((await follower.readLinearizable(held('a'), withoutDeadline)).head).to.deep.equal(writing.replica.head);
   });
@@ -111,7 +111,7 @@ describe('Follower', () => {
     expect(follower.readLocal(held('a')).answer).to.equal(1);
   });
 
-  it('passes on a refusal, and reports a bug', async () => {
+  it('returns a refusal to the caller, and reports any other error as a bug', async () => {
     const refuse = (): never => {
       throw new Refused('SUBNET_UNKNOWN', 'no subnet x is configured');
     };
@@ -146,7 +146,7 @@ describe('Follower', () => {
     expect((await waiting).answer).to.equal(0);
   });
 
-  it('reads nothing for a caller that has already left', async () => {
+  it('sends no read for a caller that has already left', async () => {
     expect(
       await failureOf(follower.readLinearizable(held('a'), { until: Infinity, signal: AbortSignal.abort() })),
     ).to.have.property('code', 'UNAVAILABLE');
@@ -154,7 +154,7 @@ describe('Follower', () => {
     expect(heads).to.equal(0);
   });
 
-  it('follows without reads, and reports its lag', async () => {
+  it('follows the log without any reads of clients, and reports its lag', async () => {
     stopping.abort();
     await ended;
     watchesHead = true;

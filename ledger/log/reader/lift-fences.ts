@@ -1,7 +1,7 @@
 /**
- * Ends fences: an address is served again as soon as its key has the value that the log implies. So
- * an operator restores a key, and restarts nothing. Each replica reads the keys of its own fences,
- * because a fence is in memory only.
+ * Ends fences: an address is served again as soon as its key has the value that follows from the
+ * log. So an operator only restores the key, and need not restart anything. Each replica checks its
+ * own fences, because a fence exists only in memory.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -16,7 +16,7 @@ import { expectedClaimText, readClaim } from '../store/stored-values.ts';
 import { readableAgain, type Replica } from './replica.ts';
 
 const defaultIntervalMs = 5_000;
-/** Keys that a round reads. Other programs can fence any number; they take turns. */
+/** The keys that a round reads. Other programs can cause any number of fences: they take turns. */
 const maxKeysPerRound = 1_000;
 
 export interface LiftFencesOptions {
@@ -28,8 +28,8 @@ export interface LiftFencesOptions {
 
 /**
  * Runs until the signal is aborted.
- * @throws IpledgerError LEDGER_DAMAGED when a key is readable that was not when this replica
- * started: the replica has no claim of it, and has to be loaded again.
+ * @throws IpledgerError LEDGER_DAMAGED if a key becomes readable that was not readable when this
+ * replica started: the replica has no claim of it, and must load the ledger again.
  */
 export async function liftFences({ replica, log, intervalMs }: LiftFencesOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -46,7 +46,7 @@ export async function liftFences({ replica, log, intervalMs }: LiftFencesOptions
   }
 }
 
-/** The name of a key of `claimKey`. */
+/** The inverse of `claimKey`. */
 function nameOf(key: string): ClaimName {
   const at = key.indexOf('/');
   return { subnet: key.slice(0, at), address: key.slice(at + 1) };
@@ -64,12 +64,12 @@ async function liftFence(replica: Replica, fence: string, log: Logger, signal: A
     log.info(name, 'this address is served again: its key has the value that the log implies');
     return;
   }
-  // The fence goes to the end of the set, so that all take turns.
+  // Moves the fence to the end of the set, so that all fences take turns.
   fenced.delete(fence);
   fenced.add(fence);
 }
 
-/** Whether the state has the claim of a key: nothing is decided about a fenced address. */
+/** Whether a key has the claim of the state, which does not change while the address is fenced. */
 function isImplied({ state }: Replica, { subnet, address }: ClaimName, found: StoredKey | undefined): boolean {
   const claim = claimOf(state, subnet, address);
   if (!claim || !found) return claim === undefined && found === undefined;

@@ -36,7 +36,7 @@ describe('The fence of an address', () => {
   });
 
   const text = (): string => memory.get(key) as string;
-  /** Resolves after this many rounds over all fences. */
+  /** Resolves after this many rounds through all fences. */
   async function rounds(count: number, replica: Replica): Promise<void> {
     const done = AbortSignal.any([stop.signal, untilRead(count)]);
     await liftFences({ replica, log: silentLog, intervalMs: 1 }, done);
@@ -93,7 +93,7 @@ describe('The fence of an address', () => {
     expect([...working.replica.state.fenced]).to.deep.equal([`macvlan/${address}`]);
   });
 
-  it('ends when a stray key of a fresh address is deleted', async () => {
+  it('ends when the key of a fresh address, which another program wrote, is deleted', async () => {
     const stray = addressKey({ subnet: 'macvlan', address: '172.17.0.12' });
     memory.put(stray, '{}');
     const request = allocate('b', { candidates: [['172.17.0.12']] });
@@ -111,7 +111,7 @@ describe('The fence of an address', () => {
     expect(standby.state.fenced.size).to.equal(0);
   });
 
-  it('ends the replica that could not read the key at its start, when the key or a later event can be read', async () => {
+  it('a replica that could not read a key at its start stops when the key or a later event can be read', async () => {
     const before = text();
     memory.put(key, '{"last":1');
     const started = await Replica.load(memory, never);

@@ -1,4 +1,4 @@
-/** Networks of retired Subnets' claims that an early version wrote without them. */
+/** Finds the networks of retired Subnets' claims that an early version stored without networks. */
 import { type Sequenced } from '../../domain/events/event.ts';
 import { addressesOf, otherKeyOf, evolve } from '../../domain/events/registry.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
@@ -10,16 +10,16 @@ import type { Head } from '../chain/chain.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { parseLine } from '../store/stored-line.ts';
 
-/** The networks that the log has for a claim. */
+/** The networks of a claim, from the log. */
 interface ClaimNetworks {
   readonly name: ClaimName;
   readonly networks: readonly string[];
 }
 
 /**
- * Returns the networks of claims that lack them. Reads the log once, and not for an empty list. If
- * the log is not readable (the events are sealed, and there is no archive), the networks stay
- * unknown, and the claims count only in their own Subnet.
+ * Returns the networks of claims that lack them. Reads the log once, or not at all for an empty
+ * list. If the log is not readable (the events are sealed, and there is no archive), the networks
+ * stay unknown, and the claims count only in their own Subnet.
  * @throws IpledgerError UNAVAILABLE; AbortError.
  */
 export async function networksFromLog(
@@ -37,8 +37,8 @@ export async function networksFromLog(
   const isRelevant = (event: Sequenced): boolean =>
     otherKeyOf(event)?.kind === 'subnets' ||
     addressesOf(event).some((address) => keys.has(claimKey({ subnet: event.subnet, address })));
-  // A fold of only the events of these claims and of Subnets gives the same claims as a fold of all
-  // events.
+  // Folds only the events of these claims and of Subnets. The claims are the same as after a fold
+  // of all events.
   const state = initialRecord();
   try {
     for await (const lines of ledger.read(1, signal))

@@ -28,12 +28,12 @@ import { addressKey, claimNameOf } from '../store/keys.ts';
 import { claimText, headText } from '../store/stored-values.ts';
 import { type AppendOutcome, type Batch, type Ledger, noChanges, type Revision } from '../store/ledger.ts';
 
-/** The bytes of events, or of claims; other keys rarely take more than twice as much. */
+/** The bytes of the events, or of the claims. With the other keys, rarely three times as much. */
 const maxValueBytes = 128 << 10;
 
 export interface ReplayOptions {
   readonly signal: AbortSignal;
-  /** Continues a ledger that is the beginning of this one. By default the ledger must be empty. */
+  /** Continues an interrupted replay of the same log. By default the ledger must be empty. */
   readonly resume?: boolean;
   /** Called after each transaction. */
   readonly onProgress?: (head: Head) => void;
@@ -43,7 +43,7 @@ export interface ReplayOptions {
  * Writes the lines of a log into an empty ledger.
  * @returns the head after the last line.
  * @throws IpledgerError INVALID_REQUEST for a ledger that is not empty, or not the beginning of
- * this one; LEDGER_DAMAGED for lines that are not a log; UNAVAILABLE when a transaction failed.
+ * this log; LEDGER_DAMAGED for lines that are not a log; UNAVAILABLE if a transaction failed.
  */
 export async function replay(ledger: Ledger, lines: AsyncIterable<string>, options: ReplayOptions): Promise<Head> {
   const writer = await ReplayWriter.open(ledger, options);
@@ -69,7 +69,7 @@ class ReplayWriter {
   readonly #existingClaims: Map<string, Revision>;
   /** The head that etcd had at the start. */
   readonly #existingHead: Head;
-  /** `#written`: after the last transaction. `#head`: after all added events. */
+  /** `#written` is the head after the last transaction, `#head` the head after all added events. */
   #written: Head = emptyHead;
   #head: Head = emptyHead;
   #events: StoredEvent[] = [];
@@ -77,7 +77,7 @@ class ReplayWriter {
   #configured = emptyNames();
   /** The number of ended Pods after the last transaction. */
   #endedBefore = 0;
-  /** The keys that `#events` change beside it. */
+  /** The keys that `#events` change besides log and claims. */
   #otherKeys: OtherKey[] = [];
   #appending: Promise<void> = Promise.resolve();
 
@@ -109,7 +109,7 @@ class ReplayWriter {
     }
   }
 
-  /** Writes what is left: the last events, and then the claims. */
+  /** Writes the remaining events, then the claims. */
   async end(): Promise<Head> {
     await this.#flush();
     if (this.#head.seq < this.#existingHead.seq)
@@ -122,7 +122,7 @@ class ReplayWriter {
     return this.#head;
   }
 
-  /** Skips an event that the ledger has. The last hash shows whether all are equal. */
+  /** Skips an event that the ledger has. The last hash shows whether all of them are equal. */
   #skipExisting(): void {
     const existing = this.#existingHead;
     this.#endedBefore = this.#state.ended.end;
@@ -148,8 +148,8 @@ class ReplayWriter {
   }
 
   #fits(command: readonly StoredEvent[]): boolean {
-    // An event can change another key: a Subnet, a pool, dropped claims, or a segment, and with it
-    // the log start.
+    // An event can change one more key: a Subnet, a pool, dropped claims, or a segment and the log
+    // start.
     const { subnets, pools, dropped } = this.#configured;
     const configured = subnets.size + pools.size + dropped.size + this.#otherKeys.length + command.length + 2;
     const ended = this.#state.ended.changedSince(this.#endedBefore).length + maxEndedKeysPerCommand;
@@ -157,7 +157,6 @@ class ReplayWriter {
     return ops <= this.#ledger.limits.ops && this.#bytes <= maxValueBytes;
   }
 
-  /** Sends the events. */
   async #flush(): Promise<void> {
     if (this.#events.length === 0) return;
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
@@ -174,7 +173,7 @@ class ReplayWriter {
     this.#otherKeys = [];
   }
 
-  /** Writes the last state's claims, and deletes others. Then removes the mark of a replay. */
+  /** Writes the claims of the last state, deletes others, and removes the mark of the replay. */
   async #writeClaims(): Promise<void> {
     let claims: Batch['claims'][number][] = [];
     let bytes = 0;
@@ -230,7 +229,7 @@ interface ExistingLedger {
 
 /** The other keys that a transaction compares: head, next events, writer and freeze. */
 const headOps = 4;
-/** A command ends fewer Pods than a chunk has: two chunks change, one is forgotten. */
+/** A command ends fewer Pods than fit a chunk: two chunks change, and one is forgotten. */
 const maxEndedKeysPerCommand = 3;
 
 function notWritten({ head, events }: Batch, outcome: AppendOutcome): IpledgerError {

@@ -34,7 +34,7 @@ import {
   unbind,
 } from '../testing/running-writer.ts';
 
-/** A ledger with all kinds of events. */
+/** A ledger with events of all kinds. */
 async function original(...more: readonly Untimed[]): Promise<MemoryLedger> {
   const memory = new MemoryLedger();
   const { writer, stop } = await startWriter(memory);
@@ -103,7 +103,7 @@ describe('replay', () => {
       await replay(new MemoryLedger(fewOps), linesOf(from), { signal: never, onProgress: (head) => heads.push(head) });
     });
 
-    /** What each possible interruption leaves. @param last the last event of the export */
+    /** The ledgers that each interruption leaves. @param last the last event of the export */
     async function* interrupted(last = Infinity): AsyncGenerator<MemoryLedger> {
       for (let transactions = 1; transactions < heads.length; transactions++) {
         const to = new MemoryLedger(fewOps);
@@ -116,13 +116,13 @@ describe('replay', () => {
       }
     }
 
-    it('happens between events, and between claims', () => {
+    it('an interruption can happen between events, and between claims', () => {
       const withEvents = heads.filter(({ seq }, index) => seq !== heads[index - 1]?.seq).length;
       expect(withEvents).to.be.above(3);
       expect(heads.length - withEvents).to.be.above(1);
     });
 
-    it('is continued to the same ledger, by --resume only', async () => {
+    it('an interrupted replay is continued to the same ledger, only with `resume`', async () => {
       for await (const to of interrupted()) {
         const refused = await failureOf(replay(to, linesOf(from), { signal: never }));
         expect(refused.message).to.match(/a replay that has not ended/);
@@ -131,7 +131,7 @@ describe('replay', () => {
       }
     });
 
-    it('is continued with a later export, too', async () => {
+    it('an interrupted replay can be continued with a later export', async () => {
       const { seq } = await from.head(never);
       const { writer, stop } = await startWriter(from);
       await submitAll(writer, release('c'), allocate('d'));
@@ -142,7 +142,7 @@ describe('replay', () => {
       }
     });
 
-    it('is continued after requests and replies that are lost or late', async () => {
+    it('an interrupted replay is continued after lost or late requests and replies', async () => {
       for (const fault of ['lostRequest', 'lostReply', 'late'] as const)
         for (let before = 0; before < heads.length; before++) {
           const memory = new MemoryLedger(fewOps);
@@ -161,7 +161,7 @@ describe('replay', () => {
         }
     });
 
-    it('ends a replica that was loaded before it, which would have other revisions of the claims', async () => {
+    it('a replay stops replicas that were loaded before it, because they have other revisions of the claims', async () => {
       for await (const to of interrupted()) {
         const before = await Replica.load(new MemoryLedger(), never);
         const replica = Object.assign(before, { ledger: to });
@@ -173,7 +173,7 @@ describe('replay', () => {
       }
     });
 
-    it('leaves a ledger that no other program loads or appends to', async () => {
+    it('an interrupted replay leaves a ledger that no other program loads or appends to', async () => {
       for await (const to of interrupted()) {
         const { head } = await to.load(never, 'any');
         const { claims, ...complete } = head;
@@ -207,7 +207,7 @@ describe('replay', () => {
     expect(to.everything()).to.deep.equal(from.everything());
   });
 
-  it('changes nothing when it is resumed after its end', async () => {
+  it('replay changes nothing when it is resumed after its end', async () => {
     const from = await original();
     const to = new MemoryLedger();
     await replay(to, linesOf(from), { signal: never });
@@ -271,7 +271,7 @@ describe('replay', () => {
     expect(to.everything()).to.deep.equal(from.everything());
   });
 
-  it('writes nothing of lines that are not a chain', async () => {
+  it('writes nothing if the lines are not a hash chain', async () => {
     const from = await original();
     const to = new MemoryLedger();
     async function* gap(): AsyncIterable<string> {

@@ -1,7 +1,6 @@
 /**
- * The ledger in the memory of one allocator: the state at a head, and the listeners for new events.
- * A standby and the writer have the same replica: the standby follows the log, the writer appends
- * to it.
+ * The ledger in the memory of one allocator: the state at a head, and listeners for new events. A
+ * standby and the writer use the same class: a standby follows the log, the writer appends to it.
  */
 import { storeNewest } from '../../../lib/maps.ts';
 import { waitForCallback } from '../../../lib/process/abortable.ts';
@@ -22,9 +21,9 @@ import { parseLine } from '../store/stored-line.ts';
 import { networksFromLog } from './networks-from-log.ts';
 import { ClaimRevisions } from './claim-revisions.ts';
 
-/** The last events stay in memory, so that clients near the head cause no read of etcd. */
+/** The events that stay in memory, so that clients near the head cause no read of etcd. */
 const maxRecentEvents = 4_000;
-/** Old events are removed together, because a removal moves all later events. */
+/** Old events are removed in groups, because each removal moves all later events. */
 const maxSurplusEvents = 500;
 const maxRefusals = 10_000;
 const rememberedRefusalMs = 3_600_000;
@@ -35,17 +34,17 @@ export class Replica {
   readonly ledger: Ledger;
   readonly state: State;
   readonly clock: LedgerClock;
-  /** Called for each event that is read (not written by this replica), before it is applied. */
+  /** Called for each event that another replica wrote, before the event is applied. */
   onEventRead: EventObserver | undefined;
   #head: Head;
   readonly #revisions: ClaimRevisions;
-  /** Fenced addresses without a claim in the state: their keys were unreadable (`claimKey`). */
+  /** Fenced addresses (`claimKey`) that have no claim, because their keys were unreadable. */
   readonly #unreadable = new Set<string>();
   readonly #listeners = new Set<Listener>();
   readonly #recent: StoredEvent[] = [];
-  /** "uid/reason" of the refusals in the log, with their time; the latest last. */
+  /** "uid/reason" of each refusal in the log, with its time, newest last. */
   readonly #refusals = new Map<string, number>();
-  /** Events of a command whose last event is not read yet. */
+  /** Events of a command whose last event has not been read. */
   #incomplete: StoredEvent[] = [];
 
   private constructor(ledger: Ledger, { state, head }: StateAtHead, revisions: ClaimRevisions, clock: LedgerClock) {
@@ -58,8 +57,7 @@ export class Replica {
   }
 
   /**
-   * Loads the ledger's current snapshot. An address with an unreadable key is fenced; all other
-   * addresses work.
+   * Loads the ledger. An address whose key is unreadable is fenced; all other addresses work.
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for an unreadable head, Subnet, pool or
    * address key name.
    */
@@ -93,7 +91,7 @@ export class Replica {
     return this.#head;
   }
 
-  /** The revision of a claim's key, as the log implies it; 0n without a key. */
+  /** The revision that a claim's key has according to the log; 0n without a key. */
   revisionOf(name: ClaimName): Revision {
     return this.#revisions.get(name);
   }
@@ -103,7 +101,7 @@ export class Replica {
     return this.#unreadable.has(claimKey(name));
   }
 
-  /** Ends a fence whose key has the implied value. @param revision of the key; 0n without */
+  /** Ends a fence whose key is correct again. @param revision of the key; 0n without a key */
   serveAgain(name: ClaimName, revision: Revision): void {
     this.state.fenced.delete(claimKey(name));
     if (revision === 0n) this.#revisions.delete(name);
@@ -111,9 +109,9 @@ export class Replica {
   }
 
   /**
-   * Whether the refusal of this Pod uid for this reason is already recorded. A waiting Pod is
-   * refused every few seconds, and the log is permanent. So with more refused Pods than this list
-   * holds, the log takes at most that many refusals an hour.
+   * Whether the log has a refusal of this Pod uid for this reason. A waiting Pod is refused every
+   * few seconds, and the log is permanent. The list is limited, so if more Pods than it holds are
+   * refused, the log takes at most that many refusals an hour.
    */
   hasRecordedRefusal(refusal: AllocationRefused): boolean {
     if (this.#refusals.has(refusalKey(refusal))) return true;
@@ -127,7 +125,7 @@ export class Replica {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The committed events from `from`; undefined if the log has to be read. */
+  /** The committed events from `from`; undefined if the log must be read for them. */
   recentFrom(from: Seq): readonly StoredEvent[] | undefined {
     const first = this.#recent[0]?.envelope.seq ?? this.#head.seq + 1;
     return from < first ? undefined : this.#recent.slice(from - first);
@@ -139,23 +137,23 @@ export class Replica {
    * unreadable event, or was rewound.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
-    // The head first: the log, which is read later, must then reach at least as far.
+    // The head is read first, so that the log must reach at least as far.
     await this.#readTo(await this.#readHead(signal), signal);
   }
 
-  /** Reads the log as `catchUp`, but only after a change of the head. */
+  /** Like `catchUp`, but reads the log only if the head has changed. */
   async refresh(signal: AbortSignal): Promise<void> {
     const found = await this.#readHead(signal);
     if (headText(found) !== headText(this.#head)) await this.#readTo(found, signal);
   }
 
-  /** Resolves once this event is committed, or with the signal. */
+  /** Resolves once this event is committed, or when the signal is aborted. */
   async untilReached(seq: Seq, signal: AbortSignal): Promise<void> {
     if (this.#head.seq >= seq) return;
     await waitForCallback(signal, (done) => this.onCommitted(() => this.#head.seq >= seq && done()));
   }
 
-  /** A replica cannot follow a replay, whose claims have other revisions than their events. */
+  /** Rejects the head of a replay: its claims have other revisions than their events. */
   async #readHead(signal: AbortSignal): Promise<Head> {
     try {
       return await this.ledger.head(signal);
@@ -174,7 +172,7 @@ export class Replica {
         'LEDGER_DAMAGED',
         `the ledger was rewound: this replica has read ${formatHead(this.#head)}, and etcd's head is ${formatHead(found)}. etcd was restored from a backup, or another program wrote a key. Run: ipledger recover`,
       );
-    // The events of an incomplete command are read again, with its other events.
+    // Events of an incomplete command are read again, together with its other events.
     this.#incomplete = [];
     for await (const lines of this.ledger.read(this.#head.seq + 1, signal))
       for (const line of lines) this.#applyLine(line);
@@ -185,7 +183,7 @@ export class Replica {
       );
   }
 
-  /** Commits events that the state already has, because the writer evolved it. */
+  /** Records events as committed. The writer has already applied them to the state. */
   commit(events: readonly StoredEvent[], head: Head, revision: Revision): void {
     this.#head = head;
     this.clock.observe(head.at);
@@ -194,7 +192,7 @@ export class Replica {
         const name = { subnet: sequenced.subnet, address };
         if (sequenced.type === 'ClaimsDropped') this.#revisions.delete(name);
         else this.#revisions.set(name, revision);
-        // The writer has changed its key, so it serves the address again.
+        // The writer has written the key, so the address is served again.
         if (this.state.fenced.size > 0) this.state.fenced.delete(claimKey(name));
       }
       if (sequenced.type === 'AllocationRefused') this.#recordRefusal(sequenced);
@@ -206,7 +204,7 @@ export class Replica {
   }
 
   #applyLine(line: StoredLine): void {
-    // A line of the archive has no revision, but a writer needs the revisions of the claims.
+    // Rejects a line of the archive: it has no revision, but a writer needs the claims' revisions.
     if (line.revision === 0n)
       throw new IpledgerError(
         'POSITION_GONE',
@@ -222,7 +220,7 @@ export class Replica {
     this.commit(events, head, line.revision);
   }
 
-  /** @throws IpledgerError LEDGER_DAMAGED for an event of an address that the state lacks. */
+  /** @throws IpledgerError LEDGER_DAMAGED for an event of an address whose key was unreadable */
   #refuseUnreadable(events: readonly StoredEvent[]): void {
     if (this.#unreadable.size === 0) return;
     for (const { sequenced } of events)
@@ -237,10 +235,9 @@ export class Replica {
   }
 }
 
-/** Identifies equal refusals. */
 export const refusalKey = ({ data: { uid, reason } }: AllocationRefused): string => `${uid}/${reason}`;
 
-/** A head in a message. */
+/** Formats a head for messages. */
 const formatHead = ({ epoch, seq, hash }: Head): string => `event ${seq} of epoch ${epoch} (${hash.slice(0, 12)})`;
 
 export const readableAgain = ({ subnet, address }: ClaimName): IpledgerError =>

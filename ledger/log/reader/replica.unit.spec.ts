@@ -48,7 +48,7 @@ describe('Replica', () => {
     expect(loaded.revisionOf({ ...name, address: '172.17.0.12' })).to.equal(0n);
   });
 
-  it('loads the network of a quarantine in a retired Subnet, also from a key that does not name it', async () => {
+  it('loads the network of a quarantine in a retired Subnet, even from a key without networks', async () => {
     const quarantine = { subnet: 'macvlan', address: '172.17.0.11', seenMac: '', seenAt: '', reason: '' };
     await submitAll(working.writer, allocate('a'), release('a'));
     await submitAll(working.writer, { type: 'Quarantine', ...quarantine }, { type: 'RetireSubnet', name: 'macvlan' });
@@ -58,7 +58,7 @@ describe('Replica', () => {
     memory.put(key, JSON.stringify(older));
     const loaded = await Replica.load(memory, never);
     expect(describeState(loaded.state)).to.deep.equal(describeFold(await logOf(memory)));
-    // A log that is not readable prevents no start.
+    // An unreadable log must not prevent the start.
     memory.put(logKey(2), '{}');
     const claim = (await Replica.load(memory, never)).state.claims.get('macvlan')?.get('172.17.0.11');
     expect(claim?.networks).to.deep.equal([]);
@@ -138,7 +138,7 @@ describe('Replica', () => {
     expect(describeState(following.state)).to.deep.equal(describeFold(await logOf(paged)));
   });
 
-  it('reads no time before that of the last event, when the clock of its machine is behind', () => {
+  it("the clock of a replica is never before the last event, even if the machine's clock is behind", () => {
     const at = standby.head.at + 60_000;
     standby.commit([], { ...standby.head, at }, 0n);
     expect(standby.clock.read().at).to.be.at.least(at);

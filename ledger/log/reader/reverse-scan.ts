@@ -8,21 +8,21 @@ import { parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { type EventFilter, textPrefilter, selectEvents } from './event-filter.ts';
 import type { EventReader, Ledger, StoredLine } from '../store/ledger.ts';
 
-/** One page of etcd. */
+/** The events of one read, as many as one page of etcd has. */
 const eventsPerRead = 2_000;
 const readsPerCall = 10;
 
 export interface ReverseScan {
   readonly filter: EventFilter;
-  /** The newest event to scan; it is in the log. */
+  /** The newest event to scan. It must be in the log. */
   readonly from: Seq;
-  /** The search ends at older events; milliseconds since 1970. */
+  /** The search stops at events before this time; milliseconds since 1970. */
   readonly since: number;
   readonly maxEvents: number;
 }
 
 export interface ReverseScanPage {
-  /** Newest first. */
+  /** The matching events, newest first. */
   readonly events: readonly StoredEvent[];
   /** The oldest scanned event. */
   readonly scannedFrom: Seq;
@@ -32,7 +32,7 @@ export interface ReverseScanPage {
 
 /**
  * Searches from the newest to the oldest event, at most 20,000 events per call.
- * @throws IpledgerError LEDGER_DAMAGED when the log has a gap; errors of the ledger.
+ * @throws IpledgerError LEDGER_DAMAGED if the log has a gap; errors of the ledger.
  */
 export async function scanReverse(
   ledger: Ledger,
@@ -45,7 +45,7 @@ export async function scanReverse(
   let scannedFrom = from + 1;
   for (let read = 0; read < readsPerCall && scannedFrom > 1 && events.length < maxEvents; read++) {
     const lines = read === 0 ? await tail.page(0) : await undefinedIfGone(tail.page(read));
-    // First the events found so far. The next call throws POSITION_GONE.
+    // Returns the events found so far. The next call throws POSITION_GONE.
     if (!lines) return { events, scannedFrom, hasMore: true };
     const candidates = lines.filter(({ text }) => mayMatch(text)).map(({ text }) => parseEvent(text));
     const recent = candidates.filter(({ sequenced }) => sequenced.at >= since);
@@ -62,8 +62,8 @@ export async function scanReverse(
 }
 
 /**
- * The part of the log that one call may scan, in pages that are read once. It contains most of the
- * earlier events that the events refer to, so these need no further read.
+ * The part of the log that one call may scan, in pages that are read once. Most earlier events that
+ * the scanned events refer to are in it, and need no further read.
  */
 class Tail implements EventReader {
   readonly #ledger: Ledger;
@@ -77,7 +77,7 @@ class Tail implements EventReader {
     this.#signal = signal;
   }
 
-  /** The lines of a page, oldest first; page 0 has the last event. Sealed lines may be missing. */
+  /** The lines of a page, oldest first. Page 0 has the last event. Sealed lines may be missing. */
   async page(number: number): Promise<readonly StoredLine[]> {
     const last = this.#last - number * eventsPerRead;
     const first = Math.max(1, last - eventsPerRead + 1);
@@ -109,7 +109,7 @@ class Tail implements EventReader {
     return seqs.map((seq) => found.get(seq));
   }
 
-  /** One line of the tail; undefined for a sealed one that is not available. */
+  /** One line of the tail; undefined for a sealed line that is not available. */
   async #lineOf(seq: Seq): Promise<StoredLine | undefined> {
     const number = Math.floor((this.#last - seq) / eventsPerRead);
     const fromPageEnd = this.#last - number * eventsPerRead - seq;
@@ -145,8 +145,8 @@ async function readLines(ledger: Ledger, first: Seq, last: Seq, signal: AbortSig
 const numberOf = ({ text }: StoredLine): Seq => parseEvent(text).envelope.seq;
 
 /**
- * A log, and its sealed segments, oldest first. Segments have times, so that a search unpacks one
- * of them at most.
+ * A log and its sealed segments, oldest first. Segments have times, so a search unpacks at most one
+ * of them.
  */
 export interface SearchedLog {
   readonly ledger: EventReader;
@@ -154,8 +154,8 @@ export interface SearchedLog {
 }
 
 /**
- * The last event before a time (milliseconds since 1970), up to the event `upTo`, which is in the
- * log; 0 for none. Times in the log never decrease, so a binary search finds it.
+ * The last event before a time (milliseconds since 1970) and not after event `upTo`, which is in
+ * the log; 0 for none. Uses a binary search, because times in the log never decrease.
  * @throws errors of the ledger.
  */
 export async function lastSeqBefore(
@@ -172,7 +172,7 @@ export async function lastSeqBefore(
   return lastThat(first, Math.max(first, end), async (seq) => (await timeOf(ledger, seq, signal)) < at);
 }
 
-/** Binary search: the last number up to `last` for which `holds`; else `first`. */
+/** Searches for the last number up to `last` for which `holds`; `first` if there is none. */
 async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => boolean | Promise<boolean>): Promise<Seq> {
   let [before, after] = [first, last + 1];
   while (after - before > 1) {
@@ -183,7 +183,7 @@ async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => boolean | Pr
   return before;
 }
 
-/** The time of an event in milliseconds; -Infinity for an unavailable sealed event. */
+/** The time of an event in milliseconds; -Infinity for a sealed event that is not available. */
 async function timeOf(ledger: EventReader, seq: Seq, signal: AbortSignal): Promise<number> {
   try {
     const [line] = await ledger.readEach([seq], signal);

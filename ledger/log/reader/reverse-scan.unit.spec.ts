@@ -9,7 +9,7 @@ import { logKey } from '../store/keys.ts';
 import type { Ledger, StoredLine } from '../store/ledger.ts';
 import { failureOf, never } from '../testing/running-writer.ts';
 
-/** One event a second, from the first. */
+/** The log has one event each second. */
 const count = 45_000;
 const rare = 100;
 
@@ -98,7 +98,7 @@ describe('scanReverse', () => {
     expect(log.linesRead).to.equal(2_000);
   });
 
-  it('ends at events older than the filter', async () => {
+  it('ends at events older than `since`', async () => {
     const { events, hasMore } = await search(count, { since: (count - 250) * 1_000 });
     expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 2));
     expect(hasMore).to.equal(false);
@@ -114,7 +114,7 @@ describe('scanReverse', () => {
     expect(await failureOf(search(scannedFrom - 1))).to.have.property('code', 'POSITION_GONE');
   });
 
-  it('finds a time in the log, sealed or not', async () => {
+  it('lastSeqBefore finds a time in the log, sealed or not', async () => {
     const at = (seq: number): number => seq * 1_000;
     for (const floor of [1, 20_000]) {
       log.floor = floor;
@@ -126,7 +126,7 @@ describe('scanReverse', () => {
     expect(await lastSeqBefore({ ledger, segments: [] }, 0, count, never)).to.equal(0);
   });
 
-  it('finds it in one segment at most, because segments have the times of their first and last events', async () => {
+  it('lastSeqBefore reads at most one segment, because segments have the times of their first and last events', async () => {
     const segments = Array.from({ length: 4 }, (_, index): Segment => {
       const [from, to] = [index * 10_000 + 1, (index + 1) * 10_000];
       const [since, until] = [from, to].map((seq) => new Date(seq * 1_000).toISOString()) as [string, string];

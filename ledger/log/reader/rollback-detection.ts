@@ -1,6 +1,6 @@
 /**
- * Detects that etcd was restored from an older backup, and freezes the ledger. The restored ledger
- * is consistent in itself: only a client that has read a later position can show that events are
+ * Detects that etcd was restored from an older backup, and freezes the ledger. A restored ledger is
+ * consistent in itself. Only a client that has read a later position can show that events are
  * missing.
  */
 import { undefinedIfGone } from '../../../lib/errors.ts';
@@ -16,7 +16,7 @@ export type RollbackStatus = 'holds' | 'rewound' | 'restored';
 
 /**
  * Reports whether the ledger contains a known position.
- * @param head the ledger's head, just read.
+ * @param head the head of the ledger, read just before.
  * @throws IpledgerError UNAVAILABLE, LEDGER_DAMAGED
  */
 export async function detectRollback(
@@ -31,7 +31,7 @@ export async function detectRollback(
   return hash === known.hash ? 'holds' : 'rewound';
 }
 
-/** The hash of a sealed event that cannot be read is not checked: the known hash is returned. */
+/** Returns the known hash for a sealed event that cannot be read: such an event is not checked. */
 async function hashAt(ledger: Ledger, { seq, hash }: KnownPosition, signal: AbortSignal): Promise<string | undefined> {
   const lines = await undefinedIfGone(ledger.readEach([seq], signal));
   if (!lines) return hash;
@@ -40,7 +40,7 @@ async function hashAt(ledger: Ledger, { seq, hash }: KnownPosition, signal: Abor
 }
 
 /**
- * Freezes the ledger if it lacks a replica's head. Returns whether it does.
+ * Freezes the ledger if the replica's head is missing in it. Returns whether it is missing.
  * @throws IpledgerError UNAVAILABLE, LEDGER_DAMAGED
  */
 export async function freezeIfRewound(
@@ -55,7 +55,7 @@ export async function freezeIfRewound(
   return isRewound;
 }
 
-/** The record of a freeze. @param found the head in place of the known position */
+/** Builds the record of a freeze. @param found the head that the ledger has instead */
 export function createFreezeRecord({ epoch, seq, hash }: KnownPosition, by: string, found: Head): FreezeReason {
   const foundHead = { epoch: found.epoch, seq: found.seq, hash: found.hash, at: new Date(found.at).toISOString() };
   return { epoch, seq, hash, by, at: new Date().toISOString(), found: foundHead };

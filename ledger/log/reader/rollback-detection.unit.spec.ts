@@ -32,7 +32,7 @@ describe('detectRollback', () => {
 
   const at = (seq: number): Head => heads[seq - 1] as Head;
   const statusOf = async (known: Head) => detectRollback(memory, { known, head: await memory.head(never) }, never);
-  /** Restores etcd as it was at an event. */
+  /** Restores etcd to its state at an event. */
   function rewindTo(seq: number): void {
     memory.put(headKey, headText(at(seq)));
     for (const { seq: lost } of heads.slice(seq)) memory.remove(logKey(lost));

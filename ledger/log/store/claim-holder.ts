@@ -1,11 +1,11 @@
-/** The holder and the bindings of a stored claim. */
+/** Parses the allocation and the bindings of a stored claim. */
 import type { Seq } from '../../domain/values/ledger.ts';
 import type { Allocation, Binding } from '../../domain/state/claim.ts';
 import { parseCanonicalInstant } from '../chain/instant.ts';
 
 export interface StoredHolder extends Omit<Allocation, 'seq' | 'subnet' | 'at'> {
   readonly at: string;
-  /** A field of versions before the keys of ended Pods. Nothing needs it any more. */
+  /** A field of early versions. Nothing reads it. */
   readonly superseded?: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export interface StoredBinding extends Omit<Binding, 'at'> {
   readonly at: string;
 }
 
-/** The allocation of event `seq`. @throws TypeError */
+/** Parses the allocation of event `seq`. @throws TypeError */
 export function parseAllocation({ superseded: _, ...holder }: StoredHolder, seq: Seq, subnet: string): Allocation {
   const { attachment, addresses, routes } = holder;
   requireObject(attachment);
@@ -34,7 +34,7 @@ function requireObject(value: unknown): void {
   if (typeof value !== 'object' || value === null) throw new TypeError('it is not an object');
 }
 
-/** Milliseconds since 1970. @throws TypeError */
+/** Parses a time as milliseconds since 1970. @throws TypeError */
 export function parseTime(text: string): number {
   const at = parseCanonicalInstant(text) ?? Date.parse(text);
   if (Number.isNaN(at)) throw new TypeError(`"${text}" is not a time`);

@@ -1,39 +1,39 @@
 /**
- * Which members of etcd's cluster answer. Each is probed at an interval, with a read that needs the
- * quorum. A member whose packets are lost refuses nothing: its calls would wait for their
- * deadlines. So a member is silent when its probe is late and a later probe of another member was
- * answered. If all members are slow, none is silent.
+ * Tracks which members of etcd's cluster answer. Each member is probed at an interval, with a read
+ * that needs the quorum. If packets to a member are lost, its calls do not fail but wait for their
+ * deadlines. So a member counts as silent when its probe is late and another member has answered a
+ * later probe. If all members are slow, none counts as silent.
  *
- * A member that follows forwards a write to the leader. If the leader is lost, so is the write, and
- * the member waits for it in vain although it answers probes. So calls in flight end with an
- * election, which a later term in the answers shows.
+ * A follower of etcd forwards a write to the leader. If the leader is lost, the follower waits in
+ * vain, although it answers probes. So calls in flight end with an election, which shows as a later
+ * term in an answer.
  */
 import { errorMessage } from '../../../lib/errors.ts';
 import { GRPCUnavailableError } from 'etcd3';
 
-/** A probe without an answer for this long is late. */
+/** A probe that has no answer for this long is late. */
 const lateMs = 600;
-/** While another member is faster than this, a slow one gets no calls. */
+/** A slow member gets no calls while another member is faster by this much. */
 const slow = { factor: 2, plusMs: 25 };
 
 interface Member {
   readonly endpoint: string;
-  /** When the probe in flight was sent; undefined between probes. */
+  /** The time when the probe in flight was sent; undefined between probes. */
   sentAt: number | undefined;
-  /** How long the last answer took. */
+  /** The time that the last answer took. */
   answerMs: number;
   /** Aborted while the member is silent or unreachable. */
   lost: AbortController;
 }
 
-/** The health of the members, by their index. `now` is on the clock of performance.now(). */
+/** The health of the members by their index. `now` is a time of performance.now(). */
 export class ClusterHealth {
   readonly #members: readonly Member[];
-  /** The latest term of etcd in an answer; 0 before the first one. */
+  /** The latest term of etcd in an answer; 0 before the first answer. */
   #term = 0;
   /** Aborted at an election in etcd. */
   #elected = new AbortController();
-  /** Aborted when a member that was lost answers. */
+  /** Aborted when a lost member answers again. */
   #returned = new AbortController();
 
   constructor(endpoints: readonly string[]) {
@@ -45,19 +45,18 @@ export class ClusterHealth {
     }));
   }
 
-  /** Each member, and whether it answers. */
   get members(): readonly { readonly endpoint: string; readonly answers: boolean }[] {
     return this.#members.map(({ endpoint, lost }) => ({ endpoint, answers: !lost.signal.aborted }));
   }
 
-  /** Aborted while the member does not answer. After that it has a new signal. */
+  /** Aborted while the member does not answer. When it answers again, it gets a new signal. */
   lost(index: number): AbortSignal {
     return this.#at(index).lost.signal;
   }
 
   /**
-   * The signals that end a call which begins now. A member that is lost is called only while no
-   * member answers, so that call ends when one does.
+   * The signals that end a call that begins now. A lost member is called only while no member
+   * answers, so such a call ends when any member answers.
    */
   callEnds(index: number): readonly AbortSignal[] {
     const lost = this.lost(index);
@@ -68,7 +67,7 @@ export class ClusterHealth {
     this.#at(index).sentAt = now;
   }
 
-  /** Records an answered probe. Members with a late earlier probe are silent. */
+  /** Records an answered probe. A member with an earlier, late probe becomes silent. */
   onAnswered(index: number, now: number, term: number): void {
     const member = this.#at(index);
     const { sentAt = now } = member;
@@ -92,7 +91,7 @@ export class ClusterHealth {
     this.#elected = new AbortController();
   }
 
-  /** The probe failed: the member is unreachable, or has no quorum. */
+  /** Records a failed probe: the member is unreachable, or has no quorum. */
   onFailed(index: number, error: unknown): void {
     const member = this.#at(index);
     member.sentAt = undefined;
@@ -100,7 +99,7 @@ export class ClusterHealth {
     lose(member.lost, new GRPCUnavailableError(`${member.endpoint} does not answer: ${reason}`));
   }
 
-  /** All members in the order of calls: fast in random order, slow, then silent. */
+  /** All members in the order in which calls try them: fast in random order, slow, then silent. */
   order(now: number): readonly number[] {
     const ranked = this.#members.map((member, index) => ({ index, ms: delayMs(member, now), random: Math.random() }));
     const fastMs = slow.factor * Math.min(...ranked.map(({ ms }) => ms)) + slow.plusMs;
@@ -119,7 +118,7 @@ function lose(lost: AbortController, reason: Error): void {
   if (!lost.signal.aborted) lost.abort(reason);
 }
 
-/** The delay of the last answer, or that of the missing one if it is longer. */
+/** The time of the last answer, or the wait for the next one if that is longer. */
 function delayMs({ sentAt, answerMs, lost }: Member, now: number): number {
   return lost.signal.aborted ? Infinity : Math.max(answerMs, sentAt === undefined ? 0 : now - sentAt);
 }

@@ -5,7 +5,7 @@ describe('ClusterHealth', () => {
   const endpoints = ['one', 'two', 'three'];
   const answers = (health: ClusterHealth): boolean[] => health.members.map((member) => member.answers);
 
-  /** Probes each member at a time; those with a delay answer after it. */
+  /** Probes each member at a time. Members with a delay answer after it; the others do not. */
   function probe(health: ClusterHealth, at: number, delays: readonly (number | undefined)[]): void {
     for (const index of delays.keys()) health.onSent(index, at);
     for (const [index, ms] of delays.entries()) if (ms !== undefined) health.onAnswered(index, at + ms, 1);
@@ -15,7 +15,7 @@ describe('ClusterHealth', () => {
     expect(answers(new ClusterHealth(endpoints))).to.deep.equal([true, true, true]);
   });
 
-  it('loses a member whose probe is late while later probes of others are answered, until it answers again', () => {
+  it('marks a member as lost while its probe is late and other members answer later probes', () => {
     const health = new ClusterHealth(endpoints);
     const signal = health.lost(2);
     probe(health, 0, [1, 1, undefined]);
@@ -29,13 +29,13 @@ describe('ClusterHealth', () => {
     expect(health.lost(2).aborted).to.equal(false);
   });
 
-  it('loses no member while all are slow', () => {
+  it('marks no member as lost while all are slow', () => {
     const health = new ClusterHealth(endpoints);
     for (const at of [0, 3_000, 6_000]) probe(health, at, [2_000, 2_100, 2_200]);
     expect(answers(health)).to.deep.equal([true, true, true]);
   });
 
-  it('loses a member whose probe fails, and orders it last', () => {
+  it('marks a member as lost when its probe fails, and orders it last', () => {
     const health = new ClusterHealth(endpoints);
     health.onSent(0, 0);
     health.onFailed(0, new Error('refused'));
@@ -43,7 +43,7 @@ describe('ClusterHealth', () => {
     expect(health.order(1).at(-1)).to.equal(0);
   });
 
-  it('orders a member with a delay of 300 ms after the others, also while its answer is missing', () => {
+  it('orders a member with a delay of 300 ms last, even before its answer arrives', () => {
     const health = new ClusterHealth(endpoints);
     probe(health, 0, [1, 300, 2]);
     expect(health.order(400)[2]).to.equal(1);
@@ -55,7 +55,7 @@ describe('ClusterHealth', () => {
   const ended = (ends: readonly AbortSignal[]): string[] =>
     ends.flatMap(({ aborted, reason }) => (aborted ? [(reason as Error).message] : []));
 
-  it('ends calls at all members when one answers with a later term, once', () => {
+  it('ends calls at all members once when a member answers with a later term', () => {
     const health = new ClusterHealth(endpoints);
     const calls = endpoints.flatMap((_, index) => health.callEnds(index));
     health.onAnswered(0, 1, 7);

@@ -7,12 +7,12 @@ import { droppedKey, poolKey, segmentKey, subnetKey } from './keys.ts';
 import { configuredSubnetText, droppedText, poolText, segmentText } from './stored-values.ts';
 import type { Batch, ConfigurationEntry } from './ledger.ts';
 
-/** Names of Subnets, of pools, and of Subnets with dropped claims. */
+/** The names of Subnets, pools, and Subnets with dropped claims. */
 export type ConfiguredNames = { readonly [Kind in keyof typeof configurations]: Set<string> };
 
 export const emptyNames = (): ConfiguredNames => ({ subnets: new Set(), pools: new Set(), dropped: new Set() });
 
-/** The key and the value of each kind of configuration; the value of a deleted one is undefined. */
+/** The key and the value of each kind of configuration. A deleted one has the value undefined. */
 const configurations = {
   subnets: {
     keyOf: subnetKey,
@@ -34,19 +34,18 @@ const configurations = {
   },
 };
 
-/** Adds the name of a key that an event changes. */
 export function addNameOf(names: ConfiguredNames, key: OtherKey): void {
   if ('name' in key) names[key.kind].add(key.name);
 }
 
-/** The values of these keys in the given state. */
+/** The values that these keys have in a state. */
 export function configurationEntries(state: State, names: ConfiguredNames): Pick<Batch, keyof ConfiguredNames> {
   const entriesOf = (kind: keyof ConfiguredNames): ConfigurationEntry[] =>
     [...names[kind]].map((name) => ({ name, text: configurations[kind].textOf(state, name) }));
   return { subnets: entriesOf('subnets'), pools: entriesOf('pools'), dropped: entriesOf('dropped') };
 }
 
-/** The bytes of a key with its value; 0 if deleted. A segment also changes the log start. */
+/** The bytes of a key and its value; 0 if deleted. A segment counts with the log start. */
 export function otherKeyBytes(state: State, key: OtherKey): number {
   if (key.kind === 'historyStart') return maxSegmentBytes;
   if (key.kind === 'segments')
@@ -56,20 +55,20 @@ export function otherKeyBytes(state: State, key: OtherKey): number {
   return text === undefined ? 0 : Buffer.byteLength(text) + keyOf(key.name).length;
 }
 
-/** A segment's key with its value. */
+/** The bytes of a segment's key with its value. */
 const maxSegmentBytes = 2 << 10;
 
-/** The segment at which the history begins, if one of the events moved that. */
+/** The segment at which the history begins, if one of the events moved the beginning. */
 export const movedHistoryStart = ({ segments }: State, keys: readonly OtherKey[]): Segment | undefined =>
   keys.some(({ kind }) => kind === 'historyStart') ? droppedSegment(segments) : undefined;
 
-/** The keys of ended Pods that changed since the state had that number of them. */
+/** The keys of ended Pods that changed since the state had `since` of them. */
 export const endedEntries = ({ ended }: State, since: number): Batch['ended'] =>
   ended.changedSince(since).map((index) => {
     const pods = ended.chunk(index);
     return { index, text: pods && endedText(pods) };
   });
 
-/** The sealed segments among the keys that events change. */
+/** The segments among the keys that events change. */
 export const sealedSegments = (keys: readonly OtherKey[]): Segment[] =>
   keys.flatMap((key) => (key.kind === 'segments' ? [key.segment] : []));

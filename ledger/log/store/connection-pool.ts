@@ -1,4 +1,4 @@
-/** The connections of the etcd client package, by members that its types do not have. */
+/** The connections of the etcd client package. They are reached by members that its types hide. */
 import type { ChannelCredentials, ChannelOptions, Client, Metadata } from '@grpc/grpc-js';
 import { EtcdInvalidAuthTokenError, type Etcd3, type IOptions } from 'etcd3';
 import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
@@ -7,7 +7,7 @@ import type { ClusterHealth } from './cluster-health.ts';
 type FaultPolicy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
 type Service = 'KV' | 'Lease' | 'Watch';
 
-/** One member of etcd, with a connection for each service. */
+/** A member of etcd, with a connection for each service. */
 export interface EtcdHost {
   /** "host:port" */
   readonly host: string;
@@ -16,7 +16,7 @@ export interface EtcdHost {
   channelCredentials: ChannelCredentials;
   channelOptions: ChannelOptions;
   getServiceClient(service: Service): Client;
-  /** Closes the connections. The next call makes new ones. */
+  /** Closes the connections. The next call opens new ones. */
   resetAllServices(): void;
 }
 
@@ -27,9 +27,9 @@ interface ConnectionPool {
     getMetadata(): Promise<Metadata>;
     invalidateMetadata(): void;
   };
-  /** The hosts in the order in which a call tries them, repeated without end. */
+  /** The hosts in the order in which a call tries them, repeated endlessly. */
   shuffledHosts(): Generator<EtcdHost, never>;
-  /** Runs with the first host of `order`. */
+  /** Runs the function with the first host of `order`. */
   withConnection<Result>(
     service: Service,
     run: (connection: {
@@ -43,7 +43,7 @@ interface ConnectionPool {
 
 export const poolOf = (client: Etcd3): ConnectionPool => (client as unknown as { readonly pool: ConnectionPool }).pool;
 
-/** Calls a member once, within its health's time, by the client package's `execute`. */
+/** Calls a member once, and ends the call when the member stops answering. */
 export class CallOnce implements Pick<FaultPolicy, 'execute'> {
   readonly #health: ClusterHealth | undefined;
   readonly #index: number;
@@ -70,7 +70,7 @@ export class CallOnce implements Pick<FaultPolicy, 'execute'> {
 
 const never = new AbortController().signal;
 
-/** Runs again with a new token if etcd rejects the present token, without an effect. */
+/** Repeats a call with a new token if etcd rejects the token: it has not executed the call. */
 export async function withValidToken<Result>(client: Etcd3, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

@@ -18,7 +18,7 @@ describe('CallOnce', () => {
       .that.matches(/elected a leader/);
   });
 
-  it('ends a call at a member that is lost, and returns the reply of a member that is not', async () => {
+  it('ends a call at a member that is lost, and returns the reply of a member that answers', async () => {
     const health = new ClusterHealth(['one', 'two']);
     const toLost = new CallOnce(health, 0).execute(() => noReply);
     const reply = new CallOnce(health, 1).execute(() => 'reply');

@@ -3,10 +3,9 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { type EndedChunk, endedPerChunk, maxEndedChunks } from '../../domain/state/ended-pods.ts';
 import { endedKey, endedPrefix } from './keys.ts';
 
-/** The value of a chunk's key. */
 export const endedText = (pods: readonly string[]): string => JSON.stringify({ pods });
 
-/** A key and its value have at most this many bytes. */
+/** The most bytes of such a key and its value. */
 export const maxEndedBytes = endedKey(0).length + endedText(Array<string>(endedPerChunk).fill('0'.repeat(16))).length;
 
 interface FoundKey {
@@ -33,7 +32,7 @@ function parseChunk({ key, text }: FoundKey): EndedChunk {
   return { index, pods };
 }
 
-/** The ids in a value; undefined for any other value. */
+/** The ids in a value; undefined for an invalid value. */
 function podsOf(text: string): readonly string[] | undefined {
   try {
     const { pods } = JSON.parse(text) as { readonly pods: readonly string[] };

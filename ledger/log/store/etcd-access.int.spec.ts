@@ -94,12 +94,12 @@ describe('An etcd with access control', function () {
   const runAs = (etcd: Etcd, files: TlsFiles, command: string): Promise<CommandResult> =>
     shell(command, etcdctlVariables(etcd.endpoint, files));
 
-  /** Everything that an allocator does with etcd: campaigns, appends, reads. */
+  /** Uses etcd as an allocator does: campaigns, appends and reads. */
   async function useAsAllocator(client: Etcd3): Promise<void> {
     const term = await campaign(client, { replica: 'a', address: 'a:1' }, AbortSignal.timeout(10_000), silentLog);
     const ledger = new EtcdLedger(client);
     const batch = batchOf(emptyHead, [{ type: 'LedgerCreated', subnet: '', data: { ledger: 'L' } }]);
-    // Without a pause: the end of the campaign's watch must not fail another call.
+    // No pause follows: the end of the campaign's watch must not fail another call.
     const appended = await ledger.append({ ...batch, writer: term.revision });
     expect({ ...appended, revision: 0n }).to.deep.equal({ kind: 'appended', revision: 0n });
     expect((await ledger.load(never)).head.seq).to.equal(1);
@@ -146,7 +146,7 @@ describe('An etcd with access control', function () {
     await untilReloaded();
     await etcd.restart();
     expect((await new EtcdLedger(open(etcd, access)).head(never)).seq).to.equal(1);
-    // The first client: its connection broke at each restart, and is open again.
+    // The first client's connection broke at each restart, and must be open again.
     await eventuallyReads(ledger);
   });
 
@@ -193,7 +193,7 @@ describe('An etcd with access control', function () {
     expect(error).to.have.property('message').that.contains('permission denied');
   });
 
-  it('accepts a password, also after its restart, and a changed one from the file', async () => {
+  it('accepts a password, even after a restart of etcd, and a changed password from the file', async () => {
     const etcd = await startEtcd(run);
     const [file, auditors] = [join(run.folder, 'password'), join(run.folder, 'auditors')];
     writeFileSync(file, 'first\n');

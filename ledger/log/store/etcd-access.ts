@@ -1,5 +1,5 @@
 /**
- * How the allocator authenticates to etcd: by client certificate, by user and password, by both or
+ * Authenticates the allocator to etcd: by client certificate, by user and password, by both or
  * neither. The client package reads certificates only once, so its channels get credentials that
  * follow the certificate files.
  */
@@ -14,9 +14,9 @@ import { filesFromEnvironment } from '../../../lib/tls/client-tls.ts';
 import { poolOf } from './connection-pool.ts';
 
 export interface EtcdAccess {
-  /** The client certificate and the authorities of etcd's certificate, for https://. */
+  /** The client certificate, and the authorities that sign etcd's certificate, for https://. */
   readonly certificates?: CertificateReloader;
-  /** A PEM file of the authorities of https:// endpoints that request no certificate. */
+  /** A PEM file of the authorities, for https:// endpoints that request no client certificate. */
   readonly authorities?: string;
   readonly user?: { readonly name: string; readonly passwordFile: string };
 }
@@ -45,7 +45,7 @@ export function etcdAccessFromEnvironment(env: NodeJS.ProcessEnv, log: Logger): 
 /** Reads a password, without a trailing line break. @throws Error when the file is not readable. */
 const readPassword = (file: string): string => readFileSync(file, 'utf8').replace(/\r?\n$/, '');
 
-/** The client's access options. @throws Error if scheme and authorities do not fit */
+/** The client's access options. @throws Error if the scheme and the authorities do not fit */
 export function accessOptions(
   endpoints: readonly string[],
   { certificates, authorities, user }: EtcdAccess,
@@ -64,7 +64,7 @@ export function accessOptions(
     ...(user && {
       auth: {
         username: user.name,
-        // Read for each authentication: the password may have changed.
+        // Read for each authentication, because the password may have changed.
         get password() {
           return readPassword(user.passwordFile);
         },
@@ -73,7 +73,7 @@ export function accessOptions(
   };
 }
 
-/** Makes a client connect with certificates that follow their files. */
+/** Makes a client use certificates that follow their files. */
 export function useCertificates(client: Etcd3, certificates: CertificateReloader): void {
   const pool = poolOf(client);
   pool.authenticator.credentials = credentialsFor(certificates, undefined);
@@ -81,8 +81,8 @@ export function useCertificates(client: Etcd3, certificates: CertificateReloader
     const address = host.host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
     const isAddress = isIP(address) !== 0;
     host.channelCredentials = credentialsFor(certificates, isAddress ? address : undefined);
-    // TLS allows no IP address as server name (SNI); checkServerIdentity compares the certificate
-    // with the address.
+    // TLS does not allow an IP address as server name (SNI). checkServerIdentity compares the
+    // certificate with the address.
     if (isAddress) host.channelOptions = { ...host.channelOptions, 'grpc.ssl_target_name_override': 'etcd' };
   }
 }

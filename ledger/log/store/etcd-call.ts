@@ -1,6 +1,6 @@
 /**
- * Sends an encoded request over the channels of the etcd client package: the same hosts,
- * credentials, deadline and errors as its other calls. Only the encoding and decoding differ.
+ * Sends a request over the channels of the etcd client package, with the same hosts, credentials,
+ * deadlines and errors as its own calls. Only encoding and decoding differ.
  */
 import type { Client, Metadata } from '@grpc/grpc-js';
 import { castGrpcError, type Etcd3, GRPCUnavailableError, type ITxnResponse } from 'etcd3';
@@ -21,12 +21,12 @@ export interface KvCall<Request, Reply, Result> {
   readonly decode: (bytes: Buffer, generated: GeneratedMethod<Request, Reply>) => Result;
 }
 
-/** One silent member and one election must not end a read. */
+/** A read must survive one silent member and one election. */
 const readsPerMember = 2;
 
 /**
- * Sends a transaction once, and a read to the next members while one cannot be reached. A token
- * that etcd no longer accepts is replaced, and the request sent again: etcd has not executed it.
+ * Sends a transaction only once, but sends a read to the next member if a member cannot be reached.
+ * If etcd rejects the token, the request is sent again with a new token: etcd has not executed it.
  * @throws the errors of the client package
  */
 export async function callKv<Request, Reply, Result>(
@@ -94,7 +94,7 @@ function readReply(bytes: Buffer, generated: GeneratedMethod<unknown, ITxnRespon
 /** TxnResponse.succeeded. */
 const succeededTag = numberTag(2);
 
-/** The revision of a TxnResponse whose compares passed. @throws UNAVAILABLE for other bytes */
+/** The revision of a TxnResponse if its compares passed. @throws UNAVAILABLE for other bytes */
 function revisionIfSucceeded(bytes: Buffer): bigint | undefined {
   const reader = new MessageReader(bytes, 'TxnResponse');
   let [revision, succeeded] = [0, false];
@@ -102,7 +102,7 @@ function revisionIfSucceeded(bytes: Buffer): bigint | undefined {
     const tag = reader.varint(bytes.length);
     if (tag === headerTag) revision = reader.headerRevision(bytes.length) ?? revision;
     else if (tag === succeededTag) succeeded = reader.varint(bytes.length) !== 0;
-    // The replies to the puts follow, one for each.
+    // Stops before the replies to the puts.
     else if (succeeded) break;
     else reader.skip(tag, bytes.length);
   }

@@ -1,8 +1,8 @@
 /**
- * The connection to etcd. The client package serves as a typed stub only. Its retries would report
- * a committed transaction as a conflict, its circuit breaker treats a large reply as an outage, it
- * sets no deadlines, and it takes any member of the cluster. So the first two are off, and
- * deadlines and members are chosen here.
+ * The connection to etcd. The client package is used only for its types and calls. Its retries
+ * would report a committed transaction as a conflict, and its circuit breaker treats a large reply
+ * as an outage, so both are off. It sets no deadlines and picks any member, so this file sets
+ * deadlines and picks members.
  */
 import { Etcd3, type IOptions } from 'etcd3';
 import { ClusterHealth } from './cluster-health.ts';
@@ -10,14 +10,14 @@ import { CallOnce } from './connection-pool.ts';
 import { accessOptions, type EtcdAccess, useCertificates } from './etcd-access.ts';
 import { probeMembers } from './probe-members.ts';
 
-/** The deadline of a call that is not a stream. */
+/** The deadline of every call that is not a stream. */
 export const callTimeoutMs = 5_000;
-/** The deadline of a request for a token at one of several members. */
+/** The deadline of a request for a token at one member, if there are several. */
 const authenticateTimeoutMs = 1_000;
 
 /** A client of one cluster. */
 export class EtcdClient extends Etcd3 {
-  /** The health of the members, if there are several. */
+  /** The health of the members; undefined for a single member. */
   readonly health: ClusterHealth | undefined;
   readonly #closed = new AbortController();
 
@@ -34,9 +34,9 @@ export class EtcdClient extends Etcd3 {
 }
 
 /**
- * Connects without retries and without a circuit breaker. Each call that is not a stream has a
- * deadline, and goes to a member that answers.
- * @throws Error when endpoints and access do not match.
+ * Connects to etcd. Each call that is not a stream has a deadline, and goes to a member that
+ * answers.
+ * @throws Error if endpoints and access do not match.
  */
 export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {}): EtcdClient {
   const hosts = [...new Set(endpoints)];
@@ -55,7 +55,7 @@ export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {
       'grpc.keepalive_permit_without_calls': 1,
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 2_000,
-      // A reset makes a new connection. With the common pool it would get the silent one again.
+      // Members share no connections: after a reset, a member would get the silent one again.
       ...(health && { 'grpc.use_local_subchannel_pool': 1 }),
     },
     defaultCallOptions: ({ isStream, service }) => {
@@ -64,7 +64,7 @@ export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {
     },
   };
   const client = new EtcdClient(options, health);
-  // The package reads the hosts again for each token that it requests.
+  // Ordered on each access, because the package reads the hosts for each token that it requests.
   if (health)
     Object.defineProperty(options, 'hosts', {
       get: () => health.order(performance.now()).map((index) => hosts[index] as string),

@@ -1,6 +1,6 @@
 /**
- * A lease in etcd with its own renewal loop. The holder gives it up before etcd expires it, counted
- * from the time when the last successful renewal was sent.
+ * A lease in etcd with its own renewal loop. The holder gives up the lease before etcd lets it
+ * expire, counted from the time when the last successful renewal was sent.
  */
 import type { Duplex } from 'node:stream';
 import type { Metadata } from '@grpc/grpc-js';
@@ -12,16 +12,16 @@ import { type EtcdHost, poolOf } from './connection-pool.ts';
 /** The wait after a failed renewal. */
 const renewRetryMs = 300;
 const renewTimeoutMs = 1_500;
-/** The holder gives up this long before etcd, so two replicas never hold the lease. */
+/** The holder gives up this much earlier than etcd, so that two replicas never hold the lease. */
 const marginMs = 500;
-/** Revoking only saves time: without it the lease expires. */
+/** Short, because revoking only saves time: the lease would expire anyway. */
 const revokeTimeoutMs = 1_000;
 
 export interface LeaseOptions {
   readonly ttlSeconds: number;
-  /** Time between renewals. */
+  /** The time between renewals. */
   readonly renewMs: number;
-  /** The name in log lines: "the writer lease". */
+  /** The name of the lease in log lines, such as "the writer lease". */
   readonly name: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -29,13 +29,13 @@ export interface LeaseOptions {
 
 export interface HeldLease {
   readonly id: string;
-  /** Aborted when the lease may have expired, and with the signal of the options. */
+  /** Aborted when the lease may have expired, or the signal of the options is aborted. */
   readonly signal: AbortSignal;
-  /** Ends the lease immediately, with every key on it. */
+  /** Ends the lease immediately, and with it every key on it. */
   revoke(): Promise<void>;
 }
 
-/** Takes a lease and renews it. @throws the etcd client's error when etcd does not grant it. */
+/** Takes a lease and renews it. @throws the etcd client's error if etcd does not grant it */
 export async function acquireLease(client: Etcd3, options: LeaseOptions): Promise<HeldLease> {
   const grantedAt = performance.now();
   const { ID: id } = await client.leaseClient.leaseGrant({ TTL: options.ttlSeconds });
@@ -58,7 +58,7 @@ interface GrantedLease {
   readonly grantedAt: number;
 }
 
-/** Resolves when the lease may have expired. */
+/** Renews the lease. Resolves when the lease may have expired. */
 async function keepAlive(
   { client, id, grantedAt }: GrantedLease,
   { ttlSeconds, renewMs, name, signal, log }: LeaseOptions,
@@ -84,14 +84,14 @@ async function keepAlive(
   log.error(`${name} may have expired: etcd did not renew it in time`);
 }
 
-/** Renews at two members, one of which may be silent. Resolves to whether the lease exists. */
+/** Renews at two members, because one may be silent. Resolves to whether the lease exists. */
 async function renew(client: Etcd3, id: string, deadline: number): Promise<boolean> {
   const pool = poolOf(client);
   const order = pool.shuffledHosts();
   const hosts = new Set([order.next().value, order.next().value]);
   const metadata = await pool.authenticator.getMetadata();
   try {
-    // A member that follows forwards the renewal to the leader, and waits for a lost one.
+    // A follower of etcd forwards the renewal to the leader, and waits if the leader is lost.
     const renewals = [...hosts].map((host) =>
       host.faultHandling.execute(() => renewAt(host, id, { metadata, deadline })),
     );
@@ -127,7 +127,7 @@ async function renewAt(
   }
 }
 
-/** A lease that has expired needs no revocation. */
+/** Ignores that the lease to revoke has already expired. */
 function ignoreExpired(error: unknown): void {
   if (!(error instanceof EtcdLeaseInvalidError)) throw error;
 }

@@ -13,7 +13,7 @@ describe('acquireLease', () => {
   beforeEach(() => void (health = new ClusterHealth(['one'])));
   afterEach(() => void (performance.now = now));
 
-  /** A lease of five seconds at a member of etcd that answers a renewal as `renew` does. */
+  /** Acquires a lease of five seconds at a member of etcd that answers renewals with `renew`. */
   function acquire(renew: (stream: PassThrough) => void): Promise<HeldLease> {
     const leaseKeepAlive = (): PassThrough => {
       const stream = new PassThrough({ objectMode: true, transform: (_request, _encoding, done) => done() });
@@ -47,7 +47,7 @@ describe('acquireLease', () => {
     await lease.revoke();
   });
 
-  it('counts a lease from when its renewal was sent: one whose reply was late has expired', async () => {
+  it('counts a lease from the time when its renewal was sent, so a lease with a late reply has expired', async () => {
     let time = 0;
     performance.now = () => time;
     const outcome = Promise.withResolvers<string>();

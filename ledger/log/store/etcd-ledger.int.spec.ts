@@ -65,7 +65,7 @@ describe('EtcdLedger on a real etcd', () => {
     expect(largest * (128 << 10)).to.be.at.most(4 << 20);
   });
 
-  it('reads a log to its end while etcd compacts the revision, and reports when the log is sealed', async function () {
+  it('reads a log to its end while etcd compacts the revision, and reports if the log was sealed in the meantime', async function () {
     this.timeout(20_000);
     const ledger = new EtcdLedger(client);
     const put = (key: string, value: string) => ({ request_put: { key: Buffer.from(key), value: Buffer.from(value) } });
@@ -77,10 +77,7 @@ describe('EtcdLedger on a real etcd', () => {
       );
       await client.kv.txn({ compare: [], success, failure: [] });
     }
-    /**
-     * The texts that are read, while after the first page `change` runs and etcd compacts all
-     * earlier revisions.
-     */
+    /** Reads texts. After the first page, `change` runs and etcd compacts all earlier revisions. */
     async function readWhile(change: () => Promise<unknown>): Promise<string[]> {
       const texts: string[] = [];
       for await (const page of ledger.read(1, never)) {
@@ -159,8 +156,7 @@ describe('EtcdLedger on a real etcd', () => {
     it('returns unknown for an append whose reply is lost; the log shows that it happened', async () => {
       proxy.dropBytes('replies');
       const lost = ledger.append(firstBatch);
-      // Waits for the append itself: the first dropped bytes may belong to HTTP/2, and to no
-      // request.
+      // Waits for the append itself, because the first dropped bytes may belong to HTTP/2 instead.
       const direct = new EtcdLedger(client);
       while ((await direct.head(never)).seq === 0) await turn();
       proxy.cut();

@@ -1,4 +1,4 @@
-/** The ledger in etcd: the implementation of the ports in ledger.ts. */
+/** The ledger in etcd: implements the interfaces of ledger.ts. */
 import type { Etcd3, ICompare } from 'etcd3';
 import { droppedSegment, type Segment, type Seq } from '../../domain/values/ledger.ts';
 import { watchKey } from './head-watch.ts';
@@ -63,7 +63,7 @@ import type {
 import { IpledgerError } from '../../../lib/errors.ts';
 
 const maxParallelReads = 64;
-/** Keys per deletion: few enough that an append does not wait long. */
+/** The keys of one deletion: so few that an append does not wait long. */
 const pruneBatchSize = 1_000;
 
 export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
@@ -120,7 +120,7 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
         }
         isRead = true;
       } catch (error) {
-        // Events never change, so the rest can be read at a newer revision.
+        // Events never change, so the remaining ones can be read at a newer revision.
         if (!isCompactedError(error)) throw error;
       }
   }
@@ -169,13 +169,13 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     const text = await this.#logStartText(signal);
     if (text === undefined) return false;
     const [begin, end] = [toBytes(logPrefix), toBytes(logKey(parseLogStart(text)))];
-    // The client package decodes texts: a key of another program may not be UTF-8.
+    // Reads the keys as bytes. Another program's key may not be UTF-8.
     const sealed = { key: begin, range_end: end, limit: pruneBatchSize, keys_only: true };
     signal.throwIfAborted();
     const { kvs, more } = await callEtcd('read', this.#client.kv.range(sealed), signal);
     const last = kvs.at(-1);
     if (!last) return false;
-    // Only if the log start is as read: in an etcd restored since, these events may not be sealed.
+    // If the log start has changed, etcd was restored, and these events may not be sealed.
     const isLogStart: ICompare = { key: toBytes(logStartKey), target: 'Value', result: 'Equal', value: toBytes(text) };
     const upTo = Buffer.concat([last.key, Buffer.of(0)]);
     const success = [{ request_delete_range: { key: begin, range_end: upTo } }];
@@ -226,7 +226,7 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   }
 }
 
-/** Parses each claim when it is reached: parsed claims take more memory than texts. */
+/** Parses each claim only when it is reached, because parsed claims take more memory than texts. */
 function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
   for (const { key, text, modRevision } of page) {
     const { name, claim } = readClaim(key, text);
@@ -237,7 +237,7 @@ function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
 const lineOf = ({ key, text, modRevision }: EtcdKey): StoredLine => ({ key, text, revision: BigInt(modRevision) });
 
 /**
- * Rejects a read of an event before the history.
+ * Rejects a read of an event before the beginning of the history.
  * @throws IpledgerError POSITION_GONE with the first event and the limit.
  */
 export function refuseDroppedEvent(seq: Seq, segments: readonly Segment[]): void {
@@ -250,8 +250,8 @@ export function refuseDroppedEvent(seq: Seq, segments: readonly Segment[]): void
 }
 
 /**
- * Rejects a read of a sealed event when the archive is not available.
- * @param logStart the first event in etcd, and `firstLine` its line.
+ * Rejects a read of a sealed event if the archive is not available.
+ * @param logStart the first event in etcd; `firstLine` is its line.
  * @throws IpledgerError POSITION_GONE with the log start and its time.
  */
 export function refuseSealedEvent(seq: Seq, logStart: Seq, firstLine: string | undefined): never {

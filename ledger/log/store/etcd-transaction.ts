@@ -1,6 +1,6 @@
 /**
- * An append as one etcd transaction: its compares and puts, and the meaning of the reply.
- * Review notes: docs/invariants.md, "The head is compared".
+ * An append as one etcd transaction: its compares, its puts, and the meaning of the reply. Review
+ * notes: docs/invariants.md, "The head is compared".
  */
 import { GRPCInvalidArgumentError, type ICompare, type IKeyValue, type ITxnResponse } from 'etcd3';
 import { errorMessage } from '../../../lib/errors.ts';
@@ -26,13 +26,13 @@ import { epochPrefix, logStartText, headText, segmentText } from './stored-value
 import type { AppendOutcome, AppendLimits, Batch } from './ledger.ts';
 import type { Compare, Put, Read, Transaction } from './txn-encoding.ts';
 
-/** Below etcd's defaults (128 operations, 1.5 MiB), to leave room for keys and framing. */
+/** Lower than etcd's defaults (128 operations, 1.5 MiB), to leave room for keys and framing. */
 export const etcdLimits: AppendLimits = { ops: 128, bytes: 1 << 20 };
 
 export const toBytes = (text: string): Buffer => Buffer.from(text, 'utf8');
 export const valueText = ({ value }: IKeyValue): string => value.toString('utf8');
 
-/** The error text of the etcd client, without grpc-js's text around a connection error. */
+/** The error text of the etcd client, without the text that grpc-js adds to connection errors. */
 export function etcdErrorMessage(error: unknown): string {
   const message = errorMessage(error).replace(
     /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
@@ -44,7 +44,7 @@ export function etcdErrorMessage(error: unknown): string {
 
 /** The alarms that make etcd read-only: name, code, a part of the error, and what to do. */
 export const writeAlarms = [
-  // First, because the remedy of the other one disarms both
+  // First, because the remedy of the other alarm disarms both.
   {
     alarm: 'CORRUPT',
     reason: 'etcd-corrupt',
@@ -73,7 +73,7 @@ export const appendTransaction = (batch: Batch): Transaction => ({
 function batchCompares({ head, claims, segments, requiresUnfrozen, writer }: Batch): Compare[] {
   const compares: Compare[] = [
     { key: headKey, equals: head.before.seq === 0 ? absent : { value: headText(head.before) } },
-    // etcd compares each key of the range, and an empty range passes: so an append never overwrites
+    // etcd compares each key of the range, and an empty range passes. So an append never overwrites
     // an event.
     { key: logKey(head.before.seq + 1), rangeEnd: prefixEnd(logPrefix), equals: absent },
   ];
@@ -87,7 +87,7 @@ function batchCompares({ head, claims, segments, requiresUnfrozen, writer }: Bat
 
 const absent = { create: 0n };
 
-/** Compares that pass while the ledger is in the epoch of this head. */
+/** The compares that pass while the ledger is in the epoch of this head. */
 export function compareEpoch(head: Head): ICompare[] {
   const key = toBytes(headKey);
   if (head.seq === 0) return [{ key, target: 'Create', result: 'Equal', create_revision: '0' }];
@@ -116,7 +116,7 @@ const historyStartPuts = (segment: Segment): Put[] => [
   { key: segmentPrefix, rangeEnd: segmentKey(segment.from), value: undefined },
 ];
 
-/** Reads of the same transaction, which show why a compare failed. */
+/** Reads in the same transaction that show why a compare failed. */
 const conflictReads = ({ head, claims }: Batch): Read[] => [
   { key: headKey },
   { key: writerKey },
@@ -125,7 +125,7 @@ const conflictReads = ({ head, claims }: Batch): Read[] => [
   ...claims.slice(0, etcdLimits.ops - 4).map(({ name }) => ({ key: addressKey(name) })),
 ];
 
-/** The outcome of an append whose compares failed, from the replies to its reads. */
+/** The outcome of an append whose compares failed, according to its reads. */
 export function appendConflict(
   { head, claims, segments, requiresUnfrozen, writer }: Batch,
   { responses }: ITxnResponse,
@@ -144,18 +144,17 @@ export function appendConflict(
   return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
 }
 
-/** While the head is as known, a segment is sealed once. So another program wrote the key. */
+/** While the head is as known, this segment cannot be sealed, so another program wrote the key. */
 export const segmentKeyExists = 'the key of a segment already exists. Another program wrote it: delete the key';
 
 /**
- * The outcome is `rejected` only if etcd reports that it executed nothing. Any other failure is of
- * unknown outcome: etcd executes the writes with which it exceeds its quota, and refuses them all
- * the same.
+ * Returns `rejected` only if etcd reports that it executed nothing. Any other failure has an
+ * unknown outcome: etcd executes the writes that exceed its quota, and still reports an error.
  */
 export function outcomeOfError(error: unknown): AppendOutcome {
   const reason = etcdErrorMessage(error);
-  // etcd checks for too many operations, duplicate keys and too many bytes before it proposes
-  // anything. gRPC rejects a much larger message before etcd receives it.
+  // etcd checks the number of operations, duplicate keys and the size before it proposes a
+  // transaction to its cluster. gRPC rejects a much larger message before etcd receives it.
   const rejected =
     error instanceof GRPCInvalidArgumentError || reason.includes('grpc: received message larger than max');
   if (rejected) return { kind: 'rejected', reason };

@@ -1,4 +1,4 @@
-/** Reports that one etcd key may have changed. The consumer reads the key itself. */
+/** Reports that an etcd key may have changed. The consumer reads the key itself. */
 import type { Duplex } from 'node:stream';
 import type { Metadata } from '@grpc/grpc-js';
 import type { Etcd3 } from 'etcd3';
@@ -6,11 +6,11 @@ import { pause } from '../../../lib/process/abortable.ts';
 import { poolOf } from './connection-pool.ts';
 import { toBytes } from './etcd-transaction.ts';
 
-/** Yields at least this often, in case a watch dies silently. */
+/** The longest time between two yields, in case a watch stops silently. */
 const pollMs = 1_000;
 const reopenMs = 500;
 
-/** Yields at once, after each change of the key, and every {@link pollMs}. */
+/** Yields immediately, after each change of the key, and every {@link pollMs}. */
 export async function* watchKey(client: Etcd3, key: string, signal: AbortSignal): AsyncIterable<void> {
   const stopped = new AbortController();
   let wake = new AbortController();
@@ -26,7 +26,7 @@ export async function* watchKey(client: Etcd3, key: string, signal: AbortSignal)
   }
 }
 
-/** Calls `wake` for each response of a watch, which is opened again at its end. */
+/** Calls `wake` for each response of a watch. Opens the watch again when it ends. */
 async function wakeOnChange(client: Etcd3, key: string, wake: () => void, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -42,7 +42,7 @@ async function wakeOnChange(client: Etcd3, key: string, wake: () => void, signal
       watch.end();
       watch.cancel();
     } catch {
-      // etcd is unreachable; the timer continues to yield
+      // etcd is unreachable. The timer continues to yield.
     }
     await pause(reopenMs, signal);
   }
@@ -52,7 +52,7 @@ interface WatchStream extends Duplex {
   cancel(): void;
 }
 
-/** Opens a stream of watches, with the signal of its member. */
+/** Opens a watch stream, and returns it with the signal of its member. */
 async function openWatch(client: Etcd3): Promise<{ readonly watch: WatchStream; readonly lost: AbortSignal }> {
   return poolOf(client).withConnection('Watch', ({ resource, client: service, metadata }) => {
     const { lost } = resource.faultHandling;

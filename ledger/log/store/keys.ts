@@ -18,7 +18,6 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 
-/** The prefix of all keys of the ledger. */
 export const keyPrefix = '/ipledger/v1/';
 
 export const headKey = `${keyPrefix}head`;
@@ -34,12 +33,12 @@ export const segmentPrefix = `${keyPrefix}segment/`;
 export const logStartKey = `${keyPrefix}floor`;
 export const freezeKey = `${keyPrefix}frozen`;
 
-/** 16 digits: the order of the keys is the order of the numbers. */
+/** Pads to 16 digits, so that the keys sort like the numbers. */
 const digits = (number: number): string => String(number).padStart(16, '0');
 
 export const logKey = (seq: Seq): string => logPrefix + digits(seq);
 
-/** The event that a log key holds; undefined for any other key. */
+/** The event number in a log key; undefined for any other key. */
 export function seqOfKey(key: string): Seq | undefined {
   const number = key.startsWith(logPrefix) ? key.slice(logPrefix.length) : '';
   return /^\d{16}$/.test(number) ? Number(number) : undefined;
@@ -57,7 +56,7 @@ export const poolKey = (name: string): string => poolPrefix + name;
 export const prefixEnd = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
-/** The address of an address key. @throws IpledgerError LEDGER_DAMAGED for any other key. */
+/** The name of the claim in an address key. @throws IpledgerError LEDGER_DAMAGED for other keys */
 export function claimNameOf(key: string): ClaimName {
   const slash = key.indexOf('/', addressPrefix.length);
   const subnet = key.slice(addressPrefix.length, slash);

@@ -1,15 +1,15 @@
-/** Reads the fields of a protobuf message of etcd, without making an object of each. */
+/** Reads the fields of protobuf messages of etcd without creating an object for each. */
 import { IpledgerError } from '../../../lib/errors.ts';
 
 /** Protobuf wire types. */
 const [varint, fixed64, delimited, fixed32] = [0, 1, 2, 5];
 
-/** The factor of the tenth byte of a number, which is the last one. */
+/** The factor of the tenth and last byte of a number. */
 const maxScale = 128 ** 9;
 
-/** The tag of a field that is a number. */
+/** The tag of a number field. */
 export const numberTag = (field: number): number => (field << 3) | varint;
-/** The tag of a field that is a text or a message. */
+/** The tag of a text or message field. */
 export const bytesTag = (field: number): number => (field << 3) | delimited;
 
 /** The header field of each reply: RangeResponse.header, TxnResponse.header. */
@@ -18,24 +18,24 @@ export const headerTag = bytesTag(1);
 const revisionTag = numberTag(3);
 
 /**
- * Reads the fields of a message in their order. Each method takes the end of the message that
- * contains the field, and never reads beyond it.
+ * Reads the fields of a message in order. Each method takes the end of the enclosing message, and
+ * never reads beyond it.
  * @throws IpledgerError UNAVAILABLE (each method) for bytes that are not such a message.
  */
 export class MessageReader {
   readonly #bytes: Buffer;
   readonly #name: string;
   at = 0;
-  /** The bytes of all texts so far. */
+  /** The total bytes of the texts read so far. */
   textBytes = 0;
 
-  /** @param name of the message, for errors. */
+  /** @param name the name of the message, for errors */
   constructor(bytes: Buffer, name: string) {
     this.#bytes = bytes;
     this.#name = name;
   }
 
-  /** A number from 0 to 2^53 - 1: a tag, a length, a revision or a flag. */
+  /** Reads a number from 0 to 2^53 - 1: a tag, a length, a revision or a flag. */
   varint(end: number): number {
     let number = 0;
     for (let scale = 1; scale <= maxScale; scale *= 128) {
@@ -48,7 +48,7 @@ export class MessageReader {
     throw this.malformed('a number is too large');
   }
 
-  /** Reads the length of a field. Returns where the field ends. */
+  /** Reads the length of a field. Returns the position where the field ends. */
   end(end: number): number {
     const length = this.varint(end);
     if (length > end - this.at) throw this.malformed('a field is longer than its message');
@@ -63,7 +63,7 @@ export class MessageReader {
     return text;
   }
 
-  /** The revision in a ResponseHeader; undefined without one. */
+  /** Reads the revision of a ResponseHeader; undefined without one. */
   headerRevision(end: number): number | undefined {
     const headerEnd = this.end(end);
     let revision: number | undefined;
@@ -75,7 +75,7 @@ export class MessageReader {
     return revision;
   }
 
-  /** Skips the field of a tag. */
+  /** Skips the field that follows its tag. */
   skip(tag: number, end: number): void {
     const wireType = tag & 7;
     if (wireType === varint) this.#skipVarint(end);
@@ -91,7 +91,7 @@ export class MessageReader {
     return new IpledgerError('UNAVAILABLE', `etcd could not be read: its reply is not a ${this.#name}: ${reason}`);
   }
 
-  /** A number that is not needed may have 64 bits. */
+  /** Skips a number of up to 64 bits, which `varint` would reject. */
   #skipVarint(end: number): void {
     do if (this.at >= end) throw this.malformed('it ends inside a field');
     while ((this.#bytes[this.at++] as number) >= 128);

@@ -1,6 +1,6 @@
 /**
- * Calls to a cluster while one or two of its members lose packets. Three proxies to one etcd stand
- * for three members.
+ * Calls to a cluster in which one or two members lose packets. Three proxies to one etcd stand for
+ * the three members.
  */
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -56,7 +56,7 @@ describe('connectEtcd with three members', function () {
     },
   };
   for (const [fault, cause] of Object.entries(faults))
-    it(`reads are answered, and the term lasts, with one member ${fault}, and the member is used again afterwards`, async () => {
+    it(`reads are answered, and the term lasts, with one member ${fault}, and afterwards the member is used again`, async () => {
       const life = new AbortController();
       const term = await campaign(client, { replica: 'one', address: '' }, life.signal, silentLog);
       const [first, ...others] = proxies as [TcpProxy, ...TcpProxy[]];

@@ -7,13 +7,13 @@ import type { ClusterHealth } from './cluster-health.ts';
 import { type EtcdHost, poolOf } from './connection-pool.ts';
 import { headKey } from './keys.ts';
 
-/** Time from the end of a probe to the next one. */
+/** The time from the end of a probe to the next one. */
 const intervalMs = 200;
 const timeoutMs = 5_000;
-/** A lost member gets a new connection for each probe: an old one may wait for long. */
+/** A lost member gets a new connection for each probe: an old one may wait long to reconnect. */
 const lostTimeoutMs = 1_000;
 
-/** Probes the members until the signal is aborted, and orders calls by their health. */
+/** Probes the members until the signal is aborted. Makes calls try healthy members first. */
 export function probeMembers(client: Etcd3, health: ClusterHealth, signal: AbortSignal): void {
   const pool = poolOf(client);
   pool.shuffledHosts = function* () {
@@ -62,7 +62,7 @@ type RangeMethod = (
   onReply: (error: ServiceError | null, reply?: IRangeResponse) => void,
 ) => ClientUnaryCall;
 
-/** Statuses of a member without reach, quorum or answer. Other statuses are answers. */
+/** Statuses of a member without reach, quorum or reply. All other statuses are answers. */
 const failures: readonly number[] = [
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
@@ -71,12 +71,12 @@ const failures: readonly number[] = [
   status.INTERNAL,
 ];
 
-/** The answer of a healthy member to a read during an election. */
+/** The message with which a healthy member rejects a read during an election. */
 const leaderChanged = 'etcdserver: leader changed';
 
 /**
  * Reads one key with the quorum. Returns the term of etcd, or 0 if etcd refuses the read.
- * @throws ServiceError if the member does not serve it
+ * @throws ServiceError if the member does not serve the read
  */
 function probe(host: EtcdHost, options: ProbeOptions): Promise<number> {
   const { metadata, deadline, signal } = options;

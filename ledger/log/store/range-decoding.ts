@@ -1,14 +1,14 @@
 /**
- * Decodes a RangeResponse of etcd (api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto) in one pass, to
- * what the ledger needs of it. The client package would make an object with two Buffers and four
- * decimal texts for each key.
+ * Decodes a RangeResponse of etcd (api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto) in one pass,
+ * into only what the ledger needs. The client package would create an object with two Buffers and
+ * four decimal texts for each key.
  */
 import { bytesTag, headerTag, MessageReader, numberTag } from './message-reader.ts';
 
 /** A key with its value, both decoded as UTF-8. */
 export interface EtcdKey {
   readonly key: string;
-  /** '' for an empty value, and if only keys were requested. */
+  /** The value; '' if it is empty or only keys were requested. */
   readonly text: string;
   /** The revision that wrote the value. */
   readonly modRevision: number;
@@ -40,7 +40,7 @@ export function decodeRangeReply(message: Buffer): RangeReply {
     else if (tag === moreTag) more = reader.varint(message.length) !== 0;
     else reader.skip(tag, message.length);
   }
-  // Without it, the pages of a range would be of different revisions.
+  // Required, because the pages of a range must be of the same revision.
   if (revision === 0) throw reader.malformed('it has no revision');
   return { revision, keys, bytes: reader.textBytes, more };
 }

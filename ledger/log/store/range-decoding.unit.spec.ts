@@ -7,7 +7,7 @@ import { decodeRangeReply } from './range-decoding.ts';
 
 const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
 
-/** Keys may be any bytes: another program can write them. */
+/** Keys with any bytes, because another program can write them. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constant('ä'.repeat(100)));
 const bytes = fc.oneof(
   text.map((each) => Buffer.from(each)),
@@ -29,14 +29,14 @@ const reply = fc.record(
 );
 
 describe('decodeRangeReply', () => {
-  // The definition of etcd, as the client package contains it.
+  // The protobuf definition of etcd, which the client package contains.
   const root = new protobuf.Root();
   root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
   const rangeResponse = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.RangeResponse');
   const encoded = (message: object): Buffer =>
     Buffer.from(rangeResponse.encode(rangeResponse.fromObject(message)).finish());
 
-  /** What the definition of etcd reads from the same bytes. */
+  /** Decodes the same bytes with the definition of etcd. */
   function expectedOf(message: Buffer): unknown {
     const { header, kvs, more } = rangeResponse.toObject(rangeResponse.decode(message), {
       longs: Number,
@@ -56,7 +56,7 @@ describe('decodeRangeReply', () => {
     return { revision: header?.revision ?? 0, keys, bytes: size, more };
   }
 
-  it('reads the same as the definition of etcd, from any reply', () => {
+  it('decodes any reply as the definition of etcd does', () => {
     fc.assert(
       fc.property(reply, (message) => {
         const sent = encoded(message);
@@ -84,7 +84,7 @@ describe('decodeRangeReply', () => {
     expect(decodeRangeReply(message)).to.deep.equal({ revision: 7, keys, bytes: 1, more: false });
   });
 
-  it('rejects a reply without a revision: the pages of a range would have different revisions', () => {
+  it('rejects a reply without a revision, because the pages of a range would have different revisions', () => {
     for (const message of [{}, { header: { member_id: '7' } }, { kvs: [{ key: Buffer.from('key') }] }])
       expect(() => decodeRangeReply(encoded(message))).to.throw(IpledgerError, 'it has no revision');
   });
@@ -110,7 +110,7 @@ describe('decodeRangeReply', () => {
     expect(() => decodeRangeReply(Buffer.alloc(200, 0x80))).to.throw('a number is too large');
   });
 
-  it('returns or rejects any bytes, and never reads beyond them', () => {
+  it('decodes or rejects any bytes, and never reads beyond them', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), damaged(reply.map(encoded))), (message) => {
         try {

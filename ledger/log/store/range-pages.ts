@@ -1,11 +1,11 @@
 /**
- * Splits a long range into requests to etcd. For each request etcd counts all keys of its range,
- * even if it returns few: the first page of an open range costs as much as the complete log. But
- * log keys are numbered, so a request can have exactly the range that fills a page.
+ * Splits a long range into requests to etcd. For each request, etcd counts all keys of the
+ * requested range, even if it returns few: the first page of an open range would cost as much as
+ * the whole log. Log keys are numbered, so a request can name exactly the range that fills a page.
  *
- * Pages of other keys end before the log. How many keys a range of them has is unknown, but the
- * last page shows which beginning its keys share: the range of the next page ends with the keys
- * that share it, too. They are usually few pages, and never all Subnets.
+ * Pages of other keys end before the log. The number of keys in a range of them is unknown. But the
+ * keys of the last page share a beginning, so the next range ends with the keys that share it too.
+ * Such a range is usually a few pages, and never all Subnets.
  */
 import type { Seq } from '../../domain/values/ledger.ts';
 import { keyPrefix, logKey, logPrefix, prefixEnd, seqOfKey } from './keys.ts';
@@ -26,9 +26,9 @@ interface ReceivedPage {
 }
 
 export interface Paging {
-  /** Keys per page. */
+  /** The number of keys of a page. */
   readonly pageSize: number;
-  /** The first event of the log. A wrong value costs reads, and changes no result. */
+  /** The first event of the log. A wrong value costs reads, but changes no result. */
   readonly logStart: Seq;
 }
 
@@ -39,9 +39,9 @@ export function firstPageRange({ from, end }: PageRange, paging: Paging): PageRa
 }
 
 /**
- * The range of the page after `read`; undefined when all keys up to `end` are read. A page of the
- * log that is not full means the end of the log or a gap: then the next range is the complete rest.
- * @param paging the paging of `read`, and the size of the next page if it differs.
+ * The range of the page after `read`; undefined when all keys up to `end` are read. A log page that
+ * is not full means the end of the log or a gap, so the next range is all that remains.
+ * @param paging the paging of `read`, with the size of the next page if that differs.
  */
 export function nextPageRange(
   read: PageRange,
@@ -59,18 +59,18 @@ export function nextPageRange(
   const rest = { from: read.end, end };
   if (isOfLog) return keys === paging.pageSize ? firstPageRange(rest, next) : rest;
   const range = firstPageRange(rest, next);
-  // Where no key was, the end of this range may be far from any key.
+  // After an empty page the next keys may be far away, so the range is not narrowed.
   return keys === 0 ? range : limitToPrefix(read.end.slice(0, -1), range);
 }
 
-/** The beginning that two keys share. */
+/** The beginning that two keys have in common. */
 function sharedBeginning(one: string, other: string): string {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length++;
   return one.slice(0, length);
 }
 
-/** The part of a range of keys that begin with a text; else the complete range. */
+/** Limits a range to the keys that begin with `beginning`, if that is possible. */
 function limitToPrefix(beginning: string, { from, end }: PageRange): PageRange {
   const isOfLedger = beginning.length > keyPrefix.length && /^[ -}]+$/.test(beginning);
   const last = isOfLedger ? prefixEnd(beginning) : end;
@@ -78,16 +78,16 @@ function limitToPrefix(beginning: string, { from, end }: PageRange): PageRange {
 }
 
 const maxPageKeys = 2_000;
-/** Keys of the first page: smaller, because the size of the values is unknown. */
+/** The keys of the first page: few, because the size of the values is not known yet. */
 export const firstPageKeys = 500;
-/** Approximate: a reply of etcd is in memory as one message. */
+/** An approximate limit, because a reply of etcd is in memory as one message. */
 export const maxPageBytes = 4 << 20;
 
-/** The number of keys that fill the next page, from the keys and bytes of the last one. */
+/** The number of keys that would fill the next page, judged by the last page. */
 export const nextPageKeys = (keys: number, bytes: number): number =>
   keys === 0 ? maxPageKeys : Math.max(1, Math.min(maxPageKeys, Math.floor((maxPageBytes * keys) / Math.max(1, bytes))));
 
-/** The end of a page that begins at `from`; undefined where keys are not numbered. */
+/** The end of a page that begins at `from`; undefined for keys that are not numbered. */
 function pageEndOf(from: string, { pageSize, logStart }: Paging): string | undefined {
   if (from < logPrefix) return logPrefix;
   const seq = from === logPrefix ? logStart : seqOfKey(from);

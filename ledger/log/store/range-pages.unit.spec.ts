@@ -4,8 +4,8 @@ import { prefixEnd, logKey, logPrefix, keyPrefix } from './keys.ts';
 import { firstPageRange, nextPageKeys, maxPageBytes, type PageRange, nextPageRange } from './range-pages.ts';
 
 /**
- * The ranges that are requested from a store with these keys, and the keys that it returns, four
- * keys a page.
+ * Reads a range of a store with these keys, four keys a page. Returns the requested ranges and the
+ * keys.
  */
 function readAll(keys: readonly string[], range: PageRange, logStart = 1) {
   const [requested, received]: [PageRange[], string[]] = [[], []];
@@ -26,7 +26,7 @@ const logOf = (...seqs: number[]): string[] => seqs.map(logKey);
 const all = prefixEnd(logPrefix);
 
 describe('Reading a range in pages', () => {
-  it('requests the keys that fill 4 MiB, judged by the last page, and at most 2,000', () => {
+  it('requests as many keys as fill 4 MiB, judged by the last page, but at most 2,000', () => {
     expect(nextPageKeys(500, 500 * 1_000)).to.equal(2_000);
     expect(nextPageKeys(100, 100 * (128 << 10))).to.equal(32);
     expect(nextPageKeys(1, 2 * maxPageBytes)).to.equal(1);
@@ -41,7 +41,7 @@ describe('Reading a range in pages', () => {
     for (let pageRange: PageRange | undefined = firstPageRange({ from: logKey(1), end: all }, paging); pageRange;) {
       const { from, end }: PageRange = pageRange;
       const inRange = keys.filter((key) => key >= from && key < end);
-      // Keys that are too large fill no range.
+      // A page may be cut short, because its values are large.
       const page = inRange.slice(0, Math.max(1, paging.pageSize - 1));
       received.push(...page);
       const next = { ...paging, pageSize: sizes[received.length % sizes.length] ?? 1 };
@@ -97,7 +97,7 @@ describe('Reading a range in pages', () => {
   const others = ['addr/a', 'addr/b', 'addr/c', 'addr/d', 'addr/e', 'head', 'subnet/lan', 'subnet/san', 'writer'];
   const everything = { from: keyPrefix, end: prefixEnd(keyPrefix) };
 
-  it('reads all kinds of keys, and requests log keys apart from others, a page at a time', () => {
+  it('reads all kinds of keys, and requests log keys separately from others, a page at a time', () => {
     const keys = [...others.map((key) => keyPrefix + key), ...logOf(7, 8, 9, 10, 11, 12, 13, 14, 15)].toSorted();
     const { requested, received } = readAll(keys, everything, 7);
     expect(received).to.deep.equal(keys);
@@ -145,7 +145,7 @@ describe('Reading a range in pages', () => {
     ]);
   });
 
-  it('returns all keys of any texts, each once', () => {
+  it('returns each key exactly once, for keys of any form', () => {
     const anyKey = fc
       .array(fc.constantFrom('a', 'b', '/', '.', '0', '9', '~', '\u007f', '\u0000', 'é', '€'), { maxLength: 6 })
       .map((texts) => `${keyPrefix}addr/${texts.join('')}`);

@@ -18,7 +18,7 @@ export interface EtcdPage {
   readonly revision: number;
 }
 
-/** Every method throws IpledgerError UNAVAILABLE or, when the signal is aborted, an AbortError. */
+/** Reads ranges. Every method throws IpledgerError UNAVAILABLE, or an AbortError after an abort. */
 export class RangeReader {
   readonly #client: Etcd3;
 
@@ -26,23 +26,23 @@ export class RangeReader {
     this.#client = client;
   }
 
-  /** One request. */
+  /** Sends one request. */
   async range(request: IRangeRequest, signal: AbortSignal): Promise<RangeReply> {
     return decodeRangeReply(await this.#send(request, signal));
   }
 
-  /** One key; undefined if it does not exist. */
+  /** Reads one key; undefined if it does not exist. */
   async get(key: string, signal: AbortSignal): Promise<EtcdKey | undefined> {
     const { keys } = await this.range({ key: toBytes(key) }, signal);
     return keys[0];
   }
 
-  /** The keys with a prefix, as of one revision. */
+  /** Reads the keys with a prefix at one revision. */
   async *pagesUnder(prefix: string, revision: number, signal: AbortSignal): AsyncIterable<readonly EtcdKey[]> {
     for await (const { keys } of this.pages({ from: prefix, end: prefixEnd(prefix) }, signal, revision)) yield keys;
   }
 
-  /** The keys of a range, as of one revision. Default: the current one. */
+  /** Reads the keys of a range at one revision. Default: the current revision. */
   async *pages(range: KeyRange, signal: AbortSignal, requestedRevision?: number): AsyncIterable<EtcdPage> {
     let paging = { pageSize: firstPageKeys, logStart: await this.#logStartOf(range, signal) };
     let pageRange = firstPageRange(range, paging);
@@ -55,7 +55,7 @@ export class RangeReader {
       const received = { keys: keys.length, last: keys.at(-1)?.key ?? '', more };
       const nextPageSize = nextPageKeys(keys.length, bytes);
       const nextRange = nextPageRange(pageRange, received, range.end, { ...paging, nextPageSize });
-      // etcd reads the next page while the caller processes this one.
+      // Requests the next page now, so that etcd reads it while the caller processes this page.
       const nextMessage = nextRange && this.#page(nextRange, nextPageSize, revision, signal);
       nextMessage?.catch(() => undefined); // the await below throws it, if the caller continues
       if (nextMessage) await setImmediate(); // the request is only sent after a turn of the event loop
@@ -66,7 +66,7 @@ export class RangeReader {
     }
   }
 
-  /** The bytes of one reply, decoded on demand. Large keys make the client request fewer. */
+  /** Requests one page. Requests fewer keys if large values make the reply too large. */
   async #page({ from, end }: PageRange, limit: number, revision: number | undefined, signal: AbortSignal) {
     for (let maxKeys = limit; ; maxKeys = Math.ceil(maxKeys / 16))
       try {
@@ -87,7 +87,7 @@ export class RangeReader {
     return await callEtcd('read', reply, signal);
   }
 
-  /** The log's first event, if the range contains it. A damaged key counts as 1. */
+  /** The first event of the log, if the range contains it. A damaged key counts as 1. */
   async #logStartOf({ from, end }: KeyRange, signal: AbortSignal): Promise<Seq> {
     if (from > logPrefix || end <= logPrefix) return 1;
     const found = await this.get(logStartKey, signal);
@@ -100,7 +100,7 @@ export class RangeReader {
 }
 
 /**
- * Waits for a reply of etcd, and no longer than the signal allows.
+ * Waits for a reply of etcd, but only until the signal is aborted.
  * @throws IpledgerError UNAVAILABLE; the signal's reason
  */
 export async function callEtcd<Reply>(
@@ -109,7 +109,7 @@ export async function callEtcd<Reply>(
   signal: AbortSignal,
 ): Promise<Reply> {
   try {
-    // A standby that is elected does not wait for the reply to an earlier read.
+    // A standby that is elected must not wait for the reply to an earlier read.
     return await rejectWhenAborted(reply, signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -117,6 +117,6 @@ export async function callEtcd<Reply>(
   }
 }
 
-/** gRPC reports this only in the text of the error. */
+/** Recognises the error by its text, because gRPC reports it in no other way. */
 const isTooLargeError = (thrown: unknown): boolean =>
   thrown instanceof IpledgerError && /larger than max/.test(thrown.message);

@@ -1,11 +1,11 @@
-/** Reads single keys, for what compares them with the log. */
+/** Reads single keys, to compare them with the log. */
 import type { KeyRange, KeyReader, StoredKey } from './ledger.ts';
 
-/** A key with its value; undefined if it does not exist. Throws as `KeyReader.keys`. */
+/** Reads a key; undefined if it does not exist. Throws as `KeyReader.keys`. */
 export const readKey = (reader: KeyReader, key: string, signal: AbortSignal): Promise<StoredKey | undefined> =>
   readFirstKey(reader, { from: key, end: `${key}\0` }, signal);
 
-/** The first key of a range; undefined for an empty range. Throws as `KeyReader.keys`. */
+/** Reads the first key of a range; undefined if the range is empty. Throws as `KeyReader.keys`. */
 export async function readFirstKey(
   reader: KeyReader,
   range: KeyRange,

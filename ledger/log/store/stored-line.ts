@@ -1,4 +1,4 @@
-/** Parses a line of the log. @throws an error with the key for a line of another event */
+/** Parses a line of the log. Rejects a line whose key names another event. */
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { NewerEventError, parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { logKey } from './keys.ts';

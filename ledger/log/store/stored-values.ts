@@ -1,6 +1,6 @@
 /**
- * The values of the keys in etcd: single-line JSON, so `etcdctl get --prefix … --print-value-only |
- * jq` reads the ledger.
+ * The values of the keys in etcd. They are single-line JSON, so that `etcdctl get --prefix …
+ * --print-value-only | jq` reads the ledger.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { parseAddress } from '../../domain/addresses/address.ts';
@@ -27,7 +27,7 @@ import {
   subnetPrefix,
 } from './keys.ts';
 
-/** An address key. `claim` is undefined if the value or the key is invalid. */
+/** The content of an address key. `claim` is undefined if the value or the key is invalid. */
 export interface FoundClaim {
   readonly name: ClaimName;
   readonly claim: Claim | undefined;
@@ -57,7 +57,6 @@ interface StoredClaim {
   readonly quarantine?: Omit<Quarantine, 'at'> & { readonly at: string };
 }
 
-/** The value of a claim's key. */
 export function claimText(claim: Claim): string {
   const { last, lastAt, networks, allocation, bindings, released, reservation, quarantine } = claim;
   const stored: Partial<Record<keyof StoredClaim, unknown>> = { last, at: formatTime(lastAt), networks };
@@ -75,9 +74,9 @@ export function claimText(claim: Claim): string {
 
 /**
  * The value that a key with the value `text` should have for a claim. Early versions did not store
- * the networks, Pod and MAC of the last release, and the MACs of bindings. Later versions add what
- * they can derive, and ignore superseded uids, which some of them stored. So a part of these is
- * valid, and anything else is not.
+ * networks, Pod and MAC of the last release, and MACs of bindings. Some versions stored superseded
+ * uids, which are ignored. So each of these fields may be missing or partial; anything else must be
+ * equal.
  */
 export function expectedClaimText(text: string, claim: Claim): string {
   const found = parseStored(text);
@@ -93,7 +92,7 @@ export function expectedClaimText(text: string, claim: Claim): string {
   });
 }
 
-/** A part of a claim without a field that the found part does not have. */
+/** Removes a field of a claim that the found value does not have. */
 const withFound = <Part extends object>(part: Part, found: Part | undefined, field: keyof Part): Part =>
   found?.[field] === undefined ? { ...part, [field]: undefined } : part;
 
@@ -105,7 +104,7 @@ function parseStored(text: string): Partial<StoredClaim> | null {
   }
 }
 
-/** The list that a key should have: the found part of `all` with `required`, else `all`. */
+/** The list that a key should have: the found list if it lies between `required` and `all`. */
 function expectedList(
   found: unknown,
   all: readonly string[] | undefined,
@@ -153,7 +152,7 @@ function parseOrReject<Value>(key: string, text: string, what: string, parse: ()
   }
 }
 
-/** The value of a subnet's `dropped` key: the last events that dropped claims of the subnet. */
+/** The value of a `dropped` key: the last events that dropped claims of the subnet. */
 export const droppedText = (seqs: readonly Seq[]): string => JSON.stringify({ seqs });
 
 /** Parses a `dropped` key and its value. @throws IpledgerError LEDGER_DAMAGED */
@@ -170,7 +169,6 @@ export interface StoredSubnet {
   readonly source?: SourceObject;
 }
 
-/** The value of a subnet's key. */
 export const subnetText = ({ spec, source }: StoredSubnet): string =>
   JSON.stringify({ spec, ...(source && { source }) });
 
@@ -192,7 +190,6 @@ export interface StoredPool {
   readonly source?: SourceObject;
 }
 
-/** The value of a pool's key. */
 export const poolText = ({ spec, source }: StoredPool): string => JSON.stringify({ spec, ...(source && { source }) });
 
 /** Parses a pool key and its value. @throws IpledgerError LEDGER_DAMAGED */
@@ -205,20 +202,20 @@ export function parsePool(key: string, text: string): ConfiguredPool {
   });
 }
 
-/** The value of the head's key. A head has exactly one text, because appends compare it. */
+/** The value of the head's key. A head must have exactly one text, because appends compare it. */
 export const headText = ({ ledger, epoch, seq, hash, at, claims }: Head): string =>
   JSON.stringify({ ledger, epoch, seq, hash, at: formatTime(at), claims });
 
-/** The common prefix of the texts of all heads of an epoch. */
+/** The common beginning of the texts of all heads of an epoch. */
 export function epochPrefix(head: Head): string {
   const text = headText(head);
   return text.slice(0, text.indexOf('"seq"'));
 }
 
 /**
- * Parses the head of a ledger with all its claims.
- * @throws IpledgerError LEDGER_DAMAGED, also if the text is not canonical: appends compare it byte
- * by byte; UnfinishedReplay
+ * Parses the head of a ledger whose claims are complete.
+ * @throws IpledgerError LEDGER_DAMAGED, also if the text is not canonical, because appends compare
+ * it byte by byte; UnfinishedReplay
  */
 export function parseHead(text: string): Head {
   const head = parseAnyHead(text);
@@ -226,7 +223,7 @@ export function parseHead(text: string): Head {
   return head;
 }
 
-/** Parses the head, perhaps of an incomplete replay. @throws IpledgerError LEDGER_DAMAGED */
+/** Parses a head, even of an unfinished replay. @throws IpledgerError LEDGER_DAMAGED */
 export function parseAnyHead(text: string): Head {
   return parseOrReject(headKey, text, 'head', () => {
     const { at, ...stored } = JSON.parse(text) as Omit<Head, 'at'> & { readonly at: string };
@@ -240,7 +237,7 @@ export function parseAnyHead(text: string): Head {
   });
 }
 
-/** A replay has written the ledger in part. UNAVAILABLE, because it may be in progress. */
+/** Thrown for the head of an unfinished replay. UNAVAILABLE, because the replay may still run. */
 export class UnfinishedReplay extends IpledgerError {
   constructor({ seq }: Head) {
     super(
@@ -250,7 +247,6 @@ export class UnfinishedReplay extends IpledgerError {
   }
 }
 
-/** The value of a segment's key. */
 export const segmentText = (segment: Segment): string => {
   const { seq, from, to, since, until, hash, manifest, archive, files, dropped } = segment;
   return JSON.stringify({ seq, from, to, since, until, hash, manifest, archive, files, dropped });
@@ -268,10 +264,9 @@ export function parseSegment(key: string, text: string): Segment {
   });
 }
 
-/** The value of the log start's key. */
 export const logStartText = (seq: Seq): string => JSON.stringify({ seq });
 
-/** Parses the log start; 1 without a key. @throws IpledgerError LEDGER_DAMAGED */
+/** Parses the log start; without a key it is 1. @throws IpledgerError LEDGER_DAMAGED */
 export function parseLogStart(text: string | undefined): Seq {
   if (text === undefined) return 1;
   return parseOrReject(logStartKey, text, 'log start', () => {
@@ -281,23 +276,22 @@ export function parseLogStart(text: string | undefined): Seq {
   });
 }
 
-/** Why the ledger is frozen. */
 export interface FreezeReason {
   /** The position that the ledger lacks. */
   readonly epoch: number;
   readonly seq: Seq;
   readonly hash: string;
-  /** The identity of the client that read this position, and when it was found missing. */
+  /** The client that had read this position, and the time when it was found missing. */
   readonly by: string;
   readonly at: string;
-  /** The head at that time: later events are new. Absent in records of early versions. */
+  /** The head at that time. Later events are new. Absent in records of early versions. */
   readonly found?: { readonly epoch: number; readonly seq: Seq; readonly hash: string; readonly at: string };
 }
 
 export const freezeText = ({ epoch, seq, hash, by, at, found }: FreezeReason): string =>
   JSON.stringify({ epoch, seq, hash, by, at, found });
 
-/** Parses a freeze. @throws LEDGER_DAMAGED without a position: the next epoch needs it */
+/** Parses a freeze. @throws LEDGER_DAMAGED without a position, which the next epoch needs */
 export function parseFreeze(text: string): FreezeReason {
   return parseOrReject(freezeKey, text, 'freeze reason', () => {
     const reason = JSON.parse(text) as FreezeReason;

@@ -108,7 +108,7 @@ describe('The value of a claim key', () => {
     );
   });
 
-  it('has "alloc" beside the holder, and times as text', () => {
+  it('stores `alloc` beside the holder, and times as text', () => {
     const released = { seq: 9, at: 0, uid: 'uid-of-a-pod' };
     const claim: Claim = { last: 9, lastAt: 0, networks: ['lan.default'], bindings: [], released };
     expect(claimText(claim)).to.equal(

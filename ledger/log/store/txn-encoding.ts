@@ -1,13 +1,13 @@
 /**
- * An etcd transaction as the bytes of a TxnRequest (etcd's api/etcdserverpb/rpc.proto). The client
- * package would first copy each key and value into a Buffer, and all of them into a tree of message
- * objects. Here they are written once, into one buffer.
+ * Encodes an etcd transaction as the bytes of a TxnRequest (etcd's api/etcdserverpb/rpc.proto). The
+ * client package would copy each key and value into a Buffer, and build a tree of message objects.
+ * This encoder writes each value once, into one buffer.
  *
- * The buffer is written from its end to its beginning: the length of a message precedes it, and is
- * known when it is written.
+ * The buffer is filled from its end to its beginning, because the length of a message precedes its
+ * content, and is known only after the content is written.
  */
 
-/** A condition on a key, or each key from `key` to `rangeEnd` (exclusive). Revision 0: no key. */
+/** A condition on a key, or on keys from `key` to `rangeEnd` (exclusive). Revision 0: no key. */
 export interface Compare {
   readonly key: string;
   readonly rangeEnd?: string;
@@ -15,8 +15,8 @@ export interface Compare {
 }
 
 /**
- * A put or, without a value, the deletion of the key, or of the keys from `key` to `rangeEnd` (not
- * included).
+ * A put. Without a value, the deletion of the key, or of the keys from `key` to `rangeEnd`
+ * (exclusive).
  */
 export interface Put {
   readonly key: string;
@@ -33,9 +33,9 @@ export interface Read {
 
 export interface Transaction {
   readonly compares: readonly Compare[];
-  /** Executed when all compares pass. */
+  /** Executed if all compares pass. */
   readonly puts: readonly Put[];
-  /** Executed otherwise. */
+  /** Executed if a compare fails. */
   readonly reads: readonly Read[];
 }
 
@@ -43,7 +43,6 @@ const [varint, delimited] = [0, 2];
 /** Values of Compare.CompareTarget. */
 const [createTarget, modTarget, valueTarget] = [1, 2, 3];
 
-/** Encodes a TxnRequest. */
 export function encodeTransaction({ compares, puts, reads }: Transaction): Buffer {
   const writer = new BackwardWriter();
   for (const read of reads.toReversed()) writer.message(3, () => writeRead(writer, read));
@@ -82,15 +81,15 @@ function writeRead(writer: BackwardWriter, { key, rangeEnd, limit }: Read): void
 }
 
 const minCapacity = 16 << 10;
-/** The size of the last transaction: the next is as large, and growth copies the buffer. */
+/** The size of the last transaction: the next is about as large, and growing copies the buffer. */
 let expectedBytes = 0;
 
-/** Writes the fields of a protobuf message, the last one first. */
+/** Writes the fields of a protobuf message, the last field first. */
 class BackwardWriter {
   #buffer = Buffer.allocUnsafe(Math.max(minCapacity, Math.ceil(expectedBytes * 1.125)));
   #start = this.#buffer.length;
 
-  /** A field with the fields that `writeFields` writes. */
+  /** Writes a message field whose fields `writeFields` writes. */
   message(field: number, writeFields: () => void): void {
     const sizeBefore = this.#size;
     writeFields();
@@ -132,7 +131,7 @@ class BackwardWriter {
       this.#buffer[this.#start + index] = (rest % 128) | (index < length - 1 ? 128 : 0);
   }
 
-  /** Makes room for more bytes before those that are written. */
+  /** Makes room for bytes before those that are already written. */
   #reserve(bytes: number): void {
     if (bytes <= this.#start) return;
     const size = this.#size;

@@ -6,7 +6,7 @@ import { encodeTransaction, type Transaction } from './txn-encoding.ts';
 const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
 
 describe('encodeTransaction', () => {
-  // The definition of etcd, as the client package contains it.
+  // The protobuf definition of etcd, which the client package contains.
   const root = new protobuf.Root();
   root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
   const txnRequest = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.TxnRequest');

@@ -1,9 +1,9 @@
-/** Test support: a real etcd, and a client of it. */
+/** Test support: a real etcd, and a client connected to it. */
 import { type Etcd, type EtcdOptions, startEtcd } from '../../../test/harness/etcd.ts';
 import type { Run } from '../../../test/harness/run.ts';
 import { connectEtcd, type EtcdClient } from '../store/etcd-client.ts';
 
-/** Starts an empty etcd. Both end with the run, the client first. */
+/** Starts an empty etcd and a client. Both end with the run, the client first. */
 export async function startEtcdAndClient(
   run: Run,
   options: EtcdOptions = {},

@@ -8,10 +8,10 @@ import { claimText } from '../store/stored-values.ts';
 import type { AppendOutcome, Batch, FreezeStore, Ledger, Revision, SealedLog } from '../store/ledger.ts';
 import { batchOf } from './running-writer.ts';
 
-/** An implementation on an empty store. */
+/** A ledger on an empty store. */
 export interface LedgerUnderTest {
   readonly ledger: Ledger & SealedLog & FreezeStore;
-  /** Writes a key without any check, as etcdctl does. */
+  /** Writes a key unchecked, as etcdctl does. */
   put(key: string, text: string): Promise<void>;
   /** All keys with their values. */
   everything(): Promise<Record<string, string>>;
@@ -26,13 +26,13 @@ export const allocatedEvent: Event = allocated('samplepod', name.address);
 export const configured = subnetConfigured();
 export const specText = JSON.stringify(configured.data);
 
-/** One allocation, of an address whose key has the given revision. */
+/** A batch that allocates one address, whose key has the given revision. */
 export const allocation = (before: Head, knownRevision: Revision): Batch =>
   batchOf(before, [allocatedEvent], {
     claims: [{ name, text: claimText({ ...claim, last: before.seq + 1 }), knownRevision }],
   });
 
-/** Appends a batch that must succeed. */
+/** Appends a batch, which must succeed. */
 export async function appended(ledger: Ledger, batch: Batch): Promise<Extract<AppendOutcome, { kind: 'appended' }>> {
   const outcome = await ledger.append(batch);
   if (outcome.kind !== 'appended') throw new Error(JSON.stringify(outcome));

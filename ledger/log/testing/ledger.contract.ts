@@ -1,6 +1,6 @@
 /**
- * The contract of every Ledger. Both implementations pass it, so a spec on the memory ledger also
- * holds for etcd.
+ * The contract of every Ledger. Both implementations pass it, so what a spec shows with the ledger
+ * in memory also holds for etcd.
  */
 import { expect } from 'chai';
 import { subnetConfigured } from '../../domain/testing/event-fixtures.ts';
@@ -27,7 +27,7 @@ import {
   specText,
 } from './ledger-under-test.ts';
 
-/** @param make creates an implementation on an empty store, before each test. */
+/** @param make creates a ledger on an empty store, before each test */
 export function describeLedger(title: string, make: () => Promise<LedgerUnderTest>): void {
   describe(title, () => {
     let store: LedgerUnderTest;
@@ -74,7 +74,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await appended(ledger, allocation(first.head.after, revision));
       });
 
-      it('drops a claim, after which its key must not exist', async () => {
+      it('append drops a claim, and the next claim of the address requires that the key does not exist', async () => {
         const firstBatch = batchOf(emptyHead, [created, allocatedEvent], {
           claims: [{ name, text: claimText(claim), knownRevision: 0n }],
         });
@@ -168,7 +168,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         expect((await loadAll(ledger, never)).pools).to.deep.equal([]);
       });
 
-      it('returns moved when the head is another', async () => {
+      it('append returns moved when the head differs', async () => {
         await expectNotAppended(batchOf({ ...emptyHead, seq: 7, hash: 'x' }, [allocatedEvent]), { kind: 'moved' });
         const firstBatch = batchOf(emptyHead, [created]);
         await appended(ledger, firstBatch);
@@ -177,7 +177,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await expectNotAppended(batchOf(firstBatch.head.after, [configured]), { kind: 'moved' });
       });
 
-      it('succeeds once for many batches with the same head', async () => {
+      it('only one of many batches with the same head succeeds', async () => {
         const outcomes = await Promise.all(
           Array.from({ length: 20 }, () => ledger.append(batchOf(emptyHead, [created]))),
         );
@@ -235,7 +235,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await appended(ledger, batchOf(firstBatch.head.after, [configured]));
       });
 
-      it('is not stopped by a freeze for a head of another epoch', async () => {
+      it('append ignores a freeze that belongs to another epoch', async () => {
         const reason = { epoch: 1, seq: 99, hash: 'h', by: 'client', at: '2026-01-31T08:00:00.000Z' };
         const firstBatch = batchOf(emptyHead, [created]);
         await appended(ledger, firstBatch);
@@ -277,14 +277,14 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
           const batch = batchOf(head, [created]);
           await appended(ledger, batch);
           head = batch.head.after;
-          // A late result includes the change, and after an early one another follows.
+          // A late watch result already includes the change. After an early one, another follows.
           do expect((await headWatch.next()).done).to.not.equal(true);
           while ((await ledger.head(never)).seq < head.seq);
         }
         controller.abort();
       });
 
-      it('ends with its signal, also while it waits for a change', async () => {
+      it('watchHead ends when its signal is aborted, even while it waits for a change', async () => {
         const controller = new AbortController();
         const headWatch = ledger.watchHead(controller.signal)[Symbol.asyncIterator]();
         const ended = (async () => {

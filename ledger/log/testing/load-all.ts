@@ -1,11 +1,11 @@
-/** Loads a ledger with all of its claims together. */
+/** Loads a ledger with all its claims at once. */
 import type { Snapshot } from '../../domain/state/snapshot.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 import type { Ledger, LoadedClaim, LoadedSnapshot, Revision } from '../store/ledger.ts';
 
 export interface WholeSnapshot extends Omit<LoadedSnapshot, 'claims'>, Snapshot {
   readonly revisions: readonly (ClaimName & { readonly revision: Revision })[];
-  /** Address keys whose value is not a claim. */
+  /** The address keys whose value is not a claim. */
   readonly unreadable: readonly ClaimName[];
 }
 

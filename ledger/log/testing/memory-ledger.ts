@@ -71,7 +71,7 @@ const byKey = (one: { readonly key: string }, other: { readonly key: string }): 
 
 const pollMs = 20;
 const maxPastRevisions = 8;
-/** Failures in a row: a writer that does not learn from a failed append repeats it for ever. */
+/** More failures in a row fail the test: a faulty writer would repeat an append forever. */
 const maxFailedAppends = 300;
 
 export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
@@ -91,14 +91,14 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     this.#pageSize = pageSize;
   }
 
-  /** Writes a key without any check, as etcdctl does. */
+  /** Writes a key unchecked, as etcdctl does. */
   put(key: string, text: string): Revision {
     this.#revision++;
     this.#putAt(key, text, this.#revision);
     return this.#revision;
   }
 
-  /** Deletes a key without any check. */
+  /** Deletes a key unchecked. */
   remove(key: string): void {
     this.#keys.delete(key);
     if (key === this.#lastEvent)
@@ -118,7 +118,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     return Object.fromEntries([...this.#keys].map(([key, { text }]) => [key, text]));
   }
 
-  /** The create revision of a key; 0n for one that does not exist. */
+  /** The create revision of a key; 0n if the key does not exist. */
   createdAt(key: string): Revision {
     return this.#keys.get(key)?.created ?? 0n;
   }
@@ -211,7 +211,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     });
   }
 
-  /** Past revisions: only those that were read last. */
+  /** Supports only past revisions that were read recently. */
   async *keys({ from, end }: KeyRange, signal: AbortSignal, requested?: Revision): AsyncIterable<KeyPage> {
     const revision = requested ?? this.#revision;
     const atRevision = (requested !== undefined && this.#past.get(requested)) || new Map(this.#keys);

@@ -112,14 +112,14 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(error.message).to.contain(subnetKey('macvlan'));
     });
 
-    it('lists the addresses whose keys are not claims, apart from the others', async () => {
+    it('load lists addresses whose keys hold no claim separately', async () => {
       await store.put(addressKey(name), '{"oops":');
       const { unreadable, claims } = await loadAll(ledger, never);
       expect(unreadable).to.deep.equal([name]);
       expect(claims.map(({ address }) => address)).to.not.include(name.address);
     });
 
-    it('lists an address whose claim has networks that are no list of texts', async () => {
+    it('lists an address whose claim has networks that are not a list of texts', async () => {
       for (const networks of ['null', '5', '{}', 'true', '"x"', '[5]']) {
         await store.put(
           addressKey(name),
@@ -129,7 +129,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       }
     });
 
-    it('lists a key that names no address', async () => {
+    it('load lists a key that names no address as unreadable', async () => {
       const odd = { subnet: 'macvlan', address: 'everything' };
       await store.put(addressKey(odd), '{"last":1,"at":"2026-11-24T10:00:00.000Z","networks":[],"bindings":[]}');
       expect((await loadAll(ledger, never)).unreadable).to.deep.equal([odd]);
@@ -153,7 +153,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       return seqs;
     };
 
-    it('return nothing of an empty log', async () => {
+    it('return nothing from an empty log', async () => {
       expect(await seqsFrom(1)).to.deep.equal([]);
     });
 
@@ -182,7 +182,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect((await loadAll(ledger, never)).revisions.map((known) => known.revision)).to.deep.equal([revision]);
     });
 
-    it('return single events in the given order, and undefined for a missing one', async () => {
+    it('return single events in the given order, and undefined for a missing event', async () => {
       await fill(130);
       const requested = [130, 1, 999, 2, ...Array.from({ length: 100 }, (_, index) => index + 1), 0];
       const lines = await ledger.readEach(requested, never);
@@ -191,7 +191,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(await ledger.readEach([], never)).to.deep.equal([]);
     });
 
-    it('see each appended event in the head', async () => {
+    it('the head contains each appended event', async () => {
       let head = emptyHead;
       for (let round = 0; round < 50; round++) {
         const batch = batchOf(head, [created]);

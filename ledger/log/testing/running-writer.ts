@@ -24,14 +24,14 @@ export const never = new AbortController().signal;
 export const silentLog = pino({ level: 'silent' });
 export const newId = monotonicFactory();
 
-/** The Subnet of the documents: 172.17.0.11 is the first address that is allocated. */
+/** The Subnet of the documents. 172.17.0.11 is the first address that is allocated. */
 export const macvlan: Untimed = applySubnet('macvlan', {
   cidrBlock: '172.17.0.0/16',
   gateway: '172.17.0.1',
   excludeIps: ['172.17.0.0..172.17.0.10'],
 });
 
-/** Three addresses, .2 to .4, without cooldown. */
+/** A Subnet with three addresses, .2 to .4, without cooldown. */
 export const small: Untimed = applySubnet('small', {
   cidrBlock: '10.0.0.0/29',
   gateway: '10.0.0.1',
@@ -47,7 +47,7 @@ export function applySubnet(name: string, spec: Partial<ApplySubnet['spec']>): U
   return { type: 'ApplySubnet', name, spec: { ...defaults, ...spec } };
 }
 
-/** The request of an attachment for the small Subnet. */
+/** An attachment request for the small Subnet. */
 export const smallAttachment = { provider: 'small.default', subnets: ['small'] };
 
 /** Releases the Pod of `allocate(pod)`. */
@@ -55,7 +55,7 @@ export const release = (pod: string, uid = `uid-${pod}`): Untimed => {
   return { type: 'Release', namespace: 'default', pod, uid, cause: 'pod-deleted', evidence: '' };
 };
 
-/** Binds a container of that Pod. */
+/** Binds a container of the Pod of `allocate(pod)`. */
 export function bind(
   pod: string,
   provider = 'macvlan.default',
@@ -66,7 +66,7 @@ export function bind(
   return { type: 'Bind', ...sandbox, node: 'node-1', bootId: 'boot-1' };
 }
 
-/** Unbinds it. */
+/** Ends the binding of `bind(pod)`. */
 export const unbind = (pod: string, containerId = `container-of-${pod}`): Untimed => {
   return { type: 'Unbind', containerId, interface: 'net1', cause: 'container-deleted' };
 };
@@ -75,11 +75,11 @@ export const unbind = (pod: string, containerId = `container-of-${pod}`): Untime
 export interface Answer {
   /** The number of events of the command. */
   readonly events: number;
-  /** The addresses of the Pod, for Allocate. */
+  /** The Pod's addresses after an Allocate. */
   readonly addresses: readonly string[];
 }
 
-/** A request for a writer. */
+/** A request that runs a command in a writer. */
 export const requestFor = (untimed: Untimed, signal = never): PendingRequest<Answer> => ({
   command: (now) => ({ ...untimed, now }),
   answer: (state, events) => ({ events: events.length, addresses: addressesOf(state, untimed) }),
@@ -96,8 +96,8 @@ function addressesOf(state: State, untimed: Untimed): string[] {
 }
 
 /**
- * A batch of these events after a head, each from a command of its own. `more` overrides parts of
- * the batch.
+ * A batch of these events after a head. Each event is a command of its own. `more` overrides parts
+ * of the batch.
  */
 export function batchOf(before: Head, events: readonly Event[], more: Partial<Batch> = {}): Batch {
   const wrapping = {
@@ -127,11 +127,11 @@ export function batchOf(before: Head, events: readonly Event[], more: Partial<Ba
 export interface RunningWriter {
   readonly replica: Replica;
   readonly writer: Writer;
-  /** Resolves to the error of `run`, or undefined. */
+  /** Stops the writer. Resolves to the error of `run`, or undefined. */
   stop(): Promise<unknown>;
 }
 
-/** Starts a writer with a replica of its own. It retries within milliseconds. */
+/** Starts a writer with its own replica. It retries within milliseconds. */
 export async function startWriter(ledger: Ledger, more: Partial<WriterOptions> = {}): Promise<RunningWriter> {
   const replica = more.replica ?? (await Replica.load(ledger, never));
   const retry = { firstMs: 1, maxMs: 4 };
@@ -146,7 +146,7 @@ export async function startWriter(ledger: Ledger, more: Partial<WriterOptions> =
   return { replica, writer, stop };
 }
 
-/** A running writer behind a faulty network, on a ledger with both Subnets; and that ledger. */
+/** Starts a writer behind a faulty network. The ledger has both Subnets. */
 export async function startUnreliableWriter(more: Partial<WriterOptions> = {}) {
   const memory = new MemoryLedger();
   const ledger = new UnreliableLedger(memory);
@@ -155,15 +155,14 @@ export async function startUnreliableWriter(more: Partial<WriterOptions> = {}) {
   return { memory, ledger, working };
 }
 
-/** Submits commands, one after the other. */
+/** Submits commands one after another. */
 export async function submitAll(writer: Writer, ...commands: readonly Untimed[]): Promise<void> {
   for (const command of commands) await writer.submit(requestFor(command));
 }
 
-/** The first command of any ledger. */
+/** The command that every ledger begins with. */
 export const createLedger = (): Untimed => ({ type: 'CreateLedger', ledger: newId() });
 
-/** The types of a log's events. */
 export const typesOf = (events: readonly StoredEvent[]): string[] => events.map(({ envelope }) => envelope.type);
 
 /** All lines of a log, parsed. */
@@ -173,14 +172,14 @@ export async function logOf(ledger: Ledger): Promise<StoredEvent[]> {
   return events;
 }
 
-/** The description of the state that follows from a log. */
+/** Describes the state that follows from a log. */
 export function describeFold(events: readonly StoredEvent[]): object {
   const state = initialState();
   for (const { sequenced } of events) evolve(state, sequenced, new UndoLog());
   return describeState(state);
 }
 
-/** The error of a promise that must reject. */
+/** The error of a promise, which must reject. */
 export async function failureOf(promise: Promise<unknown>): Promise<IpledgerError> {
   const outcome = await promise.then(
     () => undefined,
@@ -196,5 +195,5 @@ export function createLatch(): { readonly opened: Promise<void>; open(): void } 
   return { opened: promise, open: resolve };
 }
 
-/** Long enough for all retries on the memory ledger. */
+/** Waits long enough for all retries on the memory ledger. */
 export const waitForRetries = (): Promise<void> => sleep(20);

@@ -30,7 +30,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       data: { from, to, since: 'then', until: 'later', hash: `h${to}`, manifest: `m${to}`, archive: 'folder /archive' },
     });
 
-    /** The batch with one event that seals. */
+    /** A batch with one event, which seals a segment. */
     function sealingBatch(from: Seq, to: Seq): { batch: Batch; segment: Segment } {
       const event: Event = sealed(from, to);
       const segment = { seq: head.seq + 1, ...event.data };
@@ -59,7 +59,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       expect(await loadAll(ledger, never)).to.deep.include({ segments: [] });
     });
 
-    it('writes the segment and moves the log start with its event, before it deletes events', async () => {
+    it('append writes the segment and moves the log start together with the event, before events are deleted', async () => {
       const segment = await seal(1, 3);
       expect(await store.everything()).to.include({
         [segmentKey(1)]: segmentText(segment),
@@ -71,7 +71,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       expect(await seqsFrom(1), 'not deleted yet').to.deep.equal([1, 2, 3, 4, 5, 6, 7]);
     });
 
-    it('appends segment after segment, and returns those from a given event', async () => {
+    it('segments returns the appended segments from a given event on', async () => {
       const segments = [await seal(1, 2), await seal(3, 4), await seal(5, 6)];
       expect(await ledger.segments(1, never)).to.deep.equal(segments);
       expect(await ledger.segments(3, never)).to.deep.equal(segments.slice(1));
@@ -85,7 +85,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       expect(await store.everything()).to.deep.equal(before);
     });
 
-    it('moves the begin of the history with its event: the key of its segment is rewritten, earlier ones are deleted', async () => {
+    it('append moves the history start together with its event: it rewrites the key of that segment and deletes earlier ones', async () => {
       const segments = [await seal(1, 2), await seal(3, 4), await seal(5, 5)];
       const data = { to: 4, until: 'later', hash: 'h4', reason: 'full' };
       const historyStart = { ...(segments[1] as Segment), dropped: head.seq + 1 };

@@ -1,6 +1,7 @@
 /**
- * A ledger behind a faulty network, for specs. Each append takes the next fault of a list; without
- * one it succeeds. A fault receives the real append, and may call it now, later or never.
+ * A ledger behind a faulty network, for specs. Each append takes the next fault of a list, or
+ * succeeds if the list is empty. A fault receives the real append, and may call it now, later or
+ * never.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
@@ -25,11 +26,11 @@ const unknown: AppendOutcome = { kind: 'unknown', reason: 'connection lost' };
 export class UnreliableLedger implements Ledger {
   /** The outcomes of the next appends, in order. */
   readonly faults: Fault[] = [];
-  /** The number of reads that fail next. */
+  /** The number of reads that will fail. */
   failingReads = 0;
-  /** Reads wait for this promise. */
+  /** The promise that reads wait for. */
   readable: Promise<void> = Promise.resolve();
-  /** All batches passed to append. */
+  /** All batches that were passed to append. */
   readonly tried: Batch[] = [];
   readonly #ledger: Ledger;
   #delayed: (() => Promise<AppendOutcome>)[] = [];

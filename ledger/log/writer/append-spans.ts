@@ -1,10 +1,10 @@
-/** The spans of one append: one for each traced request, as a child of its call. */
+/** The spans of one append: one span for each traced request, as a child of its call. */
 import type { Span } from '../../../lib/tracing/span.ts';
 import type { AppendOutcome } from '../store/ledger.ts';
 import type { BatchBuilder } from './batch.ts';
 import type { DecidedRequest } from '../pending-request.ts';
 
-/** Starts the spans; undefined if no request of the batch with events is traced. */
+/** Starts the spans. Returns undefined if no traced request in the batch has events. */
 export function startAppendSpans(decided: readonly DecidedRequest[]): readonly Span[] | undefined {
   let spans: Span[] | undefined;
   for (const { queued, writes } of decided)

@@ -1,9 +1,9 @@
 /**
- * Builds a batch. Each command is decided against the state with the earlier commands of the batch
- * in it. A command that does not fit into the transaction waits for the next one; a command is
- * never split. A batch may begin while the append of the one before it is in flight: then that
- * batch is committed before this one is built, or both are rolled back, this one first. Review
- * notes: docs/invariants.md, "All or none".
+ * Builds a batch. Each command is decided against the state after the earlier commands of the
+ * batch. A command that does not fit into the transaction waits for the next batch; a command is
+ * never split. A batch can be built while the append of the previous batch is in flight. If the
+ * previous batch fails, both are rolled back, the later one first. Review notes:
+ * docs/invariants.md, "All or none".
  */
 import type { Claim } from '../../domain/state/claim.ts';
 import { type Event } from '../../domain/events/event.ts';
@@ -32,12 +32,12 @@ import type { Replica } from '../reader/replica.ts';
 import { firstVersionOfEvent } from '../chain/upcast.ts';
 import { type EventVersion } from '../../domain/events/schema-version.ts';
 
-/** Bounds the pages of readers. */
+/** The limit of an event, which also limits the pages of readers. */
 const maxEventBytes = 16 << 10;
 
-/** The envelope data of a command's events. */
+/** The values in the envelopes of a command's events that do not come from the command. */
 export interface CommandStamp {
-  /** The ULID of the command; `newId` returns the ULIDs of its events. */
+  /** The ULID of the command. `newId` returns the ULIDs of its events. */
   readonly command: string;
   readonly newId: () => string;
   readonly reading: ClockReading;
@@ -55,7 +55,7 @@ export class BatchBuilder {
   readonly #eventsInFlight: readonly StoredEvent[];
   readonly #events: StoredEvent[] = [];
   readonly #texts = new Map<Claim, string>();
-  /** The keys that the events change besides log and claims. Almost every batch has none. */
+  /** The keys that the events change besides log and claims. Most batches have none. */
   readonly #changedKeys: OtherKey[] = [];
   /** The number of ended Pods before the batch. */
   readonly #endedBefore: number;
@@ -63,7 +63,7 @@ export class BatchBuilder {
   #bytes = 0;
   #requiresUnfrozen = false;
 
-  /** @param inFlight the previous batch, whose events are in the state and not committed */
+  /** @param inFlight the previous batch, whose events are in the state but not committed */
   constructor(replica: Replica, inFlight?: BatchBuilder) {
     this.#replica = replica;
     this.#head = inFlight?.head ?? replica.head;
@@ -86,8 +86,8 @@ export class BatchBuilder {
   }
 
   /**
-   * Evolves the state by the events of one command.
-   * @returns a function that undoes it, valid until the next call; undefined when the events do not
+   * Applies the events of one command to the state.
+   * @returns a function that undoes it, valid until the next call; undefined if the events do not
    * fit into the batch. Then the state is unchanged.
    * @throws Refused for an event that is too large; errors of evolve. Then the state is unchanged.
    */
@@ -123,7 +123,7 @@ export class BatchBuilder {
     this.#undoLog.rollBack();
   }
 
-  /** The transaction. The previous batch must be committed: its claims need revisions. */
+  /** Builds the transaction. The previous batch must be committed: it sets claim revisions. */
   build(writer: Revision | undefined): Batch {
     const { state } = this.#replica;
     const claims = this.#undoLog.touched.map((name) => {
@@ -166,7 +166,7 @@ export class BatchBuilder {
     this.#events.push(stored);
     this.#head = head;
     this.#bytes += eventBytes + logKeyBytes;
-    // The keys beside the log repeat its data, so they are about as large.
+    // The keys besides the log repeat the event's data, so they are about as large.
     for (const address of addresses) {
       const claim = claimOf(state, event.subnet, address);
       const keyBytes = addressPrefix.length + event.subnet.length + 1 + address.length;
@@ -178,7 +178,7 @@ export class BatchBuilder {
     this.#bytes += otherKeyBytes(state, otherKey);
   }
 
-  /** Claims are immutable, so each is serialised once, for its size and for the transaction. */
+  /** Serialises each claim once, for its size and for the transaction: claims are immutable. */
   #textOf(claim: Claim): string {
     let text = this.#texts.get(claim);
     if (text === undefined) this.#texts.set(claim, (text = claimText(claim)));
@@ -203,7 +203,7 @@ export class BatchBuilder {
     return puts <= ops && compares <= ops && size <= bytes;
   }
 
-  /** The number of keys besides head, log and claims, and of segments among them. */
+  /** The number of keys besides head, log and claims, and the number of segments among them. */
   #otherKeys(): { readonly puts: number; readonly segments: number } {
     if (this.#changedKeys.length === 0) return noOtherKeys;
     const { subnets, pools, dropped } = this.#configuredNames();
@@ -215,10 +215,10 @@ export class BatchBuilder {
 }
 
 const noOtherKeys = { puts: 0, segments: 0 };
-/** All keys of the log have one length. */
+/** All keys of the log have the same length. */
 const logKeyBytes = logKey(0).length;
 
-/** @throws Refused UNAVAILABLE for an event that some live replica cannot read. */
+/** @throws Refused UNAVAILABLE for an event that a live replica cannot read */
 function refuseUnreadable(event: Event, version: EventVersion | undefined): void {
   const needed = firstVersionOfEvent(event);
   if (version !== undefined && version < needed)

@@ -130,7 +130,7 @@ describe('A full BatchBuilder', () => {
     expect(add(builder, replica, allocate('e'))).to.be.false;
     expect(describeState(replica.state)).to.deep.equal(state);
     expect(builder.build(undefined)).to.deep.equal(batch);
-    // A command that needs less still fits: one more event on a claim of the batch.
+    // A command with fewer operations still fits: an event on a claim that is written anyway.
     expect(add(builder, replica, bind('a'))).to.be.true;
     expect(putsOf(builder.build(undefined))).to.equal(12);
   });
@@ -156,7 +156,7 @@ describe('A full BatchBuilder', () => {
     expect(size + (2 * size) / count, 'one more would not have fitted').to.be.above(limits.bytes);
   });
 
-  it('counts the configuration keys beside the event', async () => {
+  it('counts the configuration keys besides the event', async () => {
     const { replica, builder } = await empty({ ops: 128, bytes: 20_000 });
     const wide = (name: string): Event =>
       subnetConfigured(name, { excludeIps: Array.from({ length: 200 }, (_, index) => `172.17.1.${index}`) });

@@ -1,4 +1,4 @@
-/** Step 2 of a request in the writer: decides it with the batch, and adds its events. */
+/** Step 2 of a request in the writer: decides the request, and adds its events to the batch. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { decide, isCommandAllowedWhileFrozen } from '../../domain/decide/decide.ts';
@@ -15,12 +15,12 @@ export interface DecisionContext {
   readonly replica: Replica;
   /** Returns a new ULID. */
   readonly newId: () => string;
-  /** The newest schema version that all live replicas read. */
+  /** The newest schema version that all live replicas can read. */
   readonly eventVersion: () => EventVersion;
   readonly log: Logger;
 }
 
-/** Decides a request; 'full' if it belongs in the next batch. A throw fails only this request. */
+/** Decides a request. 'full': it belongs in the next batch. A throw fails only this request. */
 export function decideRequest(
   builder: BatchBuilder,
   queued: QueuedRequest,
@@ -49,7 +49,7 @@ export function decideRequest(
       const { code, message } = decision.refusal;
       const record = unrecorded(decision.record, builder, replica);
       const isRecorded = builder.add(record, stamp);
-      // A record that fits into no transaction is dropped; the caller still receives the refusal.
+      // Drops a record that fits into no transaction. The caller still receives the refusal.
       if (!isRecorded && builder.events.length > 0) return 'full';
       return { ...rejected(new IpledgerError(code, message)), writes: record.length > 0, isAllowedWhileFrozen };
     }
@@ -75,7 +75,7 @@ export function decideRequest(
   }
 }
 
-/** The log records a refusal once per Pod uid and reason, as far as the list goes back. */
+/** Returns the record unless the log has an equal one, as far as the list goes back. */
 function unrecorded(
   record: AllocationRefused | undefined,
   builder: BatchBuilder,

@@ -66,7 +66,7 @@ describe('campaign', () => {
     const other = new AbortController();
     const waiting = failureOf(elect(two, client, other.signal));
     const { lease = '0' } = (await key()) ?? {};
-    // Etcd keeps a lease for no longer without a renewal.
+    // Longer than etcd keeps a lease without a renewal.
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect(Number((await client.leaseClient.leaseTimeToLive({ ID: lease })).TTL)).to.be.greaterThan(0);
     expect(term.signal.aborted).to.be.false;
@@ -77,7 +77,7 @@ describe('campaign', () => {
 
   const leases = async (): Promise<string[]> => (await client.leaseClient.leaseLeases()).leases.map(({ ID }) => ID);
 
-  it('elects exactly one of several candidates, and leaves no lease to the others', async () => {
+  it('elects exactly one of several candidates, and revokes the leases of the others', async () => {
     const before = new Set(await leases());
     const terms: Term[] = [];
     const all = Array.from({ length: 4 }, async (_, index) => {
@@ -120,7 +120,7 @@ describe('campaign', () => {
     expect(await currentWriter(client)).to.deep.equal(two);
   });
 
-  it('lets observers see the writer, and each change of it', async () => {
+  it('observeWriter reports the writer and each change of it', async () => {
     const reported: (string | undefined)[] = [];
     const onWriter = (writer: Candidate | undefined): void => {
       if (reported.length === 0 || reported.at(-1) !== writer?.replica) reported.push(writer?.replica);
@@ -177,7 +177,7 @@ describe('campaign', () => {
     expect(await currentWriter(client)).to.deep.equal(one);
   });
 
-  it('wins at the next attempt when the reply of etcd is lost, although its own key exists', async () => {
+  it('is elected at the next attempt when the reply of etcd is lost, although the key of the first attempt exists', async () => {
     let [tries, reads] = [0, 0];
     const { kv } = client;
     const lossy: Pick<Etcd3['kv'], 'range' | 'txn'> = {

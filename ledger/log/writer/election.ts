@@ -1,7 +1,7 @@
 /**
- * Leader election: the replica that holds /ipledger/v1/writer, a key on a lease, is the writer. The
- * election is for liveness only. Safety comes from the compare of the head in each append. The
- * append also compares the create revision of this key, so that a deposed writer stops.
+ * Leader election: the writer is the replica that holds /ipledger/v1/writer, a key on a lease. The
+ * election only provides liveness. Safety comes from each append, which compares the head. It also
+ * compares the create revision of the writer key, so that a deposed writer stops.
  */
 import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -15,14 +15,14 @@ const leaseSettings = { ttlSeconds: 5, renewMs: 1_000, name: 'the writer lease' 
 /** The wait after a failed attempt. */
 const campaignRetryMs = 500;
 
-/** A replica in the election, as in the value of the writer key. */
+/** A replica in the election, as stored in the writer key. */
 export interface Candidate {
   readonly replica: string;
   /** host:port of its gRPC API. */
   readonly address: string;
 }
 
-/** The time in which this replica is the writer. */
+/** The time during which this replica is the writer. */
 export interface Term {
   /** Create revision of the writer key. */
   readonly revision: Revision;
@@ -51,15 +51,15 @@ export async function campaign(client: Etcd3, candidate: Candidate, signal: Abor
   return Promise.reject(signal.reason as Error);
 }
 
-/** The current writer; undefined when there is none. */
+/** The current writer; undefined if there is none. */
 export async function currentWriter(client: Etcd3): Promise<Candidate | undefined> {
   const { kvs } = await client.kv.range({ key: Buffer.from(writerKey) });
   return kvs[0] && (JSON.parse(kvs[0].value.toString('utf8')) as Candidate);
 }
 
 /**
- * Reports the current writer, now and after each change, until the signal is aborted. The report
- * may be out of date: a former writer rejects requests with NOT_WRITER.
+ * Reports the current writer, now and after each change, until the signal is aborted. A report may
+ * be out of date: a former writer rejects requests with NOT_WRITER.
  */
 export async function observeWriter(
   client: Etcd3,
@@ -92,7 +92,7 @@ async function campaignOnce(
       success: [{ request_put: { key, value: Buffer.from(JSON.stringify(candidate)), lease: lease.id } }],
     })
     .catch(async (error: unknown) => {
-      // The key may have been written: revoke its lease, so that it does not block the next
+      // The key may have been written. Revoke its lease, so that it does not block the next
       // candidate.
       await lease.revoke().catch(() => undefined);
       throw error;

@@ -49,7 +49,7 @@ describe('The keys of ended Pods', () => {
     (await verifyLedger(memory, { signal: never })).findings.map(({ key, what }) => `${key}: ${what}`);
   const late = (pod: string) => failureOf(working.writer.submit(requestFor(allocate(pod))));
 
-  it('are written with the releases, so that a start, a standby, a verification and a replay have the fold of the log', async () => {
+  it('are written with the releases, so that a start, a standby, a verification and a replay see the same ended Pods as the log', async () => {
     const standby = await Replica.load(memory, never);
     await submitEach((pod) => allocate(pod));
     await submitEach((pod) => release(pod));
@@ -91,7 +91,7 @@ describe('The keys of ended Pods', () => {
     expect(working.replica.head.seq).to.equal(seq);
   });
 
-  it('have no Pods that ended before all replicas read version 6, and then all Pods', async () => {
+  it('lack Pods that ended before all replicas could read version 6, and contain all later ones', async () => {
     version = 5;
     await submitAll(working.writer, allocate('early'), release('early'));
     version = 6;
@@ -102,7 +102,7 @@ describe('The keys of ended Pods', () => {
     await submitAll(working.writer, allocate('early'));
   });
 
-  it('are compared with the log: a removed, a changed and an additional one are found', async () => {
+  it('are verified against the log, which finds a removed, a changed and an additional Pod', async () => {
     await submitEach((pod) => allocate(pod));
     await submitEach((pod) => release(pod));
     memory.remove(endedKey(0));

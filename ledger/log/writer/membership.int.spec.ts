@@ -124,7 +124,7 @@ describe('Membership', () => {
     expect(membership.eventVersion).to.equal(newest);
   });
 
-  it('takes over the key that it left when its process was killed', async () => {
+  it('a restarted replica takes over the key that its killed process left', async () => {
     const ID = (await client.leaseClient.leaseGrant({ TTL: '10' })).ID;
     await client.kv.put({ key: Buffer.from(memberKey('one')), value: Buffer.from('{}'), lease: ID });
     join('one');
@@ -155,7 +155,7 @@ describe('Membership', () => {
     const joinWith = (name: string, set: ReturnType<typeof clock>) =>
       join(name, eventVersions, { wall: set.wall }).membership;
 
-    it('reports skew to the one replica of three whose clock differs, until the clock is corrected', async () => {
+    it('reports skew to the only replica of three whose clock differs, until the clock is corrected', async () => {
       const fast = clock(hour);
       const one = joinWith('one', fast);
       const others = [joinWith('two', clock()), joinWith('three', clock(5_000))];
@@ -169,7 +169,7 @@ describe('Membership', () => {
       await until(() => one.clockSkewed.aborted);
     });
 
-    it('stays skewed when the replicas that showed it are gone, and until the clock is corrected', async () => {
+    it('stays skewed when the replicas that showed the skew are gone, until the clock is corrected', async () => {
       const fast = clock(hour);
       const one = joinWith('one', fast);
       const others = [join('two'), join('three')];

@@ -1,11 +1,12 @@
 /**
- * The live replicas, each with a key on its own lease; for liveness only. The key lists the schema
- * versions that the replica reads, so that the writer writes no event that stops a replica. It also
- * has the replica's clock time, so that a replica with a wrong clock does not become the writer.
+ * The live replicas, each with a key on its own lease, which provides liveness only. The key lists
+ * the schema versions that the replica can read, so that the writer writes no event that another
+ * replica cannot read. It also has the time of the replica's clock, so that a replica with a wrong
+ * clock does not become the writer.
  *
- * The writer does not see a replica that is too old to have such a key, has just started, or has
- * lost its lease. Then it may write events that this replica cannot read. The replica stops and
- * reports that it needs an upgrade; it never skips an event.
+ * A replica has no such key if it is too old, has just started, or has lost its lease. Then the
+ * writer may write events that it cannot read. Such a replica stops and reports that it needs an
+ * upgrade; it never skips an event.
  */
 import type { Etcd3, IKeyValue } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -17,11 +18,11 @@ import { type EventVersion, eventVersions } from '../../domain/events/schema-ver
 
 const leaseSettings = { ttlSeconds: 10, renewMs: 3_000, name: 'the lease of the member key' };
 const defaultRefreshMs = 2_000;
-/** The first refreshes are faster, because several replicas may start together. */
+/** The first refreshes are faster, because several replicas may start at the same time. */
 const initial = { refreshes: 4, refreshMs: 250 };
 /** Clocks are compared only if the last refresh is at most this old. */
 const maxRefreshAgeMs = 10_000;
-/** The refreshes after which `untilClockAgrees` ignores a replica without changes. */
+/** After this many refreshes, `untilClockAgrees` no longer waits for replicas without changes. */
 const refreshesToCompare = 3;
 
 /** A live replica, as in the value of its member key. */
@@ -30,7 +31,7 @@ export interface Member extends Candidate {
   readonly reads: readonly number[];
 }
 
-/** The newest version that all members read; without a common version the oldest. */
+/** The newest version that all members can read; the oldest version if they have none in common. */
 export function versionToWrite(members: readonly Pick<Member, 'reads'>[]): EventVersion {
   const common = eventVersions.filter((version) => members.every(({ reads }) => reads.includes(version)));
   return common.at(-1) ?? (eventVersions[0] as EventVersion);
@@ -40,7 +41,7 @@ export interface MembershipOptions {
   readonly client: Etcd3;
   readonly self: Member;
   readonly log: Logger;
-  /** Default 2 s. */
+  /** The time between refreshes. Default: 2 s. */
   readonly refreshMs?: number;
   /** The clock of the machine, milliseconds since 1970. */
   readonly wall?: () => number;
@@ -50,7 +51,7 @@ export interface MembershipOptions {
 interface ObservedClock {
   /** The mod_revision of the replica's member key. */
   readonly revision: string;
-  /** How far this replica's clock is ahead; undefined until the key has changed once. */
+  /** How far this replica's clock is ahead of it; undefined until the key has changed once. */
   readonly aheadMs: number | undefined;
 }
 
@@ -69,12 +70,12 @@ export class Membership {
     this.#options = options;
   }
 
-  /** The newest version of all live replicas; before the first refresh the oldest. */
+  /** The newest version that all live replicas can read; before the first refresh the oldest. */
   get eventVersion(): EventVersion {
     return this.#members ? versionToWrite(this.#members) : (eventVersions[0] as EventVersion);
   }
 
-  /** How far this clock is ahead of those of the other replicas, by member key. */
+  /** How far this replica's clock is ahead of each other clock, by member key. */
   get aheadMs(): ReadonlyMap<string, number> {
     return new Map(
       [...this.#clocks].flatMap(([name, { aheadMs }]) =>
@@ -83,18 +84,18 @@ export class Membership {
     );
   }
 
-  /** Aborted while this clock differs from most replicas': it would write wrong times. */
+  /** Aborted while this clock differs from those of most replicas: it would write wrong times. */
   get clockSkewed(): AbortSignal {
     return this.#clockSkewed.signal;
   }
 
-  /** Resolves once the clock is compared, if it can be, and agrees; or with the signal. */
+  /** Resolves when the clock agrees, or cannot be compared, or the signal is aborted. */
   async untilClockAgrees(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && (this.#clockSkewed.signal.aborted || !this.#isClockCompared))
       await pause(this.#refreshMs / 4, signal);
   }
 
-  /** Keeps this replica's key and reads the others. Deletes the key after an abort. */
+  /** Keeps the key of this replica, and reads the others. Deletes the key after an abort. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -129,7 +130,7 @@ export class Membership {
     await this.#putMember(kvs.find(isOwn), signal);
   }
 
-  /** A key that changed since the last refresh is younger: its time shows the clocks' gap. */
+  /** Compares clocks at a key that has changed since the last refresh: it holds a recent time. */
   #compareClocks(others: readonly IKeyValue[]): void {
     const { log, wall = Date.now } = this.#options;
     const [now, monotonic] = [wall(), performance.now()];
@@ -163,15 +164,15 @@ export class Membership {
   }
 
   /**
-   * A clock that is known to be wrong stays wrong while no other one agrees, unless it was set.
-   * @param offsetMs of the wall clock from the monotonic one: it changes when the clock is set
+   * The last skew, while no other replica is left to compare with and the clock was not set.
+   * @param offsetMs the wall clock minus the monotonic clock, which changes when the clock is set
    */
   #skewWhenAlone(offsetMs: number): number | undefined {
     if (!this.#clockSkewed.signal.aborted || !this.#lastSkew) return undefined;
     return clockSkewMs(Array<number>(2).fill(this.#lastSkew.skewMs + offsetMs - this.#lastSkew.offsetMs));
   }
 
-  /** Writes the key of this replica, with a new lease if the last one was lost. */
+  /** Writes the key of this replica, with a new lease if the last lease was lost. */
   async #putMember(own: IKeyValue | undefined, signal: AbortSignal): Promise<void> {
     const { client, self, log, wall = Date.now } = this.#options;
     if (own && this.#lease && own.lease !== this.#lease.id)
@@ -189,7 +190,7 @@ export class Membership {
   }
 }
 
-/** Parses a member key with its last write; [] for a value that is no member. */
+/** Parses a member key with its last write; [] for an invalid value. */
 function parseMember(value: Buffer): (Member & { readonly at?: string })[] {
   try {
     const member = JSON.parse(value.toString('utf8')) as Member & { readonly at?: string };
@@ -199,13 +200,13 @@ function parseMember(value: Buffer): (Member & { readonly at?: string })[] {
   }
 }
 
-/** The allowed difference: much more than a slow network or a busy machine adds to a comparison. */
+/** The allowed difference: much more than a slow network or a busy machine can cause. */
 const maxSkewMs = 30_000;
 
 /**
- * How far this clock differs from those of most replicas, if most of them agree. Undefined when it
- * agrees with them, or when it cannot be decided: if only two clocks differ, either may be right.
- * @param aheadMs how far this clock is ahead of each other one.
+ * How far this clock differs from those of most replicas, if most of them agree. Undefined if this
+ * clock agrees with them, or if nothing can be decided: of only two clocks, either may be right.
+ * @param aheadMs how far this clock is ahead of each other clock.
  */
 export function clockSkewMs(aheadMs: readonly number[]): number | undefined {
   const majority = Math.floor((aheadMs.length + 1) / 2) + 1;

@@ -16,7 +16,7 @@ describe('The clocks of other members', () => {
   });
 
   /**
-   * Reads two members at times of the monotonic clock, whose keys change each time. Resolves after
+   * Reads two members, whose keys change each time, at times of the monotonic clock. Resolves after
    * the last read.
    */
   async function readAt(times: readonly number[]): Promise<Membership> {
@@ -58,7 +58,7 @@ describe('The clocks of other members', () => {
     expect(membership.clockSkewed.aborted).to.equal(true);
   });
 
-  it('are not compared after a late refresh, because the change may be as old as the refresh before', async () => {
+  it('are not compared after a late refresh, because the change may be as old as the previous refresh', async () => {
     const membership = await readAt([0, 60_000]);
     expect([...membership.aheadMs]).to.deep.equal([]);
     expect(membership.clockSkewed.aborted).to.equal(false);

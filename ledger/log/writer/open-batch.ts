@@ -1,6 +1,6 @@
 /**
- * A batch that is not sent yet: the requests in it, decided in the order of their arrival. While
- * the append of another batch is in flight, this one is decided against the state after that batch
+ * A batch that has not been sent: its requests, decided in the order of arrival. While the append
+ * of another batch is in flight, this batch is decided against the state after the other batch
  * (docs/decisions/0040-decide-during-an-append.md).
  */
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -10,23 +10,23 @@ import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
 import type { RequestQueue } from './request-queue.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 
-/** The most that a transaction can hold, so that few decisions are undone. */
+/** The most that fit a transaction, so that few decisions have to be undone. */
 const maxRequestsPerBatch = 128;
-/** Decisions that waited longer are made again, for the time of their append. */
+/** Older decisions are made again, so that their times are close to the append. */
 const maxAgeMs = 100;
 
 export class OpenBatch {
   readonly builder: BatchBuilder;
   readonly decided: DecidedRequest[] = [];
   readonly #context: DecisionContext;
-  /** Whether it has at most one request. */
+  /** Whether the batch takes only one request. */
   readonly isSingle: boolean;
   #isFull = false;
   #firstDecidedAt = Infinity;
 
   /**
-   * @param isSingle whether it takes one request only; otherwise, what a transaction can hold.
-   * @param inFlight the batch before this one, if its outcome is not known yet.
+   * @param isSingle whether the batch takes only one request, or as many as a transaction can hold
+   * @param inFlight the previous batch, if its outcome is not known yet
    */
   constructor(context: DecisionContext, isSingle = false, inFlight?: BatchBuilder) {
     this.#context = context;
@@ -34,7 +34,7 @@ export class OpenBatch {
     this.builder = new BatchBuilder(context.replica, inFlight);
   }
 
-  /** Whether it takes no more requests. */
+  /** Whether the batch takes no more requests. */
   get isFull(): boolean {
     return this.#isFull || this.decided.length >= (this.isSingle ? 1 : maxRequestsPerBatch);
   }
@@ -62,8 +62,8 @@ export class OpenBatch {
   }
 
   /**
-   * Whether the decisions must be made again before they are sent, because another append was in
-   * flight for long, or a caller has left or a deadline has passed during it.
+   * Whether the decisions must be made again before they are sent: during the previous append a
+   * caller has left, a deadline has passed, or much time has passed.
    */
   get isOutdated(): boolean {
     if (performance.now() - this.#firstDecidedAt > maxAgeMs) return true;
@@ -71,7 +71,7 @@ export class OpenBatch {
     return this.decided.some(({ queued, deadline = now }) => now > deadline || queued.request.signal.aborted);
   }
 
-  /** Undoes all decisions. Returns their requests, which have to be decided again. */
+  /** Undoes all decisions. Returns their requests, which must be decided again. */
   rollBack(): readonly QueuedRequest[] {
     this.builder.rollBack();
     return this.decided.splice(0).map(({ queued }) => queued);

@@ -38,7 +38,7 @@ describe('During an append, the writer', () => {
       (address) => claimOf(working.replica.state, 'macvlan', address)?.allocation?.attachment.pod ?? [],
     );
 
-  /** The request with a deadline so long after its first decision; and when it was decided. */
+  /** A request that expires `validMs` after its first decision, and the time of that decision. */
   function validFor(request: PendingRequest<Answer>, validMs: number) {
     const decidedAt: number[] = [];
     const command: PendingRequest<Answer>['command'] = (now, head) => {
@@ -49,7 +49,7 @@ describe('During an append, the writer', () => {
     return { request: { ...request, command }, decidedAt };
   }
 
-  /** The next append waits until the latch is opened, then has this outcome. */
+  /** Holds the next append until the latch is opened. Then the append has this outcome. */
   function holdAppend(fault: Fault = (append) => append()): { open(): void } {
     const latch = createLatch();
     ledger.faults.push(async (append, batch) => {
@@ -90,7 +90,7 @@ describe('During an append, the writer', () => {
     expect(working.replica.state.fenced).to.deep.equal(new Set());
   });
 
-  it('answers none of them before their own append is committed', async () => {
+  it('answers a request that was decided during an append only after its own append is committed', async () => {
     const [one, other] = [holdAppend(), holdAppend()];
     const answered: string[] = [];
     const all = [submit(allocate('a')).then(() => answered.push('a'))];
@@ -106,7 +106,7 @@ describe('During an append, the writer', () => {
   });
 
   for (const fault of ['lostRequest', 'lostReply', 'late'] as const)
-    it(`undoes their decisions when it fails (${fault}), and decides them again`, async () => {
+    it(`undoes the decisions when the append fails (${fault}), and makes them again`, async () => {
       const latch = holdAppend(ledger[fault]);
       const all = [submit(allocate('a'))];
       await turn();
@@ -125,7 +125,7 @@ describe('During an append, the writer', () => {
       expect(describeState(working.replica.state)).to.deep.equal(describeFold(log));
     });
 
-  it('records the same refusal once', async () => {
+  it('records a repeated refusal only once', async () => {
     for (const pod of ['a', 'b', 'c']) await submit(allocate(pod, smallAttachment));
     const latch = holdAppend();
     const refusals = [failureOf(submit(allocate('d', smallAttachment)))];
@@ -183,7 +183,7 @@ describe('During an append, the writer', () => {
       expect(podsInState()).to.deep.equal(validMs === Infinity ? ['a', 'b'] : ['a']);
     });
 
-  it('rejects with NOT_WRITER what it has not sent when it stops', async () => {
+  it('rejects requests that it has not sent with NOT_WRITER when it stops', async () => {
     const latch = holdAppend();
     const first = submit(allocate('a'));
     await turn();

@@ -1,8 +1,8 @@
 /**
  * The requests that wait for a decision. Kinds of identities take turns, and so do the identities
- * of a kind: one with many requests delays another by one request for each of its own, and many
- * agents or users delay the watcher no more than one. A request whose decision is undone returns to
- * the front.
+ * of a kind. So an identity with many requests delays another identity by only one request at a
+ * time, and many agents or users delay the pod-watcher no more than one of them. A request whose
+ * decision was undone returns to the front.
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { IpledgerError } from '../../../lib/errors.ts';
@@ -41,7 +41,7 @@ export class RequestQueue {
     return request;
   }
 
-  /** Puts requests back, in front of all others. */
+  /** Puts requests back in front of all others. */
   putBack(requests: readonly QueuedRequest[]): void {
     this.#returned.unshift(...requests);
     this.#length += requests.length;
@@ -51,14 +51,13 @@ export class RequestQueue {
     this.#keep((each) => !requests.has(each));
   }
 
-  /** Rejects the requests whose caller has left, or leaves before `until`. */
+  /** Rejects the requests whose caller has left, or will leave before `until`. */
   rejectExpired(until: number, errorFor: (request: QueuedRequest) => IpledgerError): void {
     const isWaiting = ({ request: { signal, expiresAt = Infinity } }: QueuedRequest): boolean =>
       !signal.aborted && expiresAt > until;
     for (const each of this.#keep(isWaiting)) each.reject(errorFor(each));
   }
 
-  /** Removes the queries, and returns them. */
   takeQueries(): readonly QueuedRequest[] {
     return this.#keep(({ request }) => request.command !== undefined);
   }
@@ -67,7 +66,7 @@ export class RequestQueue {
     for (const each of this.#keep(() => false)) each.reject(errorFor(each));
   }
 
-  /** Resolves when a request arrives, or with the signal. */
+  /** Resolves when a request arrives, or when the signal is aborted. */
   untilArrival(signal: AbortSignal): Promise<void> {
     return waitForCallback(signal, (wake) => {
       this.onArrival = wake;
@@ -86,7 +85,7 @@ export class RequestQueue {
     this.#length++;
   }
 
-  /** Removes the other requests, and returns them. */
+  /** Removes all requests that `isKept` does not select, and returns them. */
   #keep(isKept: (request: QueuedRequest) => boolean): QueuedRequest[] {
     const [returned, waiting] = [
       this.#returned,
@@ -103,7 +102,7 @@ export class RequestQueue {
 /** The kind in `ipledger://<kind>/<name>`, or in `kubernetes:<user>`. */
 const kindOf = (actor: string): string => /^(?:ipledger:\/\/)?[a-z-]*/.exec(actor)?.[0] ?? '';
 
-/** Removes and returns the first entry. */
+/** Removes the first entry, moves its key to the end, and returns it. */
 function takeTurn<V>(turns: Map<string, V>): [string, V] | undefined {
   const [first] = turns;
   if (first) turns.delete(first[0]);

@@ -34,7 +34,7 @@ describe('The queue of requests', () => {
     expect(queue.length).to.equal(0);
   });
 
-  it('takes a request of a late identity after one of each other, however many wait', () => {
+  it('takes the request of a new identity after one request of each other identity, however many wait', () => {
     push(...Array.from({ length: 1_000 }, (_, index) => `a-${index}`));
     queue.shift();
     push('b-1');
@@ -42,7 +42,7 @@ describe('The queue of requests', () => {
     expect(names.get(queue.shift() as QueuedRequest)).to.equal('b-1');
   });
 
-  it('gives each kind of identity its turns, so that many of a kind delay another kind no more than one of them', () => {
+  it('kinds of identities take turns, so that many identities of a kind delay another kind no more than one does', () => {
     push(...Array.from({ length: 100 }, (_, index) => `ipledger://agent/node${index}-1`));
     push('ipledger://watcher-1', 'ipledger://watcher-2', 'ipledger://agent/node0-2');
     expect(taken().slice(0, 5)).to.deep.equal([
@@ -73,7 +73,7 @@ describe('The queue of requests', () => {
     expect(taken()).to.deep.equal(['a-1', 'c-1', 'a-2']);
   });
 
-  it('removes and rejects what waits, put back or not', () => {
+  it('rejectAll rejects all waiting requests, even those that were put back', () => {
     push('a-1', 'b-1', 'a-2');
     const undone = queue.shift() as QueuedRequest;
     queue.putBack([undone]);

@@ -1,8 +1,9 @@
 /**
- * Appends of unknown outcome. All of them follow the same head, so all have the same event number:
- * at most one of them happens. Once the log has an event with that number, no other append can
- * happen. An append that etcd refused does not happen after the refusal, so the next read of the
- * log shows its outcome. Review notes: docs/invariants.md, "An unknown outcome stays unknown".
+ * Appends whose outcome is unknown. All of them follow the same head, so they have the same event
+ * number, and at most one of them happens. Once the log has an event with that number, none of the
+ * others can happen. An append that etcd refused cannot happen after the refusal, so the next read
+ * of the log shows its outcome. Review notes: docs/invariants.md, "An unknown outcome stays
+ * unknown".
  */
 import type { Seq } from '../../domain/values/ledger.ts';
 import type { DecidedRequest, QueuedRequest } from '../pending-request.ts';
@@ -10,7 +11,7 @@ import type { StoredEvent } from '../chain/chain.ts';
 
 interface Append {
   readonly seq: Seq;
-  /** The id of its first event, which identifies the append in the log. */
+  /** The id of the append's first event, by which the log shows that the append happened. */
   readonly id: string;
   readonly decided: readonly DecidedRequest[];
   readonly isRefused: boolean;
@@ -34,8 +35,9 @@ export class UnknownOutcomes {
   }
 
   /**
-   * Returns the requests of the append that happened, judged by the event in the log. While the log
-   * has none, drops the appends that etcd refused. The log was read after the last append.
+   * Returns the requests of the append that happened, according to the event in the log. If the log
+   * has no such event, removes the appends that etcd refused. Call it after a read of the log that
+   * began after the last append.
    */
   resolve(eventAt: (seq: Seq) => StoredEvent | undefined): readonly DecidedRequest[] {
     const [first] = this.#appends;
@@ -45,7 +47,7 @@ export class UnknownOutcomes {
     return happened?.decided ?? [];
   }
 
-  /** Drops all: another append has succeeded in their place. */
+  /** Removes all appends, because another append has succeeded with their event number. */
   clear(): void {
     this.#appends = [];
   }

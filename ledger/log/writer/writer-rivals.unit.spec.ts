@@ -30,8 +30,8 @@ import { type Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
 type FaultName = 'lostRequest' | 'lostReply' | 'late' | 'overtaken';
 
 /**
- * One step: a command to one of two writers, a fault between a writer and etcd, or some event loop
- * turns.
+ * One step: a command to one of two writers, a fault between a writer and etcd, or some turns of
+ * the event loop.
  */
 type Step =
   | { readonly kind: 'command'; readonly to: 0 | 1; readonly command: Untimed }
@@ -65,7 +65,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 interface Answered {
   readonly command: Untimed;
-  /** undefined: refused. */
+  /** Undefined if the command was refused. */
   readonly answer: Answer | undefined;
   readonly head: Head | undefined;
   times: number;

@@ -71,7 +71,7 @@ describe('The writer at its limits', () => {
       expect(await answer).to.have.property('code', 'NOT_WRITER');
   });
 
-  it('keeps its term while etcd refuses every append, and continues when etcd accepts the next', async () => {
+  it('keeps its term while etcd refuses every append, and continues when etcd accepts an append again', async () => {
     ledger.faults.push(...Array.from({ length: 200 }, () => ledger.refused));
     expect((await submit(allocate('a'))).answer.addresses).to.deep.equal(['172.17.0.11']);
     expect(ledger.faults).to.have.length(0);
@@ -125,7 +125,7 @@ describe('The writer at its limits', () => {
     ],
   ];
   for (const [what, tamper, message] of tampered)
-    it(`stops with LEDGER_DAMAGED and gives no wrong answer when ${what}`, async () => {
+    it(`stops with LEDGER_DAMAGED without a wrong answer when ${what}`, async () => {
       tamper();
       expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'NOT_WRITER');
       const ended = (await working.stop()) as Error;

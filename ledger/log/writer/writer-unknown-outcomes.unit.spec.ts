@@ -62,7 +62,7 @@ describe('An append of unknown outcome', () => {
   ];
   for (const [what, faultOf] of outcomes)
     describe(what, () => {
-      it('is resolved: each command is answered once, as without the failure', async () => {
+      it('each command of the append is answered once, as without the failure', async () => {
         await submitAll(working.writer, allocate('old'), bind('old'));
         ledger.faults.push(faultOf(ledger));
         const [allocated, repeated, released, unbound, unboundAgain, refused] = await Promise.all([
@@ -87,7 +87,7 @@ describe('An append of unknown outcome', () => {
         }
       });
 
-      it('is answered by what happened, not by a later decision after the deadline of the command', async () => {
+      it('the answer follows from the append that happened, even if the deadline of the command has passed since', async () => {
         const fault = faultOf(ledger);
         ledger.faults.push((append, batch) => {
           now += 10_000;
@@ -107,7 +107,7 @@ describe('An append of unknown outcome', () => {
       });
     });
 
-  it('delays no query while every append fails', async () => {
+  it('failing appends delay no query', async () => {
     ledger.faults.push(...Array.from({ length: 100 }, () => ledger.lostRequest));
     const allocated = submit(allocate('a'));
     while (ledger.tried.length < 5) await waitForRetries();
@@ -129,7 +129,7 @@ describe('An append of unknown outcome', () => {
     ledger.faults.length = 0;
   });
 
-  it('is reported as not executed if etcd refused each append of the request, and not if one may still happen', async () => {
+  it('a request is reported as not executed if etcd refused each of its appends, but not if one may still happen', async () => {
     const errorAfter = async (...faults: readonly Fault[]): Promise<string> => {
       const leaving = new AbortController();
       ledger.faults.push(...faults, (append, batch) => {
@@ -161,7 +161,7 @@ describe('An append of unknown outcome', () => {
     expect(ledger.faults).to.have.length(0);
   });
 
-  it('can follow another, in any mixture, and only one of them happens', async () => {
+  it('of several appends with unknown outcomes after each other, only one happens', async () => {
     const { lostRequest, lostReply, late, overtaken, refused, executedAndRefused } = ledger;
     for (const faults of [
       [late, late, late],
@@ -181,14 +181,14 @@ describe('An append of unknown outcome', () => {
     expect(await count('AddressAllocated')).to.equal(8);
   });
 
-  it('is dropped if it never happened, and does not block the next', async () => {
+  it('an append that never happened does not block the next append', async () => {
     ledger.faults.push(ledger.lostRequest);
     await submit(allocate('a'));
     ledger.faults.push(ledger.lostReply);
     expect((await submit(release('a'))).answer.events).to.equal(1);
   });
 
-  it('is not resolved by the event of another writer', async () => {
+  it("the event of another writer does not count as the append's own event", async () => {
     const rival = await startWriter(memory);
     ledger.faults.push(async () => {
       await submitAll(rival.writer, allocate('a', { candidates: [['172.17.0.11']] }));
@@ -199,7 +199,7 @@ describe('An append of unknown outcome', () => {
     await rival.stop();
   });
 
-  it('waits until etcd is readable, and rejects callers that leave earlier with UNAVAILABLE', async () => {
+  it('the writer waits until etcd is readable, and rejects callers that leave earlier with UNAVAILABLE', async () => {
     const leaving = new AbortController();
     const now = performance.now.bind(performance);
     performance.now = () => 0; // no turn is over, so both are in a batch, on any machine
@@ -232,7 +232,7 @@ describe('A failed append', () => {
 
   const submit = (untimed: Untimed) => working.writer.submit(requestFor(untimed));
 
-  it('is decided again when another writer was first', async () => {
+  it('a command is decided again when another writer was first', async () => {
     const rival = await startWriter(memory);
     ledger.faults.push(async (append) => {
       await submitAll(rival.writer, allocate('rival', { candidates: [['172.17.0.11']] }));
@@ -247,7 +247,7 @@ describe('A failed append', () => {
     await rival.stop();
   });
 
-  it('fences an address whose key was edited, and executes the other requests', async () => {
+  it('an append to an edited key fences the address, and the other requests are executed', async () => {
     await submitAll(working.writer, allocate('a'), allocate('b'));
     const key = addressKey({ subnet: 'macvlan', address: '172.17.0.11' });
     memory.put(key, (memory.get(key) as string).replace('uid-a', 'uid-of-none'));
@@ -263,7 +263,7 @@ describe('A failed append', () => {
     expect(memory.get(key)).to.contain('uid-of-none');
   });
 
-  it('fences a fresh address that already has a key', async () => {
+  it('an append to a fresh address that already has a key fences the address', async () => {
     memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.11' }), '{}');
     expect((await submit(allocate('a'))).answer.addresses).to.deep.equal(['172.17.0.12']);
     const error = await failureOf(submit(allocate('b', { candidates: [['172.17.0.11']] })));
@@ -272,7 +272,7 @@ describe('A failed append', () => {
 
   const rejected = () => Promise.resolve({ kind: 'rejected' as const, reason: 'duplicate key given in txn request' });
 
-  it('is reported as a bug when etcd rejects it; the next request succeeds', async () => {
+  it('an append that etcd rejects is reported as a bug, and the next request succeeds', async () => {
     ledger.faults.push(rejected);
     const error = await failureOf(submit(allocate('a')));
     const message = 'etcd rejects the transaction: duplicate key given in txn request';
@@ -280,7 +280,7 @@ describe('A failed append', () => {
     expect((await submit(allocate('c'))).answer.addresses).to.deep.equal(['172.17.0.11']);
   });
 
-  it('is retried request by request when etcd rejects the batch', async () => {
+  it('the requests of a rejected batch are retried one by one', async () => {
     ledger.faults.push(rejected, (append) => append(), rejected);
     const [first, second, third] = await Promise.all([
       submit(allocate('a')),

@@ -5,13 +5,15 @@
  *   3 end the batch when the transaction is full
  *   4 prove the batch: append it or, if it has no events, read the head (linearizable)
  *   5 answer all requests, each with the head at which its answer is true
- * One transaction is in flight at a time. New requests are decided during it, against the state
- * after it, and sent when it is committed. Every answer waits for step 4, also a refusal or the
- * answer to a repeated request. When the head has moved, or an append has an unknown outcome, the
- * writer undoes both batches and reads the tail of the log. It never sends an append again. If the
- * log has its events, the append happened, and its requests are answered. All other requests are
- * decided again. Of two appends after one head only one can happen. Queries are answered from that
- * read of the log: a full etcd rejects every append, for hours.
+ * Only one transaction is in flight at a time. New requests are decided during it against the
+ * state after it, and are sent once it is committed. Every answer waits for step 4, even a refusal
+ * or the answer to a repeated request.
+ *
+ * If the head has moved, or an append has an unknown outcome, the writer undoes both batches and
+ * reads the end of the log. It never sends the same append again. If the log has the append's
+ * events, the append happened, and its requests are answered. All other requests are decided again,
+ * which is safe: only one append can follow a head. Queries are answered from that read of the log,
+ * because a full etcd can reject every append for hours.
  */
 import { backoffMs, pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -29,9 +31,9 @@ import { UnknownOutcomes } from './unknown-outcomes.ts';
 const maxQueued = 20_000;
 /** The unknown outcomes in a row after which the writer resigns to a better connection. */
 const maxUnknownOutcomes = 100;
-/** The backoff after an append of unknown outcome. */
+/** The backoff after an append whose outcome is unknown. */
 const defaultRetry = { firstMs: 50, maxMs: 1_000 };
-/** A failed attempt and its reply take less than this unless etcd is slow. */
+/** A failed attempt and its reply take less time than this, unless etcd is slow. */
 const attemptMs = 500;
 
 /** One append, for metrics. */
@@ -46,25 +48,25 @@ export interface WriterOptions extends DecisionContext {
   readonly term: Revision | undefined;
   /** Called after each append. */
   readonly onAppend?: (append: AppendStats) => void;
-  /** Default 50 ms, doubling up to a second. */
+  /** Default: 50 ms, doubling up to a second. */
   readonly retry?: { readonly firstMs: number; readonly maxMs: number };
 }
 
 export class Writer {
   readonly #options: WriterOptions;
   readonly #queue = new RequestQueue();
-  /** The batch that is decided while another one is in flight. */
+  /** The batch that is decided while another batch is in flight. */
   #nextBatch: OpenBatch | undefined;
-  /** Proven, and not answered before the next transaction is on its way. */
+  /** Proven requests. They are answered when the next transaction has been sent. */
   readonly #proven: DecidedRequest[] = [];
   #answering: NodeJS.Immediate | undefined;
   #ended: IpledgerError | undefined;
   readonly #unknownOutcomes = new UnknownOutcomes();
-  /** The requests that get a batch each, because their common batch was rejected. */
+  /** The number of requests that get their own batches, because their common batch was rejected. */
   #singleRequestBatches = 0;
   #attemptedBatches = 0;
   #lastFailure = 'it does not reply';
-  /** Why etcd takes no writes and what to do, if it refused the last append. */
+  /** Why etcd takes no writes, and what to do, if it refused the last append. */
   #refusal: string | undefined;
 
   constructor(options: WriterOptions) {
@@ -84,7 +86,7 @@ export class Writer {
     });
   }
 
-  /** The number of requests that wait for their transaction, decided or not. */
+  /** The number of requests that wait for their transaction, whether they are decided or not. */
   get queueLength(): number {
     return this.#queue.length + (this.#nextBatch?.decided.length ?? 0);
   }
@@ -96,9 +98,9 @@ export class Writer {
 
   /**
    * Processes batches until the signal is aborted or another replica is the writer. Then each
-   * queued request fails: with NOT_WRITER if it had no effect, with UNAVAILABLE if an append of
-   * unknown outcome may have executed it.
-   * @throws IpledgerError LEDGER_DAMAGED when the log cannot be followed.
+   * queued request fails: with UNAVAILABLE if an append of unknown outcome may have executed it,
+   * else with NOT_WRITER.
+   * @throws IpledgerError LEDGER_DAMAGED if the log cannot be followed.
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
@@ -145,7 +147,7 @@ export class Writer {
     }
   }
 
-  /** The batch that was decided during the last append, or a new one; with what is queued now. */
+  /** The batch that was decided during the last append, or a new batch, with what is now queued. */
   #takeBatch(): OpenBatch {
     if (this.#nextBatch?.isOutdated) this.#rollBackNextBatch();
     const batch = this.#nextBatch ?? this.#openBatch();
@@ -160,7 +162,7 @@ export class Writer {
     return new OpenBatch(this.#options, isSingle, inFlight);
   }
 
-  /** Decides the arrivals of a turn at its end. Returns a function that ends this. */
+  /** Decides arriving requests at the end of each turn. Returns a function that stops this. */
   #decideDuring(inFlight: BatchBuilder): () => void {
     let turn: NodeJS.Immediate | undefined;
     const decide = (): void => {
@@ -188,7 +190,7 @@ export class Writer {
     if (next.isSingle) this.#singleRequestBatches++;
   }
 
-  /** Answers proven requests, a part in each turn: their callers encode the answers in it. */
+  /** Answers proven requests, some in each turn, because callers encode their answers in it. */
   #answerProven(): void {
     const turn = new TurnBudget();
     while (this.#proven.length > 0 && !turn.isSpent) {
@@ -203,7 +205,7 @@ export class Writer {
     });
   }
 
-  /** Proves a batch and answers its requests, or handles the reason why it is not proven. */
+  /** Proves a batch and answers its requests, or handles why it could not be proven. */
   async #proveAndAnswer(
     builder: BatchBuilder,
     decided: readonly DecidedRequest[],
@@ -232,8 +234,8 @@ export class Writer {
     if (appended.kind === 'frozen') return this.#refuseFrozen(decided);
     this.#queue.putBack(decided.map(({ queued }) => queued));
     if (appended.kind === 'rejected') {
-      // One request is the cause, or etcd has lower limits than configured here: retry each in a
-      // batch of its own.
+      // Either one request is the cause, or etcd has lower limits than configured here. Retry each
+      // request in its own batch.
       this.#singleRequestBatches = decided.length;
       return 'done';
     }
@@ -243,7 +245,7 @@ export class Writer {
     return this.#recover(appended, signal);
   }
 
-  /** Rejects the requests that a freeze forbids. The others are decided again. */
+  /** Rejects the requests that a freeze forbids. All others are decided again. */
   #refuseFrozen(decided: readonly DecidedRequest[]): 'done' {
     const refused = decided.filter(({ writes, isAllowedWhileFrozen }) => writes && !isAllowedWhileFrozen);
     for (const { queued } of refused) queued.reject(frozen);
@@ -258,8 +260,8 @@ export class Writer {
   }
 
   /**
-   * The head proves a batch without events, except for requests that an earlier append of unknown
-   * outcome may still execute. These return to the queue until that outcome is known.
+   * A batch without events is proven by the head. An exception are requests that an earlier append
+   * of unknown outcome may still execute: they return to the queue until that outcome is known.
    */
   #provableRequests({ builder, decided }: OpenBatch): readonly DecidedRequest[] {
     if (builder.events.length > 0) return decided;
@@ -268,7 +270,7 @@ export class Writer {
     return decided.filter((each) => !undetermined.includes(each));
   }
 
-  /** A batch with events is proven by its append; one without, if the head has not moved. */
+  /** A batch with events is proven by its append, a batch without events by an unmoved head. */
   async #prove(builder: BatchBuilder, signal: AbortSignal): Promise<AppendOutcome> {
     const { replica, term, onAppend } = this.#options;
     this.#attemptedBatches++;
@@ -328,7 +330,7 @@ export class Writer {
     }
   }
 
-  /** Answers queries from the state without uncommitted events, a part in each turn. */
+  /** Answers queries from the state without uncommitted events, some in each turn. */
   async #answerQueries(queries: readonly QueuedRequest[]): Promise<void> {
     const builder = new BatchBuilder(this.#options.replica);
     const turn = new TurnBudget();
@@ -343,7 +345,7 @@ export class Writer {
     }
   }
 
-  /** Rejects requests whose caller leaves too early, with the cause. */
+  /** Rejects the requests whose callers leave before the end of a pause, with the cause. */
   #rejectExpired(pauseMs: number): void {
     const refused = this.#refusal === undefined ? undefined : new IpledgerError('LEDGER_NOT_WRITABLE', this.#refusal);
     const failed = new IpledgerError('UNAVAILABLE', `etcd accepts no writes: ${this.#lastFailure}`);

@@ -43,7 +43,7 @@ describe('The writer', () => {
 
   const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
 
-  it('answers with the head at which the answer is true', async () => {
+  it('returns the head at which an answer is true', async () => {
     const first = await submit(allocate('a'));
     expect(first.answer).to.deep.equal({ events: 1, addresses: ['172.17.0.11'] });
     const [event] = (await logOf(memory)).slice(-1);
@@ -66,7 +66,7 @@ describe('The writer', () => {
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
-  it('writes the newest schema version that all replicas read, which can change at any time', async () => {
+  it('writes the newest schema version that all replicas can read, even if that changes between batches', async () => {
     let version: EventVersion = 1;
     await working.stop();
     working = await startWriter(ledger, { eventVersion: () => version });
@@ -199,7 +199,7 @@ describe('The writer', () => {
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
-  it('passes on the refusal of a query', async () => {
+  it('returns the refusal of a query to its caller', async () => {
     const answer = (): never => {
       throw new Refused('SUBNET_UNKNOWN', 'no subnet x is configured');
     };
@@ -277,7 +277,7 @@ describe('The writer', () => {
       expect(await refusals()).to.deep.equal(['uid-a ADDRESS_IN_USE', 'uid-a SUBNET_UNKNOWN', 'uid-b ADDRESS_IN_USE']);
     });
 
-    it('writes no event when another writer has recorded it', async () => {
+    it('writes no event when another writer has recorded the same refusal', async () => {
       const other = await startWriter(memory);
       await failureOf(other.writer.submit(requestFor(allocate('a', taken))));
       await other.stop();
@@ -285,7 +285,7 @@ describe('The writer', () => {
       expect(await refusals()).to.deep.equal(['uid-a ADDRESS_IN_USE']);
     });
 
-    it('writes no event when it is larger than a transaction, and still refuses', async () => {
+    it('writes no event for a refusal that is larger than a transaction, and still returns the refusal', async () => {
       await working.stop();
       const narrow = new MemoryLedger({ ops: 128, bytes: 3_000 });
       working = await startWriter(narrow);

@@ -1,4 +1,4 @@
-/** Why a requested address is not free: claims in the subnet and on the networks. */
+/** Explains why a requested address is not free, by claims in its subnet and on its networks. */
 import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
 import type { Allocation, Claim } from '../../state/claim.ts';
 import { otherClaims } from '../../state/claims-on-network.ts';
@@ -7,18 +7,18 @@ import { claimOf, type ConfiguredSubnet, type State } from '../../state/state.ts
 import { cooldownTimesOf } from './network-rules.ts';
 import { describeUnendedBinding, formatInstant } from './refusal-messages.ts';
 
-/** The request for the address. */
+/** The requester, as far as conflicts depend on it. */
 export interface ClaimSearch {
-  /** The network of the NIC with an address of a subnet. */
+  /** Returns the network of the NIC if its address is in `subnet`. */
   readonly networkIn: (subnet: string) => string;
   /** The owners whose reserved addresses the attachment may take. */
   readonly entitlements: ReadonlySet<string>;
-  /** The allocation that the Pod gives up for this. */
+  /** The allocation that the Pod gives up in exchange. */
   readonly own: Allocation | undefined;
   readonly now: number;
 }
 
-/** The claim that conflicts with an address on the subnet's network or the NIC's. */
+/** Finds a claim that conflicts with an address, on the network of the subnet or of the NIC. */
 export function findConflict(
   state: State,
   { subnet }: ConfiguredSubnet,
@@ -78,7 +78,7 @@ const conflict = (code: RefusalCode, text: string): Refused => new Refused(code,
 
 function inUseBy({ attachment, uid, at }: Allocation, what: string, reservation: Claim['reservation']): string {
   const pod = `${attachment.namespace}/${attachment.pod}`;
-  // Kube-OVN's message for a Vip, which users search for.
+  // Kube-OVN reports a Vip with these words, and users search for them.
   const vip = /^vip\/(.+)$/.exec(reservation?.reservedFor ?? '')?.[1];
   const found = vip === undefined ? '' : `vip '${vip}' is in use by pod ${pod}: `;
   const reserved = reservation ? ` (reserved for ${reservation.reservedFor})` : '';

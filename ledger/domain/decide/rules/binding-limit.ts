@@ -1,6 +1,6 @@
 /**
- * The limit of bindings of one address, and of addresses of one container. Bind ends the oldest
- * bindings of an address, so that no claim grows without bound.
+ * Limits the bindings of one address, and the addresses of one container. At the limit, Bind ends
+ * the oldest bindings of the address, so that no claim grows without bound.
  */
 import { type Allocation, type Binding, continuesAfterBind, sandboxKey } from '../../state/claim.ts';
 import type { Bind } from '../../commands/command.ts';
@@ -8,9 +8,9 @@ import type { Event } from '../../events/event.ts';
 import { Refused } from '../../commands/refusal.ts';
 import { claimOf, type State } from '../../state/state.ts';
 
-/** A Pod needs one binding, and two while its sandbox is replaced or it migrates. */
+/** A Pod needs one binding, or two while its sandbox is replaced or it migrates. */
 export const maxBindings = 16;
-/** The bindings that one Bind ends: claims of older versions, without a limit, shrink in steps. */
+/** The most bindings that one Bind ends: older versions had no limit, so claims shrink in steps. */
 const maxEndedBindings = 16;
 
 /**
@@ -42,12 +42,12 @@ export function makeRoomForBinding(state: State, allocation: Allocation, bind: B
   });
 }
 
-/** A container interface has two addresses, and earlier ones until its DEL. */
+/** A container interface has two addresses, and keeps earlier ones until its DEL. */
 const maxAddresses = 16;
 
 /**
- * An Unbind reads all claims of a container interface, so their number is limited. An agent names
- * containers as it likes.
+ * Limits the claims of a container interface: an Unbind reads all of them, and an agent can name
+ * any container.
  * @throws Refused INVALID_REQUEST
  */
 export function refuseManyAddresses(state: State, allocation: Allocation, bind: Bind): void {
@@ -63,7 +63,7 @@ export function refuseManyAddresses(state: State, allocation: Allocation, bind: 
     );
 }
 
-/** An agent does not learn which nodes. */
+/** The refusal if all bindings are on other nodes. It names none: an agent must not learn them. */
 function tooManyElsewhere(bind: Bind, address: string, others: readonly Binding[]): Refused {
   const { namespace, pod, node, onlyNode } = bind;
   const names = [...new Set(others.map((each) => each.node))].toSorted().slice(0, 3).join(', ');

@@ -1,11 +1,11 @@
-/** Which Pods have ended, and that late requests of earlier Pods of a name get no address. */
+/** Decides which Pods have ended, and rejects late requests of ended or superseded Pods. */
 import type { Allocate } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import type { ReleaseCause } from '../../values/allocation.ts';
 import { endedPodId } from '../../state/ended-pods.ts';
 import { allocationsOfPodName, type State } from '../../state/state.ts';
 
-/** A living Pod whose attachment ended requests addresses again, so it is not among them. */
+/** Causes that mean that the Pod has ended. A Pod with a `detached` attachment still lives. */
 const endingCauses: ReadonlySet<ReleaseCause> = new Set([
   'pod-deleted',
   'pod-completed',
@@ -14,17 +14,17 @@ const endingCauses: ReadonlySet<ReleaseCause> = new Set([
   'garbage-collected',
 ]);
 
-/** The uid of a static Pod, the hash of its manifest, returns with it, so it never ends. */
+/** The uid of a static Pod is the hash of its manifest: it returns, so it never ends. */
 const manifestHash = /^[0-9a-f]{32}$/;
 
-/** What an event records about a Pod that loses addresses for this cause. */
+/** Marks the Pod as ended in the event if the cause of the release implies it. */
 export const endOf = (uid: string, cause: ReleaseCause): { readonly ended?: true } =>
   endingCauses.has(cause) && !manifestHash.test(uid) ? { ended: true } : {};
 
 /**
- * Rejects a late request of a Pod that has ended. It would take the addresses of a newer Pod of the
- * name, or leak some. An operator may import what a Pod uses that was taken for ended by mistake,
- * while the name has no newer Pod.
+ * Rejects a late request of a Pod that has ended: it would take the addresses of a newer Pod of the
+ * same name, or leak new ones. An operator may import addresses of a Pod that was recorded as ended
+ * by mistake, while the name has no newer Pod.
  * @throws Refused POD_SUPERSEDED
  */
 export function refuseEnded(state: State, { pod: { namespace, name, uid }, import: imports }: Allocate): void {
@@ -39,9 +39,9 @@ export function refuseEnded(state: State, { pod: { namespace, name, uid }, impor
 }
 
 /**
- * Rejects a request that was made before another uid of the name got an address. Its Pod may have
- * been deleted since, and would take the addresses of the newer one, although it never had any. A
- * Pod that is newer itself is requested again.
+ * Rejects a request that was made before another uid of the same name got an address. The
+ * requesting Pod may have been deleted since, and would take over the addresses of the newer Pod.
+ * If the requesting Pod is the newer one, its client requests again.
  * @throws Refused REQUEST_OUTDATED
  */
 export function refuseOutdated(state: State, { pod: { namespace, name, uid }, seenSeq }: Allocate): void {

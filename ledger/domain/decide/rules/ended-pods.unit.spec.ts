@@ -9,7 +9,7 @@ const manifestHash = '0123456789abcdef0123456789abcdef';
 const first = allocated('web-0', '172.17.0.11', { uid: 'uid-1' });
 const recreate = (uid: string) => allocate('web-0', {}, { uid });
 
-/** What the release of a Pod for this cause records about its end. */
+/** Returns the `ended` mark that a release with this cause records. */
 function endOf(uid: string, cause: ReleaseCause): unknown {
   const command = { type: 'Release', namespace: 'default', pod: 'web-0', uid, cause, evidence: '' } as const;
   const [event] = given([subnet, allocated('web-0', '172.17.0.11', { uid })]).when(command).events;
@@ -43,7 +43,7 @@ describe('A Pod has ended', () => {
 describe('An ended Pod', () => {
   const imports = (uid: string) => ({ ...allocate('web-0', { candidates: [['172.17.0.11']] }, { uid }), import: true });
 
-  it('can be imported while its name has no newer Pod, and then keeps what it has', () => {
+  it('an ended Pod can be imported while its name has no newer Pod, and then keeps its addresses', () => {
     const ended = [subnet, first, released(first, 2)];
     given(ended).when(recreate('uid-1')).thenRefused('POD_SUPERSEDED', 'has ended');
     const { events } = given(ended).when(imports('uid-1'));
@@ -59,31 +59,31 @@ describe('An ended Pod', () => {
       .thenRefused('POD_SUPERSEDED', 'was superseded by uid uid-2');
   });
 
-  it('is another Pod than one of the same uid with another name', () => {
+  it('the end of a Pod does not affect a Pod of the same uid with another name', () => {
     given([subnet, first, released(first, 2)])
       .when(allocate('web-1', {}, { uid: 'uid-1' }))
       .then([allocated('web-1', '172.17.0.12', { uid: 'uid-1' })]);
   });
 });
 
-describe('A request that is older than an allocation of another uid of its name', () => {
+describe('An outdated request, older than an allocation of another uid of its name', () => {
   const second = { ...first, data: { ...first.data, uid: 'uid-2' } } as Event;
   const late = (seenSeq: number, provider = 'macvlan.default') =>
     allocate('web-0', { provider }, { uid: 'uid-1', seenSeq });
 
-  it('takes nothing from it, and gets nothing beside it', () => {
+  it('an outdated request takes over no address and gets no other address', () => {
     for (const provider of ['macvlan.default', 'other.default'])
       given([subnet, second]).when(late(1, provider)).thenRefused('REQUEST_OUTDATED', 'uid-2');
   });
 
-  it('is granted when the client has seen that allocation, or sends no position', () => {
+  it('a request is granted when the client has seen the newest allocation of the name, or sends no position', () => {
     for (const seenSeq of [2, undefined])
       expect(
         given([subnet, second]).when(allocate('web-0', {}, { uid: 'uid-3', ...(seenSeq && { seenSeq }) })).events,
       ).to.have.length(1);
   });
 
-  it('keeps what the Pod has', () => {
+  it('an outdated request of a Pod that holds its addresses changes nothing', () => {
     given([subnet, first]).when(late(1)).thenNothingHappens();
   });
 });

@@ -1,10 +1,10 @@
-/** Reservations: their owners, and which ones an attachment may take. */
+/** Owners of reservations, and the reservations that an attachment may use. */
 import type { AttachmentRequest } from '../../commands/command.ts';
 import type { Attachment } from '../../values/allocation.ts';
 import type { ClaimName } from '../../state/claim.ts';
 import { claimOf, type State } from '../../state/state.ts';
 
-/** The owner of reservations for one attachment, which a request need not name. */
+/** The owner of reservations for one attachment. A request need not name it. */
 export const reservationKeyOf = ({ namespace, pod, provider }: Omit<Attachment, 'ordinal'>): string =>
   `pod/${namespace}/${pod}/${provider}`;
 

@@ -1,10 +1,10 @@
-/** The IP families of a subnet that a request selects. */
+/** Selects the IP families of a subnet for a request. */
 import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import type { IpFamily } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import type { ConfiguredSubnet } from '../../state/state.ts';
 
-/** The spaces of a subnet for the requested families. @throws Refused IP_FAMILY_INVALID */
+/** Returns the spaces of the requested families. @throws Refused IP_FAMILY_INVALID */
 export function spacesFor({ subnet, spaces }: ConfiguredSubnet, ipFamily: IpFamily): readonly AddressSpace[] {
   const requested = spaces.filter(({ subnetFamily }) => matchesIpFamily(subnetFamily.family, ipFamily));
   if (requested.length === 0)
@@ -15,6 +15,5 @@ export function spacesFor({ subnet, spaces }: ConfiguredSubnet, ipFamily: IpFami
   return requested;
 }
 
-/** Whether a family is requested. */
 export const matchesIpFamily = (family: 4 | 6, ipFamily: IpFamily): boolean =>
   ipFamily === '' || ipFamily === `ipv${family}`;

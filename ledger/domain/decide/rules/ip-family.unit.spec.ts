@@ -44,13 +44,13 @@ const held = (pod: string, ...addresses: string[]): Event => ({
 });
 
 describe('The requested family', () => {
-  it('is the only one allocated in a dual-stack Subnet', () => {
+  it('the requested family is the only family that is allocated in a dual-stack Subnet', () => {
     expect(addressesOf([dual()], allocate('a', inDual))).to.deep.equal(['10.1.0.2', 'fd00::2']);
     expect(addressesOf([dual()], allocate('a', { ...inDual, ipFamily: 'ipv4' }))).to.deep.equal(['10.1.0.2']);
     expect(addressesOf([dual()], allocate('a', { ...inDual, ipFamily: 'ipv6' }))).to.deep.equal(['fd00::2']);
   });
 
-  it('is the only attachment that needs a free address', () => {
+  it('only the requested family needs a free address', () => {
     const noFreeV6 = dual({
       cidrBlock: '10.1.0.0/29,fd00::/127',
       gateway: '10.1.0.1,fd00::',
@@ -60,7 +60,7 @@ describe('The requested family', () => {
     given([noFreeV6]).when(allocate('a', inDual)).thenRefused('SUBNET_FULL', 'NoAvailableAddress');
   });
 
-  it('must be a family of the Subnet, also for a requested address', () => {
+  it('Allocate is refused for a family that the Subnet does not have, even with a requested address', () => {
     for (const candidates of [[], [['10.0.0.2']]])
       given([smallSubnet()])
         .when(allocate('a', { ...inSmall, ipFamily: 'ipv6', candidates }))
@@ -70,7 +70,7 @@ describe('The requested family', () => {
         );
   });
 
-  it('must be the family of the requested addresses', () => {
+  it('Allocate is refused if the requested addresses are not of the requested family', () => {
     const request = (...set: string[]) => allocate('a', { ...inDual, ipFamily: 'ipv4', candidates: [set] });
     expect(addressesOf([dual()], request('10.1.0.4'))).to.deep.equal(['10.1.0.4']);
     for (const set of [['fd00::4'], ['10.1.0.4', 'fd00::4']])
@@ -79,7 +79,7 @@ describe('The requested family', () => {
         .thenRefused('IP_FAMILY_INVALID', 'InvalidIPFamily: fd00::4 does not match ip_family ipv4');
   });
 
-  it('applies to a pool, which needs both families without it', () => {
+  it('the requested family limits a pool, which otherwise needs free addresses of both families', () => {
     const events = [dual(), poolConfigured('v6', ['fd00::50'], 'dual')];
     const request = { ...inDual, pool: 'v6' };
     expect(addressesOf(events, allocate('a', { ...request, ipFamily: 'ipv6' }))).to.deep.equal(['fd00::50']);
@@ -88,25 +88,25 @@ describe('The requested family', () => {
       .thenRefused('SUBNET_FULL', 'NoAvailableAddress: ippool v6 of subnet dual');
   });
 
-  it('is allocated in the next Subnet if the first does not have it', () => {
+  it('the requested family is allocated in the next Subnet if the first Subnet does not have it', () => {
     const request = { ...inDual, subnets: ['small', 'dual'], ipFamily: 'ipv6' } as const;
     expect(addressesOf([smallSubnet(), dual()], allocate('a', request))).to.deep.equal(['fd00::2']);
   });
 });
 
 describe('An allocation of an earlier Pod of the name', () => {
-  it('keeps its address when the new request adds or removes a family', () => {
+  it('an earlier allocation keeps its address when the new request adds or removes a family', () => {
     expect(addressesOf([dual(), held('a', '10.1.0.5')], allocate('a', inDual))).to.deep.equal(['10.1.0.5', 'fd00::2']);
     const both = held('a', '10.1.0.5', 'fd00::5');
     expect(addressesOf([dual(), both], allocate('a', { ...inDual, ipFamily: 'ipv6' }))).to.deep.equal(['fd00::5']);
   });
 
-  it('can be requested again together with a new address', () => {
+  it('the address of an earlier Pod can be requested again together with a new address', () => {
     const request = allocate('a', { ...inDual, candidates: [['10.1.0.5', 'fd00::6']] });
     expect(addressesOf([dual(), held('a', '10.1.0.5', 'fd00::5')], request)).to.deep.equal(['10.1.0.5', 'fd00::6']);
   });
 
-  it('stays when the new request cannot be served', () => {
+  it('an earlier allocation stays when the new request cannot be served', () => {
     const noFreeV6 = dual({
       cidrBlock: '10.1.0.0/29,fd00::/127',
       gateway: '10.1.0.1,fd00::',
@@ -117,7 +117,7 @@ describe('An allocation of an earlier Pod of the name', () => {
       .thenRefused('SUBNET_FULL', 'NoAvailableAddress');
   });
 
-  it('is transferred unchanged when it fits the request', () => {
+  it('an earlier allocation is transferred unchanged when it fits the request', () => {
     const { events } = given([dual(), held('a', '10.1.0.5')]).when(allocate('a', { ...inDual, ipFamily: 'ipv4' }));
     expect(events.map(({ type }) => type)).to.deep.equal(['AddressTransferred']);
   });

@@ -1,4 +1,4 @@
-/** Whether a Pod may keep an address that an earlier Pod of its name holds. */
+/** Decides whether a Pod may keep an address that an earlier Pod of its name holds. */
 import { otherClaims } from '../../state/claims-on-network.ts';
 import { isInPool } from '../../state/pool.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../../state/state.ts';
@@ -6,17 +6,17 @@ import { isPoolOpenTo, poolOfAddress } from './tenancy.ts';
 
 /** The Pod that would keep the address. */
 export interface Keeper {
-  /** The pool that it requests; '' for none. */
+  /** The requested pool; '' for none. */
   readonly pool: string;
-  /** The owners whose reserved addresses it may take. */
+  /** The owners whose reserved addresses the Pod may take. */
   readonly entitlements: ReadonlySet<string>;
   readonly namespace: string;
 }
 
 /**
- * The address is in the requested pool; no quarantine, and no reservation for another owner, is on
- * its networks; and the namespace may use the pool that the address belongs to. That last rule does
- * not apply to an address reserved for the Pod.
+ * The address must be in the requested pool. Its networks must have no quarantine of the address,
+ * and no reservation for another owner. The namespace must be allowed to use the address's pool,
+ * unless the address is reserved for the Pod.
  */
 export function mayKeepAddress(
   state: State,

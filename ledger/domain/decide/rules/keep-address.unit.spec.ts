@@ -14,14 +14,14 @@ const poolOf = (...namespaces: string[]): Event => ({
 });
 
 describe('A Pod of namespace default', () => {
-  /** Whether it may keep an address after these events. */
+  /** Whether a Pod may keep an address after these events. */
   function mayKeep(events: readonly Event[], { pool = '', entitlement = 'pod/default/a/small.default' } = {}): boolean {
     const state = foldEvents(events);
     const keeper = { pool, entitlements: new Set([entitlement]), namespace: 'default' };
     return mayKeepAddress(state, state.subnets.get('small') as ConfiguredSubnet, address, keeper);
   }
 
-  it('keeps an address of no pool, and one of a pool that its namespace may use', () => {
+  it('keeps an address outside all pools, and an address of a pool that its namespace may use', () => {
     expect(mayKeep(held)).to.equal(true);
     expect(mayKeep([...held, poolOf()])).to.equal(true);
     expect(mayKeep([...held, poolOf('default')])).to.equal(true);

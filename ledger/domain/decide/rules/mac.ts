@@ -16,16 +16,17 @@ export interface MacSelection {
   readonly addresses: readonly AssignedAddress[];
   /** The owners whose reserved MACs the attachment may take. */
   readonly entitlements: ReadonlySet<string>;
-  /** The allocation of an earlier Pod of the same name. */
+  /** The allocation that an earlier Pod of the same name holds. */
   readonly held: Allocation | undefined;
-  /** The MACs that this command allocates, as "network/mac"; added to. */
+  /** MACs that this command already allocates, as "network/mac". Updated in place. */
   readonly taken: Set<string>;
   readonly now: number;
 }
 
 /**
- * The MAC; '' for a NIC whose plugin makes it. A MAC is held as long as the address that it was
- * allocated with. As an address, it can be requested during the cooldown, and is not made then.
+ * Returns '' for a NIC whose plugin generates the MAC. A MAC is held as long as the address that it
+ * was allocated with. During the cooldown of that address a Pod can request the MAC, but it is not
+ * generated.
  * @throws Refused MAC_IN_USE, INVALID_REQUEST
  */
 export function selectMac(state: State, { mac: text, macSeed }: AttachmentRequest, search: MacSelection): string {
@@ -40,7 +41,7 @@ export function selectMac(state: State, { mac: text, macSeed }: AttachmentReques
   return mac;
 }
 
-/** The canonical MAC; '' for none. @throws Refused INVALID_REQUEST */
+/** Returns the canonical MAC; '' for none. @throws Refused INVALID_REQUEST */
 export function parseMac(text: string): string {
   if (text === '') return '';
   const mac = canonicalMac(text);
@@ -56,7 +57,7 @@ export function parseMac(text: string): string {
 const reservedMac = (state: State, subnet: string, addresses: readonly AssignedAddress[]): string =>
   addresses.map(({ address }) => claimOf(state, subnet, address)?.reservation?.mac).find((mac) => mac) ?? '';
 
-/** The MAC of the name's earlier Pod, unless its container may use it elsewhere; else a new MAC. */
+/** Keeps the MAC of the name's earlier Pod, unless a container elsewhere may use it. */
 function madeMac(state: State, own: string, seed: number, search: MacSelection): string {
   return own !== '' && reasonHeld(state, own, search) === undefined ? own : newMac(state, seed, search);
 }
@@ -73,18 +74,18 @@ function newMac(state: State, seed: number, search: MacSelection): string {
 
 const macBits = 48;
 
-/** A number as a locally administered unicast MAC. */
+/** Formats a number as a locally administered unicast MAC. */
 function localMac(value: number): string {
   const octets = (value % 2 ** macBits).toString(16).padStart(12, '0').match(/../g) ?? [];
   const first = ((Number.parseInt(octets[0] ?? '', 16) | 2) & 0xfe).toString(16).padStart(2, '0');
   return [first, ...octets.slice(1)].join(':');
 }
 
-/** The key of a MAC: it is unique on the network of the NIC. */
+/** A MAC is unique on the network of the NIC. */
 const keyOf = ({ subnet, attachment: { provider } }: MacSelection, mac: string): string =>
   `${networkOf(provider, subnet)}/${mac}`;
 
-/** The owners of a reserved MAC, on the network of the NIC or on the Subnet's own. */
+/** The owners that a MAC is reserved for, on the network of the NIC or of the Subnet. */
 function reservedTo(state: State, mac: string, search: MacSelection): readonly string[] {
   const home = state.subnets.get(search.subnet)?.subnet.network;
   return [...new Set([keyOf(search, mac), `${home}/${mac}`])]
@@ -118,7 +119,7 @@ function refuseTaken(state: State, mac: string, search: MacSelection): void {
     );
 }
 
-/** Whether an address cools down that was released with this MAC. */
+/** Whether an address that was released with this MAC is cooling down. */
 function coolsDown(state: State, mac: string, search: MacSelection): boolean {
   const allocating = state.subnets.get(search.subnet)?.subnet;
   return (state.releasedMacs.get(keyOf(search, mac)) ?? []).some((name) => {
@@ -130,8 +131,8 @@ function coolsDown(state: State, mac: string, search: MacSelection): boolean {
 }
 
 /**
- * Why a MAC is held with an address that was released or passed on: a container may still use it,
- * or the address is quarantined. Undefined if it is not held.
+ * Explains why a MAC stays in use after its address was released or transferred: a container may
+ * still use it, or the address is quarantined. Undefined if the MAC is free.
  */
 function reasonHeld(state: State, mac: string, search: MacSelection): Refused | undefined {
   const refusal = (code: RefusalCode, why: string): Refused => new Refused(code, `AddressConflict: MAC ${mac} ${why}`);
@@ -139,15 +140,15 @@ function reasonHeld(state: State, mac: string, search: MacSelection): Refused | 
   const allocating = state.subnets.get(subnet)?.subnet;
   const givenUp = held?.mac === mac ? held.addresses.map(({ address }) => ({ subnet: held.subnet, address })) : [];
   for (const name of [...(state.formerMacs.get(keyOf(search, mac)) ?? []), ...givenUp]) {
-    // The containers at an address that it gets have this MAC already, and Bind waits for those on
-    // other nodes.
+    // Containers at an address that the attachment gets have this MAC already. Bind waits for those
+    // on other nodes.
     if (name.subnet === subnet && addresses.some(({ address }) => address === name.address)) continue;
     const claim = claimOf(state, name.subnet, name.address);
     if (!claim || !allocating) continue;
     const { quarantine, released, allocation, lastAt } = claim;
     const { bindingTimeoutMs } = cooldownTimesOf(state, allocating, name, claim);
     const where = `${name.address} of subnet ${name.subnet}`;
-    // Counts from the release of the address, or from when a newer Pod took it over.
+    // The timeout counts from the release of the address, or from its transfer to a newer Pod.
     const isGivenUp = allocation !== undefined && allocation.seq === held?.seq;
     const endOf = ({ at }: Binding): number =>
       bindingTimeoutMs + (isGivenUp ? now : allocation ? Math.max(at, allocation.at) : lastAt);

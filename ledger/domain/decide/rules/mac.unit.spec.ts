@@ -23,7 +23,7 @@ describe('selectMac', () => {
     expect(macOf(events[0])).to.equal('');
   });
 
-  it('makes a locally administered unicast MAC from any random number if the NIC needs one', () => {
+  it('generates a locally administered unicast MAC from any random number if the NIC needs one', () => {
     for (const macSeed of [0, 1, 2 ** 40, 2 ** 47 + 12_345, 2 ** 48 - 1]) {
       const { events } = given([subnetConfigured()]).when(allocate('needy', { macSeed }));
       expect(macOf(events[0]), String(macSeed)).to.match(/^[0-9a-f][26ae](:[0-9a-f]{2}){5}$/);
@@ -45,7 +45,7 @@ describe('selectMac', () => {
     expect(macOf(events[0])).to.equal('02:00:00:00:00:55');
   });
 
-  it('keeps the made MAC for a new Pod of the same name', () => {
+  it('keeps the generated MAC for a new Pod of the same name', () => {
     const before = [subnetConfigured(), allocated('web-0', '172.17.0.11', { mac: '02:00:00:00:00:07' })];
     const { events } = given(before).when(allocate('web-0', { macSeed: 99 }, { uid: 'uid-2' }));
     expect(events[0]?.type).to.equal('AddressTransferred');
@@ -62,7 +62,7 @@ describe('A MAC of a released address', () => {
   const needsOne = allocate('second', { macSeed: 7 });
   const [cooldownMs, bindingTimeoutMs] = [60_000, 3_600_000];
 
-  it('is refused while the container of its Pod may still use it, and the refusal names that container', () => {
+  it('a MAC is refused while the container of its released Pod may still use it, and the refusal names that container', () => {
     given(inUse)
       .when(requests)
       .thenRefused(
@@ -81,26 +81,26 @@ describe('A MAC of a released address', () => {
       .thenRefused('MAC_IN_USE', 'container-1');
   });
 
-  it('is free after the DEL of that container, and after the binding timeout', () => {
+  it('a MAC is free after the CNI DEL of its container, and after the binding timeout', () => {
     const ended = [...inUse, unbound(first)];
     expect(macOf(given(ended).when(requests).events[0])).to.equal(mac);
     expect(macOf(given(inUse).whenAfter(bindingTimeoutMs, requests).events[0])).to.equal(mac);
   });
 
-  it('is not made for another NIC during the cooldown of the address, and can be requested, as the address', () => {
+  it('a MAC is not generated during the cooldown of its address, but can be requested, like the address', () => {
     const cooling = [subnet, first, released(first, 2)];
     expect(macOf(given(cooling).whenAfter(cooldownMs - 1, needsOne).events[0])).to.equal(nextMac);
     expect(macOf(given(cooling).whenAfter(cooldownMs, needsOne).events[0])).to.equal(mac);
     expect(macOf(given(cooling).when(requests).events[0])).to.equal(mac);
   });
 
-  it('costs a request no look at the idle addresses that had it', () => {
+  it('a request for a MAC reads none of the idle addresses that were released with it', () => {
     const idle = Array.from({ length: 50 }, (_, index) => allocated(`p${index}`, `172.17.0.${11 + index}`, { mac }));
     const state = foldEvents([subnet, ...idle.flatMap((each, index) => [each, released(each, 2 * index + 2)])]);
     expect(state.formerMacs.get(`macvlan.default/${mac}`)).to.equal(undefined);
   });
 
-  it('is refused while the address is quarantined, also after all timeouts', () => {
+  it('a MAC is refused while its address is quarantined, even after all timeouts', () => {
     const history = [subnet, first, released(first, 2), quarantined('172.17.0.11')];
     given(history)
       .whenAfter(10 * bindingTimeoutMs, requests)
@@ -108,7 +108,7 @@ describe('A MAC of a released address', () => {
     expect(macOf(given(history).whenAfter(10 * bindingTimeoutMs, needsOne).events[0])).to.equal(nextMac);
   });
 
-  it('is refused after a new Pod of the name took over the address with another MAC, until the DEL of the earlier container', () => {
+  it('a MAC is refused after a new Pod of the name took over the address with another MAC, until the DEL of the earlier container', () => {
     const passedOn = transferred(first, 2, 'uid-2');
     const history = [subnet, first, bound(first, 2), { ...passedOn, data: { ...passedOn.data, mac: nextMac } }];
     given(history).when(requests).thenRefused('MAC_IN_USE', 'container-1');
@@ -117,7 +117,7 @@ describe('A MAC of a released address', () => {
     expect(back.map(({ type }) => type)).to.deep.equal(['AddressTransferred']);
   });
 
-  it('is not kept by a new Pod of the name that moves to another address while the earlier container may use it', () => {
+  it('a new Pod of the name that gets another address does not keep the MAC while the earlier container may use it', () => {
     const history = [subnet, first, bound(first, 2)];
     const moves = { candidates: [['172.17.0.99']] };
     given(history)
@@ -125,13 +125,13 @@ describe('A MAC of a released address', () => {
       .thenRefused('MAC_IN_USE', 'container-1');
     const made = given(history).when(allocate('first', { ...moves, macSeed: 7 }, { uid: 'uid-2' })).events;
     expect(macOf(made[1])).to.equal(nextMac);
-    // The timeout begins when the address is given up, as that of the address.
+    // The timeout of the MAC begins when the Pod gives up the address, like that of the address.
     given([...history, transferred(first, 2, 'uid-2')])
       .whenAfter(2 * bindingTimeoutMs, allocate('first', { ...moves, mac }, { uid: 'uid-3' }))
       .thenRefused('MAC_IN_USE', 'container-1');
   });
 
-  it('is refused in each Subnet of the network', () => {
+  it('a MAC in use is refused in each Subnet of the network', () => {
     const overlay = subnetConfigured('overlay', { provider: 'ovn', cidrBlock: '10.9.0.0/24', gateway: '10.9.0.1' });
     given([...inUse, overlay])
       .when(allocate('second', { mac, subnets: ['overlay'] }))

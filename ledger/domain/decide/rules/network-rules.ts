@@ -1,4 +1,4 @@
-/** The rules of a network for a subnet's address: claims of other subnets, and the subnets. */
+/** Rules for an address that follow from its networks: claims and settings of other subnets. */
 import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
 import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
@@ -9,7 +9,7 @@ import { claimOf, type ConfiguredSubnet, cooldownTimesOfSubnet, type State } fro
 import type { Subnet } from '../../state/subnet.ts';
 import { refuseAddressOfForeignPool, type Tenant } from './tenancy.ts';
 
-/** Rejects gateways on the NIC's network, and pools of other namespaces. @throws Refused */
+/** Rejects gateways of the NIC's network, and pools of other namespaces. @throws Refused */
 export function refuseByHomeSubnets(
   state: State,
   { subnet }: ConfiguredSubnet,
@@ -49,7 +49,7 @@ export function refuseGateway(
     );
 }
 
-/** Whether no claim blocks an address on the networks. */
+/** Whether no claim on the networks blocks the address. */
 export function isFreeOnNetworks(
   state: State,
   networks: readonly string[],
@@ -69,7 +69,7 @@ export function isFreeOnNetworks(
   });
 }
 
-/** Whether the network's subnets permit an address: no gateway, not excluded, in no pool. */
+/** Whether no subnet of the network forbids an address as gateway, by an exclude or by a pool. */
 export function isFreeInHomeSubnets(
   state: State,
   subnet: Subnet,
@@ -83,7 +83,7 @@ export function isFreeInHomeSubnets(
   });
 }
 
-/** How long an address cools down: the longest time of its claim's and networks' subnets. */
+/** The cooldown of an address: the longest of the subnets of its claim and its networks. */
 export function cooldownTimesOf(
   state: State,
   allocating: Subnet,

@@ -186,7 +186,7 @@ describe('An address of one network has one holder:', () => {
     );
   });
 
-  it('a MAC has one holder on the network, over all Subnets', () => {
+  it('a MAC has one holder on the network, across all Subnets', () => {
     const mac = '02:00:00:00:00:09';
     const held = allocated('first', '10.0.0.2', { subnet: 'lan', provider: 'net1.default', mac });
     given([lan, overlay, held])

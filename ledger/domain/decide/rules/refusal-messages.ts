@@ -13,19 +13,19 @@ import { matchesIpFamily } from './ip-family.ts';
 
 export const formatInstant = (at: number): string => new Date(at).toISOString();
 
-/** A released address with a binding that has not ended. */
+/** Describes a released address whose binding has not ended. */
 export function describeUnendedBinding(what: string, claim: Claim, bindingTimeoutMs: number): string {
   const [binding] = claim.bindings;
   return `${what} was released, but container ${binding?.containerId} on node ${binding?.node} may still answer on it: ${freeAfterContainer(claim.lastAt + bindingTimeoutMs)}`;
 }
 
-/** When what a container may still use becomes free. */
+/** States when an address or MAC becomes free that a container may still use. */
 export const freeAfterContainer = (until: number): string =>
   isNever(until)
     ? "it is free after that container's CNI DEL, or when that Node is deleted or out of service"
     : `it is free after that container's CNI DEL, when that Node is deleted, or at ${formatInstant(until)}`;
 
-/** What ends the wait for a container, after its CNI DEL. @param node as the reader knows it */
+/** What, besides its CNI DEL, ends the wait for a container. @param node as the reader knows it */
 export const rebootOrTimeout = (node: string, until: number): string =>
   isNever(until) ? `or a reboot of ${node}` : `a reboot of ${node}, or ${formatInstant(until)}`;
 
@@ -86,7 +86,7 @@ function explainPool(
     .join(', ');
 }
 
-/** When the next released address is free. Names no container: agents of other nodes read it. */
+/** When the next address becomes free. Names no container: agents of other nodes read it. */
 function describeNextFree(state: State, subnet: Subnet, addresses: AddressPool, now: number): string {
   const freeAt = (values: Iterable<bigint>, time: keyof CooldownTimes): number | undefined => {
     for (const value of values) {

@@ -15,7 +15,7 @@ import { explainSubnetFull, addressOutOfPool, addressOutOfRange } from './refusa
 import { mayKeepAddress } from './keep-address.ts';
 import { refuseAddressOfForeignPool, refuseOverQuota, type Tenant } from './tenancy.ts';
 
-/** The number of reasons in a refusal. It becomes an event, and events are small. */
+/** The most reasons in a refusal. A refusal becomes an event, and events are small. */
 const maxReasons = 3;
 
 /** What to search for, and where. */
@@ -25,23 +25,25 @@ export interface AddressSearch extends ClaimSearch {
   /** The pool to allocate from; '' for addresses outside all pools and for named addresses. */
   readonly pool: string;
   readonly ipFamily: IpFamily;
-  /** What this command allocates to other attachments: keys as `takenKeys` returns them. */
+  /** Addresses that this command already allocates to other attachments, as keys of `takenKeys`. */
   readonly taken: ReadonlySet<string>;
-  /** Allocate no family that is not named. */
+  /** If true, a family that the request does not name gets no address. */
   readonly exactly: boolean;
   readonly tenant: Tenant;
 }
 
 export interface SelectedAddresses {
   readonly configured: ConfiguredSubnet;
-  /** One of each requested family, IPv4 first. */
+  /** One address of each requested family, IPv4 first. */
   readonly addresses: readonly AssignedAddress[];
 }
 
 /**
- * The first candidate set of which all addresses can be allocated, in any of the subnets; without
- * candidates any free address. A family that a set does not name is allocated dynamically.
- * @throws Refused the only reason; or several reasons, with the code of the first that can change.
+ * Selects the first candidate set whose addresses can all be allocated, in any of the subnets.
+ * Without candidates it selects any free address. A family that a set does not name gets a free
+ * address.
+ * @throws Refused with the only reason; or with several reasons, and the code of the first that can
+ * change
  */
 export function selectAddresses(
   state: State,
@@ -116,9 +118,9 @@ function selectSet(
 }
 
 /**
- * Checks that a requested address can be allocated, and returns its text. An address that is
- * excluded, cools down or is in a pool can be. The gateway, an address reserved for another owner,
- * and one on which a container may answer cannot.
+ * Checks that a requested address can be allocated, and returns its text. A request may name an
+ * address that is excluded, cooling down or in a pool. It may not name the gateway, an address
+ * reserved for another owner, or an address on which a container may answer.
  * @throws Refused
  */
 function checkRequested(
@@ -145,7 +147,7 @@ function checkRequested(
   return address;
 }
 
-/** The keys of an address in `taken`: one for its subnet, and one for each of the networks. */
+/** The keys of an address in `taken`: one for its subnet, and one for each of its networks. */
 export const takenKeys = (subnet: string, networks: readonly string[], address: string): readonly string[] => [
   claimKey({ subnet, address }),
   ...networks.map((network) => `on ${network}/${address}`),
@@ -165,7 +167,7 @@ export function refuseNonHost(configured: ConfiguredSubnet, { subnetFamily }: Ad
   refuseGateway(configured, { subnetFamily }, value);
 }
 
-/** The address of that family that the Pod gives up for this request, if the Pod may keep it. */
+/** The address of one family that the Pod gives up for this request, if the Pod may keep it. */
 function ownAddress(
   state: State,
   configured: ConfiguredSubnet,
@@ -181,11 +183,11 @@ function ownAddress(
   return mayKeepAddress(state, configured, address, keeper) ? address : undefined;
 }
 
-/** The free addresses of a subnet to compare with the NIC's network, if it is another network. */
+/** The most free addresses to compare with the NIC's network, if it is not the subnet's. */
 const maxCandidates = 1_024;
 
 /**
- * The next free address of a pool, or outside all pools.
+ * Finds the next free address of a pool, or outside all pools.
  * @throws Refused SUBNET_FULL if too many of the subnet's free addresses are in use on the network
  * of the NIC.
  */
@@ -213,7 +215,7 @@ export function nextFreeAddress(
   return undefined;
 }
 
-/** An address with the CIDR and gateway of its subnet. */
+/** Adds the CIDR and gateway of its subnet to an address. */
 export const toAssignedAddress = (space: AddressSpace, address: string): AssignedAddress => ({
   address,
   cidr: space.subnetFamily.cidrText,

@@ -1,4 +1,4 @@
-/** Limits of a namespace in a subnet: the number of addresses, and the pools. */
+/** Limits of a namespace in a subnet: its quota of addresses, and the pools that it may use. */
 import type { AddressSpace } from '../../state/address-pools/address-space.ts';
 import { formatAddress, parseAddress } from '../../addresses/address.ts';
 import { countHeldByNamespace } from '../../state/namespace-counts.ts';
@@ -8,7 +8,7 @@ import type { ConfiguredSubnet, State } from '../../state/state.ts';
 /** A namespace, with the addresses that the command allocates and releases for it. */
 export class Tenant {
   readonly namespace: string;
-  /** No limit applies to an import, which records addresses in use. */
+  /** An import has no limits, because it records addresses that are already in use. */
   readonly unlimited: boolean;
   readonly #changes = new Map<string, number>();
 
@@ -17,12 +17,12 @@ export class Tenant {
     this.unlimited = unlimited;
   }
 
-  /** Counts addresses of a subnet that the command allocates, or releases if negative. */
+  /** Counts addresses that the command allocates in a subnet, or releases if negative. */
   add(subnet: string, addresses: number): void {
     this.#changes.set(subnet, this.added(subnet) + addresses);
   }
 
-  /** The addresses of a subnet that the command allocated minus those that it released. */
+  /** The addresses of a subnet that the command has allocated minus those that it has released. */
   added(subnet: string): number {
     return this.#changes.get(subnet) ?? 0;
   }
@@ -41,7 +41,7 @@ export function refuseOverQuota(state: State, { subnet }: ConfiguredSubnet, tena
   );
 }
 
-/** @throws Refused NAMESPACE_NOT_ALLOWED if the pool lists namespaces without the tenant's. */
+/** @throws Refused NAMESPACE_NOT_ALLOWED if the pool lists namespaces, but not the tenant's */
 export function refuseForeignPool(state: State, pool: string, { namespace, unlimited }: Tenant, address = ''): void {
   if (unlimited || isPoolOpenTo(state, pool, namespace)) return;
   const namespaces = state.pools.get(pool)?.spec.namespaces ?? [];
@@ -52,27 +52,27 @@ export function refuseForeignPool(state: State, pool: string, { namespace, unlim
   );
 }
 
-/** Whether a pool is for a namespace: it lists that namespace, or none. Pool '' is for all. */
+/** Whether a namespace may use a pool: the pool lists it or no namespace, or is the pool ''. */
 export function isPoolOpenTo(state: State, pool: string, namespace: string): boolean {
   const namespaces = state.pools.get(pool)?.spec.namespaces ?? [];
   return namespaces.length === 0 || namespaces.includes(namespace);
 }
 
-/** The pool that an address belongs to, also if the subnet excludes it; '' for none. */
+/** Finds the pool of an address, even if the subnet excludes the address; '' for none. */
 export function poolOfAddress(spaces: readonly AddressSpace[], address: string): string {
   const parsed = parseAddress(address);
   const space = spaces.find(({ subnetFamily }) => subnetFamily.family === parsed?.family);
   return space && parsed ? space.poolNameAt(parsed.value) : '';
 }
 
-/** Refuses an address in a foreign pool, if it is requested without its pool. */
+/** Rejects an address in a pool of other namespaces, if the request does not name the pool. */
 export function refuseAddressOfForeignPool(state: State, space: AddressSpace, value: bigint, tenant: Tenant): void {
   const pool = space.poolNameAt(value);
   if (pool === '') return;
   refuseForeignPool(state, pool, tenant, formatAddress({ family: space.subnetFamily.family, value }));
 }
 
-/** The number of namespaces in a message. A refusal becomes an event, and events are small. */
+/** The most namespaces in a message. A refusal becomes an event, and events are small. */
 const maxListed = 5;
 
 const listed = (names: readonly string[]): string =>

@@ -36,7 +36,7 @@ describe('maxAddressesPerNamespace', () => {
       .thenRefused('NAMESPACE_QUOTA_EXCEEDED', 'the limit is 2');
   });
 
-  it('does not apply to other namespaces, nor to the same one after a release', () => {
+  it('does not apply to other namespaces, nor to the same namespace after a release', () => {
     expect(given([limited, one, two]).when(allocate('three', small, elsewhere)).events).to.have.length(1);
     expect(given([limited, one, two, released(two, 3)]).when(allocate('three', small)).events).to.have.length(1);
   });
@@ -110,7 +110,7 @@ describe('maxAddressesPerNamespace', () => {
         .thenRefused('SUBNET_INVALID', 'maxAddressesPerNamespace is a number of addresses from 1 up');
   });
 
-  it('counts the same in a restored state', () => {
+  it('maxAddressesPerNamespace counts the same addresses in a restored state', () => {
     for (const state of [foldEvents([limited, one, two]), restoreState(snapshotOf(foldEvents([limited, one, two])))]) {
       expect(countHeldByNamespace(state, 'small', 'default')).to.equal(2);
       expect(countHeldByNamespace(state, 'small', 'other')).to.equal(0);

@@ -3,8 +3,8 @@
  * they are allocated.
  *
  * Fresh addresses come first, the lowest first. Then come released ones in the order of their
- * release, and last released addresses that a container may still use. Each step takes constant
- * time at any fill.
+ * release. Last come released addresses that a container may still use. Each step takes constant
+ * time, however full the pool is.
  */
 import { type Family, formatAddress } from '../../addresses/address.ts';
 import { type Claim, compareReuse, type Placement, placementOf, type Standing, standingOf } from '../claim.ts';
@@ -14,23 +14,23 @@ import { AddressSet } from './address-set.ts';
 import { type Interval, countAddresses } from '../../addresses/interval.ts';
 import type { UndoLog, Undo } from '../undo-log.ts';
 
-/** Released addresses before they are reused before fresh ones: bounds the keys of a /64. */
+/** With this many released addresses, they are reused before fresh ones: limits keys of a /64. */
 const maxIdleBeforeFresh = 65_536;
 
-/** How long a released address is not allocated: without and with a binding. */
+/** How long a released address is not allocated: without and with a binding that has not ended. */
 export interface CooldownTimes {
   readonly cooldownMs: number;
   readonly bindingTimeoutMs: number;
 }
 
-/** The claim of an address that has one. */
+/** Looks up the claim of an address that has one. */
 export type ClaimLookup = (address: string) => Claim | undefined;
 
-/** A change of the claim that decides about an address. */
+/** A change of a claim that moves its address. */
 export interface ClaimChange {
   readonly from: Claim;
   readonly to: Claim;
-  /** The claims of the other addresses. */
+  /** Looks up the claims of other addresses, to compare their order. */
   readonly claimOf: ClaimLookup;
 }
 
@@ -91,17 +91,16 @@ export class AddressPool {
     return this.#quarantined.ranges();
   }
 
-  /** Released addresses that are not allocated. `held`: a container may still use them. */
+  /** Released addresses. A container may still answer on `held` ones, not on `idle` ones. */
   get released(): { readonly idle: Iterable<bigint>; readonly held: Iterable<bigint>; readonly count: number } {
     return { idle: this.#idle, held: this.#held, count: this.#idle.size + this.#held.size };
   }
 
-  /** The number of released addresses on which a container may still answer. */
   get held(): number {
     return this.#held.size;
   }
 
-  /** The next fresh addresses, in the order of allocation. */
+  /** The next fresh addresses in the order of allocation. */
   firstFresh(count: number): bigint[] {
     const found: bigint[] = [];
     for (let value = this.#fresh.lowest(); value !== undefined && found.length < count;) {
@@ -128,7 +127,7 @@ export class AddressPool {
     if (standing === 'taken') this.#excluded.add(value);
   }
 
-  /** Moves an address to the place of its last event, which may be older than others. */
+  /** Moves an address to the place of its last event. The events of others may be newer. */
   moveInOrder(value: bigint, { from, to, claimOf }: ClaimChange, undoLog: UndoLog): void {
     const placement = placementOf(to);
     const { standing, lastAt } = placement;
@@ -148,13 +147,13 @@ export class AddressPool {
     undoLog.record(this.#fresh.give(value));
   }
 
-  /** Moves an address that the subnet excludes: it is counted while a Pod holds it. */
+  /** Moves an address that the subnet excludes. It counts only while a Pod holds it. */
   moveExcluded(value: bigint, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
     if (from && standingOf(from) === 'taken') undoLog.record(this.#excluded.remove(value));
     if (standingOf(to) === 'taken') undoLog.record(this.#excluded.add(value));
   }
 
-  /** The free addresses at `now`, in order. Lazy: the first is almost always accepted. */
+  /** Yields the free addresses at `now`, in order. Lazy: the first is almost always accepted. */
   *candidates(now: number, { cooldownMs, bindingTimeoutMs }: CooldownTimes): Generator<string> {
     if (this.#idle.size >= maxIdleBeforeFresh)
       for (const value of this.#idle.until(now - cooldownMs)) yield this.#text(value);

@@ -3,8 +3,9 @@
  * the ranges, which the status of a Subnet needs after each change, takes time with the number of
  * ranges, not of addresses.
  *
- * A page covers 32,768 addresses (value >> 15) and exists while it has a member. It is a sorted
- * array for a few members, and a bitmap for more. So scattered addresses cost little memory each.
+ * A page covers 32,768 addresses (value >> 15) and exists while it has a member. A page is a sorted
+ * array while it has few members, and a bitmap when it has more. So scattered addresses take little
+ * memory.
  */
 import type { Interval } from '../../addresses/interval.ts';
 import type { Undo } from '../undo-log.ts';
@@ -28,12 +29,12 @@ export class AddressSet {
     return this.#size;
   }
 
-  /** Adds an address; undefined if it is a member already. */
+  /** Adds an address. Returns undefined if it is already a member. */
   add(value: bigint): Undo | undefined {
     return this.#flip(value, true) ? () => void this.#flip(value, false) : undefined;
   }
 
-  /** Removes an address; undefined if it is no member. */
+  /** Removes an address. Returns undefined if it is no member. */
   remove(value: bigint): Undo | undefined {
     return this.#flip(value, false) ? () => void this.#flip(value, true) : undefined;
   }
@@ -47,7 +48,7 @@ export class AddressSet {
       for (const [from, end] of bitmap ? runsOfBits(bitmap.words) : runsOfSlots(this.#few.get(number) ?? [])) {
         const [first, last] = [base + BigInt(from), base + BigInt(end - 1)];
         const previous = ranges.at(-1);
-        // A run that continues across the boundary of two pages.
+        // Joins a run that continues across the boundary of two pages.
         if (previous?.last === first - 1n) ranges[ranges.length - 1] = { first: previous.first, last };
         else ranges.push({ first, last });
       }
@@ -81,8 +82,8 @@ export class AddressSet {
     if (((word >>> (slot & 31)) & 1) === Number(to)) return false;
     page.words[slot >> 5] = word ^ (1 << (slot & 31));
     page.count += to ? 1 : -1;
-    // The page stays a bitmap until it is empty: an address that is added and removed repeatedly
-    // does not convert it each time.
+    // The page stays a bitmap until it is empty, so that an address that is added and removed
+    // repeatedly does not convert the page each time.
     if (page.count === 0) this.#bitmaps.delete(number);
     return true;
   }

@@ -1,19 +1,19 @@
 /**
- * A slot (a whole number) for each of a set of addresses of one family. An IPv4 address takes 20
- * bytes, and an entry of a Map with its bigint takes 90.
+ * Gives a slot (a whole number) to each address of a set of one family. An IPv4 address takes 20
+ * bytes; in a Map of bigints it would take 90.
  */
 import { NumberIndex } from '../../compact/slot-index.ts';
 import { enlarged, grownCapacity, Slots } from '../../compact/slots.ts';
 import type { Family } from '../../addresses/address.ts';
 
 export interface AddressSlots {
-  /** The slot of an address; -1 for none. */
+  /** Returns the slot of an address, or -1. */
   slotOf(value: bigint): number;
-  /** The address in a slot that is in use. */
+  /** Returns the address in a slot that is in use. */
   value(slot: number): bigint;
   /** Gives a slot to an address that has none. */
   add(value: bigint): number;
-  /** Takes the slot of an address that has one. Returns it. */
+  /** Removes an address, and returns its slot. */
   remove(value: bigint): number;
 }
 

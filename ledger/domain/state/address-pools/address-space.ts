@@ -1,6 +1,6 @@
 /**
- * The addresses of one family of a subnet, divided into pools: the named ones, and one without a
- * name for the rest. A named pool's addresses are allocated only to requests that name the pool.
+ * The addresses of one family of a subnet, divided into pools: the named pools, and a pool without
+ * a name for the rest. Addresses of a named pool are allocated only to requests that name the pool.
  * The configuration alone decides which pool an address is in.
  */
 import { parseAddress } from '../../addresses/address.ts';
@@ -31,7 +31,7 @@ export class AddressSpace {
   /** The rest of the subnet first, then the named pools. */
   readonly pools: readonly AddressPool[];
   readonly #rest: AddressPool;
-  /** The ranges of the pools, in the order of the addresses, also excluded ones. */
+  /** The ranges of the named pools in address order. They include excluded addresses. */
   readonly #pooled: readonly (Interval & { readonly addresses: AddressPool })[];
 
   constructor(subnetFamily: SubnetFamily, pools: readonly PoolRanges[] = []) {
@@ -53,17 +53,17 @@ export class AddressSpace {
     return BigInt(this.pools.reduce((sum, pool) => sum + pool.inUse, 0));
   }
 
-  /** The pool of a name ('' for the rest); undefined for a pool of another subnet. */
+  /** The pool with a name ('' for the rest); undefined for a pool of another subnet. */
   pool(name: string): AddressPool | undefined {
     return this.pools.find(({ pool }) => pool === name);
   }
 
-  /** The pool that an address is allocated from; undefined if it is excluded or no host address. */
+  /** The pool that an address is allocated from; undefined if it is excluded or not a host. */
   poolAt(value: bigint): AddressPool | undefined {
     return contains(this.subnetFamily.usable, value) ? (this.#namedPoolAt(value) ?? this.#rest) : undefined;
   }
 
-  /** The name of the pool of an address, also of an excluded one; '' for none. */
+  /** The name of the pool of an address, even of an excluded address; '' for none. */
   poolNameAt(value: bigint): string {
     return this.#namedPoolAt(value)?.pool ?? '';
   }
@@ -84,13 +84,13 @@ export class AddressSpace {
     else this.#namedPoolAt(value)?.placeExcluded(value, placement);
   }
 
-  /** The named pool that has an address, excluded or not. */
+  /** The named pool that contains an address, excluded or not. */
   #namedPoolAt(value: bigint): AddressPool | undefined {
     const pooled = this.#pooled[indexAtOrAfter(this.#pooled, value)];
     return pooled && pooled.first <= value ? pooled.addresses : undefined;
   }
 
-  /** Moves an address as `move`, to the place of its last event. */
+  /** Moves an address like `move`, but to the place of its last event. */
   moveInOrder(address: string, change: ClaimChange, undoLog: UndoLog): void {
     const { value } = parseAddress(address) as { value: bigint };
     const pool = this.poolAt(value);

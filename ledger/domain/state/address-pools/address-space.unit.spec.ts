@@ -35,7 +35,7 @@ describe('AddressSpace', () => {
     ]);
   });
 
-  it('returns the pool that gives an address, and none for an excluded address', () => {
+  it('returns the pool that an address is allocated from, and none for an excluded address', () => {
     const texts = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45'];
     expect(texts.map((text) => space.poolAt(valueOf(text))?.pool)).to.deep.equal([
       '',

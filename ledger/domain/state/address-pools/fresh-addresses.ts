@@ -1,6 +1,6 @@
 /**
  * The addresses of one family without a claim: never used, or dropped. Finds the lowest in constant
- * time at any fill.
+ * time, however many are taken.
  *
  *   page 0               page 1          page 2           A page covers 32,768 addresses (value >> 15). It is a
  *   ┌──────────────────┐ ┌─────────────┐                  sorted array for a few taken addresses, a bitmap for
@@ -20,7 +20,7 @@ const pageSize = 1 << 15;
 const pageMask = BigInt(pageSize - 1);
 
 interface Bitmap {
-  /** The number of usable addresses of the page that are not free. */
+  /** The number of usable addresses of the page that are not fresh. */
   taken: number;
   top: number;
   readonly middle: Uint32Array;
@@ -35,13 +35,13 @@ export class FreshAddresses {
   /** Pages below this one have no free address. */
   #lowestPage: bigint;
 
-  /** Begins with all addresses of `usable` (sorted, disjoint). */
+  /** Starts with all addresses of `usable` (sorted, disjoint) as fresh. */
   constructor(usable: readonly Interval[]) {
     this.#usable = usable;
     this.#lowestPage = (usable[0]?.first ?? 0n) >> pageBits;
   }
 
-  /** The lowest fresh address that is at least `from`, or undefined. */
+  /** The lowest fresh address that is at least `from`; undefined if there is none. */
   lowest(from = 0n): bigint | undefined {
     let page = this.#lowestPage;
     let slot = 0;
@@ -57,7 +57,6 @@ export class FreshAddresses {
     return undefined;
   }
 
-  /** Whether the address is fresh. */
   has(value: bigint): boolean {
     const slot = Number(value & pageMask);
     const bitmap = this.#bitmaps.get(value >> pageBits);
@@ -65,14 +64,14 @@ export class FreshAddresses {
     return contains(this.#usable, value) && !hasSlot(this.#few.get(value >> pageBits) ?? [], slot);
   }
 
-  /** Removes an address; undefined if it is not fresh. */
+  /** Removes an address. Returns undefined if it is not fresh. */
   take(value: bigint): Undo | undefined {
     if (!this.has(value)) return undefined;
     this.#take(value);
     return () => this.#give(value);
   }
 
-  /** Adds a usable address again; undefined if it is fresh already. */
+  /** Adds a usable address again. Returns undefined if it is already fresh. */
   give(value: bigint): Undo | undefined {
     if (this.has(value)) return undefined;
     this.#give(value);
@@ -98,8 +97,8 @@ export class FreshAddresses {
     const bitmap = this.#bitmaps.get(number);
     if (bitmap) {
       setBit(bitmap, slot);
-      // The page stays a bitmap until nothing is taken: an address that is taken and returned
-      // repeatedly does not convert it.
+      // The page stays a bitmap until no address is taken, so that an address that is taken and
+      // returned repeatedly does not convert the page.
       if (--bitmap.taken === 0) this.#bitmaps.delete(number);
     } else {
       const slots = this.#few.get(number) ?? [];
@@ -117,7 +116,7 @@ export class FreshAddresses {
     return slot === undefined ? undefined : base + BigInt(slot);
   }
 
-  /** The lowest fresh address of a page without bitmap: skips at most its few taken addresses. */
+  /** The lowest fresh address of a page without a bitmap. Skips at most its few taken addresses. */
   #lowestAmongFew(from: bigint, last: bigint): bigint | undefined {
     const taken = this.#few.get(from >> pageBits) ?? [];
     let next = slotIndex(taken, Number(from & pageMask));
@@ -176,7 +175,7 @@ function setBit(page: Bitmap, slot: number): void {
   page.top = (page.top | (1 << middle)) >>> 0;
 }
 
-/** The lowest set slot that is at least `from`: reads at most two words of each level. */
+/** The lowest set slot that is at least `from`. Reads at most two words of each level. */
 function lowestSlot(page: Bitmap, from: number): number | undefined {
   const leaf = from >> 5;
   const here = (page.leaves[leaf] as number) & bitsFrom(from & 31);

@@ -1,11 +1,11 @@
 /**
- * Released addresses in the order of their release, as a doubly linked list. Append, remove and
- * read of the first take constant time, and each undo restores the exact order. A Map keeps the
- * order too, but skips every deleted entry to find its first one.
+ * Released addresses in the order of their release, as a doubly linked list. Appending, removing
+ * and reading the first take constant time, and each undo restores the exact order. A Map also
+ * keeps the order, but has to skip all deleted entries to find its first.
  *
- * Each address has a slot. The list is arrays by slot, 16 bytes for an address with its time,
+ * Each address has a slot. The list is arrays by slot, with 16 bytes for an address and its time,
  * because a Subnet can have 65,536 released addresses. The times never decrease along the list, so
- * a count up to a time reads no claim.
+ * counting up to a time reads no claim.
  */
 import { emptyList, SlotOrder } from '../../compact/slot-order.ts';
 import { enlarged, grownCapacity } from '../../compact/slots.ts';
@@ -34,7 +34,7 @@ export class IdleList implements Iterable<bigint> {
     return () => this.#unlink(value);
   }
 
-  /** Adds an address before the later ones at the end. Takes time with their number. */
+  /** Inserts an address before the later addresses at the end. Takes time with their number. */
   insert(value: bigint, at: number, isLater: (other: bigint) => boolean): Undo {
     let next = -1;
     for (let slot = this.#list.last; slot >= 0 && isLater(this.#slots.value(slot)); slot = this.#order.before(slot))
@@ -43,14 +43,14 @@ export class IdleList implements Iterable<bigint> {
     return () => this.#unlink(value);
   }
 
-  /** Removes an address; undefined if it is not in the list. */
+  /** Removes an address. Returns undefined if it is not in the list. */
   remove(value: bigint): Undo | undefined {
     const slot = this.#slots.slotOf(value);
     if (slot < 0) return undefined;
     const [at, next] = [this.#times[slot] as number, this.#order.after(slot)];
     const following = next < 0 ? undefined : this.#slots.value(next);
     this.#unlink(value);
-    // Later changes are undone first, so the following address is the same as now.
+    // Later changes are undone first, so the address that followed is in its place again.
     return () => this.#link(value, at, following === undefined ? -1 : this.#slots.slotOf(following));
   }
 
@@ -59,13 +59,13 @@ export class IdleList implements Iterable<bigint> {
     for (let slot = this.#list.first; slot >= 0; slot = this.#order.after(slot)) yield this.#slots.value(slot);
   }
 
-  /** The addresses whose claim was last changed at `limit` or earlier, in the same order. */
+  /** Yields the addresses whose claim was last changed at `limit` or earlier, in the same order. */
   *until(limit: number): IterableIterator<bigint> {
     for (let slot = this.#list.first; slot >= 0 && this.#isPast(slot, limit); slot = this.#order.after(slot))
       yield this.#slots.value(slot);
   }
 
-  /** The number of these addresses. Walks the list from both ends. */
+  /** Counts the addresses that `until` yields. Walks the list from both ends. */
   countUntil(limit: number): number {
     let [oldest, newest] = [this.#list.first, this.#list.last];
     for (let steps = 0; steps < this.size; steps++) {

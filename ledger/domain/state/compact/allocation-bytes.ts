@@ -1,13 +1,13 @@
 /**
- * An allocation as bytes. What is decoded has the same JSON text as what was encoded, also for a
- * value that another version or program wrote: a value of unusual shape is stored as JSON.
+ * Encodes an allocation as bytes. Decoding returns a value with the same JSON text, also for values
+ * that another version or program wrote: a value of unusual shape is stored as JSON.
  */
 import type { AssignedAddress, Owner, Route } from '../../values/allocation.ts';
 import type { Allocation } from '../claim.ts';
 import { type Fields, formats, requireShape } from './fields.ts';
 
 const separateKeys: readonly (keyof Allocation)[] = ['seq', 'at', 'subnet'];
-/** The other keys, in their order in JSON. */
+/** The keys of an allocation in their order in JSON. */
 const keys: readonly (keyof Allocation)[] = [
   'attachment',
   'uid',
@@ -27,14 +27,14 @@ const noRoutes: Allocation['routes'] = [];
 
 export class AllocationBytes {
   readonly #fields: Fields;
-  /** The last one that was encoded: a claim and its Pod have the same one, and the same bytes. */
+  /** The last encoded allocation. Its claim and its Pod are encoded one after the other. */
   #last: { readonly allocation: Allocation; readonly bytes: string } | undefined;
-  /** The latest that were decoded, with their bytes. */
+  /** The last decoded allocations and their bytes. */
   readonly #encoded = new Map<Allocation, string>();
   readonly #decoded = new Map<string, Allocation>();
   readonly #maxKept: number;
 
-  /** @param maxKept allocations that stay decoded. */
+  /** @param maxKept the number of allocations that stay decoded */
   constructor(fields: Fields, maxKept: number) {
     this.#fields = fields;
     this.#maxKept = maxKept;
@@ -64,12 +64,12 @@ export class AllocationBytes {
     return allocation;
   }
 
-  /** Decodes an allocation without keeping it, for a pass over many. */
+  /** Decodes an allocation without caching it, for a pass over many. */
   decodeOnce(bytes: string): Allocation {
     return this.#read(bytes);
   }
 
-  /** The event of an allocation, without decoding the rest. */
+  /** Reads the event of an allocation without decoding the rest. */
   seqOf(bytes: string): number {
     const { reader } = this.#fields;
     reader.openFirst(bytes);
@@ -126,7 +126,7 @@ export class AllocationBytes {
     return { seq, at, subnet, ...grant, ...rest };
   }
 
-  /** The name of a Pod usually begins with that of its owner: then it is a length. */
+  /** A Pod's name usually begins with its owner's name. Then only a length is stored. */
   #writeOwner(owner: Owner | undefined, pod: string): void {
     const { writer } = this.#fields;
     const isPrefix = owner !== undefined && pod.startsWith(owner.name);
@@ -163,7 +163,7 @@ export class AllocationBytes {
     });
   }
 
-  /** Writes the fields that most allocations do not have. */
+  /** Writes the fields that few allocations have. */
   #writeRest({ routes, defaultRoute }: Allocation): void {
     const { writer } = this.#fields;
     if (defaultRoute !== undefined && typeof defaultRoute !== 'boolean') throw new TypeError('it is not a boolean');

@@ -1,4 +1,4 @@
-/** Allocations as bytes, by a key that follows from each of them: the Pod, or the MAC. */
+/** Allocations as bytes, found by a key that is computed from each: the Pod, or the MAC. */
 import type { Seq } from '../../values/ledger.ts';
 import type { Allocation } from '../claim.ts';
 import { type AllocationMap, type AllocationPages, groupOf, groupsOf } from '../claims.ts';
@@ -11,7 +11,7 @@ export class AllocationIndex implements AllocationMap {
   protected readonly codec: AllocationBytes;
   readonly #keyOf: (allocation: Allocation) => string;
   readonly #slots = new Slots();
-  /** '' for a free slot. */
+  /** The bytes of each slot; '' for a free slot. */
   readonly #allocations: string[] = [];
   readonly #byKey = new SlotIndex();
 
@@ -20,7 +20,6 @@ export class AllocationIndex implements AllocationMap {
     this.#keyOf = keyOf;
   }
 
-  /** The number of allocations. */
   get size(): number {
     return this.#byKey.size;
   }
@@ -41,7 +40,7 @@ export class AllocationIndex implements AllocationMap {
     return this.get(key) !== undefined;
   }
 
-  /** Replaces the allocations with a key. Each has this key. */
+  /** Replaces the allocations of a key. */
   set(key: string, allocations: readonly Allocation[]): this {
     const missing = new Map(allocations.map((allocation) => [this.codec.encode(allocation), allocation]));
     for (const slot of this.#slotsOf(key)) if (!missing.delete(this.bytes(slot))) this.remove(key, slot);
@@ -81,7 +80,7 @@ export class AllocationIndex implements AllocationMap {
   }
 }
 
-/** An index that can also be read page by page. */
+/** An allocation index that can also be read page by page. */
 export class AllocationPageIndex extends AllocationIndex implements AllocationPages {
   readonly #inOrder = new OrderedSlots((slot) => [this.codec.seqOf(this.bytes(slot))]);
 

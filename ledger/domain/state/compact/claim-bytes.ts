@@ -1,9 +1,9 @@
 /**
- * A claim as bytes. What is decoded has the same JSON text as what was encoded, also for a value
- * that another version or program wrote: a value of unusual shape is stored as JSON.
+ * Encodes a claim as bytes. Decoding returns a value with the same JSON text, also for values that
+ * another version or program wrote: a value of unusual shape is stored as JSON.
  *
- * The allocation is apart from the claim, because both claims of a dual-stack allocation, its Pod
- * and its MAC have the same one.
+ * The allocation is stored apart from the claim, because both claims of a dual-stack allocation,
+ * its Pod and its MAC share one allocation.
  */
 import type { Attachment } from '../../values/allocation.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName, type LastRelease, standingOf } from '../claim.ts';
@@ -11,9 +11,9 @@ import { boundAllocations, type ClaimOutline } from '../claims.ts';
 import { AllocationBytes } from './allocation-bytes.ts';
 import { Fields, formats, requireShape } from './fields.ts';
 
-/** The parts of a claim that are optional: one bit each. */
+/** One bit for each optional part of a claim. */
 const parts = { released: 1, releasedPod: 2, reservation: 4, quarantine: 8, releasedMac: 16 } as const;
-/** The MAC of a binding: none, that of the allocation, or another one. */
+/** The MAC of a binding: none, the MAC of the allocation, or another MAC. */
 const macs = { none: 0, holders: 2, other: 4 } as const;
 const claimKeys = new Set<string>([
   'last',
@@ -38,7 +38,7 @@ const bindingKeys: readonly (keyof Binding)[] = [
 const releaseKeys: readonly (keyof LastRelease)[] = ['seq', 'at', 'uid', 'pod', 'mac'];
 const noBindings: Claim['bindings'] = [];
 
-/** What the bindings and the release are stored relative to. */
+/** The values from which bindings and the release are stored as differences. */
 interface Base {
   readonly last: number;
   readonly lastAt: number;
@@ -49,20 +49,20 @@ export class ClaimBytes {
   readonly allocations: AllocationBytes;
   readonly #fields: Fields;
 
-  /** @param maxShared values that claims share, per kind. @param maxKept decoded allocations */
+  /** @param maxShared shared values of each kind. @param maxKept allocations that stay decoded */
   constructor(maxShared = 32_768, maxKept = 1_024) {
     this.#fields = new Fields(maxShared);
     this.allocations = new AllocationBytes(this.#fields, maxKept);
   }
 
-  /** The bytes of a claim's name, with which only the bytes of that claim begin. */
+  /** Encodes a claim's name. Only the bytes of that claim begin with these bytes. */
   encodeName({ subnet, address }: ClaimName): string {
     this.#fields.writeShared(subnet);
     this.#fields.writer.address(address);
     return this.#fields.writer.take();
   }
 
-  /** The bytes of a claim without its allocation. @param name the bytes of its name. */
+  /** Encodes a claim without its allocation. @param name the bytes of its name */
   encode(name: string, claim: Claim): string {
     const { writer } = this.#fields;
     writer.append(name);
@@ -78,13 +78,13 @@ export class ClaimBytes {
     return writer.take();
   }
 
-  /** The name of the claim with these bytes. */
+  /** Reads the name of the claim. */
   decodeName(bytes: string): ClaimName {
     this.#fields.reader.open(bytes);
     return { subnet: this.#fields.readShared(), address: this.#fields.reader.address() };
   }
 
-  /** The claim. @param allocation its allocation. */
+  /** Decodes a claim. @param allocation the allocation of the claim */
   decode(bytes: string, allocation: Allocation | undefined): Claim {
     const { reader } = this.#fields;
     this.decodeName(bytes);
@@ -108,7 +108,7 @@ export class ClaimBytes {
     };
   }
 
-  /** The last event of a claim, its time and its standing, without decoding the rest. */
+  /** Reads the last event of a claim, its time and its standing, without decoding the rest. */
   outline(bytes: string, isTaken: boolean): Omit<ClaimOutline, 'address'> {
     const { reader } = this.#fields;
     this.decodeName(bytes);
@@ -125,7 +125,7 @@ export class ClaimBytes {
     return { last, lastAt, standing: present & parts.reservation ? 'reserved' : isHeld ? 'held' : 'idle' };
   }
 
-  /** The allocations of the bindings on a node, each once, without decoding the rest. */
+  /** Reads the allocations bound on a node, each once, without decoding the rest. */
   allocationsBoundOn(bytes: string, node: string): readonly number[] {
     const fields = this.#fields;
     const { reader } = fields;
@@ -196,7 +196,7 @@ export class ClaimBytes {
     };
   }
 
-  /** A binding usually has the attachment of the holder. */
+  /** Stores no attachment if the binding has that of the holder, which is usual. */
   #writeBinding(binding: Binding, { last, lastAt, allocation }: Base): void {
     const fields = this.#fields;
     const { writer } = fields;

@@ -45,9 +45,7 @@ function roundTrip(codec: ClaimBytes, before: Claim): Claim {
   return codec.decode(bytes, held);
 }
 
-/**
- * The parts of a claim in one order. The order within each part, and of what is not known, stays.
- */
+/** Sorts the known parts of a claim. The order inside each part, and of unknown keys, stays. */
 const inOrder = ({ last, lastAt, networks, allocation, bindings, released, ...rest }: Claim): object => ({
   last,
   lastAt,

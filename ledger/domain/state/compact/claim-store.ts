@@ -1,7 +1,7 @@
 /**
- * The claims of all Subnets as bytes, with an index by address, by container interface, by node,
- * and by former MAC. Each claim has a slot. A claim that is read is decoded; the latest ones stay
- * decoded, so that a claim is the same object during a command.
+ * The claims of all Subnets as bytes, indexed by address, container interface, node and former MAC.
+ * Each claim has a slot. The claims that were read last stay decoded, so that a claim is the same
+ * object during a command.
  */
 import { type Claim, type ClaimName, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../claim.ts';
 import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline } from '../claims.ts';
@@ -17,7 +17,7 @@ export class ClaimStore implements BindingPages {
   readonly #codec: ClaimBytes;
   readonly #slots = new Slots();
   readonly #claims: string[] = [];
-  /** '' for a claim without an allocation. */
+  /** The bytes of each claim's allocation; '' for a claim without allocation. */
   readonly #allocations: string[] = [];
   readonly #byName = new SlotIndex();
   readonly #bySandbox = new SlotIndex();
@@ -30,23 +30,22 @@ export class ClaimStore implements BindingPages {
   readonly #decoded = new Map<number, Claim>();
   readonly #maxDecoded: number;
 
-  /** @param maxDecoded claims that stay decoded: more than a batch changes. */
+  /** @param maxDecoded the number of claims that stay decoded: more than a batch changes */
   constructor(codec: ClaimBytes, maxDecoded = 512) {
     this.#codec = codec;
     this.#maxDecoded = maxDecoded;
   }
 
-  /** The bytes of a name, which the other functions need. */
+  /** Encodes a name for the other methods. */
   nameBytes(name: ClaimName): string {
     return this.#codec.encodeName(name);
   }
 
-  /** The slot of a claim; -1 for none. */
+  /** Returns the slot of a claim, or -1. */
   slotOf(name: string): number {
     return this.#byName.find(hashText(name), (slot) => (this.#claims[slot] as string).startsWith(name));
   }
 
-  /** The claim in a slot. */
   claim(slot: number): Claim {
     const known = this.#decoded.get(slot);
     if (known) return known;
@@ -57,7 +56,7 @@ export class ClaimStore implements BindingPages {
     return claim;
   }
 
-  /** The claim in a slot, for a pass over many: does not keep it decoded. */
+  /** Decodes the claim in a slot without caching it, for a pass over many. */
   claimOnce(slot: number): Claim {
     const known = this.#decoded.get(slot);
     if (known) return known;
@@ -66,7 +65,6 @@ export class ClaimStore implements BindingPages {
     return this.#codec.decode(this.#claims[slot] as string, held);
   }
 
-  /** What decides about the address of a slot. */
   outline(slot: number): ClaimOutline {
     const bytes = this.#claims[slot] as string;
     const { address } = this.#codec.decodeName(bytes);
@@ -77,20 +75,19 @@ export class ClaimStore implements BindingPages {
     return this.#codec.decodeName(this.#claims[slot] as string);
   }
 
-  /** Whether a slot has a claim of a Subnet. */
+  /** Whether the claim in a slot belongs to a Subnet. */
   isOf(slot: number, subnet: string): boolean {
     const bytes = this.#claims[slot] as string;
     return bytes !== '' && this.#codec.decodeName(bytes).subnet === subnet;
   }
 
-  /** Puts a claim into a new slot. */
   add(name: string, claim: Claim): number {
     const slot = this.restore(name, claim);
     this.#keepDecoded(slot, claim);
     return slot;
   }
 
-  /** Adds one of many claims, without keeping it decoded. */
+  /** Adds one of many claims without caching it. */
   restore(name: string, claim: Claim): number {
     const slot = this.#slots.take();
     this.#byName.add(hashText(name), slot);
@@ -99,7 +96,6 @@ export class ClaimStore implements BindingPages {
     return slot;
   }
 
-  /** Replaces the claim in a slot. */
   replace(slot: number, name: string, claim: Claim): void {
     const before = this.claim(slot);
     const isIndexed =
@@ -123,7 +119,7 @@ export class ClaimStore implements BindingPages {
     this.#slots.give(slot);
   }
 
-  /** The claims with a binding of a container interface; undefined for none. */
+  /** The claims that a container interface is bound to; undefined for none. */
   withSandbox(key: string): readonly ClaimName[] | undefined {
     const slots = this.#bySandbox
       .findAll(hashText(key))
@@ -131,7 +127,7 @@ export class ClaimStore implements BindingPages {
     return slots.length === 0 ? undefined : slots.map((slot) => this.name(slot));
   }
 
-  /** The claims with a MAC beside that of their holder (`formerMacKeysOf`); undefined for none. */
+  /** The claims with a MAC besides that of their holder (`formerMacKeysOf`); undefined for none. */
   withFormerMac(key: string): readonly ClaimName[] | undefined {
     const slots = this.#byFormerMac
       .findAll(hashText(key))

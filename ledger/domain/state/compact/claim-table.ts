@@ -1,4 +1,4 @@
-/** The claims of one Subnet, by address: a map whose values are bytes in a store of all claims. */
+/** The claims of one Subnet by address: a map whose values are bytes in the store of all claims. */
 import type { Claim } from '../claim.ts';
 import type { ClaimMap, ClaimOutline } from '../claims.ts';
 import type { ClaimStore } from './claim-store.ts';
@@ -8,7 +8,7 @@ export class ClaimTable implements ClaimMap {
   readonly #store: ClaimStore;
   readonly #subnet: string;
   readonly #list = emptyList();
-  /** The bytes of the last name: a command reads one claim several times. */
+  /** The last encoded name, because a command reads one claim several times. */
   #last = { address: '', name: '' };
 
   constructor(store: ClaimStore, subnet: string) {
@@ -66,7 +66,7 @@ export class ClaimTable implements ClaimMap {
     for (const slot of this.#slots()) yield this.#store.outline(slot);
   }
 
-  /** The slots at the beginning of a pass. Claims that are deleted during the pass are skipped. */
+  /** The slots at the start of a pass. Skips claims that are deleted during the pass. */
   *#slots(): Generator<number> {
     for (const slot of this.#store.order.slotsOf(this.#list)) if (this.#store.isOf(slot, this.#subnet)) yield slot;
   }

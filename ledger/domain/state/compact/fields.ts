@@ -1,13 +1,13 @@
-/** The common fields of claims and allocations, as bytes. Shared values are numbers of a pool. */
+/** The common fields of claims and allocations as bytes. Repeated values are stored as numbers. */
 import type { Attachment } from '../../values/allocation.ts';
 import { ByteReader, ByteWriter } from '../../compact/bytes.ts';
 
 const attachmentKeys: readonly (keyof Attachment)[] = ['namespace', 'pod', 'provider', 'ordinal'];
 
-/** How a value is stored: as JSON if it has an unusual shape. */
+/** How a record is stored: compact, or as JSON if it has an unusual shape. */
 export const formats = { json: 0, compact: 1 } as const;
 
-/** Longer texts are not of the kind that repeats. */
+/** Longer texts rarely repeat, so they are not shared. */
 const maxSharedLength = 256;
 
 export class Fields {
@@ -15,17 +15,17 @@ export class Fields {
   readonly reader = new ByteReader();
   readonly #texts: ValuePool<string>;
   readonly #lists: ValuePool<readonly string[]>;
-  /** The text and the number of the last list of one text: successive records often share it. */
+  /** The last list with a single text, and its number. Successive records often share it. */
   #lastSingleText: string | undefined;
   #lastNumber: number | undefined;
 
-  /** @param maxShared the number of shared texts, and of shared lists. */
+  /** @param maxShared the number of shared texts, and of shared lists */
   constructor(maxShared: number) {
     this.#texts = new ValuePool(maxShared);
     this.#lists = new ValuePool(maxShared);
   }
 
-  /** A shared text: its number + 1, or 0 and the text. @throws TypeError for another value */
+  /** A shared text is its number + 1, another text 0 and the text. @throws TypeError for no text */
   writeShared(text: string): void {
     const isShared = typeof text === 'string' && text.length <= maxSharedLength;
     const number = isShared ? this.#texts.numberOf(text, text) : undefined;
@@ -38,7 +38,7 @@ export class Fields {
     return number === 0 ? this.reader.text() : this.#texts.value(number - 1);
   }
 
-  /** A list that many records have, as `writeShared`. */
+  /** Writes a list like `writeShared`. */
   writeList(texts: readonly string[]): void {
     const [only = ''] = texts;
     const isSingle = texts.length === 1;
@@ -51,13 +51,13 @@ export class Fields {
     if (number === undefined) this.writeJson(texts);
   }
 
-  /** A list that was written: the same object each time, if it is shared. */
+  /** Reads a list. A shared list is the same object each time. */
   readList(): readonly string[] {
     const number = this.reader.number();
     return number === 0 ? (this.readJson() as readonly string[]) : this.#lists.value(number - 1);
   }
 
-  /** A value that is rare, or of any shape. */
+  /** Writes a value that is rare or can have any shape. */
   writeJson(value: object): void {
     this.writer.text(JSON.stringify(value));
   }
@@ -88,7 +88,7 @@ export class Fields {
   }
 }
 
-/** @throws TypeError for an object with other keys, or another order of the keys */
+/** @throws TypeError if the keys of the object differ from `keys`, also in their order */
 export function requireShape(value: object, keys: readonly string[], apart: readonly string[] = []): void {
   let next = 0;
   for (const key in value) {
@@ -99,8 +99,9 @@ export function requireShape(value: object, keys: readonly string[], apart: read
 }
 
 /**
- * A number for each of the values that many records have: a namespace, a node, a network. A value
- * keeps its number forever, so the pool is bounded. Values beyond are stored in each record.
+ * Numbers the values that many records share: namespaces, nodes, networks. A value keeps its number
+ * forever, so the size of the pool is limited. When the pool is full, further values are stored in
+ * each record.
  */
 export class ValuePool<Value> {
   readonly #numbers = new Map<string, number>();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ValuePool } from './fields.ts';
 
 describe('ValuePool', () => {
-  it('has a number for each value, until it has no room', () => {
+  it('ValuePool numbers each value until the pool is full', () => {
     const pool = new ValuePool<string>(2);
     const numbers = ['four', 'five', 'four', 'six'].map((text) => pool.numberOf(text, text));
     expect(numbers).to.deep.equal([0, 1, 0, undefined]);
