@@ -10,7 +10,8 @@ import {
   providerOf,
 } from '../cluster/cluster-snapshot.ts';
 import { hasEnded } from '../cluster/needed-addresses.ts';
-import { formatAddresses, formatPodName, podKey } from '../output/format.ts';
+import { formatAddresses, podKey } from '../output/format.ts';
+import { formatPodName } from '../../lib/ledger-text/texts.ts';
 import { checkAttachments, findContests } from './check-attachments.ts';
 import { type Conflict, type PlannedQuarantine, subnetAddressKey } from './conflict.ts';
 import { findObservedAttachments } from './find-attachments.ts';

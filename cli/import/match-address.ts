@@ -4,7 +4,8 @@ import { type KubeOvnSubnet, providerOf, subnetContains } from '../cluster/clust
 import type { Pod } from '../cluster/cluster-state.ts';
 import { type NicStatus, parseNetworkStatus } from '../cluster/network-status.ts';
 import { findSelections, parsePlugins } from '../cluster/requested-attachments.ts';
-import { podKey, shortContainerId } from '../output/format.ts';
+import { podKey } from '../output/format.ts';
+import { shortContainerId } from '../../lib/ledger-text/texts.ts';
 import type { Conflict } from './conflict.ts';
 import type { SourceAddress } from './source-address.ts';
 

@@ -1,7 +1,7 @@
 /** Formats events as rows: subject and detail of each. */
-import { applyEventTable, type EventTable } from '../../proto/event-table.ts';
-import type { Attachment, Event } from '../../proto/generated/ipledger.ts';
-import { formatPodName, formatSubnet, joinNonEmpty, shortContainerId, formatCause } from './format.ts';
+import { summarizeEvent } from '../../lib/ledger-text/event-summary.ts';
+import { formatPodName } from '../../lib/ledger-text/texts.ts';
+import type { Event } from '../../proto/generated/ipledger.ts';
 import type { Column } from './table.ts';
 
 /** Long columns of little use are `wide`. */
@@ -26,7 +26,7 @@ export const addressHistoryColumns: readonly Column[] = eventColumns.map((column
 
 /** The cells of an event, in these columns. */
 export function formatEventRow(event: Event): string[] {
-  const { attachment, uid, detail } = applyEventTable(summaries, event) ?? { detail: '' };
+  const { attachment, uid, detail } = summarizeEvent(event);
   return [
     String(event.seq),
     event.at,
@@ -50,55 +50,3 @@ function formatEventAddresses(event: Event): string {
   const [first = '', ...others] = addressesInEvent(event);
   return event.claimsDropped && others.length > 0 ? `${first} and ${others.length} more` : [first, ...others].join(',');
 }
-
-interface EventSummary {
-  readonly attachment?: Attachment | undefined;
-  readonly uid?: string;
-  readonly detail: string;
-}
-
-/** The Pod of each event type, and its cause or effect. */
-const summaries: EventTable<EventSummary> = {
-  addressAllocated: (data) => ({ ...data, detail: formatCause(data.cause) }),
-  addressTransferred: (data) => ({ ...data, detail: `from uid ${data.fromUid}` }),
-  addressReleased: (data) => ({ ...data, detail: joinNonEmpty(': ', formatCause(data.cause), data.evidence) }),
-  addressBound: (data) => ({ ...data, detail: `${formatContainer(data)} on ${data.node}` }),
-  addressUnbound: (data) => {
-    // CONTAINER_DELETED is the default cause
-    const isDefault = ['UNBIND_CAUSE_UNSPECIFIED', 'UNBIND_CAUSE_CONTAINER_DELETED'].includes(data.cause);
-    return {
-      ...data,
-      detail: joinNonEmpty(': ', isDefault ? '' : formatCause(data.cause), data.evidence, formatContainer(data)),
-    };
-  },
-  allocationRefused: (data) => ({ ...data, detail: joinNonEmpty(': ', data.reason, data.message) }),
-  addressReserved: ({ reservedFor, reason }) => ({ detail: joinNonEmpty(': ', `for ${reservedFor}`, reason) }),
-  reservationCancelled: ({ reservedFor, reason }) => ({
-    detail: joinNonEmpty(': ', `no longer for ${reservedFor}`, reason),
-  }),
-  addressQuarantined: ({ seenMac, seenAt, reason }) => {
-    const seen = seenMac === '' && seenAt === '' ? '' : joinNonEmpty(' on ', `${seenMac || 'a device'} seen`, seenAt);
-    return { detail: joinNonEmpty(': ', seen, reason) };
-  },
-  quarantineLifted: ({ reason }) => ({ detail: reason }),
-  claimsDropped: ({ addresses }) => ({ detail: `idle for long, ${addresses.length} keys deleted` }),
-  subnetConfigured: ({ spec }) => ({ detail: spec ? formatSubnet(spec) : '' }),
-  subnetRetired: () => ({ detail: '' }),
-  poolConfigured: ({ pool, spec }) => ({ detail: joinNonEmpty(': ', `pool ${pool}`, spec?.ips.join(' ') ?? '') }),
-  poolRetired: ({ pool }) => ({ detail: `pool ${pool}` }),
-  ledgerCreated: ({ ledger }) => ({ detail: `ledger ${ledger}` }),
-  segmentSealed: ({ from, to, archive }) => ({ detail: `events ${from} to ${to} are in ${archive}` }),
-  historyDropped: ({ to, until, reason }) => ({
-    detail: `events up to ${to}, of ${until}, are no longer kept: ${reason}`,
-  }),
-  ledgerRestored: ({ epoch, seq, lostSeq, reason }) => {
-    const lost = lostSeq > seq ? `at least events ${seq + 1} to ${lostSeq} are lost` : '';
-    return {
-      detail: joinNonEmpty(': ', joinNonEmpty(', ', `epoch ${epoch}, restored up to event ${seq}`, lost), reason),
-    };
-  },
-  keyRotated: ({ keyId }) => ({ detail: `checkpoints are signed with key ${keyId}` }),
-};
-
-const formatContainer = ({ interface: name, containerId }: { interface: string; containerId: string }): string =>
-  `${name} of container ${shortContainerId(containerId)}`;

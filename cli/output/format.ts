@@ -1,24 +1,10 @@
 /** Formats objects of the ledger for people. */
-import type {
-  AddressRecord,
-  Allocation,
-  AllocationCause,
-  Attachment,
-  Position,
-  ReleaseCause,
-  SubnetSpec,
-  UnbindCause,
-  WriteObstacle,
-  Binding,
-} from '../../proto/generated/ipledger.ts';
+import type { AddressRecord, Allocation, Position, WriteObstacle, Binding } from '../../proto/generated/ipledger.ts';
+import { formatPodName, shortContainerId } from '../../lib/ledger-text/texts.ts';
 
 /** "namespace/name" of a Pod. */
 export const podKey = (pod: { readonly namespace: string; readonly name: string }): string =>
   `${pod.namespace}/${pod.name}`;
-
-/** "namespace/name" of an attachment's Pod; "" without an attachment. */
-export const formatPodName = (attachment: Attachment | undefined): string =>
-  attachment ? `${attachment.namespace}/${attachment.pod}` : '';
 
 /** "10.0.0.2,fd00::2" */
 export const formatAddresses = ({ addresses }: Pick<Allocation, 'addresses'>): string =>
@@ -27,12 +13,6 @@ export const formatAddresses = ({ addresses }: Pick<Allocation, 'addresses'>): s
 /** An allocation with what finds it in the ledger. */
 export const formatAllocation = (allocation: Allocation): string =>
   `${formatAddresses(allocation)} of subnet ${allocation.subnet} (${allocation.attachment?.provider}, uid ${allocation.podUid}, event ${allocation.seq})`;
-
-/** The configuration of a subnet. */
-export function formatSubnet({ cidrBlock, provider, excludeIps }: SubnetSpec): string {
-  const excluded = excludeIps.length > 0 ? `without ${excludeIps.join(' ')}` : '';
-  return joinNonEmpty(', ', cidrBlock, `provider ${provider}`, excluded);
-}
 
 /** Describes an address without a record in this subnet, or in any. */
 export const formatNeverUsed = (subnet: string | undefined): string =>
@@ -46,21 +26,6 @@ export const formatPosition = (position: Position | undefined, at: string): stri
 export function formatHolder({ allocation, reservation, quarantine }: AddressRecord): string {
   if (allocation?.attachment) return formatPodName(allocation.attachment);
   return quarantine?.reason ?? reservation?.reservedFor ?? '';
-}
-
-/** The non-empty texts, joined. */
-export const joinNonEmpty = (separator: string, ...parts: string[]): string =>
-  parts.filter((part) => part !== '').join(separator);
-
-/** The first 12 characters, as container runtimes print it. */
-export const shortContainerId = (containerId: string): string => containerId.slice(0, 12);
-
-/** A cause as the stored events spell it: "pod-deleted". A cause of a newer server is a number. */
-export function formatCause(cause: AllocationCause | ReleaseCause | UnbindCause | number): string {
-  return String(cause)
-    .replace(/^(ALLOCATION|RELEASE|UNBIND)_CAUSE_/, '')
-    .toLowerCase()
-    .replaceAll('_', '-');
 }
 
 /** Why nothing can be written to the ledger. */

@@ -4,7 +4,7 @@ import { type Row, textOf } from '../../lib/ovsdb/values.ts';
 import { mapText, type OvnDrift } from './northbound.ts';
 import { isOvnProvider } from '../../lib/kubernetes/served-network.ts';
 import type { Allocation, SandboxBinding } from '../../proto/generated/ipledger.ts';
-import { formatPodName, shortContainerId } from '../output/format.ts';
+import { formatPodName, shortContainerId } from '../../lib/ledger-text/texts.ts';
 import { formatShellCommand } from '../shell-command.ts';
 
 export interface NodeSwitch {

@@ -3,7 +3,7 @@ import { vendor, logicalPortName } from '../../lib/ovn/names.ts';
 import { type Row, textMap, textOf, textSet } from '../../lib/ovsdb/values.ts';
 import { isOvnProvider } from '../../lib/kubernetes/served-network.ts';
 import type { Allocation, Subnet } from '../../proto/generated/ipledger.ts';
-import { formatPodName } from '../output/format.ts';
+import { formatPodName } from '../../lib/ledger-text/texts.ts';
 import { formatShellCommand, restartProjectorCommand } from '../shell-command.ts';
 
 export interface LogicalPort {

@@ -9,7 +9,8 @@ import {
   type PoolChange,
   type SubnetChange,
 } from '../../proto/generated/ipledger.ts';
-import { joinNonEmpty, formatSubnet, formatHolder, formatPosition } from '../output/format.ts';
+import { formatHolder, formatPosition } from '../output/format.ts';
+import { joinNonEmpty, formatSubnet } from '../../lib/ledger-text/texts.ts';
 import { exitStatus } from '../cli-error.ts';
 import { collectStream } from '../clients/read-history.ts';
 import type { Answer } from '../output/answer.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type AddressRecord, IpamService } from '../../proto/generated/ipledger.ts';
 import { findSubnet, readAddressRecord } from '../clients/find-address.ts';
 import { escapeControlCharacters } from '../output/control-characters.ts';
-import { formatPodName, joinNonEmpty } from '../output/format.ts';
+import { formatPodName, joinNonEmpty } from '../../lib/ledger-text/texts.ts';
 import {
   addOperationOptions,
   type OperationOptions,

@@ -180,6 +180,20 @@ export const LedgerService = {
   unfreeze: unary<UnfreezeRequest, UnfreezeReply>('/ipledger.v1.Ledger/Unfreeze', 'UnfreezeRequest', 'UnfreezeReply'),
 };
 
+/** What the console shows. Only the read model answers: it has the indexes. */
+export const ViewsService = {
+  /**
+   * The addresses of one family of a Subnet that are not free, now or at an earlier point in time.
+   * NOT_FOUND     the Subnet had no such family at that time
+   * OUT_OF_RANGE  the read model does not know the point
+   */
+  mapAddresses: unary<MapAddressesRequest, MapAddressesReply>('/ipledger.v1.Views/MapAddresses', 'MapAddressesRequest', 'MapAddressesReply'),
+  /** How many addresses of each Subnet were in use, by hour. */
+  listUsage: unary<ListUsageRequest, ListUsageReply>('/ipledger.v1.Views/ListUsage', 'ListUsageRequest', 'ListUsageReply'),
+  /** Finds Subnets, addresses, Pods, nodes, owners, MACs and containers by their name or its beginning. */
+  search: unary<SearchRequest, SearchReply>('/ipledger.v1.Views/Search', 'SearchRequest', 'SearchReply'),
+};
+
 /** A place in the ledger. Two positions of one epoch are compared by seq. */
 export interface Position {
   /** The number of restores from a backup, plus 1. */
@@ -1099,6 +1113,8 @@ export interface GetStatusReply {
   storage?: StorageUse;
   /** The event with which the history begins: older ones were dropped. It is readable unless the archive is not available. */
   historyStartSeq: number;
+  /** The identity of the caller, which events of its commands name as `actor`. */
+  caller: string;
 }
 
 /** How much of its quota etcd's database uses. */
@@ -1351,4 +1367,97 @@ export interface CheckpointReply {
   note: string;
   /** The key to verify it with, "<name>+<key id>+<base64>". */
   verifierKey: string;
+}
+
+/** What an address is on the map of its Subnet. */
+export type MapState =
+  | 'MAP_STATE_FREE'
+  | 'MAP_STATE_HELD'
+  | 'MAP_STATE_BOUND'
+  | 'MAP_STATE_RESTING'
+  | 'MAP_STATE_RESERVED'
+  | 'MAP_STATE_QUARANTINED';
+
+/** An event and its time. */
+export interface Moment {
+  seq: number;
+  at: string;
+}
+
+export interface MapAddressesRequest {
+  subnet: string;
+  /** 4 or 6. */
+  family: number;
+  pointInTime?: PointInTime;
+  /** `previous` and `next` are events of this address; "": of the Subnet. */
+  address: string;
+}
+
+export interface MapAddressesReply {
+  position?: Position;
+  /** The last included event. Cooldowns are computed for its `at`; for the present, for the current time. */
+  moment?: Moment;
+  /** The spec of that time. */
+  spec?: SubnetSpec;
+  /** The addresses in their order, as numbers (IPv4) or canonical text (IPv6), and the state of each. Without free ones. */
+  ipv4: number[];
+  ipv6: string[];
+  states: MapState[];
+  /** The events before and after the moment; absent at the ends. */
+  previous?: Moment;
+  next?: Moment;
+  /** The event that configured the Subnet first, and the last event of the ledger. */
+  first?: Moment;
+  last?: Moment;
+}
+
+export interface ListUsageRequest {
+  /** "" for all Subnets. */
+  subnet: string;
+  /** From this many hours ago on; at most 2,400. */
+  hours: number;
+}
+
+export interface ListUsageReply {
+  position?: Position;
+  usage: SubnetUsage[];
+}
+
+/** The addresses of one family of a Subnet in use: held by a Pod, or reserved. */
+export interface SubnetUsage {
+  subnet: string;
+  /** 4 or 6. */
+  family: number;
+  /**
+   * Hours since 1970, ascending, each with the number of addresses in use at its end. Hours without a change are left out. The first
+   * one may be before the requested hours: the number with which they begin.
+   */
+  hours: number[];
+  inUse: number[];
+}
+
+export interface SearchRequest {
+  /** A whole address, MAC or container id (also its first 12 digits), or the beginning of another name. */
+  text: string;
+}
+
+export interface SearchReply {
+  position?: Position;
+  /** At most 50. */
+  hits: SearchHit[];
+}
+
+/** A thing that has the name. Empty fields do not apply to it. */
+export interface SearchHit {
+  /** "subnet", "address", "pod", "node", "owner", "mac", "container". */
+  kind: string;
+  subnet: string;
+  address: string;
+  namespace: string;
+  /** The name of the Subnet, Pod, node or owner, the MAC, or the container id. */
+  name: string;
+  /** The kind of an owner. */
+  ownerKind: string;
+  /** The newest event about it; 0 if the index has none. */
+  seq: number;
 }

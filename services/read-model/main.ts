@@ -16,11 +16,12 @@ import { insecureOption, serverTls } from '../../lib/grpc/server/insecure.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import { addGrpcService } from '../../lib/grpc/server/serve.ts';
 import { createLedgerClient, type LedgerClient, requirePosition } from '../../lib/ledger-client/ledger-client.ts';
-import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService, ViewsService } from '../../proto/generated/ipledger.ts';
 import { ledgerHandlers, type LedgerQueries, shareCalls } from './ledger-service.ts';
 import { storeEvents } from './store-events.ts';
 import { readModelMetrics } from './metrics.ts';
 import { ReadModel } from './read-model.ts';
+import { viewsHandlers } from './views-service.ts';
 import { verifyForever } from './verify-forever.ts';
 import { watchWithBytes } from './watch-replies.ts';
 
@@ -81,6 +82,7 @@ await runProgram(log, async (life) => {
     log,
     stopping: life.signal,
   });
+  addGrpcService(server, ViewsService, viewsHandlers(model), { log, stopping: life.signal });
   health.addToServer(server);
   addReflection(server);
   const port = await listen(server, { listen: options.listen, tls }, life);

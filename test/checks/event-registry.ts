@@ -12,13 +12,15 @@ import { join } from 'node:path';
 
 const places = [
   'cli/allocation-periods/allocation-periods.ts',
-  'cli/output/event-rows.ts',
+  'lib/ledger-text/event-summary.ts',
   'cli/verbs/recover/missing-events.ts',
   'ledger/domain/events/registry.ts',
   'services/allocator/grpc/messages.ts',
   'services/ovn-projector/ledger/ledger-model.ts',
   'services/pod-watcher/ledger/ledger-events.ts',
+  'services/read-model/store/address-entry.ts',
   'services/read-model/store/event-keys.ts',
+  'services/read-model/store/name-marks.ts',
 ];
 
 /**

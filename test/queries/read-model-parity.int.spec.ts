@@ -26,6 +26,7 @@ import { logOf } from '../../ledger/log/testing/running-writer.ts';
 import { ledgerHandlers, type LedgerQueries } from '../../services/read-model/ledger-service.ts';
 import { temporaryFile } from '../../services/read-model/testing/fake-events.ts';
 import { verifyStore } from '../../services/read-model/store/verify-store.ts';
+import { expectSameMaps } from './address-maps.ts';
 import { buildReadModel } from './build-read-model.ts';
 import { type LogLine, holdersAfter } from './full-scan.ts';
 
@@ -184,6 +185,7 @@ async function expectSameAnswers(acts: readonly Act[], questions: readonly Quest
     expect([...verifyStore(model.store, `${place.file}-verification`)]).to.have.length.above(0);
     const events = (await readAllEvents(fromAllocator, { pageSize: 100 })).toReversed();
     expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, position) => position + 1));
+    await expectSameMaps(served, model, events);
     for (const each of questions) {
       const request = requestOf(each, events);
       const expected = await readAllEvents(fromAllocator, request);

@@ -14,7 +14,8 @@ import {
   readNorthbound,
 } from '../../ovn/ovn-databases.ts';
 import { type Answer, formatCount } from '../../output/answer.ts';
-import { formatPodName, endOfBinding, joinNonEmpty } from '../../output/format.ts';
+import { endOfBinding } from '../../output/format.ts';
+import { formatPodName, joinNonEmpty } from '../../../lib/ledger-text/texts.ts';
 import { formatRepairCommand } from '../../shell-command.ts';
 import { noticeOfStorageUse } from '../../output/storage-use.ts';
 import { formatTable, textColumns } from '../../output/table.ts';

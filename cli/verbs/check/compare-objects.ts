@@ -8,7 +8,8 @@ import {
 import type { AddressRecord, Allocation, Usage } from '../../../proto/generated/ipledger.ts';
 import { ipv4First } from '../../../lib/net/ip.ts';
 import type { CheckInput } from './check-input.ts';
-import { formatAddresses, formatPodName, formatAllocation } from '../../output/format.ts';
+import { formatAddresses, formatAllocation } from '../../output/format.ts';
+import { formatPodName } from '../../../lib/ledger-text/texts.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { type ClusterState, type IpObject, resourceOf, type StatusObject } from '../../cluster/cluster-state.ts';
 import { formatShellCommand, restartWatcherCommand } from '../../shell-command.ts';

@@ -4,7 +4,8 @@ import { isRetained, podLifecycleStage } from '../../cluster/needed-addresses.ts
 import { bothFamilies } from '../../../lib/net/ip.ts';
 import type { Allocation, Subnet } from '../../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
-import { formatAddresses, podKey, formatPodName, formatAllocation } from '../../output/format.ts';
+import { formatAddresses, podKey, formatAllocation } from '../../output/format.ts';
+import { formatPodName } from '../../../lib/ledger-text/texts.ts';
 import { findRequestedProviders } from '../../cluster/requested-attachments.ts';
 import type { Disagreement } from './disagreement.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';

@@ -9,7 +9,8 @@ import {
   toAttachmentMessage,
   toConflictMessage,
 } from '../../import/format.ts';
-import { formatAllocation, formatPodName, podKey, shortContainerId } from '../../output/format.ts';
+import { formatAllocation, podKey } from '../../output/format.ts';
+import { formatPodName, shortContainerId } from '../../../lib/ledger-text/texts.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
 import { formatTime, type TimeZone } from '../../time/times.ts';
 import { keepsFrozen } from './apply-recovery.ts';

@@ -10,6 +10,7 @@ const status = (seq: number, known?: { epoch: number; seq: number }, headSeq?: n
   oldestAt: '',
   logStartSeq: 1,
   historyStartSeq: 1,
+  caller: '',
   ledgerTime: '',
   ...(known && {
     freeze: {

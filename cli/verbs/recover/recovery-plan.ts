@@ -24,7 +24,8 @@ import {
   observedKey,
 } from '../../import/observed-attachment.ts';
 import type { KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
-import { formatAllocation, formatPodName } from '../../output/format.ts';
+import { formatAllocation } from '../../output/format.ts';
+import { formatPodName } from '../../../lib/ledger-text/texts.ts';
 import { addEvidence, type Evidence, recordSeq } from './add-evidence.ts';
 import type { Allocation, Pool, SandboxBinding, Subnet } from '../../../proto/generated/ipledger.ts';
 

@@ -6,7 +6,7 @@ import type {
 } from '../../allocation-periods/allocation-periods.ts';
 import type { SubnetHolder } from '../../allocation-periods/find-holder.ts';
 import { escapeControlCharacters } from '../../output/control-characters.ts';
-import { formatPodName, joinNonEmpty, shortContainerId, formatCause } from '../../output/format.ts';
+import { formatPodName, joinNonEmpty, shortContainerId, formatCause } from '../../../lib/ledger-text/texts.ts';
 import { formatTime, type TimeZone } from '../../time/times.ts';
 
 export const formatOwner = ({ owner }: AllocationPeriod): string => (owner ? `${owner.kind}/${owner.name}` : '');

@@ -9,7 +9,8 @@ import {
   type SubnetHolder,
 } from '../../allocation-periods/find-holder.ts';
 import type { Answer } from '../../output/answer.ts';
-import { formatNeverUsed, formatPodName, joinNonEmpty } from '../../output/format.ts';
+import { formatNeverUsed } from '../../output/format.ts';
+import { formatPodName, joinNonEmpty } from '../../../lib/ledger-text/texts.ts';
 import { textColumns } from '../../output/table.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import { addReadModelOptions, outputStyle, type ReadModelOptions, runWithIndex } from '../../program/verb.ts';

@@ -1,13 +1,7 @@
 /** Explains what a Pod waits for, from the ledger and the cluster. */
 import type { AllocationPeriod } from '../../allocation-periods/allocation-periods.ts';
-import {
-  formatPodName,
-  shortContainerId,
-  describeObstacle,
-  describeContainer,
-  endOfBinding,
-  lostNodeRemedy,
-} from '../../output/format.ts';
+import { describeObstacle, describeContainer, endOfBinding, lostNodeRemedy } from '../../output/format.ts';
+import { formatPodName, shortContainerId } from '../../../lib/ledger-text/texts.ts';
 import type { Allocation, WriteObstacle } from '../../../proto/generated/ipledger.ts';
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { isFromWatcher, type KubernetesEvent, type PodInCluster } from './pod-in-cluster.ts';

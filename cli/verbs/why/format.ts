@@ -1,7 +1,7 @@
 /** Formats the report about a Pod: diagnosis, state in the cluster and in OVN, then its history. */
 import type { Allocation, Event, WriteObstacle } from '../../../proto/generated/ipledger.ts';
 import { escapeControlCharacters } from '../../output/control-characters.ts';
-import { joinNonEmpty, shortContainerId, formatCause } from '../../output/format.ts';
+import { joinNonEmpty, shortContainerId, formatCause } from '../../../lib/ledger-text/texts.ts';
 import { diagnosePod } from './diagnosis.ts';
 import type { PodHistory } from './pod-history.ts';
 import type { PodInCluster } from './pod-in-cluster.ts';

@@ -3,7 +3,7 @@
  * which a SubjectAccessReview checks. The resources exist in ClusterRoles only. An RPC with 'never'
  * is for programs.
  */
-import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService, SubnetsService, ViewsService } from '../../../proto/generated/ipledger.ts';
 
 export const apiGroup = 'ipledger.io';
 
@@ -59,11 +59,18 @@ const ledger: Rows<typeof LedgerService> = {
   unfreeze: 'ledger/unfreeze',
 };
 
+const views: Rows<typeof ViewsService> = {
+  mapAddresses: 'ledger/get',
+  listUsage: 'subnets/list',
+  search: 'ledger/list',
+};
+
 /** The permission by path of the RPC; undefined for 'never'. */
 export const kubernetesPermissions: ReadonlyMap<string, KubernetesPermission | undefined> = new Map([
   ...rowsOf(IpamService, ipam),
   ...rowsOf(SubnetsService, subnets),
   ...rowsOf(LedgerService, ledger),
+  ...rowsOf(ViewsService, views),
   ...[
     '/grpc.health.v1.Health/Check',
     '/grpc.health.v1.Health/Watch',

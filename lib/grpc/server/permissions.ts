@@ -14,7 +14,7 @@
  */
 import { IpledgerError } from '../../errors.ts';
 import { type CertificateKind, type Identity, identityKinds } from '../../tls/identity.ts';
-import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService, SubnetsService, ViewsService } from '../../../proto/generated/ipledger.ts';
 import { kubernetesPermissions } from './kubernetes-permissions.ts';
 
 /** A further condition of a call. Returns why it is not met. */
@@ -88,11 +88,18 @@ const ledger: Rows<typeof LedgerService> = {
   unfreeze: operators,
 };
 
+const views: Rows<typeof ViewsService> = {
+  mapAddresses: readers,
+  listUsage: readers,
+  search: readers,
+};
+
 /** The rows by path of the RPC. */
 export const permissions: ReadonlyMap<string, Row<never>> = new Map<string, Row<never>>([
   ...rowsOf(IpamService, ipam),
   ...rowsOf(SubnetsService, subnets),
   ...rowsOf(LedgerService, ledger),
+  ...rowsOf(ViewsService, views),
   ['/grpc.health.v1.Health/Check', all],
   ['/grpc.health.v1.Health/Watch', all],
   ['/grpc.health.v1.Health/List', all],

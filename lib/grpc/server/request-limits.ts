@@ -6,7 +6,13 @@
  */
 import { IpledgerError } from '../../errors.ts';
 import type { IdentityKind } from '../../tls/identity.ts';
-import { type AllocateRequest, IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import {
+  type AllocateRequest,
+  IpamService,
+  LedgerService,
+  SubnetsService,
+  ViewsService,
+} from '../../../proto/generated/ipledger.ts';
 
 /** No request has more bytes. Most have a lower limit, `maxRequestBytesOf`. */
 export const maxRequestBytes = 1 << 20;
@@ -153,11 +159,18 @@ const ledger: Rows<typeof LedgerService> = {
   unfreeze: {},
 };
 
+const views: Rows<typeof ViewsService> = {
+  mapAddresses: { subnet: name, pointInTime, address },
+  listUsage: { subnet: name },
+  search: { text: name },
+};
+
 /** The rows by path of the RPC. */
 export const requestLimits: ReadonlyMap<string, FieldLimit> = new Map([
   ...rowsOf(IpamService, ipam),
   ...rowsOf(SubnetsService, subnets),
   ...rowsOf(LedgerService, ledger),
+  ...rowsOf(ViewsService, views),
 ]);
 
 function rowsOf<Service extends object>(service: Service, rows: Rows<Service>): [string, FieldLimit][] {

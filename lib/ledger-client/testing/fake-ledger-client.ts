@@ -4,12 +4,13 @@ import {
   IpamService,
   LedgerService,
   SubnetsService,
+  ViewsService,
   type WatchReply,
   type WatchRequest,
 } from '../../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../ledger-client.ts';
 
-const services = { ...IpamService, ...SubnetsService, ...LedgerService };
+const services = { ...IpamService, ...SubnetsService, ...LedgerService, ...ViewsService };
 
 type Replies = {
   readonly [Name in keyof typeof services]?: (typeof services)[Name] extends Method<infer Request, infer Reply, 'unary'>

@@ -72,7 +72,7 @@ export function removeDatabase(file: string): void {
 }
 
 /** A file with another version is rebuilt. */
-const schemaVersion = 6;
+const schemaVersion = 7;
 
 /**
  * The tables are sized for ten million events: the events are packed in pages, and a row of small
@@ -113,4 +113,27 @@ const schema = `
     subnet TEXT NOT NULL, container TEXT NOT NULL, interface TEXT NOT NULL, node INTEGER, owner INTEGER,
     PRIMARY KEY (subnet, container, interface)
   ) WITHOUT ROWID;
+
+  -- Address maps. "ip" is a number for IPv4, 32 hexadecimal digits for IPv6. "state" has the bits of address-entry.ts.
+  CREATE TABLE claims (
+    subnet INTEGER NOT NULL, ip NOT NULL, state INTEGER NOT NULL, last INTEGER NOT NULL, bindings TEXT,
+    PRIMARY KEY (subnet, ip)
+  ) WITHOUT ROWID;
+  CREATE TABLE changes (
+    subnet INTEGER NOT NULL, seq INTEGER NOT NULL, ip NOT NULL, state INTEGER NOT NULL, PRIMARY KEY (subnet, seq, ip)
+  ) WITHOUT ROWID;
+  CREATE INDEX changes_by_address ON changes (subnet, ip, seq);
+  -- All claims of a Subnet after an event, packed. A map is the nearest earlier one with the changes since.
+  CREATE TABLE keyframes (
+    subnet INTEGER NOT NULL, seq INTEGER NOT NULL, claims INTEGER NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (subnet, seq)
+  ) WITHOUT ROWID;
+  CREATE TABLE specs (subnet INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (subnet, seq)) WITHOUT ROWID;
+  CREATE TABLE usage (
+    subnet INTEGER NOT NULL, family INTEGER NOT NULL, hour INTEGER NOT NULL, in_use INTEGER NOT NULL,
+    PRIMARY KEY (subnet, family, hour)
+  ) WITHOUT ROWID;
+
+  -- The events that name a MAC or a container, by its number in name-marks.ts.
+  CREATE TABLE marks (mark INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (mark, seq)) WITHOUT ROWID;
+  CREATE INDEX pods_by_name ON pods (name);
 `;

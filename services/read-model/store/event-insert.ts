@@ -1,7 +1,9 @@
 /** Inserts the rows of events: what they are found by. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Event } from '../../../proto/generated/ipledger.ts';
+import { createClaimRows } from './claim-rows.ts';
 import { createEventKeyResolver } from './event-keys.ts';
+import { marksOf } from './name-marks.ts';
 
 export interface EventInsert {
   readonly insert: (events: readonly Event[]) => void;
@@ -14,6 +16,8 @@ const rowsPerInsert = 32;
 
 export function createInsert(database: DatabaseSync): EventInsert {
   const { keysOf, forget } = createEventKeyResolver(database);
+  const claims = createClaimRows(database);
+  const addMark = database.prepare('INSERT OR IGNORE INTO marks (mark, seq) VALUES (?, ?)');
   const insertRows = (rows: number): StatementSync =>
     database.prepare(
       `INSERT INTO events (seq, at, subnet, pod, node, owner) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
@@ -21,6 +25,8 @@ export function createInsert(database: DatabaseSync): EventInsert {
   const [insertMany, insertOne] = [insertRows(rowsPerInsert), insertRows(1)];
   const valuesOf = (event: Event): (number | null)[] => {
     const { subnet, pod, node, owner } = keysOf(event);
+    if (subnet !== null) claims.apply(event, subnet);
+    for (const mark of marksOf(event)) addMark.run(mark, event.seq);
     return [event.seq, Date.parse(event.at), subnet, pod, node, owner];
   };
   return {
@@ -30,7 +36,11 @@ export function createInsert(database: DatabaseSync): EventInsert {
       for (let first = 0; first < rows.length - single; first += rowsPerInsert)
         insertMany.run(...rows.slice(first, first + rowsPerInsert).flat());
       for (const row of rows.slice(rows.length - single)) insertOne.run(...row);
+      claims.finish(events.at(-1)?.seq ?? 0);
     },
-    forget,
+    forget: () => {
+      forget();
+      claims.forget();
+    },
   };
 }

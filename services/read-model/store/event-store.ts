@@ -6,6 +6,8 @@ import { encodedEvent } from '../watch-replies.ts';
 import { createInsert, type EventInsert } from './event-insert.ts';
 import { foundBy } from './index-rows.ts';
 import { openDatabase } from './database-file.ts';
+import { createMapQuery, type MapQuery } from './map-query.ts';
+import { createNameSearch, type Hit } from './name-search.ts';
 import { eventsPerPage, firstPageHash, packPage, pageHash, unpackPage } from './event-pages.ts';
 
 /** The columns that events are searched by. */
@@ -40,6 +42,10 @@ export class EventStore {
   readonly #nextPage: StatementSync;
   readonly #findTime: StatementSync;
   readonly #findAllocations: StatementSync;
+  /** Reads address maps. */
+  readonly maps: MapQuery;
+  /** Finds things by name. */
+  readonly search: (text: string) => Hit[];
   #position: Position;
   /** The newest page. Events are appended until it is full. */
   #openPage: Page;
@@ -69,6 +75,8 @@ export class EventStore {
       `SELECT seq FROM allocations WHERE address = (SELECT id FROM addresses WHERE subnet = ? AND address = ?)
        AND seq >= ? ORDER BY seq LIMIT ?`,
     );
+    this.maps = createMapQuery(this.#database);
+    this.search = createNameSearch(this.#database, (seq) => this.event(seq));
     this.#findTime = this.#database.prepare('SELECT at FROM events WHERE seq = ?');
     this.#openPage = this.#pageOf(this.#position.seq) ?? { first: 1, messages: [] };
     this.#hashBefore = this.#readHashBefore(this.#openPage.first);
@@ -202,6 +210,12 @@ export class EventStore {
     const where = given.map(([column]) => `${column} = ?`).join(' AND ') || 'true';
     const find = this.#database.prepare(`SELECT id FROM ${table} WHERE ${where} LIMIT ?`);
     return find.all(...given.map(([, value]) => value), limit).map(({ id }) => Number(id));
+  }
+
+  /** The Subnets of the store; of this name, if one is given. */
+  subnets(name: string): { readonly id: number; readonly name: string }[] {
+    const find = this.#database.prepare("SELECT id, name FROM subnets WHERE ?1 IN ('', name) ORDER BY name");
+    return find.all(name) as unknown as { id: number; name: string }[];
   }
 
   close(): void {

@@ -28,8 +28,8 @@ export function* verifyStore(store: EventStore, scratchFile: string): Generator<
   const scratch = openDatabase(scratchFile);
   try {
     const { insert } = createInsert(scratch);
-    const forget = scratch.prepare('DELETE FROM events');
-    const forgetAllocations = scratch.prepare('DELETE FROM allocations');
+    const rowsOfPage = ['events', 'allocations', 'changes', 'keyframes', 'marks'];
+    const forget = rowsOfPage.map((table) => scratch.prepare(`DELETE FROM ${table}`));
     let next = store.firstSeq;
     let [before, previous]: [Uint8Array, string | undefined] = [firstPageHash, undefined];
     while (next <= store.position.seq && store.position.seq > 0) {
@@ -42,8 +42,7 @@ export function* verifyStore(store: EventStore, scratchFile: string): Generator<
       scratch.exec('BEGIN');
       insert(events);
       const expected = foundBy(scratch, events);
-      forget.run();
-      forgetAllocations.run();
+      for (const statement of forget) statement.run();
       scratch.exec('COMMIT');
       if (expected.join('\n') !== store.foundBy(events).join('\n'))
         throw new StoreDamaged(`the index differs from the events ${next} to ${last}`);

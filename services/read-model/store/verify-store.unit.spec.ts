@@ -146,6 +146,10 @@ describe('verifyStore', () => {
       () => edit((database) => database.exec('UPDATE events SET pod = 1 WHERE seq = 70')),
       /^the index differs from the events 65 to 128$/,
     ],
+    'an address that no event changed': [
+      () => edit((database) => database.exec('INSERT INTO changes (subnet, seq, ip, state) VALUES (1, 70, 5, 3)')),
+      /^the index differs from the events 65 to 128$/,
+    ],
     'a renamed Pod': [
       () => edit((database) => database.exec("UPDATE pods SET name = 'other' WHERE name = 'pod-0'")),
       /^the index differs from the events 1 to 64$/,

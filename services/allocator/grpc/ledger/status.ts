@@ -31,6 +31,7 @@ export async function getStatus(
   const { size, quotaBytes = 0 } = allocator.space ?? {};
   return {
     position: positionMessage(head),
+    caller: context.actor,
     ledger: head.ledger,
     at: headTime(head),
     ...(oldest && { oldestSeq: oldest.seq, oldestAt: oldest.at }),

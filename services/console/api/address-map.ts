@@ -1,0 +1,67 @@
+/** GET /api/v1/subnets/NAME/map: the addresses of a Subnet, now or at an earlier time. */
+import type { Reply } from './page.ts';
+
+/** The state of a cell is its index here; `cells` has one byte of it for each address. */
+export const cellStates = [
+  'free',
+  'held', // a Pod has it, and no container uses it
+  'bound', // a container uses it
+  'resting', // released, and not free yet: in cooldown, or a container may still answer on it
+  'reserved',
+  'quarantined',
+  'excluded',
+  'gateway',
+] as const;
+export type CellState = (typeof cellStates)[number];
+
+/** The number of addresses in each state. */
+export type StateCounts = Readonly<Record<CellState, number>>;
+
+/** An event that a slider can jump to. */
+export interface Moment {
+  readonly seq: number;
+  readonly at: string;
+}
+
+/** A part of a Subnet that has more than 65,536 addresses. */
+export interface MapBlock {
+  /** Its addresses; send it as `range` to see them. */
+  readonly cidr: string;
+  readonly counts: StateCounts;
+}
+
+export interface UsedAddress {
+  readonly address: string;
+  readonly state: CellState;
+}
+
+/**
+ * Query: `family` 4 or 6; `at` (an instant) or `seq` (an event), absent for now; `range` (a CIDR,
+ * for a larger Subnet); `address`, so that previous and next are events of that address;
+ * `page` for `used`. One of `cells`, `blocks` and `used` is present.
+ */
+export interface AddressMap extends Reply {
+  readonly subnet: string;
+  readonly family: 4 | 6;
+  /** The range that the map shows. */
+  readonly cidr: string;
+  /** '' for none in this family. */
+  readonly gateway: string;
+  /** The event after which the map is true, and the time for which cooldowns are computed. */
+  readonly moment: Moment;
+  /** Of the Subnet, or of `address`. null at the end. */
+  readonly previous: Moment | null;
+  readonly next: Moment | null;
+  /** The first and the last event of the slider: `first` is the one that configured the Subnet. */
+  readonly first: Moment;
+  readonly last: Moment;
+  /** Of the range; for IPv6 `free` is 0, and `total` of the Subnet says how many there are. */
+  readonly counts: StateCounts;
+  /** Base64: one byte for each address of an IPv4 range of at most 65,536. */
+  readonly cells?: string;
+  /** An IPv4 range with more addresses: at most 256 blocks. */
+  readonly blocks?: readonly MapBlock[];
+  /** IPv6: the addresses that are not free, in order, 1,000 on a page. */
+  readonly used?: readonly UsedAddress[];
+  readonly nextPage?: string;
+}

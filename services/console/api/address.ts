@@ -1,0 +1,60 @@
+/** GET /api/v1/addresses/ADDRESS. */
+import type { EventRow, PodName } from './event.ts';
+import type { Page } from './page.ts';
+
+export interface BindingRow {
+  readonly containerId: string;
+  readonly interface: string;
+  readonly node: string;
+  readonly at: string;
+}
+
+/** What a container got as its CNI result. */
+export interface CniAnswer {
+  readonly addresses: readonly { readonly address: string; readonly cidr: string; readonly gateway: string }[];
+  readonly mac: string;
+  readonly routes: readonly { readonly dst: string; readonly gw: string }[];
+}
+
+export interface AllocationRow {
+  readonly seq: number;
+  readonly at: string;
+  readonly subnet: string;
+  readonly provider: string;
+  readonly network: string;
+  readonly pod: PodName;
+  readonly owner: { readonly kind: string; readonly name: string } | null;
+  readonly node: string;
+  readonly interface: string;
+  readonly cause: string;
+  readonly bindings: readonly BindingRow[];
+  readonly cniAnswer: CniAnswer;
+}
+
+export interface Hold {
+  readonly reason: string;
+  readonly seq: number;
+  readonly at: string;
+}
+
+/** One address of one Subnet. */
+export interface AddressState {
+  readonly subnet: string;
+  readonly address: string;
+  /** As `ipledger` names it: fresh, allocated, bound, held, cooldown, idle, reserved, quarantined, excluded. */
+  readonly state: string;
+  readonly pool: string;
+  readonly allocation: AllocationRow | null;
+  readonly bindings: readonly BindingRow[];
+  readonly releasedAt: string;
+  readonly availableAt: string;
+  readonly reservation: (Hold & { readonly reservedFor: string; readonly mac: string }) | null;
+  readonly quarantine: (Hold & { readonly seenMac: string; readonly seenAt: string }) | null;
+}
+
+/** Query: `subnet` (needed if several Subnets have the address), `limit`, `page`. Newest first. */
+export interface AddressPage extends Page<EventRow> {
+  readonly address: string;
+  /** One for each Subnet that has or had the address; on the first page only. */
+  readonly states: readonly AddressState[];
+}

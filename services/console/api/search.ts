@@ -1,0 +1,23 @@
+/** GET /api/v1/search?q=TEXT: at most 50 hits. */
+import type { Reply } from './page.ts';
+
+export interface SearchHit {
+  readonly kind: 'subnet' | 'address' | 'pod' | 'node' | 'owner' | 'mac' | 'container';
+  /** What to show. */
+  readonly title: string;
+  /** More about it, for example the Pod that has the address; ''. */
+  readonly detail: string;
+  readonly subnet: string;
+  readonly address: string;
+  readonly namespace: string;
+  /** The name of the Pod, node or owner. */
+  readonly name: string;
+  /** The kind of an owner. */
+  readonly ownerKind: string;
+  /** The newest event about it; 0 if unknown. */
+  readonly seq: number;
+}
+
+export interface SearchReply extends Reply {
+  readonly items: readonly SearchHit[];
+}

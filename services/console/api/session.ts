@@ -1,0 +1,20 @@
+/** GET, POST and DELETE /api/v1/session. */
+
+export interface Session {
+  /** false: show the page that asks for a token. */
+  readonly signedIn: boolean;
+  /** token: people sign in with a Kubernetes token. open: read-only, on this machine only. */
+  readonly mode: 'token' | 'open';
+  /** The actor that events name: "kubernetes:alice". '' while not signed in, and in mode open. */
+  readonly user: string;
+  /** When the session ends; '' for never. */
+  readonly expiresAt: string;
+  /** Whether the console offers actions. The allocator decides about each one. */
+  readonly canAct: boolean;
+  readonly version: string;
+}
+
+/** The body of POST /api/v1/session. The reply sets the cookie. */
+export interface SignIn {
+  readonly token: string;
+}

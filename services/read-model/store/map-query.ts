@@ -1,0 +1,92 @@
+/** Reads the address map of a Subnet after an event: the nearest keyframe, and the changes since. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { AddressKey } from './address-key.ts';
+import { type ClaimRow, unpackKeyframe } from './keyframe.ts';
+
+export interface MapQuery {
+  /** The claims of a Subnet after event `seq`, by address. A dropped claim has the state 0. */
+  readonly claims: (subnet: number, seq: number) => ClaimRow[];
+  /** The newest event up to `seq` that configured or retired the Subnet. */
+  readonly specSeq: (subnet: number, seq: number) => number | undefined;
+  /** The event that configured the Subnet first. */
+  readonly firstSpecSeq: (subnet: number) => number | undefined;
+  /** The events of a Subnet, or of one of its addresses, before and after event `seq`. */
+  readonly neighbours: (subnet: number, ip: AddressKey | undefined, seq: number) => Neighbours;
+  /** Numbers of addresses in use by hour, from the one that `since` begins with. */
+  readonly usage: (subnet: number, since: number) => readonly UsageRow[];
+}
+
+export interface Neighbours {
+  readonly previous: number | undefined;
+  readonly next: number | undefined;
+}
+
+export interface UsageRow {
+  readonly family: number;
+  readonly hour: number;
+  readonly in_use: number;
+}
+
+export function createMapQuery(database: DatabaseSync): MapQuery {
+  const keyframe = database.prepare(
+    'SELECT seq, packed FROM keyframes WHERE subnet = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+  );
+  const changes = database.prepare(
+    'SELECT ip, state, seq FROM changes WHERE subnet = ? AND seq > ? AND seq <= ? ORDER BY seq',
+  );
+  changes.setReturnArrays(true);
+  const spec = database.prepare('SELECT max(seq) AS seq FROM specs WHERE subnet = ? AND seq <= ?');
+  const firstSpec = database.prepare('SELECT min(seq) AS seq FROM specs WHERE subnet = ?');
+  const usage = database.prepare(
+    `SELECT family, hour, in_use FROM usage AS u WHERE subnet = ?1 AND hour >= coalesce(
+       (SELECT max(hour) FROM usage WHERE subnet = ?1 AND family = u.family AND hour <= ?2), ?2)
+     ORDER BY family, hour`,
+  );
+  const edge = (table: string, where: string, side: 'previous' | 'next') =>
+    database.prepare(
+      side === 'previous'
+        ? `SELECT max(seq) AS seq FROM ${table} WHERE ${where} AND seq < ?`
+        : `SELECT min(seq) AS seq FROM ${table} WHERE ${where} AND seq > ?`,
+    );
+  const ofSubnet = { previous: edge('events', 'subnet = ?', 'previous'), next: edge('events', 'subnet = ?', 'next') };
+  const byAddress = 'subnet = ? AND ip = ?';
+  const ofAddress = { previous: edge('changes', byAddress, 'previous'), next: edge('changes', byAddress, 'next') };
+  const numberIn = (row: Record<string, unknown> | undefined): number | undefined =>
+    typeof row?.['seq'] === 'number' ? row['seq'] : undefined;
+
+  return {
+    claims: (subnet, seq) => {
+      const found = keyframe.get(subnet, seq) as { seq: number; packed: Uint8Array } | undefined;
+      const since = changes.all(subnet, found?.seq ?? 0, seq) as unknown as ClaimRow[];
+      return merge(found ? unpackKeyframe(found.packed) : [], since);
+    },
+    specSeq: (subnet, seq) => numberIn(spec.get(subnet, seq)),
+    firstSpecSeq: (subnet) => numberIn(firstSpec.get(subnet)),
+    neighbours: (subnet, ip, seq) => {
+      const key = ip === undefined ? [subnet] : [subnet, ip];
+      const { previous, next } = ip === undefined ? ofSubnet : ofAddress;
+      return { previous: numberIn(previous.get(...key, seq)), next: numberIn(next.get(...key, seq)) };
+    },
+    usage: (subnet, since) => usage.all(subnet, since) as unknown as UsageRow[],
+  };
+}
+
+/** The rows of a keyframe with later rows in their place. Numbers sort before texts. */
+function merge(rows: readonly ClaimRow[], changed: readonly ClaimRow[]): ClaimRow[] {
+  const latest = new Map(changed.map((row) => [row[0], row]));
+  const added = [...latest.values()].toSorted(([one], [other]) => compareKeys(one, other));
+  const merged: ClaimRow[] = [];
+  let index = 0;
+  for (const row of added) {
+    for (let next = rows[index]; next && compareKeys(next[0], row[0]) < 0; next = rows[++index]) merged.push(next);
+    if (rows[index]?.[0] === row[0]) index++;
+    merged.push(row);
+  }
+  for (; index < rows.length; index++) merged.push(rows[index] as ClaimRow);
+  return merged;
+}
+
+function compareKeys(one: AddressKey, other: AddressKey): number {
+  if (typeof one === typeof other) return one < other ? -1 : Number(one > other);
+  return typeof one === 'number' ? -1 : 1;
+}

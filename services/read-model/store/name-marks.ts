@@ -1,0 +1,48 @@
+/** Numbers for MACs and container ids, which are indexed by them. */
+import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
+import type { Event } from '../../../proto/generated/ipledger.ts';
+
+/** A MAC has 48 bits, and so have the 12 digits of a container id that runtimes print. */
+const digits = 12;
+const containerOffset = 2 ** 48;
+
+/** The number of a text that looks like a MAC; undefined for another text. */
+export function macMark(text: string): number | undefined {
+  const isMac = /^[\da-f]{2}(?:[:-][\da-f]{2}){5}$/i.test(text);
+  return isMac ? Number.parseInt(text.replaceAll(/[:-]/g, ''), 16) : undefined;
+}
+
+/** The number of the first 12 digits of a container id; undefined for another text. */
+export function containerMark(text: string): number | undefined {
+  const isId = /^[\da-f]{12,128}$/i.test(text);
+  return isId ? containerOffset + Number.parseInt(text.slice(0, digits), 16) : undefined;
+}
+
+/** The marks of an event. */
+export const marksOf = (event: Event): number[] =>
+  (applyEventTable(marks, event) ?? []).filter((mark): mark is number => mark !== undefined);
+
+const none = (): (number | undefined)[] => [];
+
+const marks: EventTable<(number | undefined)[]> = {
+  addressAllocated: ({ mac }) => [macMark(mac)],
+  addressTransferred: ({ mac }) => [macMark(mac)],
+  addressReserved: ({ mac }) => [macMark(mac)],
+  addressQuarantined: ({ seenMac }) => [macMark(seenMac)],
+  addressBound: ({ containerId }) => [containerMark(containerId)],
+  addressUnbound: none,
+  addressReleased: none,
+  reservationCancelled: none,
+  quarantineLifted: none,
+  claimsDropped: none,
+  allocationRefused: none,
+  ledgerCreated: none,
+  subnetConfigured: none,
+  subnetRetired: none,
+  poolConfigured: none,
+  poolRetired: none,
+  segmentSealed: none,
+  historyDropped: none,
+  ledgerRestored: none,
+  keyRotated: none,
+};

@@ -1,0 +1,85 @@
+/** Finds things by their name, or by the beginning of it. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { MessageInput } from '../../../proto/codec.ts';
+import type { Event, SearchHit } from '../../../proto/generated/ipledger.ts';
+import { isAddress } from '../../../lib/net/ip.ts';
+import { addressKey } from './address-key.ts';
+import { addressChangeOf } from './address-entry.ts';
+import { containerMark, macMark } from './name-marks.ts';
+
+export type Hit = MessageInput<SearchHit> & { readonly kind: string };
+
+const maxHits = 50;
+const maxOfKind = 15;
+
+/** Searches a database. `eventOf` reads one of its events. */
+export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) => Event): (text: string) => Hit[] {
+  const startsWith = 'name >= ?1 AND name < ?1 || char(1114111)';
+  const find = (columns: string, table: string) =>
+    database.prepare(`SELECT ${columns} FROM ${table} WHERE ${startsWith} ORDER BY name LIMIT ${maxOfKind}`);
+  const subnets = find('name', 'subnets');
+  const pods = find('id, namespace, name', 'pods');
+  const podOfNamespace = database.prepare(
+    `SELECT id, namespace, name FROM pods WHERE namespace = ?2 AND ${startsWith} ORDER BY name LIMIT ${maxOfKind}`,
+  );
+  const nodes = find('name', 'nodes');
+  const owners = find('DISTINCT namespace, kind, name', 'owners');
+  const newestOfPod = database.prepare('SELECT max(seq) AS seq FROM events WHERE pod = ?');
+  const withAddress = database.prepare(
+    `SELECT s.name, (SELECT max(seq) FROM changes c WHERE c.subnet = s.id AND c.ip = ?1) AS seq FROM subnets s
+     WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT ${maxOfKind}`,
+  );
+  const marked = database.prepare(`SELECT seq FROM marks WHERE mark = ? ORDER BY seq DESC LIMIT ${maxOfKind}`);
+
+  const findAddress = (text: string): Hit[] =>
+    withAddress
+      .all(addressKey(text))
+      .map((row) => ({ kind: 'address', subnet: String(row['name']), address: text, seq: Number(row['seq']) }));
+  const findMarked = (kind: 'mac' | 'container', text: string, mark: number | undefined): Hit[] => {
+    if (mark === undefined) return [];
+    return marked.all(mark).flatMap(({ seq }) => {
+      const event = eventOf(Number(seq));
+      const container = event.addressBound?.containerId ?? '';
+      if (kind === 'container' && !container.startsWith(text.toLowerCase())) return [];
+      const { attachment } = event.addressBound ?? event.addressAllocated ?? event.addressTransferred ?? {};
+      const [address = ''] = addressChangeOf(event)?.addresses ?? [];
+      const of = { namespace: attachment?.namespace ?? '', subnet: event.subnet, address };
+      return [{ kind, name: kind === 'mac' ? text.toLowerCase() : container, ...of, seq: event.seq }];
+    });
+  };
+  const podHits = (text: string): Hit[] => {
+    const [namespace = '', name] = text.split('/', 2);
+    const found = name === undefined ? pods.all(text) : podOfNamespace.all(name, namespace);
+    return found.map((row) => ({
+      kind: 'pod',
+      namespace: String(row['namespace']),
+      name: String(row['name']),
+      seq: Number(newestOfPod.get(Number(row['id']))?.['seq'] ?? 0),
+    }));
+  };
+
+  return (text) => {
+    const address = canonicalAddress(text);
+    const hits = [
+      ...(address === undefined ? [] : findAddress(address)),
+      ...findMarked('mac', text, macMark(text)),
+      ...findMarked('container', text, containerMark(text)),
+      ...subnets.all(text).map(({ name }) => ({ kind: 'subnet', subnet: String(name), name: String(name) })),
+      ...podHits(text),
+      ...owners.all(text).map((row) => ({
+        kind: 'owner',
+        namespace: String(row['namespace']),
+        name: String(row['name']),
+        ownerKind: String(row['kind']),
+      })),
+      ...nodes.all(text).map(({ name }) => ({ kind: 'node', name: String(name) })),
+    ];
+    return hits.slice(0, maxHits);
+  };
+}
+
+/** An address in the spelling of the ledger; undefined for another text. */
+function canonicalAddress(text: string): string | undefined {
+  if (!isAddress(text)) return undefined;
+  return text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
+}
