@@ -1,4 +1,4 @@
-/** What each event says: its Pod, and its cause or effect. */
+/** What each event states: its Pod, and its cause or effect. */
 import { applyEventTable, type EventTable } from '../../proto/event-table.ts';
 import type { Attachment, Event } from '../../proto/generated/ipledger.ts';
 import { formatCause, formatSubnet, joinNonEmpty, shortContainerId } from './texts.ts';

@@ -55,7 +55,7 @@ export interface AddressMap extends Reply {
   /** The first and the last event of the slider: `first` is the one that configured the Subnet. */
   readonly first: Moment;
   readonly last: Moment;
-  /** Of the range; for IPv6 `free` is 0, and `total` of the Subnet says how many there are. */
+  /** Of the range; for IPv6 `free` is 0, and `total` of the Subnet has their number. */
   readonly counts: StateCounts;
   /** Base64: one byte for each address of an IPv4 range of at most 65,536. */
   readonly cells?: string;

@@ -8,7 +8,7 @@ export interface ReplyPosition {
 
 export interface Reply {
   readonly position: ReplyPosition;
-  /** The command of `ipledger` that says the same. */
+  /** The command of `ipledger` with the same answer. */
   readonly command: string;
 }
 

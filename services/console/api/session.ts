@@ -1,7 +1,7 @@
 /** GET, POST and DELETE /api/v1/session. */
 
 export interface Session {
-  /** false: show the page that asks for a token. */
+  /** false: show the page for the token. */
   readonly signedIn: boolean;
   /** token: people sign in with a Kubernetes token. open: read-only, on this machine only. */
   readonly mode: 'token' | 'open';
