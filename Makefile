@@ -106,6 +106,11 @@ domain-histories: SPEC = ledger/domain/state/network-histories.unit.spec.ts
 domain-histories: node_modules ## random histories of a million commands: generations of names, late requests, MACs, reservations, restarts, clocks, Subnets that change (HISTORY_COMMANDS=n)
 	@HISTORY_COMMANDS=$${HISTORY_COMMANDS:-1000000} $(specs)
 
+.PHONY: histories
+histories: SPEC = test/histories/histories.e2e.spec.ts
+histories: cni programs ## histories of three allocators on three members of etcd under faults, checked by Porcupine and a fold of the log (root; a short one is part of test; RUNS=n, HISTORY_SECONDS=n, FAULT_SEED=n)
+	@HISTORY_RUNS=$${RUNS:-1} HISTORY_SECONDS=$${HISTORY_SECONDS:-60} JOBS=1 $(specs)
+
 .PHONY: attack
 attack: SPEC = test/attack/*.e2e.spec.ts
 attack: cni programs ## one client of each kind at its limits, against an allocator with the chart's memory limit (root; part of test; CHAOS=1: for longer)

@@ -120,7 +120,23 @@ export async function dropPackets(
   await nft(node, `table inet cut { ${chains.join(' ')} }`);
 }
 
-/** Ends `dropPackets`. */
+/**
+ * Loses a part of the packets that a node receives, at random: all of them, or those of one
+ * address.
+ */
+export const losePackets = (
+  node: Namespace,
+  { percent, with: address }: { readonly percent: number; readonly with?: string },
+): Promise<void> => {
+  const from = address === undefined ? '' : `ip saddr ${address} `;
+  const share = percent < 100 ? `numgen random mod 100 < ${percent} ` : '';
+  return nft(
+    node,
+    `table inet cut { chain input { type filter hook input priority -300; iifname "eth0" ${from}${share}drop; }; }`,
+  );
+};
+
+/** Ends `dropPackets` and `losePackets`. */
 export const passPackets = (node: Namespace): Promise<void> => nft(node, 'delete table inet cut');
 
 async function nft(node: Namespace, command: string): Promise<void> {

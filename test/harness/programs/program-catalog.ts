@@ -18,6 +18,7 @@ export interface GoModule {
     | 'grpcurl'
     | 'helm'
     | 'helm3'
+    | 'history-checker'
     | 'kubernetes'
     | 'process-timer'
     | 's3'
@@ -52,6 +53,7 @@ const coredns: GoModule = { name: 'coredns' };
 const crane: GoModule = { name: 'crane' };
 const grpcurl: GoModule = { name: 'grpcurl' };
 const processTimer: GoModule = { name: 'process-timer' };
+const historyChecker: GoModule = { name: 'history-checker' };
 const s3: GoModule = { name: 's3' };
 const whereabouts: GoModule = { name: 'whereabouts' };
 const helm: GoModule = { name: 'helm', ldflags: '-X helm.sh/helm/v4/internal/version.version=v4.3.1' };
@@ -231,6 +233,13 @@ export const programCatalog = {
     module: processTimer,
     package: 'ipledger/test/tools/process-timer',
     buildSeconds: 1,
+  },
+  'history-checker': {
+    variable: 'HISTORY_CHECKER_BIN',
+    variableKind: 'file',
+    module: historyChecker,
+    package: 'ipledger/test/tools/history-checker',
+    buildSeconds: 3,
   },
   whereabouts: {
     variable: 'WHEREABOUTS_BIN',
