@@ -43,7 +43,7 @@ conformance: cni programs ## Kube-OVN's documented behaviour, case by case; exit
 specs := $(own_cluster) node test/main.ts
 
 .PHONY: test
-test: check cni programs node-packages monitoring-packages ovn-packages ## checks, then all specs on real servers (SPEC=glob: only these; JOBS=n: so many files at a time)
+test: check cni programs node-packages monitoring-packages ovn-packages browser-packages ## checks, then all specs on real servers (SPEC=glob: only these; JOBS=n: so many files at a time)
 	cd cni && go test ./...
 	@$(specs)
 
@@ -56,7 +56,7 @@ test-int: cni programs monitoring-packages ovn-packages ## specs on one real ser
 	@$(specs) int
 
 .PHONY: test-e2e
-test-e2e: cni programs node-packages monitoring-packages ovn-packages ## specs on several real servers
+test-e2e: cni programs node-packages monitoring-packages ovn-packages browser-packages ## specs on several real servers
 	@$(specs) e2e
 
 .PHONY: e2e-node
@@ -202,6 +202,11 @@ monitoring-packages:
 	@sh test/harness/prerequisites monitoring || true
 
 # As for nodes.
+.PHONY: browser-packages
+browser-packages:
+	@sh test/harness/prerequisites browser || true
+
+# As for nodes.
 .PHONY: ovn-packages
 ovn-packages:
 	@sh test/harness/prerequisites ovn || true
@@ -246,6 +251,7 @@ check: prerequisites node_modules ## format, lint and import directions, types, 
 	prettier --check --log-level warn .
 	oxlint --quiet $(folders)
 	tsc --noEmit
+	tsc --noEmit -p services/console/web
 	node test/checks/event-registry.ts
 	node test/checks/documented-names.ts
 	node test/checks/import-layers.ts

@@ -141,7 +141,7 @@ function refuseLocales({ outputs }: Metafile): void {
 }
 
 /** Only files with code in an output count: esbuild leaves out what no program uses. */
-function bundledPackages({ outputs }: Metafile): string[] {
+export function bundledPackages({ outputs }: Metafile): string[] {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []);
   return [...new Set(folders)].sort();

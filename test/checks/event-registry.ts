@@ -67,7 +67,11 @@ function copySources(): string {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(
     join(copy, 'tsconfig.json'),
-    JSON.stringify({ extends: join(root, 'tsconfig.json'), include: sources, exclude: ['**/testing/**'] }),
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      include: sources,
+      exclude: ['**/testing/**', 'services/console/web'],
+    }),
   );
   return copy;
 }

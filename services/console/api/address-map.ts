@@ -4,7 +4,7 @@ import type { Reply } from './page.ts';
 /** The state of a cell is its index here; `cells` has one byte of it for each address. */
 export const cellStates = [
   'free',
-  'held', // a Pod has it, and no container uses it
+  'allocated', // a Pod has it, and no container uses it
   'bound', // a container uses it
   'resting', // released, and not free yet: in cooldown, or a container may still answer on it
   'reserved',

@@ -1,0 +1,24 @@
+/** Who uses the console: read once, and again after a sign-in or its end. */
+import type { Session } from '../../api/session.ts';
+import { apiUrl, connection, post, request } from './client.ts';
+import { createStore } from './store.ts';
+
+export const session = createStore<Session | undefined>(undefined);
+
+const url = apiUrl(['session']);
+
+function use(value: Session): void {
+  session.set(value);
+  connection.set(value.signedIn ? 'connected' : 'signed out');
+}
+
+/** Resolves when the server has answered. While it is away, the caller repeats it. */
+export const readSession = async (): Promise<void> => use(await request<Session>(url));
+
+/** @throws RequestError if the token is not accepted */
+export const signIn = async (token: string): Promise<void> => use(await post<Session>(url, { token }));
+
+export async function signOut(): Promise<void> {
+  await request(url, { method: 'DELETE', headers: { 'x-ipledger-console': '1' } });
+  await readSession();
+}

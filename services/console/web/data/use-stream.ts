@@ -1,0 +1,68 @@
+/**
+ * The live stream of events. It continues after the last event that arrived when the connection was
+ * lost.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EventRow } from '../../api/event.ts';
+import type { ApiError } from '../../api/page.ts';
+import { connection } from './client.ts';
+import { readSession } from './session.ts';
+import { useStore } from './store.ts';
+
+export interface StreamHandlers {
+  onEvent(event: EventRow): void;
+  /** The stream cannot continue where it was: the list must be read again. */
+  onGap(): void;
+}
+
+const reopenMs = 2_000;
+
+/**
+ * Follows `url`, which has no `from`; "" follows nothing. Returns whether events arrive at this
+ * moment.
+ */
+export function useStream(url: string, from: number, handlers: StreamHandlers): boolean {
+  const [isLive, setLive] = useState(false);
+  const current = useRef(handlers);
+  current.current = handlers;
+  const isSignedOut = useStore(connection) === 'signed out';
+  useEffect(() => {
+    if (url === '' || isSignedOut) return undefined;
+    let [last, timer, source]: [number, number | undefined, EventSource | undefined] = [from, undefined, undefined];
+    const open = (): void => {
+      source = new EventSource(`${url}${url.includes('?') ? '&' : '?'}from=${last}`);
+      source.addEventListener('open', () => setLive(true));
+      source.addEventListener('event', ({ data }: MessageEvent<string>) => {
+        const event = JSON.parse(data) as EventRow;
+        last = event.seq;
+        current.current.onEvent(event);
+      });
+      source.addEventListener('end', ({ data }: MessageEvent<string>) => {
+        source?.close();
+        setLive(false);
+        const { code } = JSON.parse(data) as ApiError;
+        if (code === 'UNAUTHENTICATED') connection.set('signed out');
+        else if (code === 'POSITION_GONE') current.current.onGap();
+        else reopen();
+      });
+      source.addEventListener('error', () => {
+        setLive(false);
+        if (source?.readyState !== EventSource.CLOSED) return;
+        // The browser gives no reason: the session may have ended
+        readSession().then(reopen, reopen);
+      });
+    };
+    const reopen = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(open, reopenMs);
+    };
+    open();
+    return () => {
+      source?.close();
+      source = undefined;
+      clearTimeout(timer);
+      setLive(false);
+    };
+  }, [url, from, isSignedOut]);
+  return isLive;
+}

@@ -1,0 +1,28 @@
+/** The times that the slider of the map can show, and the steps through them. */
+import type { AddressMap, Moment } from '../../api/address-map.ts';
+
+/** Where the map is in time: after an event, or at an instant. Neither: now. */
+export interface MapTime {
+  readonly seq?: string;
+  readonly at?: string;
+}
+
+type Line = Pick<AddressMap, 'first' | 'last' | 'moment' | 'next'>;
+
+/** A whole play has about so many steps. */
+const stepsOfPlay = 200;
+
+export const instantOf = (ms: number): string => new Date(ms).toISOString();
+
+/**
+ * The next step of a play: the next event, but at least a part of the whole time. A time without
+ * events is left out. undefined at the end.
+ */
+export function stepAfter({ first, last, moment, next }: Line): MapTime | undefined {
+  if (!next) return undefined;
+  const step = (Date.parse(last.at) - Date.parse(first.at)) / stepsOfPlay;
+  const target = Date.parse(moment.at) + step;
+  return Date.parse(next.at) >= target ? { seq: String(next.seq) } : { at: instantOf(target) };
+}
+
+export const timeOf = ({ seq }: Moment): MapTime => ({ seq: String(seq) });

@@ -1,0 +1,43 @@
+/**
+ * The form that stands in for every view while the console does not know the person. The address of
+ * the page stays.
+ */
+import { useState } from 'preact/hooks';
+import { signIn } from '../data/session.ts';
+import { html, type VNode } from '../parts/html.ts';
+import { View } from '../parts/view.ts';
+
+export function SignIn({ wasSignedIn }: { readonly wasSignedIn: boolean }): VNode {
+  const [token, setToken] = useState('');
+  const [error, setError] = useState('');
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    try {
+      await signIn(token.trim());
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure));
+    }
+  };
+  return html`<${View} title="Sign in">
+    <form class="panel" onSubmit=${(event: Event) => void submit(event)}>
+      ${wasSignedIn && html`<p>Your session has ended. Sign in again to see this page.</p>`}
+      <p>
+        The console uses your Kubernetes permissions. Make a token with
+        <code>kubectl create token ACCOUNT --namespace NAMESPACE</code>.
+      </p>
+      <label class="field">
+        Kubernetes token
+        <input
+          type="password"
+          name="token"
+          autocomplete="off"
+          required
+          value=${token}
+          onInput=${(event: Event) => setToken((event.target as HTMLInputElement).value)}
+        />
+      </label>
+      ${error !== '' && html`<p class="trouble" role="alert">${error}</p>`}
+      <button class="main">Sign in</button>
+    </form>
+  <//>`;
+}
