@@ -33,12 +33,14 @@ const defaultTimings: LeaseTimings = {
 };
 
 /** One identity of the process: after a loss it need not wait until its own Lease expires. */
-const identity = `${hostname()}_${randomUUID()}`;
+const ownIdentity = `${hostname()}_${randomUUID()}`;
 
 export interface LeaseOptions {
   readonly api: Api;
   readonly namespace: string;
   readonly name: string;
+  /** Default: one of the process. */
+  readonly identity?: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** Called when another process holds the Lease and may be alive. */
@@ -125,7 +127,7 @@ class Lease {
   previousState = '';
   readonly #options: LeaseOptions;
   readonly #path: string;
-  readonly #identity = identity;
+  readonly #identity: string;
   /** The version of another holder's Lease, and since when it is unchanged. */
   #observed = { version: '', at: 0 };
   /** The start of the last successful request. Standbys measure the duration from a later time. */
@@ -139,6 +141,7 @@ class Lease {
 
   constructor(options: LeaseOptions) {
     this.#options = options;
+    this.#identity = options.identity ?? ownIdentity;
     this.timings = { ...defaultTimings, ...options.timings };
     this.#path = objectPath(leasesPath(options.namespace), options.name);
   }

@@ -8,13 +8,8 @@ import type { Logger } from '../../lib/process/log.ts';
 import type { Registry } from '../../lib/process/metrics.ts';
 import { openTracing, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
 import { tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
-import { createBindingClient } from './bindings/binding-client.ts';
-import { openBindingFiles, type ContainerInterface, interfaceKey } from './bindings/binding-files.ts';
-import { DeletedSandboxes } from './bindings/deleted-sandboxes.ts';
+import { openBindingParts } from './binding-parts.ts';
 import { LedgerEpoch } from './bindings/ledger-epoch.ts';
-import { createEarlierBoots } from './bindings/earlier-boots.ts';
-import { LingeringBindings } from './bindings/lingering-bindings.ts';
-import { restoreBindingsForever } from './bindings/restored-bindings.ts';
 import { createKeyedMutex, type KeyedMutex } from './concurrency/keyed-mutex.ts';
 import { createDaemonServer, type RequestHandler } from './daemon/daemon-server.ts';
 import { type PublishedSocket, publishSocket } from './daemon/unix-socket.ts';
@@ -25,16 +20,9 @@ import { ownedPorts } from './data-path/ovs-port.ts';
 import { createPodLinks } from './data-path/pod-links.ts';
 import { sweepPorts, sweepPortsForever } from './data-path/port-sweep.ts';
 import { readSouthbound } from './data-path/southbound.ts';
-import { createPodWarningReader } from './kubernetes/pod-warning.ts';
 import { createKubernetesGet, createObjectReader } from './kubernetes/object-reader.ts';
-import { createOvn4nfvLookup, createPodLookup } from './kubernetes/pod-lookup.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { OvsDatabase } from './ovs/ovs-database.ts';
-import { del, type DelDeps } from './requests/del.ts';
-import { containerKey, type ContainerNicsDeps, delNics, isOvn4nfvType, type OneNic } from './requests/ovn4nfv-nics.ts';
-import { replayPendingDelsForever, type ReplayOptions } from './requests/pending-del-replay.ts';
-import { hasPendingDel } from './requests/pending-dels.ts';
-import { createRequestHandler, type RequestHandlerDeps } from './requests/request-handler.ts';
 import { createNodeSandbox } from './requests/sandbox.ts';
 import { UnderlayKeeper } from './underlay/keep-underlay.ts';
 
@@ -74,72 +62,43 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   const epoch = new LedgerEpoch();
   const connection = connect(options.allocator, tls, 'allocator', () => epoch.onDisconnected());
   life.onStop(() => connection.close());
-  const [socket] = options.socket;
+  const [socket, ...otherSockets] = options.socket;
   if (socket === undefined) throw new Error('--socket is empty: set it to the path of a unix socket');
-  const allocator = createBindingClient(connection, epoch);
   const runExclusive = createKeyedMutex();
   const bootId = readBootId(options.bootIdFile);
-  const files = await openBindingFiles({ folder: options.bindings, node, bootId, log });
-  const shared = { allocator, node, bootId, files, runExclusive, log };
-  const lingering = new LingeringBindings(shared);
-  const sandboxes = new DeletedSandboxes(shared);
-  const earlierBoots = createEarlierBoots(shared, bootId);
   const get = createKubernetesGet();
-  const read = createObjectReader(get);
   const ovs = options.ovsDb === '' ? undefined : new OvsDatabase({ endpoint: options.ovsDb, log, signal: life.signal });
   const nicMetrics = createDataPathMetrics(metrics, () => (ovs ? ownedPorts(ovs).length : 0));
+  const read = createObjectReader(get);
   const nics =
     ovs && openDataPath({ ...options, ovs, bridge: options.ovsBridge, read, metrics: nicMetrics, runExclusive, log });
   const underlay = ovs && new UnderlayKeeper({ ovs, get, node, log });
-  const handleRequest = instrument(
-    createRequestHandler({
-      ...shared,
-      lookUpPod: createPodLookup(get),
-      lookUpOvn4nfv: createOvn4nfvLookup(read),
-      readPodWarning: createPodWarningReader(get),
-      sandbox: createNodeSandbox(options.sysctls),
-      tracer,
-      earlierBoots,
-      lingering,
-      dataPath: nics?.dataPath,
-      sweepPorts: nics?.sweep,
-      pendingDels: { folder: options.pendingDels, socket },
-    }),
-  );
+  const parts = await openBindingParts({
+    ...options,
+    bootId,
+    sockets: [socket, ...otherSockets],
+    connection,
+    epoch,
+    get,
+    sandbox: createNodeSandbox(options.sysctls),
+    runExclusive,
+    nics,
+    tracer,
+    log,
+  });
+  const { sandboxes } = parts;
+  const handleRequest = instrument(parts.handleRequest);
 
   // The start leaves 3 MiB behind, which V8 would keep for hours on a quiet node.
   collectGarbage();
   await serve(options, { handleRequest, metrics }, life, log);
   log.info({ sockets: options.socket, node, allocator: options.allocator, bootId, ovsDb: ovs?.endpoint }, 'ready');
 
-  const replayDel = createReplayDel({ ...shared, dataPath: nics?.dataPath, lingering });
-  const isDelPending = (container: ContainerInterface): boolean => hasPendingDel(options.pendingDels, container);
   const background = [
     ...(nics && underlay ? [nics.sweepForever(life.signal), underlay.run(life.signal)] : []),
-    earlierBoots.endBindings(life.signal),
-    lingering.settleForever(life.signal),
-    sandboxes.lookForever(life.signal),
-    restoreBindingsForever({ ...shared, epoch, hasPendingDel: isDelPending }, life.signal),
-    replayPendingDelsForever(
-      { folder: options.pendingDels, sockets: options.socket, del: replayDel, log },
-      life.signal,
-    ),
+    parts.run(life.signal),
   ];
   Promise.all(background).catch((error: unknown) => life.fail(error));
-}
-
-/** A pending DEL is of one NIC, or of all NICs of an OVN4NFV request. */
-function createReplayDel(deps: ContainerNicsDeps & DelDeps & Pick<RequestHandlerDeps, 'runExclusive'>) {
-  const { runExclusive } = deps;
-  const delNic: OneNic<void> = (nic, signal) => runExclusive(interfaceKey(nic), signal, () => del(deps, nic, signal));
-  const replay: ReplayOptions['del'] = (request, isPending, signal) => {
-    const isForContainer = isOvn4nfvType(request.cniType);
-    return runExclusive(isForContainer ? containerKey(request) : interfaceKey(request), signal, async () => {
-      if (!isPending()) return;
-      await (isForContainer ? delNics({ ...deps, delNic }, request, signal) : del(deps, request, signal));
-    });
-  };
-  return replay;
 }
 
 /** Serves the health endpoints and the sockets. Ready means that all sockets are its own. */

@@ -1,6 +1,6 @@
 /**
- * pod-watcher: requests addresses for Pods, and shows the ledger in Kubernetes. Reads its options
- * and runs the leader election.
+ * pod-watcher: requests addresses for Pods, and shows the ledger in Kubernetes. Reads its options,
+ * and runs its terms as active watcher.
  *
  *   Pods, networks, Subnets ─► controllers ─► allocator ─► ledger ─► projection ─► annotations, IP objects, Subnet status
  *
@@ -8,15 +8,12 @@
  * standbys.
  */
 import { hostname } from 'node:os';
-import { errorMessage } from '../../lib/errors.ts';
 import { defaultNamespaceLimit } from './controllers/pods/event-budget.ts';
 import { Option } from 'commander';
-import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
 import { forgetRecentTexts } from './shared-values.ts';
 import { withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
-import { kubeOvnRunningMessage, podWatcherLease } from '../../lib/kubernetes/lease-observer.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import {
@@ -29,17 +26,10 @@ import {
 import { openTracing, tracingOptions, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
 import { connect } from '../../lib/grpc/client.ts';
 import { tlsFromEnvironment } from '../../lib/tls/credentials.ts';
-import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
-import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
-import { kubeOvnControllerCheck } from './kubernetes/kube-ovn-controller-check.ts';
-import { workInTerms } from '../../lib/kubernetes/leader-election.ts';
-import { createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
-import { createReachProbe, isUnreachableFor, waitUntilReachable } from './ledger/allocator-reach.ts';
-import { parseHandoverState } from './handover-state.ts';
+import { connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { watcherMetrics } from './metrics.ts';
-import { storeCheckpoints } from './projection/checkpoint-configmap.ts';
-import { type WatcherStats, startActiveWatcher, type ActiveWatcher } from './active-watcher.ts';
+import type { WatcherStats } from './active-watcher.ts';
+import { runTerms } from './terms.ts';
 
 interface Options extends TracingSettings {
   readonly allocator: string;
@@ -55,7 +45,6 @@ interface Options extends TracingSettings {
 }
 
 const log = createLogger('pod-watcher');
-const kubeOvnCheckMs = 2_000;
 /** Seconds, or a count. */
 const wholeNumber = (text: string): number => parseWholeNumber(text, 0, 999_999);
 
@@ -103,8 +92,7 @@ await runProgram(log, (life) => start(life, readOptions()));
 
 async function start(life: Lifecycle, options: Options): Promise<void> {
   const { allocator, healthListen, namespace, garbageInterval, namespaceRate, namespaceBurst, besideKubeOvn } = options;
-  const { signal } = life;
-  collectWhenIdle({ onIdle: forgetRecentTexts, log, signal });
+  collectWhenIdle({ onIdle: forgetRecentTexts, log, signal: life.signal });
   let stats = (): WatcherStats | undefined => undefined;
   const metrics = watcherMetrics(() => stats());
   const traced = { settings: options, metrics, service: 'ipledger-pod-watcher', instance: hostname() };
@@ -113,88 +101,22 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   const api = besideKubeOvn ? withOwnObjects(clusterApi) : clusterApi;
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
   life.onStop(() => client.close());
-  const ledger = createLedgerClient(client, signal);
   let ready = (): boolean | string => 'still starting';
   await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log }, life);
   log.info({ server: api.server, allocator }, 'starting');
-
-  let watching: ActiveWatcher | undefined;
-  const probe = createReachProbe(client, (status) => watching?.onLedgerStatus(status));
-  let checkKubeOvn = (): void => undefined;
-  const lease = {
+  await runTerms({
     api,
+    kubeOvnApi: besideKubeOvn ? clusterApi : undefined,
+    client,
     namespace,
-    name: podWatcherLease,
-    log,
+    garbageIntervalMs: garbageInterval * 1_000,
+    checkpointIntervalMs: options.checkpointInterval * 1_000,
+    allocatorTimeoutMs: options.allocatorTimeout * 1_000,
+    namespaceLimit: { perSecond: namespaceRate, burst: namespaceRate === 0 ? Infinity : namespaceBurst },
+    tracer,
+    onReadiness: (next) => (ready = next),
+    onActive: (watcher) => (stats = () => watcher?.stats),
     life,
-    prepare: async () => {
-      await waitUntilReachable(probe, { log, signal }, () => (ready = () => 'no allocator answers'));
-      if (besideKubeOvn) return;
-      await refuseKubeOvn(api, signal);
-      // An alarm of an earlier term would compare the Lease with what it was then.
-      checkKubeOvn = kubeOvnAlarm(api, life);
-    },
-    // A standby is always ready. The active watcher is ready when its inputs are current.
-    onStandby: () => void (ready = () => true),
-    onRenewed: (annotations: UntypedJson) => (checkKubeOvn(), watching?.onLeaseAnnotations(annotations)),
-    handoverState: () => watching?.handoverState(),
-  };
-  await workInTerms(lease, async (held, term) => {
-    const active = startActiveWatcher({
-      api,
-      kubeOvnApi: besideKubeOvn ? clusterApi : undefined,
-      allocator: ledger,
-      garbageIntervalMs: garbageInterval * 1_000,
-      namespaceLimit: { perSecond: namespaceRate, burst: namespaceRate === 0 ? Infinity : namespaceBurst },
-      lease: { namespace, name: podWatcherLease },
-      handoverState: parseHandoverState(held.handoverState),
-      storeHandoverState: () => held.store(),
-      tracer,
-      log,
-      signal: term,
-      fail: (error) => life.fail(error),
-    });
-    watching = active;
-    const intervalMs = options.checkpointInterval * 1_000;
-    if (intervalMs > 0) void storeCheckpoints({ api, namespace, intervalMs, allocator: ledger, log, signal: term });
-    ready = () => active.ready;
-    stats = () => active.stats;
-    // A standby that an allocator answers can take over
-    if (await isUnreachableFor(options.allocatorTimeout * 1_000, probe, { signal: term }))
-      log.warn('no allocator answers: handing the Lease over');
-    watching = undefined;
-    ready = () => 'the Lease was lost';
-    stats = () => undefined;
+    log,
   });
 }
-
-/** Waits until Kube-OVN's controller certainly does not run. @throws Error when it runs */
-async function refuseKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
-  const check = kubeOvnControllerCheck(api);
-  for (let checks = 0; !signal.aborted; checks++) {
-    try {
-      const status = await check(signal);
-      if (status === 'absent') return;
-      if (status !== 'unknown') throw new Error(kubeOvnRunningMessage(status, orBeside));
-      if (checks === 0) log.info("Kube-OVN's controller has a Lease: checking whether it renews it");
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      log.warn({ reason: error.message }, 'the Kubernetes API server is unavailable, retrying');
-    }
-    await pause(kubeOvnCheckMs, signal);
-  }
-}
-
-/** Returns a function that ends the program when Kube-OVN runs. Call it at intervals. */
-function kubeOvnAlarm(api: Api, { signal, fail }: Lifecycle): () => void {
-  const check = kubeOvnControllerCheck(api);
-  return () => {
-    check(timeoutSignal(kubeOvnCheckMs, signal)).then(
-      (status) => typeof status === 'object' && fail(new Error(kubeOvnRunningMessage(status, orBeside))),
-      (error: unknown) =>
-        log.debug({ reason: errorMessage(error) }, "could not read the Lease of Kube-OVN's controller"),
-    );
-  };
-}
-
-const orBeside = 'start this watcher; or serve other networks beside it with --beside-kube-ovn';

@@ -97,7 +97,6 @@ function eventsFor(state: State, command: Allocate, task: AttachmentTask): Event
     const grant = grantOf(command, { request, attachment, mac }, addresses, held.cause);
     const transferred = {
       ...grant,
-      interface: request.interface || held.interface,
       alloc: held.seq,
       fromUid: held.uid,
       ...endOf(held.uid, 'pod-deleted'),

@@ -341,17 +341,12 @@ describe('Allocate in a Subnet with a fenced address', () => {
 describe('Allocate for a new Pod of the same name', () => {
   const recreated = { uid: 'uid-new' };
 
-  it('transfers the allocation of the earlier Pod', () => {
+  it('transfers the allocation of the earlier Pod, without the interface of its container', () => {
     const one = allocated('one', '172.17.0.11', { interface: 'net1' });
+    const data = { ...one.data, interface: '', uid: 'uid-new', alloc: 2, fromUid: 'uid-one', ended: true } as const;
     given([subnetConfigured(), one])
       .when(allocate('one', {}, recreated))
-      .then([
-        {
-          type: 'AddressTransferred',
-          subnet: 'macvlan',
-          data: { ...one.data, uid: 'uid-new', alloc: 2, fromUid: 'uid-one', ended: true },
-        },
-      ]);
+      .then([{ type: 'AddressTransferred', subnet: 'macvlan', data }]);
   });
 
   it('KO-2938 transfers to each NIC the address of the same NIC', () => {
