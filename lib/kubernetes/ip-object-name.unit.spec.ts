@@ -33,7 +33,7 @@ describe('Name of an IP object', () => {
     expect(named('Physical_Net')).not.to.equal(named('physical_net'));
   });
 
-  it('is valid for any provider, and different for each attachment', () => {
+  it('WB-293 is valid for any provider, and different for each attachment', () => {
     const pod = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,200}[a-z0-9])?(\.[a-z0-9]{1,40})?$/);
     const attached = fc.record({
       pod,

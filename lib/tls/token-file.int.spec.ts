@@ -15,7 +15,7 @@ describe('The token file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is read again a second later, so a renewed token needs no restart', () => {
+  it('WB-459 is read again a second later, so a renewed token needs no restart', () => {
     writeFileSync(file, 'first.token.x\n');
     const tokens = new TokenFile(file, () => now);
     writeFileSync(`${file}.new`, 'second.token.x');

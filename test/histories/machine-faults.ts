@@ -57,11 +57,7 @@ export const machineFaults: Readonly<Record<string, Fault>> = {
   ),
   'the leader of etcd moves': { begin: (_, machines) => eventually(() => moveLeader(machines)) },
   'the member of etcd is replaced by an empty one': {
-    begin: async ({ machine, other }, machines) => {
-      await machine.etcd.kill();
-      // The others first notice that it is gone
-      await eventually(() => machines.replaceMember(machine, other));
-    },
+    begin: replaceMember,
   },
   'the disk of the member of etcd is full': { begin: fillDisk, end: emptyDisk },
   'etcd is compacted and defragmented': {
@@ -108,7 +104,13 @@ export async function causeFaults(
 /** Two machines, the first one mostly that of the writer. */
 async function chooseVictims({ all, etcdctl }: Machines, random: SeededRandom): Promise<[Machine, Machine]> {
   const shuffled = random.shuffle(all);
-  const key = await etcdctl(shuffled[0] as Machine, 'get', '--print-value-only', '/ipledger/v1/writer').catch(() => '');
+  const key = await etcdctl(
+    shuffled[0] as Machine,
+    'get',
+    '--print-value-only',
+    '--command-timeout=1s',
+    '/ipledger/v1/writer',
+  ).catch(() => '');
   const writer = random.nextBoolean(0.6) ? all.find(({ allocator: { name } }) => key.includes(`"${name}"`)) : undefined;
   const [first, second] = writer ? [writer, ...shuffled.filter((each) => each !== writer)] : shuffled;
   return [first as Machine, second as Machine];
@@ -149,7 +151,20 @@ function fillDisk({ machine }: Victims): void {
   }
 }
 
-async function emptyDisk({ machine }: Victims): Promise<void> {
+/** The member ends at a write that fails, perhaps later than this begins. */
+async function emptyDisk({ machine }: Victims, machines: Machines): Promise<void> {
   rmSync(fillerOf(machine));
-  if (!machine.etcd.isAlive) await machine.etcd.start();
+  await eventually(async () => {
+    if (!machine.etcd.isAlive) await machine.etcd.start();
+    await machines.etcdctl(machine, 'endpoint', 'health');
+  });
+}
+
+async function replaceMember({ machine, other }: Victims, machines: Machines): Promise<void> {
+  // Without one more member there is no quorum
+  const others = machines.all.filter((each) => each !== machine);
+  for (const each of others) await eventually(() => machines.etcdctl(each, 'endpoint', 'health'));
+  await machine.etcd.kill();
+  // The others first notice that it is gone
+  await eventually(() => machines.replaceMember(machine, other));
 }

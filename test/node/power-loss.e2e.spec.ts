@@ -9,7 +9,7 @@ import { describeOnNodes } from './node-suite.ts';
 import { createWorkload, createPod, type WorkloadPod, waitForPods, sandboxOf, scaleWorkload } from './workloads.ts';
 
 describeOnNodes('real nodes: power', (it) => {
-  it('a node restarts its Pods at their addresses in new sandboxes after a power loss', async (environment) => {
+  it('CA-4190 a node restarts its Pods at their addresses in new sandboxes after a power loss', async (environment) => {
     const before = await createWorkload(environment, 'Deployment', 'web', 4);
     await powerCycle(environment, () => environment.b.boot());
     expect(await waitForPods(environment, 'web', 4)).to.deep.equal(before);

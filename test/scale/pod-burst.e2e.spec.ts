@@ -140,7 +140,7 @@ for (const { count, networks, rounds } of testSize.podBursts)
       notes.push([`live heap, ${when}`, `allocator ${live[0]} MiB, pod-watcher ${live[1]} MiB`]);
     };
 
-    it('are annotated with distinct addresses, which ledger, IP objects and annotations agree on', async () => {
+    it('WB-110 are annotated with distinct addresses, which ledger, IP objects and annotations agree on', async () => {
       const [eventsBefore, requestsBefore] = [await countEvents(), await readRequestCounts(environment.stack.cluster)];
       own.created = await create();
       memory.push(memoryByProcess(environment.stack));
@@ -154,7 +154,7 @@ for (const { count, networks, rounds } of testSize.podBursts)
       await noteHeaps('all served');
     });
 
-    it('leave no allocation and no IP object when they are deleted', async () => {
+    it('WB-508 leave no allocation and no IP object when they are deleted', async () => {
       const [eventsBefore, requestsBefore] = [await countEvents(), await readRequestCounts(environment.stack.cluster)];
       own.deleted = await remove();
       memory.push(memoryByProcess(environment.stack));

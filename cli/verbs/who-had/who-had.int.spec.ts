@@ -12,7 +12,7 @@ describe('ipledger who-had', () => {
   const whoHad = (time: string, ...args: string[]) =>
     runWithFakeAllocator({ history, getStatus }, 'who-had', '172.17.0.100', '--at', time, ...args);
 
-  it('prints the holder, its node, the period, and the causes of allocation and release', async () => {
+  it('metallb-161 prints the holder, its node, the period, and the causes of allocation and release', async () => {
     const { status, stdout, stderr } = await whoHad('2026-11-17 14:20');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout).to.equal(

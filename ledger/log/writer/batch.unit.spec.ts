@@ -135,7 +135,7 @@ describe('A full BatchBuilder', () => {
     expect(putsOf(builder.build(undefined))).to.equal(12);
   });
 
-  it('never splits a command', async () => {
+  it('SP-412 never splits a command', async () => {
     const { replica, builder } = await empty({ ops: 12, bytes: 1 << 20 });
     add(builder, replica, macvlan);
     for (const pod of ['a', 'b', 'c']) add(builder, replica, allocate(pod));

@@ -52,7 +52,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
   }
   const ended = (): (string | undefined)[] => allocator.unbinds.map(({ containerId }) => containerId);
 
-  it('end at the second look, with the evidence, also after a restart of the agent; those of others stay', async () => {
+  it('CA-4502 end at the second look, with the evidence, also after a restart of the agent; those of others stay', async () => {
     const files = fakeBindingFiles(ofRunning('c1'), ofRunning('c2'), ofRunning('c1', { interface: 'net2' }));
     remove('c1');
     const first = createSandboxes(files);

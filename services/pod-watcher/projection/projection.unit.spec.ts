@@ -66,7 +66,7 @@ describe('Projection', () => {
     expect(api.objects.get(ip)?.['spec']).to.include({ podName: 'vm1', nodeName: 'node-2' });
   });
 
-  it('writes the annotations and the IP object of an allocation once', async () => {
+  it('k8s-142223 writes the annotations and the IP object of an allocation once', async () => {
     const { api, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     projection.start();

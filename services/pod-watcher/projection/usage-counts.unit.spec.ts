@@ -63,7 +63,7 @@ describe('Status counts', () => {
     expect(hasCounts({}, counts)).to.equal(false);
   });
 
-  it('shortens a long range between two of its parts', () => {
+  it('WB-497 shortens a long range between two of its parts', () => {
     const inUseRange = Array.from({ length: 2_000 }, (_, index) => `10.0.${index >> 7}.${(index & 127) * 2}`).join(',');
     const range = String(usageCounts([usage(4, { inUseRange })], subnetFieldNames)['v4usingIPrange']);
     expect(range.length).to.be.at.most(8_200);

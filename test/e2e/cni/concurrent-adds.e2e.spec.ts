@@ -63,7 +63,7 @@ describe('the CNI contract: concurrent ADDs', function () {
     await Promise.all(Array.from({ length: concurrency }, worker));
   }
 
-  it('200 concurrent ADDs get 200 distinct addresses while their Pods are created', async () => {
+  it('CA-11096 200 concurrent ADDs get 200 distinct addresses while their Pods are created', async () => {
     const answers = Promise.all(pods.map(addUntilSuccess));
     await forEachPod(16, async (pod) => void (await makePod(scene, pod, 'lan')));
     const addresses: unknown[] = (await answers).flatMap(resultAddresses);

@@ -47,7 +47,7 @@ describe('Two pod-watchers', function () {
     await eventually(async () => expect(await ips()).to.deep.equal(['before.default.lan.default']));
   });
 
-  it('serve a Pod that is created while the active one is killed, and release the address of a deleted Pod', async () => {
+  it('SP-1515 serve a Pod that is created while the active one is killed, and release the address of a deleted Pod', async () => {
     const before = await readLease();
     await makePod(scene, 'stays', 'lan');
     const address = await waitForAddress(scene, 'stays', 'lan');

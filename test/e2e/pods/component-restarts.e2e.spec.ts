@@ -82,7 +82,7 @@ describe('restarts of a component', function () {
     expect(resultAddresses(await waiting)).to.deep.equal([`${await waitForAddress(scene, 'enduring', 'lan')}/24`]);
   });
 
-  it('restart of the agent: the next agent answers a waiting ADD, also when the agent is killed', async () => {
+  it('SP-2517 restart of the agent: the next agent answers a waiting ADD, also when the agent is killed', async () => {
     const [agent] = scene.stack.agents;
     await makePod(scene, 'blocker', 'lan', { [ip]: '10.8.0.50' });
     await waitForAddress(scene, 'blocker', 'lan');

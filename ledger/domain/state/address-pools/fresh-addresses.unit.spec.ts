@@ -28,7 +28,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('FreshAddresses', () => {
-  it('behaves like a sorted set, after any takes, returns and undos', () => {
+  it('WB-83 behaves like a sorted set, after any takes, returns and undos', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 30, size: 'max' }), (steps) => {
         const fresh = new FreshAddresses(usable);
@@ -78,7 +78,7 @@ describe('FreshAddresses', () => {
     expect(fresh.lowest()).to.equal(base + (1n << 60n));
   });
 
-  it('does not allocate a bitmap per address for scattered taken addresses', () => {
+  it('SP-3541 does not allocate a bitmap per address for scattered taken addresses', () => {
     const base = 0xfd00n << 112n;
     const fresh = new FreshAddresses([{ first: base, last: base + (1n << 64n) - 1n }]);
     const before = process.memoryUsage().arrayBuffers;

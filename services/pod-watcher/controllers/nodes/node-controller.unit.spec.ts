@@ -193,7 +193,7 @@ describe('the bindings of a Node', () => {
     bindings.clear();
   });
 
-  it('stay if a look-up finds the Node, or it is created again', async () => {
+  it('CA-3589 stay if a look-up finds the Node, or it is created again', async () => {
     const { source, unbound, exist, nodes } = world(2, { n0: [bindingOf('a', 2)], n1: [bindingOf('b', 3)] });
     exist.add('n0');
     await nodes.start();

@@ -31,7 +31,7 @@ describe('List of large objects', () => {
     server.close();
   });
 
-  it('continues with smaller pages when a page is over the size limit', async () => {
+  it('WB-386 continues with smaller pages when a page is over the size limit', async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const config = new KubeConfig();
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

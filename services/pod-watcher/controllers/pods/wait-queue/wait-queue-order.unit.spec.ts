@@ -49,7 +49,7 @@ describe('Pods that wait for an address', () => {
     return { ...created, served, release };
   }
 
-  it('get it as soon as it is free, in creation order', async () => {
+  it('AN-7996 get it as soon as it is free, in creation order', async () => {
     const { served, release } = await createFullSubnet([createdAt(3, 'c'), createdAt(1, 'a'), createdAt(2, 'b')]);
     for (const count of [1, 2, 3]) {
       release();
@@ -91,7 +91,7 @@ describe('Pods that wait for an address', () => {
     await until(() => requests().slice(before).includes('a'));
   });
 
-  it('get it when its cooldown ends, which has no event', async () => {
+  it('CA-12496 get it when its cooldown ends, which has no event', async () => {
     const { served, release, allocator } = await createFullSubnet([createdAt(1, 'a')], { cooldownMs: 80 });
     const requested = allocator.allocated.length;
     release();
