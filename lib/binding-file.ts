@@ -1,10 +1,10 @@
 /**
- * The format of a binding file: what a node agent keeps of one container interface that has its
- * addresses. `ipledger recover` reads copies of them.
+ * The format of a binding file, in which a node agent stores the addresses of one container
+ * interface. `ipledger recover` reads copies of these files.
  */
 import * as z from 'zod';
 
-/** Files in one folder. */
+/** The most files in one folder. */
 export const maxBindingFiles = 20_000;
 export const maxBindingFileBytes = 16 << 10;
 
@@ -33,7 +33,7 @@ export type BindingFile = z.output<typeof schema>;
 export const bindingFileName = (binding: { readonly containerId: string; readonly interface: string }): string =>
   `${binding.containerId}@${binding.interface}.json`;
 
-/** @throws Error for a text that is no binding, or that of another file name */
+/** @throws Error for a text that is no binding, or is of another file name */
 export function parseBindingFile(name: string, content: string): BindingFile {
   const binding = schema.parse(JSON.parse(content));
   if (bindingFileName(binding) !== name) throw new Error(`${name} has the binding of ${bindingFileName(binding)}`);

@@ -1,10 +1,10 @@
 /** Shortens texts to a number of bytes of UTF-8, between whole characters. */
 
 const mark = Buffer.from(' … ', 'utf8');
-/** The part of the room that the end gets. */
+/** The share of the kept text that comes from its end. */
 const endShare = 0.45;
 
-/** Returns at most `maxBytes` of a text. Errors begin with what failed and end with what to do. */
+/** Cuts a text in its middle: errors begin with what failed, and end with what to do. */
 export function cutMiddle(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= maxBytes) return text;
@@ -15,7 +15,7 @@ export function cutMiddle(text: string, maxBytes: number): string {
   return `${beginningOf(bytes, room - endBytes)}${mark.toString()}${bytes.toString('utf8', endStart)}`;
 }
 
-/** Returns at most `maxBytes` of a text; a truncated text ends with "…". */
+/** Returns at most `maxBytes` of a text. A truncated text ends with "…". */
 export function truncateUtf8(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, 'utf8');
   return bytes.length <= maxBytes ? text : `${beginningOf(bytes, maxBytes - Buffer.byteLength('…'))}…`;
@@ -27,5 +27,5 @@ function beginningOf(bytes: Buffer, maxBytes: number): string {
   return bytes.toString('utf8', 0, end);
 }
 
-/** A byte 10xxxxxx continues a character. */
+/** Whether a byte (10xxxxxx) continues a character. */
 const isContinuation = (byte = 0): boolean => (byte & 0xc0) === 0x80;

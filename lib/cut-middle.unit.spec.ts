@@ -13,7 +13,7 @@ describe('cutMiddle', () => {
     expect(Buffer.byteLength(cut)).to.equal(100);
   });
 
-  it('cuts between characters, at any length', () => {
+  it('cutMiddle never splits a character, at any length', () => {
     for (const text of ['é'.repeat(200), '🦜'.repeat(100), `a${'語'.repeat(100)}`])
       for (let maxBytes = 5; maxBytes < 60; maxBytes++) {
         const cut = cutMiddle(text, maxBytes);

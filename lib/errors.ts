@@ -1,8 +1,8 @@
 /**
- * The error codes, and the table that maps them to gRPC statuses and to HTTP statuses for the CNI
- * plugin.
+ * The error codes, and a table that maps each to its gRPC status, and to its HTTP status for the
+ * CNI plugin.
  *
- * `kind` is how a caller reacts; most callers need nothing else:
+ * Most callers only need `kind`, which decides how they react:
  *   transient   the same request may succeed soon; retry with backoff
  *   invalid     the request can never succeed as it is; report it to its author
  *   conflict    it may succeed after another change; retry after that change
@@ -14,7 +14,7 @@ import { escapeUnprintableInLines } from './unprintable.ts';
 
 export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'damaged' | 'bug';
 
-/** The status codes of gRPC: the command line and the agent run without grpc-js. */
+/** The status codes of gRPC, declared here because the CLI and the agent run without grpc-js. */
 export const status = {
   OK: 0,
   CANCELLED: 1,
@@ -34,13 +34,12 @@ export const status = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** A status code of gRPC. */
 export type Status = (typeof status)[keyof typeof status];
 
 interface Meaning {
   readonly kind: ErrorKind;
   readonly grpc: Status;
-  /** The HTTP status on the daemon socket. Kube-OVN has only these two; both mean CNI code 11. */
+  /** The HTTP status on the daemon socket. Kube-OVN uses only these two; both mean CNI code 11. */
   readonly http: 400 | 500;
 }
 
@@ -99,7 +98,7 @@ export type ErrorCode = keyof typeof meanings;
 
 export const errorCodes = Object.keys(meanings) as readonly ErrorCode[];
 
-/** Metadata key under which a gRPC status carries its ErrorCode. */
+/** The metadata key that carries the ErrorCode of a gRPC status. */
 export const errorCodeMetadata = 'ipledger-code';
 
 /** An error with a code, and an escaped message: what failed, why, and what to do. */
@@ -155,22 +154,21 @@ function isServiceError(thrown: unknown): thrown is SentStatus {
 /** The message of anything that was thrown. */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // If a host has several addresses and all refuse the connection, only the causes have a message.
+  // If all addresses of a host refuse the connection, only the causes have a message.
   return error.message === '' && error instanceof AggregateError
     ? error.errors.map(errorMessage).join(', ')
     : error.message;
 }
 
-/** Whether a text is an error code. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(meanings, text);
 }
 
-/** Whether the ledger lacks a position, or has it only in an archive that is unavailable. */
+/** Whether a position is not in the ledger, or only in an archive that is not available. */
 export const isPositionGone = (thrown: unknown): thrown is IpledgerError =>
   thrown instanceof IpledgerError && thrown.code === 'POSITION_GONE';
 
-/** Resolves to undefined when `reading` fails with POSITION_GONE. @throws any other error */
+/** Resolves to undefined if `reading` fails with POSITION_GONE. @throws any other error */
 export async function undefinedIfGone<Value>(reading: Promise<Value>): Promise<Value | undefined> {
   try {
     return await reading;
@@ -180,7 +178,7 @@ export async function undefinedIfGone<Value>(reading: Promise<Value>): Promise<V
   }
 }
 
-/** The code of a status that grpc-js created itself, on the client or the server. */
+/** The code for a status that grpc-js created itself, on the client or the server. */
 function codeOfStatus(code: number): ErrorCode {
   switch (code) {
     case status.UNAVAILABLE:

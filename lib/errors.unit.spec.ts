@@ -57,7 +57,7 @@ describe('IpledgerError.from', () => {
       expect(IpledgerError.from(serviceError(code, 'from grpc-js')).code).to.equal(expected);
     });
 
-  it('uses the status when the code is unknown, as of a newer server', () => {
+  it('uses the status when the code is unknown, such as a code of a newer server', () => {
     expect(IpledgerError.from(serviceError(status.UNAVAILABLE, 'later', 'OUT_TO_LUNCH')).code).to.equal('UNAVAILABLE');
   });
 

@@ -1,4 +1,4 @@
-/** The outcome of a step: a value, or the reason why there is none. It is no exception. */
+/** The result of a step: a value, or the reason why there is none. It replaces an exception. */
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 export function ok<T>(value: T): Result<T> {

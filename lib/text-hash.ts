@@ -1,15 +1,15 @@
 /**
- * Hashes of texts. For tables in memory: HalfSipHash-1-3 with a random key. Tenants choose the
- * names of their Pods. Without the key they cannot find names with the same hash, which would make
+ * Hashes of texts. Tables in memory use HalfSipHash-1-3 with a random key: tenants choose the names
+ * of their Pods, and without the key they cannot find names with equal hashes, which would make
  * look-ups slow.
  */
 
 import { hash as hashOf } from 'node:crypto';
 
-/** SHA-256, hexadecimal: the same in each process, for what is stored. */
+/** SHA-256 in hexadecimal, for stored values: it is the same in each process. */
 export const stableHash = (text: string): string => hashOf('sha256', text, 'hex');
 
-/** Returns a hash of 30 bits: V8 stores such a number without an object. */
+/** Returns a hash of 30 bits, which V8 stores without an object. */
 export type TextHash = (text: string) => number;
 
 /** @param key two numbers of 32 bits; default: random, so that each process has other hashes */
@@ -41,7 +41,6 @@ function absorb(state: State, word: number): void {
   state.a ^= word;
 }
 
-/** One round. */
 function mix(state: State): void {
   let { a, b, c, d } = state;
   a = (a + b) | 0;

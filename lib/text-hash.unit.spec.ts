@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createTextHash } from './text-hash.ts';
 
 describe('createTextHash', () => {
-  it('returns the same hash of 30 bits for a text as long as the key is the same', () => {
+  it('returns the same hash of 30 bits for a text with the same key', () => {
     const [one, other] = [createTextHash([1, 2]), createTextHash([1, 2])];
     for (const text of ['', 'a', 'ab', 'default/web-0', 'é'.repeat(300)]) {
       expect(one(text)).to.equal(other(text));
@@ -10,7 +10,7 @@ describe('createTextHash', () => {
     }
   });
 
-  it('returns other hashes with another key', () => {
+  it('returns different hashes with another key', () => {
     const [one, other] = [createTextHash([1, 2]), createTextHash([1, 3])];
     expect(one('default/web-0')).not.to.equal(other('default/web-0'));
   });
@@ -24,7 +24,7 @@ describe('createTextHash', () => {
     expect(Math.max(...low)).to.be.below(250);
   });
 
-  it('returns other hashes for a text and its beginning', () => {
+  it('returns different hashes for a text and its beginning', () => {
     const hash = createTextHash([1, 2]);
     const hashes = new Set(['', '\0', '\0\0', '\0\0\0', 'a', 'a\0', 'a\0\0'].map(hash));
     expect(hashes.size).to.equal(7);

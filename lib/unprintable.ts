@@ -1,12 +1,12 @@
 /**
- * Escapes the characters that change how a text is shown, but not its content: control characters,
- * terminal escapes, bidirectional overrides, invisible characters, line separators and unpaired
- * surrogates. Texts of tenants are in messages, Events and logs.
+ * Escapes characters that change how a text is displayed: control characters, terminal escapes,
+ * bidirectional overrides, invisible characters, line separators and unpaired surrogates. Messages,
+ * Events and logs contain texts of tenants.
  */
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** Replaces each by its code: "\u001b". A text without them is returned as it is. */
+/** Replaces each such character by its code, such as "\u001b". */
 export const escapeUnprintable = (text: string): string => text.replaceAll(unprintable, codeOf);
 
 /** Escapes like `escapeUnprintable`, but keeps line feeds and tabs of a message. */
@@ -15,13 +15,13 @@ export const escapeUnprintableInLines = (text: string): string =>
     character === '\n' || character === '\t' ? character : codeOf(character),
   );
 
-/** Escapes them in a line of JSON, which parses to the same value. */
+/** Escapes a line of JSON. The result parses to the same value. */
 export const escapeUnprintableJson = (line: string): string =>
   line.replaceAll(unprintable, (character) => (character === '\n' ? character : codeUnitsOf(character)));
 
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0;
 
-/** The character as JSON writes it: one code for each 16 bits. */
+/** The code of a character in JSON: one code for each 16 bits. */
 const codeUnitsOf = (character: string): string =>
   Array.from({ length: character.length }, (_, index) => codeOf(character.charAt(index))).join('');
 

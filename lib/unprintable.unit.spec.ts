@@ -3,12 +3,12 @@ import { IpledgerError } from './errors.ts';
 import { escapeUnprintable, isPrintable } from './unprintable.ts';
 
 describe('escapeUnprintable', () => {
-  it('leaves what people write, in any script', () => {
+  it('escapeUnprintable keeps all characters of ordinary text, in any script', () => {
     for (const text of ['', 'Pod default/web: 10.0.0.2', 'Größe, 名前, אבג', 'a — "b" \\ c', '🚀'])
       expect([escapeUnprintable(text), isPrintable(text)]).to.deep.equal([text, true]);
   });
 
-  it('shows each character that moves the cursor, turns the direction, breaks the line or is invisible', () => {
+  it('escapeUnprintable escapes characters that move the cursor, change the text direction, break the line or are invisible', () => {
     for (const [text, expected] of [
       ['\u001b[2J', '\\u001b[2J'],
       ['a\r\nb\tc\0', 'a\\u000d\\u000ab\\u0009c\\u0000'],
@@ -23,7 +23,7 @@ describe('escapeUnprintable', () => {
     }
   });
 
-  it('is part of each error: its message has line feeds and tabs, and no other control character', () => {
+  it('an error message contains line feeds and tabs, but no other control character', () => {
     const { message } = new IpledgerError('INVALID_REQUEST', 'network "a\u001b]0;owned\u0007\u202e":\n\tno such name');
     expect(message).to.equal('network "a\\u001b]0;owned\\u0007\\u202e":\n\tno such name');
   });

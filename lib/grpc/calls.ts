@@ -1,7 +1,7 @@
 /**
  * The gRPC client: promises and async iterables, with a deadline for each call and a watchdog for
- * each stream. A connection has several replicas; after a failure it uses the next one. client.ts
- * and http2/connect.ts open it.
+ * each stream. A connection knows several replicas, and uses the next one after a failure.
+ * client.ts and http2/connect.ts open connections.
  */
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { MessageInput, Method } from '../../proto/codec.ts';
@@ -10,7 +10,7 @@ import { formatTraceparent, type TraceContext, traceparentKey } from '../tracing
 import { type ClientTls, explainConnectionFailure, type ServerKind } from '../tls/client-tls.ts';
 import { type Channel, isCallFailure, noConnection } from './channel.ts';
 
-/** After these errors another replica may succeed. */
+/** The errors after which another replica may succeed. */
 const failoverCodes: ReadonlySet<ErrorCode> = new Set([
   'UNAVAILABLE',
   'NOT_WRITER',
@@ -21,9 +21,8 @@ const failoverCodes: ReadonlySet<ErrorCode> = new Set([
 /** The replicas of a server. Calls go to one replica at a time. */
 export class Connection {
   readonly #channels: readonly Channel[];
-  /** Whether it uses TLS. */
   readonly isSecure: boolean;
-  /** What the server is. */
+  /** The program at the other end. */
   readonly server: ServerKind;
   #currentIndex = 0;
 
@@ -42,7 +41,7 @@ export class Connection {
     return this.#channels.length;
   }
 
-  /** Switches to the next replica if `failed` is in use: calls that fail together switch once. */
+  /** Switches to the next replica, unless another call that failed with `failed` has done so. */
   failOver(failed: Channel): void {
     if (failed === this.current) this.#currentIndex++;
   }
@@ -53,8 +52,8 @@ export class Connection {
 }
 
 /**
- * Returns a connection with a channel for each of `endpoints`: "host:port", or several separated by
- * commas; the first one is used first.
+ * Opens a channel for each of `endpoints`: "host:port", or several separated by commas. The first
+ * is used first.
  * @param server the identity that the server's certificate must have, with TLS
  * @throws Error without an endpoint
  */
@@ -70,17 +69,17 @@ export function openConnection(
 }
 
 export interface CallOptions {
-  /** The call fails with DEADLINE_PASSED without a reply within this time. */
+  /** The time without a reply after which the call fails with DEADLINE_PASSED. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly metadata?: { toHttp2Headers(): OutgoingHttpHeaders } | undefined;
-  /** The span that the server's spans become children of. */
+  /** The parent of the server's spans. */
   readonly trace?: TraceContext | undefined;
 }
 
 /**
- * Sends one request and returns one reply. It skips a replica without a connection. A replica that
- * received the request and does not reply may have executed it, so the request is not sent again:
+ * Sends one request and returns one reply. Skips replicas without a connection. A replica that
+ * received the request but does not reply may have executed it. So the request is not sent again:
  * the call fails, and the next call uses another replica.
  * @throws IpledgerError
  */
@@ -119,17 +118,17 @@ async function callOnce<Request, Reply>(
   }
 }
 
-/** The outcome of a failed call: rejected by the server, not sent, or unknown. */
+/** The outcome of a failed call: refused by the server, not sent, or unknown. */
 export function callOutcome({ cause }: IpledgerError): 'refused' | 'unsent' | 'unknown' {
   if (!isCallFailure(cause)) return 'unsent';
   if (cause.metadata.get(errorCodeMetadata).length > 0) return 'refused';
-  // grpc-js reports this only in its message.
+  // grpc-js reports this in no other way than by its message.
   const isUnsent =
     cause.details.startsWith(noConnection) || cause.details.startsWith('Channel closed before call started');
   return cause.code === status.UNAVAILABLE && isUnsent ? 'unsent' : 'unknown';
 }
 
-/** Converts an error of a channel, and explains a failed connection. */
+/** Converts an error of a channel, and adds why a connection failed. */
 function withConnectionFailure(thrown: unknown, { isSecure, server }: Connection): IpledgerError {
   const error = IpledgerError.from(thrown);
   if (!error.message.startsWith(noConnection)) return error;
@@ -140,7 +139,7 @@ function withConnectionFailure(thrown: unknown, { isSecure, server }: Connection
 }
 
 export interface StreamOptions {
-  /** The stream fails without a reply for this time. */
+  /** The time without a reply after which the stream fails. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
 }
@@ -169,7 +168,7 @@ export async function* stream<Request, Reply>(
   signal.addEventListener('abort', cancel, { once: true });
   try {
     for await (const reply of channel.serverStream(method, request, ending.signal)) {
-      clearTimeout(watchdog); // the time in which the consumer processes a reply does not count
+      clearTimeout(watchdog); // the time that the consumer takes does not count
       yield reply;
       watchdog = setTimeout(cancelSilent, silenceMs);
     }

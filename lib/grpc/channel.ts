@@ -1,37 +1,34 @@
-/** A channel to one replica, made by client.ts on grpc-js, by http2/connect.ts on Node's HTTP/2. */
+/** A channel to one replica: client.ts implements it on grpc-js, http2/connect.ts on node:http2. */
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 
-/** Limits of both channels. */
+/** Limits that both implementations use. */
 export const channelLimits = {
-  /** A longer reply is an error. */
+  /** The longest reply. A longer one is an error. */
   maxReplyBytes: 32 << 20,
-  // A stream or a long call to a replica that hangs fails after the sum of these two.
+  // A stream or long call to a replica that hangs fails after the sum of these two times.
   keepaliveMs: 5_000,
   keepaliveTimeoutMs: 5_000,
-  /** Between the pings of a connection on which no call begins, of a client on http2/. */
+  /** The time between pings of a connection without new calls, in the client in http2/. */
   idleKeepaliveMs: 60_000,
-  /**
-   * The wait after a failed connection, during which calls fail immediately. It doubles up to the
-   * maximum.
-   */
+  /** The backoff after a failed connection. Calls fail immediately until it ends. */
   reconnect: { firstMs: 100, maxMs: 2_000 },
 } as const;
 
 /** The TLS server name, which must not be an address. The certificate's identity is verified. */
 export const tlsServerName = 'allocator';
 
-/** What a failed connection begins with, in `details`: the request was not sent. */
+/** The beginning of `details` if the connection failed, so that the request was not sent. */
 export const noConnection = 'No connection established';
 
-/** The error of a call, as grpc-js has it. Without a reply of the server, `metadata` is empty. */
+/** The error of a call, as in grpc-js. `metadata` is empty if the server has not replied. */
 export interface CallFailure extends Error {
   readonly code: number;
   readonly details: string;
   readonly metadata: { get(key: string): (string | Buffer)[] };
 }
 
-/** Whether an error is of a channel. */
+/** Whether an error comes from a channel. */
 export const isCallFailure = (error: unknown): error is CallFailure =>
   error instanceof Error &&
   'details' in error &&

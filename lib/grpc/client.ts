@@ -1,9 +1,9 @@
 /**
- * The gRPC client of the services, on grpc-js. Where the start or the memory counts,
- * http2/connect.ts is used instead. grpc-js has no default deadline and no connect timeout.
+ * The gRPC client of the services, on grpc-js. Programs for which start time or memory counts use
+ * http2/connect.ts instead. grpc-js has no default deadline and no connect timeout.
  *
- * A channel of grpc-js may have several addresses, but stays with one that hangs while its
- * connection is open. So each replica has a channel of its own.
+ * A channel of grpc-js can have several addresses, but stays with a hanging one while its
+ * connection is open. So each replica has its own channel.
  */
 import { type ChannelOptions, Client, Metadata } from '@grpc/grpc-js';
 import { clientCredentials } from '../tls/credentials.ts';
@@ -20,16 +20,15 @@ const channelOptions: ChannelOptions = {
   'grpc.keepalive_time_ms': keepaliveMs,
   'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
   'grpc.keepalive_permit_without_calls': 1,
-  // grpc-js' default backoff of two minutes would delay the first calls after a restart of the
-  // server.
+  // The default backoff of two minutes would delay the first calls after a restart of the server.
   'grpc.initial_reconnect_backoff_ms': reconnect.firstMs,
   'grpc.max_reconnect_backoff_ms': reconnect.maxMs,
   'grpc.ssl_target_name_override': tlsServerName,
 };
 
 /**
- * Returns a connection to the replicas at `endpoints`: "host:port", or several separated by commas;
- * the first one is used first. It connects at the first call. Close it with `close()`.
+ * Opens a connection to the replicas at `endpoints`: "host:port", or several separated by commas.
+ * The first is used first. It connects at the first call. Close it with `close()`.
  * @param server the identity that the server's certificate must have, with TLS
  * @throws Error without an endpoint
  */
@@ -38,7 +37,7 @@ export const connect = (endpoints: string, tls: ClientTls, server: ServerKind = 
     createChannel(new Client(endpoint, clientCredentials(tls, server), channelOptions)),
   );
 
-/** Makes a channel of a client of grpc-js, and closes it with the channel. */
+/** Wraps a grpc-js client as a channel, which closes the client. */
 export function createChannel(client: Client): Channel {
   return {
     unary: ({ path, requestSerialize, responseDeserialize }, request, { timeoutMs, signal, headers }) =>

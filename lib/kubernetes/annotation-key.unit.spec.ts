@@ -20,7 +20,7 @@ describe('the key of an annotation', () => {
       expect(isAnnotationKey(`${prefix}/${name}`)).to.equal(isValid);
     });
 
-  it('has a DNS subdomain as its prefix', () => {
+  it('an annotation key must have a DNS subdomain as its prefix', () => {
     for (const wrong of ['Physical_Net.kubernetes.io', `${'n'.repeat(251)}.io`, 'lan..io', ''])
       expect(isAnnotationKey(`${wrong}/allocated`), wrong).to.equal(false);
     expect(isAnnotationKey('LAN.default.kubernetes.io/allocated')).to.equal(true);

@@ -1,16 +1,16 @@
 /**
- * The mode beside Kube-OVN, on a cluster whose own NICs Kube-OVN's controller keeps.
+ * Runs beside Kube-OVN, on a cluster whose own NICs Kube-OVN's controller keeps.
  *
- * That controller reads every Subnet, IPPool, Vip and IP object of kubeovn.io, of all providers: it
- * writes their spec, finalizers and status, and allocates for them. No field keeps it out.
- * Therefore the objects of ipledger are of a group of its own here, and the networks that it serves
- * name its own IPAM plugin, which Kube-OVN ignores. No object and no address has two writers.
+ * That controller handles every Subnet, IPPool, Vip and IP object of kubeovn.io, for all providers:
+ * it writes spec, finalizers and status, and allocates addresses for them. No field excludes an
+ * object. So in this mode the objects of ipledger belong to their own API group, and its networks
+ * name its own IPAM plugin, which Kube-OVN ignores. Thus no object and no address has two writers.
  */
 import type { Api } from './client/kubernetes-api.ts';
 import { isOvnProvider } from './served-network.ts';
 import { asRecord, type UntypedJson } from './untyped-json.ts';
 
-/** The API group of ipledger's Subnets, IPPools, Vips and IP objects, with Kube-OVN's fields. */
+/** The API group of ipledger's own Subnets, IPPools, Vips and IPs, with Kube-OVN's fields. */
 export const ownGroup = 'ipam.ipledger.io';
 
 const kubeOvnVersion = 'kubeovn.io/v1';
@@ -18,7 +18,7 @@ const ownVersion = `${ownGroup}/v1`;
 const objectPath = /^\/apis\/kubeovn\.io\/v1\/(?=(?:subnets|ippools|vips|ips)(?:[/?]|$))/;
 const objectKinds = new Set(['Subnet', 'IPPool', 'Vip', 'IP']);
 
-/** The API with ipledger's own objects in place of Kube-OVN's. All other objects are unchanged. */
+/** An API that replaces Kube-OVN's objects by ipledger's own. Other objects are unchanged. */
 export function withOwnObjects(api: Api): Api {
   const translate = (path: string): string => path.replace(objectPath, `/apis/${ownVersion}/`);
   return {
@@ -29,7 +29,7 @@ export function withOwnObjects(api: Api): Api {
   };
 }
 
-/** An object, and the reference of an Event about one. */
+/** Changes the group of an object, or of the reference in an Event. */
 function inOwnGroup(body: unknown): unknown {
   const object = asRecord(body);
   const { involvedObject } = object;
@@ -38,7 +38,7 @@ function inOwnGroup(body: unknown): unknown {
   return isOwn ? { ...object, apiVersion: ownVersion } : body;
 }
 
-/** An object without the annotations of Kube-OVN's own networks. */
+/** Removes the annotations of Kube-OVN's own networks from an object. */
 export function withoutKubeOvnAnnotations(raw: unknown): UntypedJson {
   const object = asRecord(raw);
   const metadata = asRecord(object['metadata']);
@@ -46,7 +46,7 @@ export function withoutKubeOvnAnnotations(raw: unknown): UntypedJson {
   return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(annotations) } };
 }
 
-/** "ovn.kubernetes.io/…" and "<name>.<namespace>.ovn[.<interface>].kubernetes.io/…" */
+/** Matches "ovn.kubernetes.io/…" and "<name>.<namespace>.ovn[.<interface>].kubernetes.io/…". */
 function isOfKubeOvn(key: string): boolean {
   const [, provider] = /^(.+)\.kubernetes\.io\//.exec(key) ?? [];
   return provider !== undefined && isOvnProvider(provider.split('.').slice(0, 3).join('.'));

@@ -21,7 +21,7 @@ describe('beside Kube-OVN the objects of ipledger', () => {
     return sent[0];
   };
 
-  it('are of a group that Kube-OVN does not read', async () => {
+  it('the objects of ipledger belong to a group that Kube-OVN does not read', async () => {
     for (const kind of ['subnets', 'ippools/a', 'vips/a/status', 'ips?limit=1'])
       expect(await send(`/apis/kubeovn.io/v1/${kind}`)).to.have.property('path', `/apis/ipam.ipledger.io/v1/${kind}`);
     for await (const event of api.stream('/apis/kubeovn.io/v1/subnets?watch=true', { silenceMs: 1, signal }))
@@ -29,7 +29,7 @@ describe('beside Kube-OVN the objects of ipledger', () => {
     expect(sent.at(-1)?.path).to.equal('/apis/ipam.ipledger.io/v1/subnets?watch=true');
   });
 
-  it('name that group when they are created, and in Events', async () => {
+  it('created objects and Events name the group of ipledger', async () => {
     const ip = { apiVersion: 'kubeovn.io/v1', kind: 'IP', spec: {} };
     expect((await send('/apis/kubeovn.io/v1/ips', ip))?.body).to.deep.equal({
       ...ip,
@@ -42,7 +42,7 @@ describe('beside Kube-OVN the objects of ipledger', () => {
     );
   });
 
-  it('are all: objects of other kinds are unchanged', async () => {
+  it('objects of other kinds are unchanged', async () => {
     const patch = { metadata: { annotations: { a: 'b' } } };
     for (const path of ['/apis/kubeovn.io/v1/vlans', '/apis/kubeovn.io/v1/subnets-of-others', '/api/v1/pods'])
       expect(await send(path, patch)).to.deep.equal({ path, body: patch });

@@ -13,7 +13,7 @@ describe('Name of an IP object', () => {
     expect(named('macvlan.default', 1)).to.equal('p.ns.macvlan.default.1');
   });
 
-  it('is complete up to 253 characters, else its beginning with a hash of the complete name', () => {
+  it('the name is complete up to 253 characters, and else a beginning with a hash of the complete name', () => {
     const fitting = 'p'.repeat(253 - '.ns.macvlan.default'.length);
     expect(named('macvlan.default', 0, fitting)).to.equal(`${fitting}.ns.macvlan.default`);
     const longest = named('macvlan.default', 0, 'p'.repeat(253));
@@ -23,7 +23,7 @@ describe('Name of an IP object', () => {
     expect(longest).not.to.equal(named('other.default', 0, 'p'.repeat(253)));
   });
 
-  it('names the Pods that it may belong to', () => {
+  it('podsOfFullName returns the Pods that a name may belong to', () => {
     expect([...podsOfFullName('a.ns.net.default')]).to.deep.equal(['ns/a', 'net/a.ns', 'default/a.ns.net']);
     expect([...podsOfFullName('a')]).to.deep.equal([]);
   });

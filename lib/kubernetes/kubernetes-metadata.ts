@@ -1,28 +1,28 @@
-/** Finalizers, annotations and kinds of owners of ipledger and Kube-OVN. */
+/** Finalizers, annotations and owner kinds of ipledger and Kube-OVN. */
 import { isDnsSubdomain } from './ip-object-name.ts';
 
-/** Keeps a deleted object until the ledger has retired or released it. */
+/** Keeps a deleted object until the ledger has retired its subnet or released its address. */
 export const finalizer = 'ipledger.io/ledger';
 
-/** On an IP object that the watcher writes: the number of the event that made the allocation. */
+/** Names the event of the allocation on an IP object that the pod-watcher writes. */
 export const allocationAnnotation = 'ipledger.io/allocation';
 
-/** Finalizers of Kube-OVN's controller. Where it does not run, the watcher removes them. */
+/** The finalizers of Kube-OVN's controller. If it does not run, the pod-watcher removes them. */
 export const kubeOvnFinalizers: ReadonlySet<string> = new Set([
   'kubeovn.io/kube-ovn-controller',
   'kube-ovn-controller',
 ]);
 
-/** API groups whose kinds have no suffix. Other groups may have a "StatefulSet", too. */
+/** The API groups whose kinds get no suffix. Other groups may also have a "StatefulSet". */
 const knownGroups = new Set(['', 'apps', 'batch', 'kubevirt.io']);
 
-/** Returns the kind of an owner in the ledger, for example "StatefulSet.apps.kruise.io". */
+/** Returns the kind of an owner in the ledger, such as "StatefulSet.apps.kruise.io". */
 export function ownerKind(apiVersion: string, kind: string): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   return knownGroups.has(group) ? kind : `${kind}.${group}`;
 }
 
-/** The annotation of a Pod that waits: why it has no addresses. */
+/** Explains on a waiting Pod why it has no addresses. */
 export const waitingAnnotation = 'ipledger.io/waiting';
 
 const maxNameLength = 63;

@@ -1,7 +1,8 @@
 /**
- * Leader election with a Lease object, as Kubernetes' own controllers do it. A standby takes over
- * when the Lease has not changed for its duration, measured by the standby's own clock: clocks of
- * different machines are not compared. A holder that cannot renew the Lease stops before that.
+ * Leader election with a Lease object, as in Kubernetes' own controllers. A standby takes over when
+ * the Lease has not changed for its duration, measured by the standby's own clock. Clocks of
+ * different machines are not compared. A holder that cannot renew the Lease stops earlier than
+ * that.
  */
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
@@ -14,14 +15,14 @@ import { ApiError, ifPresent } from './client/api-error.ts';
 import { type UntypedJson, asRecord, asText } from './untyped-json.ts';
 import { leasesPath, createObject, objectPath, readObject, replaceObject } from './client/object-requests.ts';
 
-/** Timeouts and intervals; the defaults suit a real API server. */
+/** Timeouts and intervals. The defaults suit a real API server. */
 export interface LeaseTimings {
-  /** A standby takes over when the Lease is unchanged for this time. */
+  /** The time without a renewal after which a standby takes over. */
   readonly durationMs: number;
-  /** The holder stops when it could not renew for this time; less than the duration. */
+  /** The time without a renewal after which the holder stops; less than the duration. */
   readonly renewWithinMs: number;
   readonly renewEveryMs: number;
-  /** The interval at which a standby reads the Lease. */
+  /** The interval in which a standby reads the Lease. */
   readonly retryEveryMs: number;
 }
 
@@ -32,22 +33,22 @@ const defaultTimings: LeaseTimings = {
   retryEveryMs: 1_000,
 };
 
-/** One identity of the process: after a loss it need not wait until its own Lease expires. */
+/** One identity for all terms, so that a process can take back its own Lease at once. */
 const ownIdentity = `${hostname()}_${randomUUID()}`;
 
 export interface LeaseOptions {
   readonly api: Api;
   readonly namespace: string;
   readonly name: string;
-  /** Default: one of the process. */
+  /** Default: the identity of the process. */
   readonly identity?: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Called when another process holds the Lease and may be alive. */
+  /** Called when another process, which may be alive, holds the Lease. */
   readonly onStandby: () => void;
   /** Called after each renewal, with the annotations of the Lease. */
   readonly onRenewed?: (annotations: UntypedJson) => void;
-  /** State for the next holder, written with each renewal; undefined leaves the present state. */
+  /** The state for the next holder, written at each renewal; undefined keeps the present state. */
   readonly handoverState?: () => string | undefined;
   readonly timings?: Partial<LeaseTimings>;
 }
@@ -57,16 +58,16 @@ export interface HeldLease {
   readonly handoverState: string;
   /** Resolves when the Lease is lost or released, or the signal is aborted. */
   readonly ended: Promise<void>;
-  /** Renews now, and stores the handover state. Never resolves after the Lease was lost. */
+  /** Renews now, and stores the handover state. Never resolves after the Lease is lost. */
   store(): Promise<void>;
   /**
-   * Ends the renewals, and releases the Lease, so that a standby can take over without a wait.
-   * @throws ApiError if it was not released: then it expires
+   * Stops renewing, and releases the Lease, so that a standby can take over immediately.
+   * @throws ApiError if the release failed: then the Lease expires
    */
   release(): Promise<void>;
 }
 
-/** Waits until this process holds the Lease, then renews it. Returns undefined after an abort. */
+/** Waits until this process holds the Lease, and renews it. Returns undefined after an abort. */
 export async function acquireLease(options: LeaseOptions): Promise<HeldLease | undefined> {
   const lease = new Lease(options);
   while (!options.signal.aborted) {
@@ -87,12 +88,12 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease | u
 
 export interface TermOptions extends Omit<LeaseOptions, 'signal'> {
   readonly life: Pick<Lifecycle, 'signal' | 'onStop'>;
-  /** Called before each attempt to get the Lease. */
+  /** Called before each attempt to acquire the Lease. */
   readonly prepare?: () => Promise<void>;
 }
 
 /**
- * Runs `work` each time that this process holds the Lease, until the program stops.
+ * Runs `work` whenever this process holds the Lease, until the program stops.
  * @param work resolves when its signal is aborted because the Lease is lost, or earlier to release
  * the Lease
  */
@@ -118,7 +119,7 @@ export async function workInTerms(
   }
 }
 
-/** The annotation of a Lease with the handover state. */
+/** The annotation of a Lease that holds the handover state. */
 export const handoverStateAnnotation = 'ipledger.io/memory';
 
 class Lease {
@@ -128,14 +129,14 @@ class Lease {
   readonly #options: LeaseOptions;
   readonly #path: string;
   readonly #identity: string;
-  /** The version of another holder's Lease, and since when it is unchanged. */
+  /** The version of another holder's Lease, and the time since which it is unchanged. */
   #observed = { version: '', at: 0 };
-  /** The start of the last successful request. Standbys measure the duration from a later time. */
+  /** The start of the last successful request. Standbys count the duration from a later time. */
   #heldSince = 0;
   /** The callers of `renewNow`. */
   #waiting: (() => void)[] = [];
   #isWanted = false;
-  /** A Lease that is renewed after a failed release would be held for ever, and not be used. */
+  /** True during a release. A renewal after a failed release would keep an unused Lease forever. */
   #isStopping = false;
   #wake = (): void => undefined;
 
@@ -146,7 +147,7 @@ class Lease {
     this.#path = objectPath(leasesPath(options.namespace), options.name);
   }
 
-  /** Returns whether this process holds the Lease now. */
+  /** Tries to acquire the Lease. Returns whether this process now holds it. */
   async acquire(): Promise<boolean> {
     const { api, namespace, name, log } = this.#options;
     const found = await this.#read();
@@ -167,7 +168,7 @@ class Lease {
     }
   }
 
-  /** Renews until the Lease is lost, or its end is requested. */
+  /** Renews until the Lease is lost or must be released. */
   async renewUntilLost(): Promise<void> {
     const { signal, log, onRenewed } = this.#options;
     for (;;) {
@@ -191,7 +192,7 @@ class Lease {
     }
   }
 
-  /** Renews before it is due. Resolves after a renewal that started after the call. */
+  /** Renews immediately. Resolves after a renewal that began after the call. */
   renewNow(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
@@ -220,12 +221,12 @@ class Lease {
     await this.#write(found, spec, AbortSignal.timeout(2_000));
   }
 
-  /** How long this process may act as holder without a renewal. */
+  /** The time for which this process may still act as holder without a renewal. */
   get #remainingMs(): number {
     return Math.max(0, this.#heldSince + this.timings.renewWithinMs - performance.now());
   }
 
-  /** A response after the Lease has expired is useless. */
+  /** The time limit of a request: a response after the Lease has expired is useless. */
   #deadline(): AbortSignal {
     return timeoutSignal(this.#remainingMs, this.#options.signal);
   }
@@ -281,7 +282,7 @@ class Lease {
   }
 }
 
-/** Another process holds the Lease. */
+/** Thrown if another process holds the Lease. */
 class LeaseTaken extends Error {
   override readonly name = 'LeaseTaken';
 }

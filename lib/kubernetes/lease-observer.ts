@@ -1,13 +1,11 @@
 /**
- * Leases that other programs hold. Whether the holder of one is alive is determined from repeated
- * reads: it is alive when it renews the Lease, and absent when the Lease is unchanged for its
- * duration by the local clock. Times in the Lease are ignored, so one read of a held Lease decides
- * nothing.
+ * Observes Leases that other programs hold. Repeated reads show whether a holder is alive: it is
+ * alive if it renews the Lease, and absent if the Lease is unchanged for its duration by the local
+ * clock. Times in the Lease are ignored, so a single read of a held Lease decides nothing.
  */
 import { asText } from './untyped-json.ts';
 import { leasesPath, objectPath } from './client/object-requests.ts';
 
-/** The fields of a Lease about its holder. */
 export interface ObservedLease {
   readonly spec?: {
     readonly holderIdentity?: unknown;
@@ -18,7 +16,7 @@ export interface ObservedLease {
 
 export type LeaseHolderStatus = 'absent' | 'unknown' | { readonly holder: string; readonly renewed: string };
 
-/** The duration of a Lease without one: the default of Kubernetes' controllers. */
+/** The duration of a Lease that states none: the default of Kubernetes' controllers. */
 const defaultDurationSeconds = 15;
 
 /** Returns a function from each read of a Lease (undefined: absent) to its holder's status. */
@@ -42,7 +40,7 @@ export function createLeaseObserver(): (lease: ObservedLease | undefined) => Lea
 /** The API path of the Lease of Kube-OVN's controller. */
 export const kubeOvnLeasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-ovn-controller';
 
-/** The message while Kube-OVN's controller runs. @param then the next step, as an imperative */
+/** The error while Kube-OVN's controller runs. @param then the next step, as an imperative */
 export const kubeOvnRunningMessage = (
   { holder, renewed }: { readonly holder: string; readonly renewed: string },
   then: string,
@@ -50,7 +48,7 @@ export const kubeOvnRunningMessage = (
   `Kube-OVN's controller is running: ${holder} holds the Lease kube-system/kube-ovn-controller (renewed ${renewed}). ` +
   `Two controllers on the same Subnets and IPs corrupt both: stop kube-ovn-controller first, then ${then}`;
 
-/** The Lease of the pod-watcher. Verbs that change the same objects require it to be stopped. */
+/** The Lease of the pod-watcher. CLI verbs that change the same objects need it to be stopped. */
 export const podWatcherLease = 'ipledger-pod-watcher';
 
 /** The API path of the pod-watcher's Lease. */

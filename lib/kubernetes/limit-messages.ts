@@ -1,6 +1,6 @@
-/** Messages for fields of Kubernetes objects that are over their limits. Pure. */
+/** Builds messages for fields of Kubernetes objects that exceed their limits. */
 
-/** Returns the message for a value over its limit: the value, its size, the limit, the remedy. */
+/** Builds the message for a value over its limit: the value, its size, the limit, the remedy. */
 export function limitExceeded(
   what: string,
   {
@@ -13,14 +13,14 @@ export function limitExceeded(
   return `${what} has ${has} ${unit}, and at most ${most} are taken: ${remedy}`;
 }
 
-/** Returns the message for a text that is too long; undefined for others. */
+/** Returns the message for a text that is too long; undefined if it is not. */
 export function tooLong(what: string, { length }: string, most: number): string | undefined {
   return length > most
     ? limitExceeded(what, { has: length, most, unit: 'characters', remedy: 'shorten it' })
     : undefined;
 }
 
-/** Returns the message for a list that is too long; undefined for others. */
+/** Returns the message for a list that is too long; undefined if it is not. */
 export function tooMany(
   what: string,
   { length }: readonly unknown[],
@@ -31,7 +31,7 @@ export function tooMany(
 
 const quotedLength = 120;
 
-/** Shortens a text for a message, so that the message still fits with its remedy. */
+/** Shortens a text, so that the message still has room for the remedy. */
 export function truncate(text: string): string {
   return text.length <= quotedLength ? text : `${text.slice(0, quotedLength)}…`;
 }

@@ -1,6 +1,6 @@
 /**
- * An operator's acceptance of a mass deletion: an annotation of the pod-watcher's Lease. `ipledger
- * accept-mass-deletion` writes it, and the active watcher reads it at each renewal.
+ * An operator's acceptance of a mass deletion: an annotation on the pod-watcher's Lease. `ipledger
+ * accept-mass-deletion` writes it, and the active pod-watcher reads it at each renewal.
  */
 import { handoverStateAnnotation } from './leader-election.ts';
 import { asRecord, asText, type UntypedJson } from './untyped-json.ts';
@@ -8,25 +8,24 @@ import { asRecord, asText, type UntypedJson } from './untyped-json.ts';
 export const acceptanceAnnotation = 'ipledger.io/accepted-mass-deletion';
 
 export interface MassDeletionAcceptance {
-  /** Identifies it, so that it is applied once. */
+  /** Identifies the acceptance, so that it is applied only once. */
   readonly id: string;
-  /** Up to how many missing Pods are accepted as deleted: by namespace, and "*" for all. */
+  /** The most missing Pods to accept as deleted, by namespace, and "*" for all namespaces. */
   readonly pods: Readonly<Record<string, number>>;
-  /** The number of accepted missing Nodes. */
+  /** The most missing Nodes that are accepted. */
   readonly nodes: number;
   /** The reason, for the record. */
   readonly reason: string;
 }
 
-/** The largest number of namespaces, and the longest reason. */
+/** The most namespaces, and the longest reason. */
 export const acceptanceLimits = { namespaces: 256, reasonLength: 256 } as const;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 /**
- * Adds an acceptance to the one that the Lease has: the next watcher applies what the annotation
- * has, and the earlier one may not be over. Without an earlier one that counts, returns the new
- * one.
+ * Adds an acceptance to that of the Lease, which may not be completely applied: the next
+ * pod-watcher reads only this annotation. Returns `added` if the present one no longer counts.
  */
 export function addAcceptance(lease: UntypedJson, added: MassDeletionAcceptance): MassDeletionAcceptance {
   const annotations = asRecord(asRecord(lease['metadata'])['annotations']);
@@ -46,7 +45,7 @@ export function addAcceptance(lease: UntypedJson, added: MassDeletionAcceptance)
   };
 }
 
-/** What is halted: the missing objects that the handover state of the pod-watcher's Lease shows. */
+/** The missing objects that the guard has halted, from the handover state in the Lease. */
 export function haltedMassDeletions(lease: UntypedJson): Pick<MassDeletionAcceptance, 'pods' | 'nodes'> {
   const annotations = asRecord(asRecord(lease['metadata'])['annotations']);
   const { vanishedPods, vanishedNodes, haltedNamespaces } = asRecord(
@@ -55,7 +54,7 @@ export function haltedMassDeletions(lease: UntypedJson): Pick<MassDeletionAccept
   return countsOf({ '*': vanishedPods, ...asRecord(haltedNamespaces) }, vanishedNodes);
 }
 
-/** Returns undefined for a text that is no acceptance. */
+/** Returns undefined for a text that is not an acceptance. */
 export function parseAcceptance(text: string): MassDeletionAcceptance | undefined {
   const { id, pods, nodes, reason } = asRecord(parseJson(text));
   if (asText(id) === '') return undefined;
@@ -66,7 +65,7 @@ export function parseAcceptance(text: string): MassDeletionAcceptance | undefine
   };
 }
 
-/** The entries that are counts, up to the limit. */
+/** Returns the entries that are counts, up to the limit. */
 function countsOf(pods: UntypedJson, nodes: unknown): Pick<MassDeletionAcceptance, 'pods' | 'nodes'> {
   const entries = Object.entries(pods).slice(0, acceptanceLimits.namespaces + 1);
   return {

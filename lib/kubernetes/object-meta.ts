@@ -10,10 +10,9 @@ export function objectMetaOf(metadata: UntypedJson): ObjectMeta {
   return { namespace: asText(metadata['namespace']), name, uid, resourceVersion: asText(metadata['resourceVersion']) };
 }
 
-/** Returns the condition of a type; {} without it. */
+/** Returns the condition of a type; {} if there is none. */
 export const conditionOf = (status: UntypedJson, type: string): UntypedJson =>
   asRecords(status['conditions']).find((condition) => condition['type'] === type) ?? {};
 
-/** Whether an object has the condition Ready with the status True. */
 export const isReady = (object: UntypedJson): boolean =>
   conditionOf(asRecord(object['status']), 'Ready')['status'] === 'True';

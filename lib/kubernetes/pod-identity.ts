@@ -1,10 +1,10 @@
 import { asRecord, asText } from './untyped-json.ts';
 
 /**
- * The identity of a Pod in the ledger: usually its own name and uid. The uid of a static Pod is the
- * hash of its manifest, as in the container runtime; the API has it in an annotation of the mirror
- * Pod. KubeVirt's launchers, of which there are two during a live migration, have the identity of
- * their virtual machine, if the machine's object confirms that they are its launchers.
+ * The identity of a Pod in the ledger: usually its own name and uid. A static Pod has the hash of
+ * its manifest as uid, as in the container runtime; in the API, an annotation of the mirror Pod has
+ * the hash. A KubeVirt launcher has the identity of its virtual machine, if the machine's object
+ * confirms the launcher. During a live migration there are two launchers.
  */
 export interface PodIdentity {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface Controller {
   readonly uid: string;
 }
 
-/** Finds the controller in the owner references of an object; undefined when there is none. */
+/** Finds the controller in the owner references of an object; undefined for none. */
 export function controllerOf(references: unknown): Controller | undefined {
   if (!Array.isArray(references)) return undefined;
   const controller = references.map(asRecord).find((reference) => reference['controller'] === true);
@@ -36,19 +36,18 @@ export function controllerOf(references: unknown): Controller | undefined {
 
 export const virtualMachineKind = 'VirtualMachineInstance';
 
-/** The name prefix of KubeVirt's launchers. Other Pods may have it, too. */
+/** The name prefix of KubeVirt's launchers. Other Pods may also have it. */
 export const launcherPrefix = 'virt-launcher-';
 
-/** The format of kubelet's hash: no other object can have such a uid. */
+/** The format of kubelet's hash. No object of the API has such a uid. */
 const manifestHash = /^[0-9a-f]{32}$/;
 
-/** Whether an identity is that of a static Pod. */
 export const isStaticIdentity = (uid: string): boolean => manifestHash.test(uid);
 
 /**
- * Returns the identity of a Pod without regard to its owner references. Each client that may create
- * Pods can write both annotations: the identity alone gives a Pod nothing. A binding of a container
- * to it shows that a kubelet runs the static Pod.
+ * Returns the identity of a Pod without its owner references. Any client that may create Pods can
+ * write both annotations, so the identity alone grants nothing. A binding of a container shows that
+ * a kubelet runs the static Pod.
  */
 export function podIdentityOf({ name, uid, annotations }: Omit<PodMetadata, 'controller'>): PodIdentity {
   const hash = annotations['kubernetes.io/config.hash'];
@@ -57,9 +56,9 @@ export function podIdentityOf({ name, uid, annotations }: Omit<PodMetadata, 'con
 }
 
 /**
- * Returns the virtual machine whose launcher a Pod asserts to be, by its name and its owner
- * references; undefined for other Pods. Each client that may create Pods can assert that: verify it
- * with `launcherMismatch`.
+ * Returns the virtual machine whose launcher a Pod claims to be, from its name and owner
+ * references; undefined for other Pods. Any client that may create Pods can claim that, so verify
+ * it with `launcherMismatch`.
  */
 export function assertedMachineOf({
   name,
@@ -68,10 +67,10 @@ export function assertedMachineOf({
   return controller && name.startsWith(launcherPrefix) && isMachine(controller) ? controller : undefined;
 }
 
-/** The fields of a VirtualMachineInstance that verify it. */
+/** The fields of a VirtualMachineInstance against which a launcher is verified. */
 export interface MachineInstance {
   readonly uid: string;
-  /** The uids of its launchers; undefined if its status does not list them. */
+  /** The uids of the launchers; undefined if the status does not list them. */
   readonly activePods?: ReadonlySet<string> | undefined;
 }
 
@@ -84,8 +83,8 @@ export function machineInstanceOf(raw: unknown): MachineInstance {
 }
 
 /**
- * Returns why a Pod is not the launcher that it asserts to be; undefined when it is. `unlisted`:
- * the instance exists, and may list the Pod soon.
+ * Explains why a Pod is not the launcher that it claims to be; undefined if it is. `unlisted`: the
+ * instance exists, and may list the Pod soon.
  */
 export function launcherMismatch(
   instance: MachineInstance | undefined,

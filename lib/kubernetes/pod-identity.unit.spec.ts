@@ -18,7 +18,7 @@ describe('Identity of a Pod in the ledger', () => {
     expect(podIdentityOf({ ...pod, annotations: mirror })).to.deep.equal({ name: 'p', uid: manifest });
   });
 
-  it('is its own uid when the hash is not in kubelet’s format, as the uid of another object', () => {
+  it('a Pod keeps its own uid if the hash is not in kubelet’s format, such as the uid of another object', () => {
     const foreign = ['6b9f0c2e-3d1a-4c58-9c0e-2f5a7d1e8b44', 'h-1', '', 'D41D8CD98F00B204E9800998ECF8427E', 7];
     for (const hash of foreign) {
       const annotations = { 'kubernetes.io/config.hash': hash, 'kubernetes.io/config.mirror': hash };
@@ -26,7 +26,7 @@ describe('Identity of a Pod in the ledger', () => {
     }
   });
 
-  it('is a claim of a virtual machine only with KubeVirt’s names', () => {
+  it('a Pod can claim a virtual machine only with KubeVirt’s names', () => {
     const launcher = { name: 'virt-launcher-vm1-x7k2p', controller: machine };
     expect(assertedMachineOf(launcher)).to.equal(machine);
     expect(assertedMachineOf({ ...launcher, name: 'mine' })).to.equal(undefined);
@@ -36,7 +36,7 @@ describe('Identity of a Pod in the ledger', () => {
     expect(assertedMachineOf({ ...launcher, controller: undefined })).to.equal(undefined);
   });
 
-  it('is not the machine when its instance is absent, is another instance, or does not list the Pod', () => {
+  it('a Pod is not accepted as launcher if the instance is absent, is another instance, or does not list the Pod', () => {
     const why = (raw?: object) =>
       launcherMismatch(raw && machineInstanceOf(raw), machine, { name: 'p', uid: 'u-1' })?.kind;
     const metadata = { uid: 'u-of-vm1' };

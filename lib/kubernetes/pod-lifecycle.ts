@@ -1,7 +1,7 @@
-/** The rule which Pods have ended for good, and the grace period of a deletion. Pure. */
+/** Decides when a Pod has ended for good, and reads the grace period of a deletion. */
 import { asNumber, type UntypedJson } from './untyped-json.ts';
 
-/** Kube-OVN's rule about the end of a Pod, by fields of the kubelet. No clock decides. */
+/** Applies Kube-OVN's rule for the end of a Pod, which uses fields of the kubelet, and no clock. */
 export function hasCompleted({
   phase,
   restartPolicy,
@@ -15,6 +15,6 @@ export function hasCompleted({
   return phase === 'Succeeded' && restartPolicy !== 'Always';
 }
 
-/** The grace period of a DELETE, 0 in the final DELETE of a kubelet; before, that of the spec. */
+/** The grace period of a deletion: 0 in the kubelet's final DELETE, before that the spec's. */
 export const graceSecondsOf = (metadata: UntypedJson, spec: UntypedJson): number =>
   asNumber(metadata['deletionGracePeriodSeconds']) ?? asNumber(spec['terminationGracePeriodSeconds']) ?? 30;

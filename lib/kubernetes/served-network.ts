@@ -1,9 +1,9 @@
 /** The networks that ipledger serves, by CNI configuration or OVN4NFV, and their providers. */
 
-/** The name of ipledger's plugin in `ipam.type`. Kube-OVN's own is `kube-ovn`. */
+/** The value of `ipam.type` for ipledger. Kube-OVN's is `kube-ovn`. */
 export const ownIpamType = 'ipledger';
 
-/** The type of Kube-OVN's plugin, which makes NICs, and as `ipam.type` only gives addresses. */
+/** The type of Kube-OVN's plugin, which makes NICs. As `ipam.type` it only gives addresses. */
 export const kubeOvnType = 'kube-ovn';
 
 interface Plugin {
@@ -11,7 +11,7 @@ interface Plugin {
   readonly ipam?: { readonly type?: string | undefined } | undefined;
 }
 
-/** The values of `ipam.type` that ipledger serves; the first is for new networks. */
+/** The values of `ipam.type` that ipledger serves. The first is for new networks. */
 export const servedIpamTypes = (besideKubeOvn = false): readonly string[] =>
   besideKubeOvn ? [ownIpamType] : [kubeOvnType, ownIpamType];
 
@@ -37,14 +37,14 @@ export function isOvnProvider(provider: string): boolean {
 }
 
 /**
- * The provider of every NIC that a Pod requests with the annotations of OVN4NFV. Its ordinals are
- * the places in the request. No NetworkAttachmentDefinition may have this provider: the pod-watcher
- * refuses `ovn4nfv` in namespace `kube-system`.
+ * The provider of every NIC that a Pod requests with the annotations of OVN4NFV. The ordinal of a
+ * NIC is its place in the request. No NetworkAttachmentDefinition may have this provider: the
+ * pod-watcher rejects `ovn4nfv` in namespace `kube-system`.
  */
 export const ovn4nfvProvider = 'ovn4nfv.kube-system.ovn';
 
-/** CNI types that make the NICs of OVN4NFV requests: that of Nodus, and of ovn-kubernetes. */
+/** The CNI types that make NICs for OVN4NFV requests: Nodus, and ovn-kubernetes. */
 export const ovn4nfvTypes: readonly string[] = ['ovn4nfvk8s-cni', 'ovn-k8s-cni-overlay'];
 
-/** The network of a Pod that names none. */
+/** The network of a request that names none. */
 export const defaultOvn4nfvNetwork = 'ovn4nfvk8s-default-nw';

@@ -1,7 +1,7 @@
-/** The members of a StatefulSet: which Pods it has, and will create again. Pure. */
+/** The members of a StatefulSet: the Pods that it has and would create again. */
 import { asNumber, asRecord, asText } from './untyped-json.ts';
 
-/** Members are numbered from `firstOrdinal`. */
+/** The members of a StatefulSet, numbered from `firstOrdinal`. */
 export interface StatefulSetMembers {
   readonly uid: string;
   readonly deleting: boolean;
@@ -21,7 +21,7 @@ export function membersOf(raw: unknown): StatefulSetMembers {
   };
 }
 
-/** The ordinal of a Pod in its StatefulSet: 2 for "web-2". undefined for other Pods. */
+/** The ordinal of a Pod in its StatefulSet: 2 for "web-2"; undefined for other Pods. */
 export function statefulSetOrdinal(
   { name }: { readonly name: string },
   owner: { readonly kind: string; readonly name: string } | undefined,
@@ -31,6 +31,5 @@ export function statefulSetOrdinal(
   return /^\d{1,9}$/.test(ordinal) ? Number(ordinal) : undefined;
 }
 
-/** Whether its ordinals, which start at `spec.ordinals.start`, include the member. */
 export const includesMember = ({ firstOrdinal, replicas }: StatefulSetMembers, member: number): boolean =>
   member >= firstOrdinal && member < firstOrdinal + replicas;

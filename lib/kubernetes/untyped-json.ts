@@ -1,19 +1,19 @@
-/** Reads JSON of unknown structure. A value of another type than expected reads as empty. */
+/** Reads JSON of unknown structure. A value of an unexpected type reads as empty. */
 
 export type UntypedJson = Readonly<Record<string, unknown>>;
 
 /** Shared by all objects that lack a field. */
 const empty: UntypedJson = Object.freeze({});
 
-/** Returns an object; {} for another value. */
+/** Returns an object; {} for any other value. */
 export function asRecord(value: unknown): UntypedJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as UntypedJson) : empty;
 }
 
-/** Returns the elements of a list as objects; [] for another value. */
+/** Returns the elements of a list as objects; [] for any other value. */
 export const asRecords = (value: unknown): UntypedJson[] => (Array.isArray(value) ? value.map(asRecord) : []);
 
-/** Returns a text; "" for another value. */
+/** Returns a text; "" for any other value. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -27,12 +27,12 @@ export function tryParseJson(value: string): unknown {
   }
 }
 
-/** Returns a finite number; undefined for another value. */
+/** Returns a finite number; undefined for any other value. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** Returns the non-empty texts of a list. Other values are left out. */
+/** Returns the non-empty texts of a list, without other values. */
 export function asTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.map(asText).filter((each) => each !== '') : [];
 }

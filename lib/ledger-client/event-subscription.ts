@@ -1,40 +1,40 @@
 /**
- * Event subscription: follows Ledger.Watch from a position, checks the order and the hash chain of
- * the events, and reconnects after failures.
+ * Follows the events of Ledger.Watch from a position, checks their order and hash chain, and
+ * reconnects after failures.
  */
 import type { Event, Position, WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
 import { backoffMs, pause } from '../process/abortable.ts';
 
-/** The checked content of one reply. */
+/** The checked content of a reply. */
 export interface EventReply {
   /** Empty for a keepalive reply. */
   readonly events: readonly Event[];
   /** The position after these events, from which a subscriber continues. */
   readonly position: Position;
-  /** The ledger's position in the reply; ahead of `position` while the subscriber catches up. */
+  /** The ledger's position in the reply, ahead of `position` while the subscriber catches up. */
   readonly head: Position;
 }
 
 export interface SubscriptionOptions {
   /**
-   * The position from which to continue, called before each connection; undefined: from the next
-   * event on. A position without hash is unverified: of the first event only the number is checked.
-   * The first event may have any number after seq 0.
+   * Returns the position from which to continue, before each connection; undefined: the next event.
+   * A position without a hash is not verified: only the number of the first event is checked, and
+   * after seq 0 it may be any.
    */
   readonly position: () => Position | undefined | Promise<Position | undefined>;
   /** Opens a stream of the events after a position. */
   readonly watch: (after: Position | undefined) => AsyncIterable<WatchReply>;
-  /** Whether `watch` leaves out events. Then only the order of events is checked. */
+  /** Whether `watch` may leave out events. Then only the order of events is checked. */
   readonly isFiltered?: boolean;
-  /** Applies a reply. An error is a failure like one of the stream. */
+  /** Applies a reply. A throw counts as a failure of the stream. */
   readonly apply: (reply: EventReply) => void | Promise<void>;
   /** Called after each failure; a throw ends the subscription. @param failures in a row before */
   readonly onFailure: (error: unknown, failures: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** The reply does not continue the position: the ledger was rewound, or replaced. */
+/** Thrown if the reply does not continue the position: the ledger was rewound, or replaced. */
 export class PositionMismatch extends IpledgerError {
   constructor({ seq, hash }: Pick<Position, 'seq' | 'hash'>) {
     super(
@@ -59,7 +59,7 @@ export async function subscribeEvents(options: SubscriptionOptions): Promise<voi
         const checked = checkReply(known, reply, { isFirst, isFiltered });
         await apply(checked);
         if (signal.aborted) return;
-        // The first reply may be a keepalive before an error, so it alone is no progress.
+        // A keepalive as the first reply is no progress: an error may follow it.
         if (!isFirst || checked.events.length > 0) {
           hasProgress = true;
           failures = 0;
@@ -88,13 +88,13 @@ function checkReply(
     throw new PositionMismatch(known);
   const last = checkEvents(known ?? { seq: 0, hash: '' }, events, isFiltered);
   if (!isFiltered && events.length > 0) return { events, position: { ...head, ...last }, head };
-  // The first reply of a stream states the head of the ledger. Without events, those up to the head
-  // are still to come.
+  // The first reply of a stream states the head of the ledger. If it has no events, the events up
+  // to the head will follow.
   const isAhead = known && (isFirst || !isFiltered) && events.length === 0;
   return { events, position: isAhead ? { ...head, seq: known.seq, hash: known.hash } : head, head };
 }
 
-/** Returns the number and hash of the last event. */
+/** Checks the events. Returns the number and hash of the last one. */
 function checkEvents(
   known: Pick<Position, 'seq' | 'hash'>,
   events: readonly Event[],

@@ -22,7 +22,7 @@ interface Recorded {
   readonly failures: number[];
 }
 
-/** Plays one script for each connection, and aborts after the last one. */
+/** Plays one script for each connection, and aborts after the last script. */
 async function subscribe(
   known: Position | undefined,
   scripts: (WatchReply | Error)[][],
@@ -79,7 +79,7 @@ describe('Event subscription', () => {
     ['an event is repeated', reply([event(10)], position(11))],
     ['an event is missing within a reply', reply([event(11), event(13)])],
   ] as const)
-    it(`delivers nothing of a reply in which ${what}, and connects again`, async () => {
+    it(`delivers no events of a reply in which ${what}, and connects again`, async () => {
       const recorded = await subscribe(position(10), [[keepalive(position(13)), invalid], [reply([event(11)])]]);
       expect(seqsOf(recorded)).to.deep.equal([11]);
       expect(recorded.starts).to.deep.equal([position(10), position(10)]);
@@ -99,7 +99,7 @@ describe('Event subscription', () => {
       expect(recorded.errors[0]).to.be.instanceOf(PositionMismatch);
     });
 
-  it('accepts any first event when it has no position, and checks those after it', async () => {
+  it('accepts any first event when it has no position, and checks the events after it', async () => {
     const recorded = await subscribe(position(0, { hash: '' }), [
       [keepalive(position(950)), reply([event(900)]), reply([event(901, { prev: 'other' })])],
     ]);

@@ -1,10 +1,10 @@
 /**
- * Follows the ledger: first a snapshot, then every command after it, complete and in order.
+ * Follows the ledger: first a snapshot, then every later command, complete and in order.
  *
- * The pages of a snapshot are of different positions, and the events after the first page follow.
- * So a program receives some events whose effect the snapshot contains. Applying an event twice
- * must change nothing: events name their allocation. Review notes: docs/invariants.md, "A
- * projection has one position".
+ * The pages of a snapshot have different positions, and the events after the first page follow. So
+ * the program receives some events whose effect the snapshot already contains. Applying an event
+ * twice must change nothing, which is possible because events name their allocation. Review notes:
+ * docs/invariants.md, "A projection has one position".
  */
 import { type Event, LedgerService, type Position, type WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
@@ -14,13 +14,13 @@ import { type LedgerClient, requirePosition } from './ledger-client.ts';
 
 export interface FollowOptions {
   readonly allocator: LedgerClient;
-  /** Reads the ledger's whole state: at the start, and after events were missed. */
+  /** Reads the complete state of the ledger: at the start, and if events were missed. */
   readonly takeSnapshot: () => Promise<SnapshotSummary>;
-  /** Applies complete commands, synchronously. Called for each reply, keepalives included. */
+  /** Applies complete commands synchronously. Called for each reply, including keepalives. */
   readonly apply: (reply: EventReply) => void;
-  /** A position of an earlier run. The ledger must contain it. */
+  /** A position that an earlier run has seen. The ledger must contain it. */
   readonly lastKnownPosition?: Position | undefined;
-  /** Called at each attempt with the reason while the ledger is frozen; else with undefined. */
+  /** Called at each attempt: with the reason if the ledger is frozen, else with undefined. */
   readonly onFrozen?: (reason: string | undefined) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -33,12 +33,12 @@ export interface SnapshotSummary {
   readonly allocations: number;
 }
 
-/** Ends the follower, because a retry does not help. */
+/** Ends the follower, because a retry would not help. */
 export class FatalLedgerError extends Error {
   override readonly name: string = 'FatalLedgerError';
 }
 
-/** An event of an unknown type must not be skipped: the state would be wrong without it. */
+/** Thrown for an unknown event type. Skipping the event would leave the state wrong. */
 export class UnknownEvent extends FatalLedgerError {
   override readonly name = 'UnknownEvent';
 
@@ -49,13 +49,12 @@ export class UnknownEvent extends FatalLedgerError {
   }
 }
 
-/** The number of failures in a row from which they are logged as warnings. */
+/** The number of consecutive failures from which on they are logged as warnings. */
 const warnAfterFailures = 3;
 
 /**
  * Follows the ledger until the signal is aborted. If the ledger lacks a position that the program
- * has seen, it was rewound: nothing is applied until an operator has recovered it, which starts a
- * new epoch.
+ * has seen, it was rewound: nothing is applied until an operator has recovered it in a new epoch.
  * @throws FatalLedgerError
  */
 export async function followLedger(options: FollowOptions): Promise<void> {
@@ -94,14 +93,14 @@ export async function followLedger(options: FollowOptions): Promise<void> {
 }
 
 /**
- * The events after a position.
- * @throws IpledgerError LEDGER_FROZEN when the ledger lacks the position; POSITION_GONE when it was
+ * Streams the events after a position.
+ * @throws IpledgerError LEDGER_FROZEN if the ledger lacks the position; POSITION_GONE if it was
  * recovered without it
  */
 const watchAfter = (allocator: LedgerClient, after: Position, signal: AbortSignal): AsyncIterable<WatchReply> =>
   allocator.stream(LedgerService.watch, { fromSeq: after.seq + 1, after }, signal);
 
-/** @throws IpledgerError LEDGER_FROZEN; POSITION_GONE if it was recovered since */
+/** @throws IpledgerError LEDGER_FROZEN; POSITION_GONE if the ledger was recovered since */
 async function assertNotRewound(allocator: LedgerClient, known: Position, signal: AbortSignal): Promise<void> {
   for await (const _ of watchAfter(allocator, known, signal)) return;
 }

@@ -20,8 +20,8 @@ const frozen = new IpledgerError('LEDGER_FROZEN', 'event 10 is not in the ledger
 
 interface Follower {
   /**
-   * What happened, in order: snapshots, events, the position after each reply, and the start of
-   * each stream.
+   * The calls in order: snapshots, events, the position after each reply, and the start of each
+   * stream.
    */
   readonly received: string[];
   readonly alarms: (string | undefined)[];
@@ -29,12 +29,12 @@ interface Follower {
 }
 
 interface World {
-  /** What each stream sends. The follower is stopped after the last one, and after a warning. */
+  /** The content of each stream. The follower is stopped after the last, and after a warning. */
   readonly streams: (WatchReply | Error)[][];
   /** The positions of the snapshots; the last one is repeated. */
   readonly snapshots?: number[];
   readonly lastKnownPosition?: Position;
-  /** What applying the events does beside recording them. */
+  /** Runs for each applied event, after the event is recorded. */
   readonly onEvent?: (event: Event) => void;
 }
 

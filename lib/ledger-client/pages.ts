@@ -3,7 +3,7 @@ import { IpledgerError } from '../errors.ts';
 
 const maxPages = 100_000;
 
-/** All pages of a list, in order. @throws IpledgerError OVERLOADED after 100,000 pages */
+/** Yields all pages of a list. @throws IpledgerError OVERLOADED after 100,000 pages */
 export async function* readPages<Page extends { readonly nextPageToken: string }>(
   read: (pageToken: string) => Promise<Page>,
 ): AsyncGenerator<Page> {
@@ -17,7 +17,7 @@ export async function* readPages<Page extends { readonly nextPageToken: string }
   throw new IpledgerError('OVERLOADED', `the list has more than ${maxPages} pages: narrow the request`);
 }
 
-/** All items of a list. @throws as `readPages` */
+/** Reads all items of a list. @throws as `readPages` */
 export async function readAll<Page extends { readonly nextPageToken: string }, Item>(
   read: (pageToken: string) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],

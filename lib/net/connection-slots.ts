@@ -1,18 +1,18 @@
-/** Bounds the connections of a server, so that no client keeps others out. */
+/** Limits the connections of a server, so that no client can keep others out. */
 import { isIPv6, type Socket } from 'node:net';
 import { addTo, removeFrom } from '../maps.ts';
 import { networkAddressOf } from './ip.ts';
 
 /**
- * Holds connections. Beyond the maximum it closes the oldest one of the client that has most, which
- * may be the newest client: a new connection is always accepted, and a client with few keeps them.
- * A client is an IPv4 address, or the /64 network of an IPv6 address.
+ * Holds connections. Beyond the maximum, it closes the oldest connection of the client that has
+ * most. So a new connection is always accepted, and a client with few connections keeps them. A
+ * client is an IPv4 address, or the /64 network of an IPv6 address.
  */
 export class ConnectionSlots {
   readonly #max: number;
-  /** The connections by client, sorted by arrival. */
+  /** The connections of each client, in order of arrival. */
   readonly #clients = new Map<string, Set<Socket>>();
-  /** The clients by number of connections, to find the client with most of them. */
+  /** The clients by number of connections, to find the client with most. */
   readonly #bySize = new Map<number, Set<string>>();
   #most = 0;
   #count = 0;
@@ -28,7 +28,7 @@ export class ConnectionSlots {
   /** Holds a connection until it closes or is released. */
   hold(socket: Socket): void {
     const { remoteAddress } = socket;
-    if (remoteAddress === undefined) return; // it is closed already
+    if (remoteAddress === undefined) return; // the connection has closed
     const client = clientOf(remoteAddress);
     const held = this.#clients.get(client) ?? new Set();
     this.#clients.set(client, held.add(socket));
@@ -38,7 +38,7 @@ export class ConnectionSlots {
     if (this.#count > this.#max) this.#closeOldest();
   }
 
-  /** Counts a connection no more. */
+  /** Stops counting a connection. */
   release(socket: Socket): void {
     if (socket.remoteAddress !== undefined) this.#remove(clientOf(socket.remoteAddress), socket);
   }
@@ -54,7 +54,7 @@ export class ConnectionSlots {
   #resize(client: string, before: number, after: number): void {
     removeFrom(this.#bySize, before, client);
     if (after > 0) addTo(this.#bySize, after, client);
-    // Each step changes a size by one, so the largest size changes by one.
+    // Each step changes a client's count by one, so the largest count changes by one at most.
     if (after > this.#most || !this.#bySize.has(this.#most)) this.#most = after;
   }
 

@@ -19,7 +19,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Opens one connection for each address, and shows which are open at the end. */
+/** Opens one connection for each address, and returns which are open at the end. */
 function opened(max: number, addresses: readonly string[]): { slots: ConnectionSlots; open: boolean[] } {
   const slots = new ConnectionSlots(max);
   const sockets = addresses.map((address) => {
@@ -62,7 +62,7 @@ describe('Connection slots', () => {
     expect(opened(2, ['10.0.0.9', '::ffff:10.0.0.1', '10.0.0.1']).open).to.deep.equal([true, false, true]);
   });
 
-  it('forget a connection that closes, and hold none that has closed already', () => {
+  it('slots forget a connection that closes, and do not hold one that has already closed', () => {
     const slots = new ConnectionSlots(2);
     const [first, closed] = [new FakeSocket('10.0.0.1'), new FakeSocket(undefined)];
     for (const socket of [first, closed]) slots.hold(socket as unknown as Socket);

@@ -1,8 +1,8 @@
-/** Checks of addresses and CIDRs that users write. The allocator has its own address arithmetic. */
+/** Checks addresses and CIDRs that users write. The allocator has its own address arithmetic. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Whether a text is one address, without mask or zone, and no IPv4-mapped IPv6 address. */
+/** Whether a text is one address: no mask, no zone, no IPv4-mapped IPv6 address. */
 export const isAddress = (text: string): boolean =>
   isIPv4(text) || (isIP(text) === 6 && !text.includes('%') && !ipaddr.IPv6.parse(text).isIPv4MappedAddress());
 
@@ -17,7 +17,7 @@ export function isCidr(text: string): boolean {
   );
 }
 
-/** The address of `address/length`; another text without its surrounding blanks. */
+/** Returns the address of `address/length`, or another text without surrounding blanks. */
 export function withoutPrefixLength(text: string): string {
   const trimmed = text.trim();
   return isCidr(trimmed) ? trimmed.slice(0, trimmed.indexOf('/')) : trimmed;
@@ -28,10 +28,10 @@ export const ipv4First = (addresses: Iterable<string>): string[] =>
   [...addresses].sort((one, other) => isIP(one) - isIP(other));
 
 /**
- * The CIDRs or gateways of a NIC as Kube-OVN's annotations show them: those of both families of its
- * Subnet, also for an address of one.
- * @param own those of its addresses
- * @param ofSubnet joined by a comma, IPv4 first
+ * The CIDRs or gateways of a NIC in Kube-OVN's annotations. They include both families of the
+ * Subnet, even if the NIC has only one.
+ * @param own the values of the NIC's own addresses
+ * @param ofSubnet the values of the Subnet, joined by a comma, IPv4 first
  * @returns joined by a comma, IPv4 first
  */
 export function bothFamilies(own: readonly string[], ofSubnet = ''): string {
@@ -53,7 +53,7 @@ export function cidrContains(cidr: string, address: string): boolean {
   return list.check(address, family);
 }
 
-/** A CIDR without host bits: 192.168.0.0/24 for 192.168.0.101/24. @throws Error for no CIDR */
+/** Clears the host bits: 192.168.0.0/24 for 192.168.0.101/24. @throws Error for no CIDR */
 export function networkAddressOf(cidr: string): string {
   if (!isCidr(cidr)) throw new Error(`${cidr} is no CIDR`);
   const [address = '', length = ''] = cidr.split('/');
@@ -69,7 +69,7 @@ export function networkAddressOf(cidr: string): string {
 
 /** The eight groups of an IPv6 address. */
 function ipv6Groups(address: string): number[] {
-  // A URL has an address in hexadecimal, without a part in IPv4 form
+  // A URL shows an IPv6 address in hexadecimal, without a part in IPv4 form.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [before = [], after = []] = canonical.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');

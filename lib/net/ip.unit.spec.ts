@@ -35,7 +35,7 @@ describe('A text', () => {
     expect(texts.filter(isCidr)).to.deep.equal(['10.0.0.1/24', 'fd00::/64']);
   });
 
-  it('is inside a CIDR or not', () => {
+  it('cidrContains reports whether an address is inside a CIDR', () => {
     const inside = (cidr: string) =>
       ['10.0.0.7', '10.0.1.7', 'fd00::7', 'a'].filter((text) => cidrContains(cidr, text));
     expect(inside('10.0.0.9/24')).to.deep.equal(['10.0.0.7']);
@@ -43,7 +43,7 @@ describe('A text', () => {
     for (const cidr of ['10.0.0.0', '10.0.0.0/33', '']) expect(inside(cidr)).to.deep.equal([]);
   });
 
-  it('has a network without host bits', () => {
+  it('networkAddressOf clears the host bits', () => {
     const networks: Readonly<Record<string, string>> = {
       '192.168.0.101/24': '192.168.0.0/24',
       '255.255.255.255/1': '128.0.0.0/1',

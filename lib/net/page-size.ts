@@ -1,9 +1,9 @@
-/** The size of a page in a reply: limited by bytes as well as by count. */
+/** Limits the pages of replies by bytes as well as by count. */
 
-/** Below 4 MiB, the default limit of a gRPC client: `estimateBytes` is not exact. */
+/** Less than 4 MiB, the default limit of gRPC clients, because `estimateBytes` is not exact. */
 export const maxPageBytes = 3 << 20;
 
-/** Estimates the bytes that a message or one of its values takes in a reply. Linear in its size. */
+/** Estimates the bytes of a value in a reply. Takes time linear in its size. */
 export function estimateBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 4;
   if (typeof value !== 'object' || value === null) return 8;
@@ -12,7 +12,7 @@ export function estimateBytes(value: unknown): number {
   return sum;
 }
 
-/** Returns how many of the first items fit into one page: at least one, unless there are none. */
+/** The number of first items that fit into one page: at least one, if there are any. */
 export function countFitting<Item>(items: readonly Item[], weigh: (item: Item) => number = estimateBytes): number {
   let bytes = 0;
   const firstOver = items.findIndex((item) => (bytes += weigh(item)) > maxPageBytes);

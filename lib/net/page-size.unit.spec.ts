@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { countFitting, maxPageBytes, estimateBytes } from './page-size.ts';
 
 describe('A page', () => {
-  it('has all items of usual size', () => {
+  it('a page contains all items if they have the usual size', () => {
     expect(countFitting(Array.from({ length: 1_000 }, () => 'x'.repeat(1_000)))).to.equal(1_000);
   });
 
-  it('has no more large items than fit in 4 MiB', () => {
+  it('a page contains no more large items than fit in 4 MiB', () => {
     const items = Array.from({ length: 1_000 }, () => ({ text: 'x'.repeat(128 << 10) }));
     const count = countFitting(items);
     expect(estimateBytes(items.slice(0, count))).to.be.within(maxPageBytes / 2, 4 << 20);

@@ -22,7 +22,7 @@ describe('The name of a logical port', () => {
     expect(logicalPortName({ ...port, ordinal: 1 })).to.equal('web-0.default.attachnet.default.ovn.1');
   });
 
-  it('is another name for each attachment, also with dots in the names of Pods', () => {
+  it('each attachment has a different name, even if Pod names contain dots', () => {
     const names = new Map<string, string>();
     fc.assert(
       fc.property(attachment, (each) => {

@@ -1,4 +1,4 @@
-/** Parses one interface of an OVN4NFV request. Pure. */
+/** Parses one interface of an OVN4NFV request. */
 import { foldCase } from '../go-fields.ts';
 import { isDnsSubdomain } from '../kubernetes/ip-object-name.ts';
 import { tooLong, truncate } from '../kubernetes/limit-messages.ts';
@@ -7,42 +7,42 @@ import { isAddress } from '../net/ip.ts';
 import { defaultOvn4nfvNetwork } from '../kubernetes/served-network.ts';
 import { ok, problem, type Result } from '../result.ts';
 
-/** Limits of an OVN4NFV request, in characters. The pod-watcher limits whole annotations. */
+/** The limits of an OVN4NFV request, in characters. The pod-watcher limits whole annotations. */
 export const ovn4nfvLimits = {
   interfaces: 10,
-  /** Also the allocator's limit of one attachment. */
+  /** The same limit as the allocator's for one attachment. */
   routes: 64,
-  /** Limit of Kubernetes. */
+  /** The limit of Kubernetes. */
   nameLength: 253,
-  /** The name of the link on the node, of at most 15 characters, contains it. */
+  /** Short, because the node's link name of at most 15 characters contains it. */
   interfaceLength: 11,
   /** An address with an optional prefix length, or a MAC. */
   addressLength: 64,
 } as const;
 
 export interface Ovn4nfvInterface {
-  /** The name of the Subnet. `defaultOvn4nfvNetwork`, if the request names none. */
+  /** The name of the Subnet; `defaultOvn4nfvNetwork` if the request names none. */
   readonly network: string;
-  /** The name in the Pod; "" if the CNI ADD names it. */
+  /** The name of the interface in the Pod; "" if CNI ADD names it. */
   readonly interface: string;
-  /** The addresses in the annotation, perhaps with prefix lengths; empty for any address. */
+  /** The requested addresses, possibly with prefix lengths; empty for any address. */
   readonly addresses: readonly string[];
-  /** The MAC in the annotation; "" for any MAC. */
+  /** The requested MAC; "" for any MAC. */
   readonly mac: string;
-  /** Whether it requests the default route of the Pod. */
+  /** Whether the interface requests the Pod's default route. */
   readonly isDefaultGateway: boolean;
-  /** The gateways instead of those of the Subnet; empty for those of the Subnet. */
+  /** The requested gateways; empty for the gateways of the Subnet. */
   readonly gateways: readonly string[];
 }
 
-/** The names of links that the agent can make. data-path/host-link.ts has the same rule. */
+/** The link names that the agent can create. data-path/host-link.ts has the same rule. */
 const interfaceName = /^(?!(?:all|default|lo)$)[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 
-/** The fields of an object in lower case, without null values: Go's decoders ignore the case. */
+/** Returns the fields in lower case, without nulls, because Go's decoders ignore the case. */
 export const lowerCaseKeys = (json: UntypedJson): UntypedJson =>
   Object.fromEntries(Object.entries(json).flatMap(([key, value]) => (value === null ? [] : [[foldCase(key), value]])));
 
-/** Reads texts, and collects the first problem. An absent field reads as "". */
+/** Reads texts, and keeps the first problem. An absent field reads as "". */
 class Fields {
   problem: string | undefined;
   readonly #json: UntypedJson;
@@ -51,7 +51,7 @@ class Fields {
     this.#json = json;
   }
 
-  /** The value under one of the names, of which the request may use one. */
+  /** The value under one of several names. A request may use only one of them. */
   text(names: readonly string[], most: number): string {
     const present = names.filter((name) => this.has(name));
     const [name, other] = present;
@@ -70,7 +70,7 @@ class Fields {
     return this.#json[name] !== undefined;
   }
 
-  /** "true" or "false"; false if absent. JSON's own true and false are accepted. */
+  /** "true" or "false" as text or JSON; false if absent. */
   flag(name: string): boolean {
     const value = this.#json[name] ?? 'false';
     if (!['true', 'false', true, false].includes(value as string))
@@ -80,7 +80,7 @@ class Fields {
 }
 
 const { nameLength, addressLength } = ovn4nfvLimits;
-/** One address of each family. */
+/** The length of one address of each family. */
 const addressesLength = 2 * addressLength;
 
 /**
@@ -91,7 +91,7 @@ export function parseInterface(json: UntypedJson, { isNfn }: { readonly isNfn: b
   const fields = new Fields(json);
   const network = fields.text(['name'], nameLength);
   const name = fields.text(['interface'], nameLength);
-  // Nodus does not read these names. Without an error, the Pod would get another address than it
+  // Nodus ignores these names. Without an error, the Pod would get other addresses than it
   // requests.
   for (const ignored of isNfn ? ['ip_address', 'mac_address'] : [])
     if (fields.has(ignored)) fields.problem ??= `${ignored} is not a field of this form: write ${camelCase(ignored)}`;
@@ -109,7 +109,7 @@ export function parseInterface(json: UntypedJson, { isNfn }: { readonly isNfn: b
 }
 
 /**
- * Parses the annotation `ovn`: one NIC of the default network, named by the CNI ADD.
+ * Parses the annotation `ovn`: one NIC of the default network, which CNI ADD names.
  * @param json with keys in lower case
  */
 export function parseSingleInterface(json: UntypedJson): Result<Ovn4nfvInterface> {

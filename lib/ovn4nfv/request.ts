@@ -1,10 +1,10 @@
 /**
  * Parses the annotations with which a Pod requests NICs in the way of OVN4NFV: `ovnNetwork`,
- * `nfn-network`, or `ovn` alone. Pure. Addresses and MACs are texts here; the planning validates
- * them.
+ * `nfn-network`, or `ovn` alone. Addresses and MACs stay texts; the pod-watcher validates them
+ * later.
  *
  * Source: the document "Networking Plugin" (ONAP), ovn4nfv-k8s-plugin and Nodus. docs/ovn4nfv.md
- * has the differences.
+ * lists the differences.
  */
 import { errorMessage } from '../errors.ts';
 import { limitExceeded, truncate, tooMany } from '../kubernetes/limit-messages.ts';
@@ -26,20 +26,20 @@ import {
 import { isAddress, isCidr } from '../net/ip.ts';
 import { ok, problem, type Result } from '../result.ts';
 
-/** The form of a request, which is also that of its answer. */
+/** The form of a request. The answer has the same form. */
 export type Ovn4nfvForm = 'ovnNetwork' | 'nfn-network' | 'ovn';
 
-/** One request makes one NIC for each interface, or none at all. */
+/** A request. Either each interface gets a NIC, or none does. */
 export interface Ovn4nfvRequest {
   readonly form: Ovn4nfvForm;
-  /** The annotation's key. */
+  /** The key of the annotation. */
   readonly key: string;
-  /** One interface or more. The ordinal of its attachment is its place. */
+  /** At least one interface. The ordinal of an attachment is the place of its interface. */
   readonly interfaces: readonly Ovn4nfvInterface[];
   readonly routes: readonly Ovn4nfvRoute[];
 }
 
-/** Returns the request of a Pod; undefined without one. Beside a list, `ovn` is ignored. */
+/** Returns the request of a Pod; undefined for none. If there is a list, `ovn` is ignored. */
 export function parseOvn4nfvRequest({ annotations }: Annotated): Result<Ovn4nfvRequest | undefined> {
   const hasList = annotations[ovnNetworkAnnotation] !== undefined;
   const hasObject = annotations[nfnNetworkAnnotation] !== undefined;
@@ -59,7 +59,7 @@ function parseForm(form: Ovn4nfvForm, key: string, annotations: Annotated['annot
   if (!interfaces.ok) return problem(`annotation ${key}: ${interfaces.problem}`);
   const duplicate = duplicateName(interfaces.value);
   if (duplicate !== undefined) return problem(`annotation ${key}: ${duplicate}`);
-  // The form `ovn` names no interface to which a route could belong.
+  // The form `ovn` names no interface, so no route can belong to it.
   const routes = form === 'ovn' ? ok([]) : parseOvn4nfvRoutes({ annotations }, interfaces.value);
   return routes.ok ? ok({ form, key, interfaces: interfaces.value, routes: routes.value }) : routes;
 }
@@ -90,7 +90,7 @@ function parseNfnNetwork(json: unknown): Result<Ovn4nfvInterface[]> {
   return parseInterfaces(fields['interface'], 'interface', { isNfn: true });
 }
 
-/** Each interface is parsed on its own: no value of one is a default of the next. */
+/** Parses each interface alone: a value of one interface is no default for the next. */
 function parseInterfaces(json: unknown, what: string, { isNfn = false } = {}): Result<Ovn4nfvInterface[]> {
   if (!Array.isArray(json)) return problem(`${what} must be a JSON array of {"name": "…", "interface": "…"}`);
   if (json.length === 0) return problem(`${what} has no interface: name one, or remove the annotation`);
@@ -112,7 +112,7 @@ function parseInterfaces(json: unknown, what: string, { isNfn = false } = {}): R
 const isObject = (json: unknown): json is UntypedJson =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 
-/** Two NICs of a Pod cannot have one name, and one of them at most may be without a name. */
+/** Finds a name that two NICs share, or two NICs without a name. */
 function duplicateName(interfaces: readonly Ovn4nfvInterface[]): string | undefined {
   const names = interfaces.map(({ interface: name }) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
@@ -122,17 +122,16 @@ function duplicateName(interfaces: readonly Ovn4nfvInterface[]): string | undefi
     : `interface ${duplicate} is requested twice: give each NIC a name of its own`;
 }
 
-/** A route of the annotation `ovnNetworkRoutes`. */
 interface Ovn4nfvRoute {
   readonly dst: string;
   readonly gw: string;
-  /** The interface of the request that has the route. */
+  /** The interface of the request that gets the route. */
   readonly dev: string;
 }
 
 /**
  * Parses the annotation `ovnNetworkRoutes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>",
- * "dev": "<interface>"}`. All three fields of a route are needed. Its interface must be one of the
+ * "dev": "<interface>"}`. A route needs all three fields. Its interface must be part of the
  * request.
  */
 function parseOvn4nfvRoutes(

@@ -1,4 +1,4 @@
-/** Tests connections: transports, reconnects, limits, servers that do not answer. */
+/** Tests connections: transports, reconnects, limits, and servers that do not answer. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('The OVSDB client', () => {
     return failuresOf(client)[0]?.message ?? '';
   };
 
-  /** A server that is no OVSDB server. It calls `serve` with each connection. */
+  /** Starts a server that does not speak OVSDB. It calls `serve` with each connection. */
   async function startScripted(serve: (socket: Socket) => void): Promise<string> {
     const listener = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -152,7 +152,7 @@ describe('The OVSDB client', () => {
     await own.until(() => own.items().join() === 'b,c');
   });
 
-  it('reports the rows that are gone when the database is empty after a restart', async () => {
+  it('reports all rows as deleted when the database is empty after a restart', async () => {
     const own = connect({ endpoints: [server.unix] });
     await own.client.ready();
     await own.client.transact([insertItem({ name: 'a' })]);
@@ -299,7 +299,7 @@ describe('The OVSDB client', () => {
     await first;
   });
 
-  it('ends with its signal: requests fail, and nothing connects again', async () => {
+  it('the client ends when its signal is aborted: requests fail, and it does not connect again', async () => {
     const own = connect({ endpoints: [server.unix] });
     await own.client.ready();
     server.freeze();

@@ -15,13 +15,13 @@ import { decodeResults, encodeTransaction, type Operation, type OperationResult 
 import { zeroUuid } from './values.ts';
 
 export interface ClientLimits extends SessionLimits {
-  /** Time limit for a connection, until the server accepts it. */
+  /** The time limit for a connection, until the server accepts it. */
   readonly connectMs: number;
-  /** Time limit for each request. */
+  /** The time limit of each request. */
   readonly requestMs: number;
-  /** Longest pause between two rounds through the endpoints. */
+  /** The longest pause between two rounds through the endpoints. */
   readonly maxBackoffMs: number;
-  /** Rows of the replica, all tables together. */
+  /** The most rows of the replica, in all tables together. */
   readonly maxRows: number;
 }
 
@@ -42,14 +42,14 @@ export type ConnectionStatus =
   | { readonly isConnected: false; readonly endpoint: string; readonly error: OvsdbError };
 
 export interface ClientOptions {
-  /** `unix:/path`, `tcp:host:port`, `ssl:host:port`. The client connects to one of them. */
+  /** `unix:/path`, `tcp:host:port` or `ssl:host:port`. The client connects to one of them. */
   readonly endpoints: readonly string[];
   readonly database: string;
-  /** Required for `ssl:`. */
+  /** Required for `ssl:` endpoints. */
   readonly tls?: OvsdbTls;
   /** The tables and columns of the replica. Default: none. */
   readonly columns?: MonitoredColumns;
-  /** Whether a server of a cluster must be its leader. Default: true. */
+  /** Whether a clustered server must be the leader. Default: true. */
   readonly needsLeader?: boolean;
   readonly limits?: Partial<ClientLimits>;
   /** Ends the client. */
@@ -69,20 +69,20 @@ interface Connected {
 const replicaMonitorId = 'replica';
 
 export class OvsdbClient {
-  /** The last received rows, also while the client is not connected. */
+  /** The rows that were received last. They stay while the client is not connected. */
   readonly replica: Replica;
-  /** Resolves when the client has ended, after its signal. */
+  /** Resolves when the client has ended, after an abort. */
   readonly ended: Promise<void>;
   readonly #options: ClientOptions;
   readonly #limits: ClientLimits;
   #connected: Connected | undefined;
-  /** The schema of the rows that the present session sends. */
+  /** The schema of the rows in the current session. */
   #monitored: DatabaseSchema | undefined;
   #ready = Promise.withResolvers<void>();
-  /** The last transaction in the replica. Zero: the replica is not known to match any. */
+  /** The last transaction in the replica; zero if it is not known. */
   #lastTransaction = zeroUuid;
 
-  /** Starts to connect. @throws Error if an endpoint is invalid or lacks certificates */
+  /** Starts connecting. @throws Error if an endpoint is invalid or lacks certificates */
   constructor(options: ClientOptions) {
     if (options.endpoints.length === 0) throw new Error(`${options.database}: no endpoint`);
     for (const endpoint of options.endpoints)
@@ -94,7 +94,7 @@ export class OvsdbClient {
     this.ended = this.#run();
   }
 
-  /** The server to which the client is connected. undefined: none. */
+  /** The connected server; undefined for none. */
   get endpoint(): string | undefined {
     return this.#connected?.endpoint;
   }
@@ -111,10 +111,10 @@ export class OvsdbClient {
   }
 
   /**
-   * Runs operations as one transaction. The replica contains its changes when this resolves.
+   * Runs operations as one transaction. When it resolves, the replica contains the changes. A
+   * transaction is never sent twice.
    * @returns one result per operation
-   * @throws OvsdbError by whose code the caller decides; see OvsdbErrorCode. A transaction is never
-   * sent twice.
+   * @throws OvsdbError whose code shows whether it may be repeated; see OvsdbErrorCode
    */
   async transact(
     operations: readonly Operation[],
@@ -141,15 +141,15 @@ export class OvsdbClient {
         const startedAt = performance.now();
         await this.#serve(endpoint);
         if (signal.aborted) return;
-        // A connection that ends soon after its start counts as a failure, so that the client does
-        // not reconnect without a pause
+        // A connection that ends soon after its start counts as a failure, so that the client
+        // pauses before it reconnects.
         if (performance.now() - startedAt > this.#limits.maxBackoffMs) failures = 0;
       }
       await pause(backoffMs(failures, firstBackoffMs, this.#limits.maxBackoffMs), signal);
     }
   }
 
-  /** Connects to an endpoint, and resolves when the connection has ended. */
+  /** Connects to an endpoint. Resolves when the connection has ended. */
   async #serve(endpoint: string): Promise<void> {
     const { signal, tls, onStatus } = this.#options;
     let session: Session | undefined;
@@ -167,7 +167,7 @@ export class OvsdbClient {
     } catch (thrown) {
       error = thrown instanceof OvsdbError ? thrown : protocolError(String(thrown));
       session?.close(error);
-      // If the session ended first, its reason is the cause
+      // If the session ended first, that is the cause.
       error = (await session?.closed) ?? error;
     }
     signal.removeEventListener('abort', end);
@@ -177,7 +177,7 @@ export class OvsdbClient {
     if (!signal.aborted) onStatus?.({ isConnected: false, endpoint, error });
   }
 
-  /** Reads the schema, brings the replica up to date, and makes the session the current one. */
+  /** Reads the schema, updates the replica, and makes the session the current one. */
   async #open(session: Session, endpoint: string): Promise<void> {
     const { database, columns, onStatus } = this.#options;
     const schema = parseSchema(await session.request('get_schema', [database], this.#request()));
@@ -187,7 +187,7 @@ export class OvsdbClient {
     this.#ready.resolve();
   }
 
-  /** Returns whether the server sent only what the replica lacks. */
+  /** Returns whether the server sent only the rows that the replica lacks. */
   async #monitor(session: Session, schema: DatabaseSchema): Promise<boolean> {
     const params = [this.#options.database, replicaMonitorId, this.replica.monitorRequests(schema)];
     let isResumed = false;
@@ -201,7 +201,7 @@ export class OvsdbClient {
       await session.request('monitor_cond_since', [...params, this.#lastTransaction], { ...this.#request(), receive });
     } catch (error) {
       if (!(error instanceof OvsdbError) || error.code !== 'REFUSED') throw error;
-      // A server older than OVS 2.12 does not know the method
+      // A server older than OVS 2.12 does not know `monitor_cond_since`.
       await session.request('monitor_cond', params, {
         ...this.#request(),
         receive: (updates) => receive([false, zeroUuid, updates]),
@@ -223,7 +223,7 @@ export class OvsdbClient {
     this.#apply(last, () => this.replica.apply(schema, updates));
   }
 
-  /** Applies an update. After an error the next connection reads all rows. */
+  /** Applies an update. If that fails, the next connection reads all rows again. */
   #apply(last: unknown, apply: () => ReplicaUpdate): void {
     this.#lastTransaction = zeroUuid;
     const update = apply();
@@ -232,7 +232,7 @@ export class OvsdbClient {
   }
 }
 
-/** A copy in random order, so that not all clients use the same server. */
+/** Copies in random order, so that not all clients use the same server. */
 function shuffle<T>(items: readonly T[]): T[] {
   return items
     .map((item) => ({ item, rank: Math.random() }))

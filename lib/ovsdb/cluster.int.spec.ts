@@ -24,7 +24,7 @@ describe('On a cluster, the OVSDB client', () => {
     await own.end();
   });
 
-  it('does not use a follower, unless it may', async () => {
+  it('uses a follower only if needsLeader is false', async () => {
     const leader = connectClient(run, { endpoints: endpoints() });
     await leader.client.ready();
     const followers = endpoints().filter((endpoint) => endpoint !== leader.client.endpoint);
@@ -61,12 +61,12 @@ describe('On a cluster, the OVSDB client', () => {
     await lost?.start();
   });
 
-  it('leaves a server that transfers its leadership', async () => {
+  it('disconnects from a server that transfers its leadership', async () => {
     const own = connectClient(run, { endpoints: endpoints() });
     await own.client.ready();
     const first = own.client.endpoint;
     const leader = servers.find(({ unix }) => unix === first);
-    // The election may return the leadership to the same server.
+    // The election may give the leadership to the same server again.
     while (own.client.endpoint === first) {
       const known = own.statuses.length;
       await leader?.control(['cluster/failure-test', 'transfer-leadership']);

@@ -4,12 +4,12 @@ import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import { readCertificates, type TlsFiles } from '../tls/certificates.ts';
 import { OvsdbError } from './ovsdb-error.ts';
 
-/** Certificates for `ssl:` endpoints. Each connection reads the files, which may be renewed. */
+/** Certificates for `ssl:` endpoints. Each connection reads the files again. */
 export interface OvsdbTls extends TlsFiles {
   /**
-   * A name that the certificate of the server must have. Default: any certificate of the authority
-   * is accepted, as the programs of OVS and OVN do. Set it if the authority also issues
-   * certificates to other programs.
+   * The name that the server's certificate must have. Default: any certificate of the authority is
+   * accepted, as the programs of OVS and OVN do. Set it if the authority also issues certificates
+   * to other programs.
    */
   readonly serverName?: string;
 }
@@ -19,8 +19,8 @@ export type Endpoint =
   | { readonly kind: 'tcp' | 'ssl'; readonly host: string; readonly port: number };
 
 /**
- * Parses `unix:/path`, `tcp:host:port` or `ssl:host:port`; an IPv6 address is in brackets.
- * @throws Error with the text that is no endpoint
+ * Parses `unix:/path`, `tcp:host:port` or `ssl:host:port`. An IPv6 address is in brackets.
+ * @throws Error with the invalid text
  */
 export function parseEndpoint(text: string): Endpoint {
   const path = /^unix:(.+)$/.exec(text)?.[1];
@@ -35,7 +35,7 @@ export function parseEndpoint(text: string): Endpoint {
 
 /**
  * Connects to an endpoint.
- * @param signal ends the attempt; it has no effect on the connected socket
+ * @param signal ends the attempt; it has no effect on a connected socket
  * @throws OvsdbError NOT_CONNECTED with the reason
  */
 export async function openSocket(text: string, tls: OvsdbTls | undefined, signal: AbortSignal): Promise<Socket> {
@@ -63,7 +63,7 @@ function createSocket(endpoint: Endpoint, tls: OvsdbTls | undefined): Socket {
     port,
     ...readCertificates(tls),
     minVersion: 'TLSv1.2',
-    rejectUnauthorized: true, // also if the environment switches verification off
+    rejectUnauthorized: true, // even if the environment disables verification
     ...(isIP(serverName ?? host) === 0 && { servername: serverName ?? host }),
     checkServerIdentity: (_host, certificate) =>
       serverName === undefined ? undefined : checkServerIdentity(serverName, certificate),
@@ -77,7 +77,7 @@ function connected(socket: Socket, event: 'connect' | 'secureConnect', signal: A
     const settle = (settled: () => void): void => {
       signal.removeEventListener('abort', abort);
       socket.off(event, open).off('error', fail).off('close', close);
-      // An error after the last listener is gone would end the process
+      // Keeps a listener, because an error without one would end the process.
       socket.on('error', () => undefined);
       settled();
     };

@@ -1,4 +1,4 @@
-/** Reads a server's JSON. Each function returns the expected type, or throws PROTOCOL. */
+/** Reads JSON from a server. Each function returns the expected type, or throws PROTOCOL. */
 import { protocolError } from './ovsdb-error.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A server's text for a message: at most 300 characters, without control characters. */
+/** Shortens a server's text for a message: 300 characters, without control characters. */
 export function shorten(text: string): string {
   const plain = text.replaceAll(/\p{C}/gu, ' ');
   return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain;

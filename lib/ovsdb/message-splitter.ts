@@ -9,13 +9,12 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** Messages of OVSDB have about ten levels. */
+/** A limit, because messages of OVSDB have about ten levels. */
 const maxDepth = 100;
 
-/** Whether a byte is JSON white space. */
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Each byte is scanned once, also if the bytes arrive in many pieces. */
+/** Scans each byte only once, even if the bytes arrive in many pieces. */
 export class MessageSplitter {
   readonly #maxBytes: number;
   /** The pieces of the unfinished message. */
@@ -25,7 +24,7 @@ export class MessageSplitter {
   #isInString = false;
   #isEscaped = false;
 
-  /** @param maxBytes limit of one message */
+  /** @param maxBytes the limit of one message */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -62,7 +61,7 @@ export class MessageSplitter {
     } else if (byte === closeBrace || byte === closeBracket) this.#depth--;
   }
 
-  /** Returns the index of the last byte that it scanned. */
+  /** Scans to the end of a string. Returns the index of the last scanned byte. */
   #skipString(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       if (this.#isEscaped) this.#isEscaped = false;

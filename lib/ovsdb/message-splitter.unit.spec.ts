@@ -24,11 +24,11 @@ const errorOf = (pieces: readonly string[], maxBytes?: number): unknown => {
   }
 };
 
-/** Texts of the bytes that matter to the splitter, and of characters with several bytes. */
+/** Texts with the bytes that matter to the splitter, and with characters of several bytes. */
 const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '{', '}', '[', ']', 'é', '😀') });
 
 describe('The message splitter', () => {
-  it('returns the same messages for any pieces in which the bytes arrive', () => {
+  it('returns the same messages for bytes that arrive in any pieces', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ text, nested: fc.array(fc.dictionary(text, fc.array(text))) }), { maxLength: 5 }),
@@ -47,7 +47,7 @@ describe('The message splitter', () => {
     );
   });
 
-  it('accepts a message of exactly the limit, and counts each message alone', () => {
+  it('accepts a message of exactly the limit, and counts each message separately', () => {
     const message = '{"id":"12345"}';
     expect(errorOf([message + message, message], message.length)).to.have.lengthOf(3);
   });

@@ -1,4 +1,4 @@
-/** The error of the OVSDB client, with a code by which a caller decides what to do. */
+/** The error of the OVSDB client. Its code shows whether the caller may repeat the request. */
 
 /**
  * - NOT_CONNECTED: the request was not sent. It changed nothing; retry when the client is
@@ -21,7 +21,7 @@ export interface ServerError {
   /** The server's error, for example "constraint violation". */
   readonly error: string;
   readonly details: string;
-  /** Index of the failed operation. undefined: the whole request, or the commit. */
+  /** The index of the failed operation; undefined for the whole request or the commit. */
   readonly operation?: number | undefined;
 }
 

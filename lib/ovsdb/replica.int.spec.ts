@@ -1,4 +1,4 @@
-/** Tests values both ways, and replicas, on a real ovsdb-server. */
+/** Tests decoding and encoding of values, and replicas, on a real ovsdb-server. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type OvsdbServer, startOvsdbServer } from '../../test/harness/ovn/ovsdb-server.ts';
@@ -18,7 +18,7 @@ import {
 import { startTcpProxy } from '../../test/harness/network/tcp-proxy.ts';
 import type { Atom, NewRow } from './values.ts';
 
-/** Values that a server stores unchanged: it writes reals with 15 digits. */
+/** Values that a server stores unchanged. It writes reals with 15 digits. */
 const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((each) => each.isWellFormed() && !each.includes('\0'));
 const integer = fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -3, max: 3 }));
 const real = fc.double({ min: -1e300, max: 1e300, noNaN: true }).map((each) => {
@@ -30,7 +30,7 @@ const setOf = (atom: fc.Arbitrary<Atom>): fc.Arbitrary<ReadonlySet<Atom>> =>
 const mapOf = (value: fc.Arbitrary<Atom>, maxLength = 6): fc.Arbitrary<ReadonlyMap<Atom, Atom>> =>
   fc.array(fc.tuple(text, value), { maxLength }).map((pairs) => new Map(pairs));
 
-/** Few distinct values, so that two rows differ in a part of their sets and maps. */
+/** Few distinct values, so that two rows share a part of their sets and maps. */
 const few = fc.constantFrom('a', 'b', 'c', 'd');
 
 const item: fc.Arbitrary<NewRow> = fc.record({
@@ -70,7 +70,7 @@ describe('A replica', () => {
     await run?.end();
   });
 
-  /** The changes of the next update that `write` causes. */
+  /** Returns the changes of the next update that `write` causes. */
   async function changesOf(write: Promise<unknown>): Promise<readonly RowChange[]> {
     const known = reader.updates.length;
     await write;
@@ -79,7 +79,7 @@ describe('A replica', () => {
     return reader.updates[known]?.changes ?? [];
   }
 
-  it('contains what a transaction inserted and what it then changed, for values of each type', async () => {
+  it('a replica contains inserted and changed values of each type', async () => {
     let count = 0;
     await fc.assert(
       fc.asyncProperty(item, item, async (first, second) => {

@@ -1,4 +1,4 @@
-/** A local copy of chosen tables and columns, which the updates of a monitor keep current. */
+/** A local copy of chosen tables and columns, kept current by the updates of a monitor. */
 import { isObject, type JsonObject, readObject } from './json.ts';
 import { invalidRequest, protocolError } from './ovsdb-error.ts';
 import { columnOf, type DatabaseSchema, type TableSchema, tableOf } from './schema.ts';
@@ -7,7 +7,7 @@ import { applyDifference, areEqual, decodeValue, defaultValue, type Row, type Va
 /** The columns to copy, by table. */
 export type MonitoredColumns = Readonly<Record<string, readonly string[]>>;
 
-/** One row before and after. undefined: the row does not exist. */
+/** A row before and after a change; undefined if it does not exist. */
 export interface RowChange {
   readonly table: string;
   readonly uuid: string;
@@ -15,10 +15,10 @@ export interface RowChange {
   readonly after: Row | undefined;
 }
 
-/** Whole transactions of the server, usually one. The server may join simultaneous ones. */
+/** One transaction of the server, or several that the server has joined. */
 export interface ReplicaUpdate {
   readonly changes: readonly RowChange[];
-  /** Whether all rows were read again. `changes` is then the difference to the last copy. */
+  /** Whether all rows were read again. Then `changes` is the difference to the previous copy. */
   readonly isReload: boolean;
 }
 
@@ -31,7 +31,7 @@ export class Replica {
   #tables: RowsByTable;
   #count = 0;
 
-  /** @param maxRows limit of all tables together */
+  /** @param maxRows the limit for all tables together */
   constructor(columns: MonitoredColumns, maxRows: number) {
     this.#columns = columns;
     this.#maxRows = maxRows;
@@ -58,8 +58,8 @@ export class Replica {
   }
 
   /**
-   * Applies a `<table-updates2>` to the present rows. If it fails, no row changes.
-   * @throws OvsdbError PROTOCOL if it does not fit the rows or the schema
+   * Applies a `<table-updates2>` to the present rows. If that fails, no row changes.
+   * @throws OvsdbError PROTOCOL if the update does not fit the rows or the schema
    */
   apply(schema: DatabaseSchema, updates: unknown): ReplicaUpdate {
     const changes = this.#decode(schema, updates, this.#tables);
@@ -67,7 +67,7 @@ export class Replica {
     return { changes, isReload: false };
   }
 
-  /** Replaces all rows by those of a `<table-updates2>`. Throws as `apply`. */
+  /** Replaces all rows by those in a `<table-updates2>`. Throws as `apply`. */
   reload(schema: DatabaseSchema, updates: unknown): ReplicaUpdate {
     const fresh = emptyTables(this.#columns);
     for (const { table, uuid, after } of this.#decode(schema, updates, fresh))
@@ -112,7 +112,7 @@ const monitoredTypes = (schema: DatabaseSchema, table: string, columns: readonly
   return new Map([...types].filter(([column]) => columns.includes(column)));
 };
 
-/** The row after a `<row-update2>`. undefined: it is deleted. */
+/** The row after a `<row-update2>`; undefined if the row was deleted. */
 function decodeUpdate(columns: TableSchema, before: Row | undefined, update: JsonObject): Row | undefined {
   const inserted = update['initial'] ?? update['insert'];
   if (isObject(inserted)) {

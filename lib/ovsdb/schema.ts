@@ -1,4 +1,4 @@
-/** The types of a database's columns, from the answer to `get_schema` (RFC 7047, section 3.2). */
+/** The column types of a database, from the answer to `get_schema` (RFC 7047, section 3.2). */
 import { isObject, readArray, readObject, readText } from './json.ts';
 import { invalidRequest, protocolError } from './ovsdb-error.ts';
 
@@ -6,16 +6,14 @@ export type AtomType = 'integer' | 'real' | 'boolean' | 'string' | 'uuid';
 
 export interface ColumnType {
   readonly key: AtomType;
-  /** Type of the values of a map. undefined: the column is no map. */
+  /** The type of a map's values; undefined if the column is not a map. */
   readonly value?: AtomType;
   readonly min: number;
   /** Infinity: unlimited. */
   readonly max: number;
 }
 
-/**
- * The form of a value: one atom; an atom or undefined; a set; a map.
- */
+/** The form of a value: one atom; an atom or undefined; a set; a map. */
 export type Shape = 'scalar' | 'optional' | 'set' | 'map';
 
 export function shapeOf({ value, min, max }: ColumnType): Shape {
@@ -28,15 +26,15 @@ export type TableSchema = ReadonlyMap<string, ColumnType>;
 
 export interface DatabaseSchema {
   readonly name: string;
-  /** The version of the schema, for example "7.0.0". */
+  /** The version of the schema, such as "7.0.0". */
   readonly version: string;
-  /** Each table has its columns, and `_uuid` and `_version`. */
+  /** The columns of each table, with `_uuid` and `_version`. */
   readonly tables: ReadonlyMap<string, TableSchema>;
 }
 
 const uuidType: ColumnType = { key: 'uuid', min: 1, max: 1 };
 
-/** @throws OvsdbError PROTOCOL if the answer is no schema */
+/** @throws OvsdbError PROTOCOL if the answer is not a schema */
 export function parseSchema(answer: unknown): DatabaseSchema {
   const schema = readObject(answer, 'the schema');
   const tables = Object.entries(readObject(schema['tables'], 'tables of the schema')).map(

@@ -1,4 +1,4 @@
-/** Whether a server can serve a database, by its `_Server` database (ovsdb-server(7)). */
+/** Checks whether a server can serve a database, from its `_Server` database (ovsdb-server(7)). */
 import { readArray } from './json.ts';
 import { OvsdbError, protocolError } from './ovsdb-error.ts';
 import { Replica } from './replica.ts';
@@ -10,13 +10,13 @@ const maxDatabases = 1_000;
 
 export interface RequiredServer {
   readonly database: string;
-  /** Whether a server of a cluster must be its leader. Followers may have old data. */
+  /** Whether a clustered server must be the leader. Followers may have old data. */
   readonly needsLeader: boolean;
 }
 
 /** Monitors one server. */
 export class ServerStatus {
-  /** The id of the monitor, in its notifications. */
+  /** The id of the monitor in notifications. */
   static readonly monitorId = 'server';
 
   readonly #replica = new Replica({ Database: ['name', 'model', 'connected', 'leader'] }, maxDatabases);
@@ -28,7 +28,7 @@ export class ServerStatus {
   }
 
   /**
-   * Begins to monitor the server. A server without `_Server` is older than clusters.
+   * Starts monitoring the server. A server without `_Server` is older than clustering.
    * @throws OvsdbError NOT_CONNECTED with the reason if the server cannot serve the database
    */
   async start(session: Session, options: RequestOptions): Promise<void> {
@@ -46,7 +46,7 @@ export class ServerStatus {
     this.#check();
   }
 
-  /** Applies parameters of `update2`. @throws OvsdbError NOT_CONNECTED if it can't serve now */
+  /** Applies parameters of `update2`. @throws OvsdbError NOT_CONNECTED if it cannot serve now */
   update(params: unknown): void {
     if (!this.#schema) throw protocolError('the server sent an update of a monitor that it does not have');
     this.#replica.apply(this.#schema, readArray(params, 'an update')[1]);

@@ -6,17 +6,17 @@ import { invalidRequest, OvsdbError, protocolError } from './ovsdb-error.ts';
 import { readServerError } from './transaction.ts';
 
 export interface SessionLimits {
-  /** Bytes of one message, in both directions. */
+  /** The most bytes of one message, in both directions. */
   readonly maxMessageBytes: number;
-  /** Requests that wait for their answers. */
+  /** The most requests that wait for answers. */
   readonly maxRequests: number;
-  /** The silence after which the client sends an echo, and after the same again closes. */
+  /** After this silence the client sends an echo. After the same silence again it closes. */
   readonly probeMs: number;
 }
 
 export interface RequestOptions {
   readonly timeoutMs: number;
-  /** Ends the wait for the answer. The server may still execute the request. */
+  /** Ends the wait for an answer. The server may still execute the request. */
   readonly signal?: AbortSignal | undefined;
   /** Receives the result before the next message is read. A throw closes the session. */
   readonly receive?: (result: unknown) => void;
@@ -28,7 +28,7 @@ interface Pending {
   readonly reject: (error: OvsdbError) => void;
 }
 
-/** Receives a notification, for example `update3`. A throw closes the session. */
+/** Receives a notification, such as `update3`. A throw closes the session. */
 type Notify = (method: string, params: unknown) => void;
 
 export class Session {
@@ -64,16 +64,15 @@ export class Session {
     this.#probe = setInterval(() => this.#probeServer(), limits.probeMs);
   }
 
-  /** Resolves when the session has ended, with the reason. */
+  /** Resolves to the reason when the session has ended. */
   get closed(): Promise<OvsdbError> {
     return this.#closed.promise;
   }
 
   /**
-   * Sends a request and returns its result.
-   * @throws OvsdbError REFUSED if the server answers with an error, OUTCOME_UNKNOWN if no answer
-   * comes, NOT_CONNECTED if the session has
-   *   ended before, INVALID_REQUEST if a limit is exceeded. After a time-out the session closes.
+   * Sends a request and returns its result. The session closes after a timeout.
+   * @throws OvsdbError REFUSED if the server answers with an error; OUTCOME_UNKNOWN if no answer
+   * comes; NOT_CONNECTED if the session has already ended; INVALID_REQUEST if a limit is exceeded
    */
   async request(
     method: string,
@@ -112,7 +111,7 @@ export class Session {
     }
   }
 
-  /** Ends the session. Waiting requests fail with OUTCOME_UNKNOWN. The first reason counts. */
+  /** Ends the session. Waiting requests fail with OUTCOME_UNKNOWN. Only the first reason counts. */
   close(reason: OvsdbError): void {
     if (this.#error) return;
     this.#error = reason;
@@ -140,7 +139,7 @@ export class Session {
     if (this.#error) return;
     if (typeof method === 'string') {
       if (method !== 'echo') this.#notify(method, params);
-      // A server that sends echoes and does not read the answers must not fill the memory
+      // A server that sends echoes but does not read the answers must not fill the memory.
       else if (this.#socket.writableLength > this.#limits.maxMessageBytes)
         throw protocolError('the server does not read the answers to its echoes');
       else this.#send({ id: id ?? null, result: params ?? [], error: null });

@@ -41,7 +41,7 @@ describe('A transaction', () => {
     await run?.end();
   });
 
-  it('is in the own replica when it resolves', async () => {
+  it("the client's own replica contains a transaction when it resolves", async () => {
     await own.client.transact([insertItem({ name: 'a' })]);
     expect(own.items()).to.deep.equal(['a']);
   });
@@ -101,20 +101,20 @@ describe('A transaction', () => {
     expect([...own.client.replica.rows('Part').keys()]).to.deep.equal([part?.uuid]);
   });
 
-  it('succeeds with an unreferenced row of a table that is no root, and the server does not keep the row', async () => {
+  it('succeeds with an unreferenced row of a table that is not a root, and the server deletes the row', async () => {
     const [part] = await own.client.transact([{ op: 'insert', table: 'Part', row: { name: 'p' } }]);
     expect(part).to.have.property('uuid');
     expect(own.client.replica.rows('Part').size).to.equal(0);
   });
 
-  it('fails with FENCED and changes nothing when its wait does not hold', async () => {
+  it('fails with FENCED and changes nothing when the condition of its wait does not hold', async () => {
     const error = await expectError(own.client.transact([waitFor('a', 0), insertItem({ name: 'b' })]), 'FENCED');
     expect(error.message).to.equal('the rows of Item are not those that the transaction requires');
     expect(error.serverError).to.deep.include({ error: 'timed out', operation: 0 });
     expect(own.items()).to.deep.equal([]);
   });
 
-  it('runs when its wait holds, immediately or within its time', async () => {
+  it('a transaction runs when the condition of its wait holds, immediately or in time', async () => {
     const waiting = own.client.transact([waitFor('a', 60_000), insertItem({ name: 'b' })]);
     await other.client.transact([insertItem({ name: 'a', integer: 7 })]);
     await waiting;
@@ -157,20 +157,20 @@ describe('A transaction', () => {
     expect(own.client.endpoint).to.equal(server.unix);
   });
 
-  it('fails with OUTCOME_UNKNOWN when the caller cancels it, and the server drops it', async () => {
+  it('fails with OUTCOME_UNKNOWN when the caller cancels it, and the server does not execute it', async () => {
     const controller = new AbortController();
     const waiting = own.client.transact([waitFor('a', 60_000), insertItem({ name: 'b' })], {
       signal: controller.signal,
     });
     controller.abort();
     await expectError(waiting, 'OUTCOME_UNKNOWN');
-    // The server handles this connection in order: it has received the cancellation before this
-    // transaction
+    // The server handles a connection in order, so it has received the cancellation before this
+    // transaction.
     await own.client.transact([insertItem({ name: 'a', integer: 7 })]);
     expect(own.items()).to.deep.equal(['a']);
   });
 
-  it('fails with NOT_CONNECTED when the caller has cancelled it before', async () => {
+  it('fails with NOT_CONNECTED when the caller has cancelled it before it was sent', async () => {
     await expectError(own.client.transact([deleteItems], { signal: AbortSignal.abort() }), 'NOT_CONNECTED');
   });
 });

@@ -1,4 +1,4 @@
-/** The operations of a transaction, their JSON and their results (RFC 7047, section 5.2). */
+/** The operations of a transaction, as JSON, and their results (RFC 7047, section 5.2). */
 import { isObject, type JsonObject, readArray, readText, shorten } from './json.ts';
 import { invalidRequest, OvsdbError, protocolError, type ServerError } from './ovsdb-error.ts';
 import { type ColumnType, columnOf, type DatabaseSchema, shapeOf, tableOf } from './schema.ts';
@@ -13,7 +13,7 @@ import {
   type Row,
 } from './values.ts';
 
-/** A column, a function such as `==`, and a value. All conditions of a list must hold. */
+/** A column, a function such as `==`, and a value. A row must meet all conditions of a list. */
 export type Condition = readonly [column: string, test: string, value: NewValue];
 
 /** A column, a mutator such as `+=` or `insert`, and its argument: a Set or Map for many. */
@@ -21,8 +21,8 @@ export type Mutation = readonly [column: string, mutator: string, value: NewValu
 
 export type Operation =
   /**
-   * A row of a table that is not a root of the schema is deleted at commit unless another row
-   * refers to it, and the insertion still succeeds: insert the reference in the same transaction.
+   * In a table that is not a root of the schema, a row is deleted at commit unless another row
+   * refers to it. The insertion still succeeds. So insert the reference in the same transaction.
    */
   | { readonly op: 'insert'; readonly table: string; readonly row: NewRow; readonly uuidName?: string }
   | {
@@ -39,7 +39,7 @@ export type Operation =
       readonly mutations: readonly Mutation[];
     }
   | { readonly op: 'delete'; readonly table: string; readonly where: readonly Condition[] }
-  /** Fails with FENCED unless the rows that match are these, in these columns, within the time. */
+  /** Fails with FENCED unless the matching rows are exactly these, in these columns, in time. */
   | {
       readonly op: 'wait';
       readonly table: string;
@@ -47,22 +47,22 @@ export type Operation =
       readonly columns: readonly string[];
       readonly until: '==' | '!=';
       readonly rows: readonly NewRow[];
-      /** 0: the rows are compared once. It must be shorter than the time limit of the request. */
+      /** The time to wait; 0 compares once. It must be shorter than the request's time limit. */
       readonly timeoutMs: number;
     }
   | { readonly op: 'comment'; readonly comment: string };
 
-/** The result of one operation. Each kind of operation sets its own field. */
+/** The result of one operation. Each kind of operation sets another field. */
 export interface OperationResult {
   /** UUID of the inserted row. */
   readonly uuid?: string;
-  /** Number of rows that `update`, `mutate` or `delete` matched. */
+  /** The number of rows that `update`, `mutate` or `delete` matched. */
   readonly count?: number;
   /** The rows of `select`. */
   readonly rows?: readonly Row[];
 }
 
-/** The parameters of `transact`. @throws OvsdbError INVALID_REQUEST if the schema forbids it */
+/** The parameters of `transact`. @throws OvsdbError INVALID_REQUEST if the schema forbids them */
 export function encodeTransaction(schema: DatabaseSchema, operations: readonly Operation[]): unknown[] {
   return [schema.name, ...operations.map((operation) => encodeOperation(schema, operation))];
 }
@@ -117,7 +117,7 @@ const encodeMutation = (schema: DatabaseSchema, table: string, [column, mutator,
   encodeArgument(columnOf(schema, table, column), value, `${table}.${column}`),
 ];
 
-/** Conditions and mutations also accept one atom of a set, and a Set of the keys of a map. */
+/** Encodes an argument. It may also be one atom of a set, or a Set of the keys of a map. */
 function encodeArgument(type: ColumnType, value: NewValue, what: string): unknown {
   if (value instanceof Set) return encodeSet(type, value, what);
   if (shapeOf(type) === 'set') return encodeValue({ key: type.key, min: 1, max: 1 }, value, what);
@@ -125,8 +125,8 @@ function encodeArgument(type: ColumnType, value: NewValue, what: string): unknow
 }
 
 /**
- * Reads the answer to `transact`. It has one result per operation. After a failed operation the
- * rest is null; an error at commit is one more result after the last.
+ * Reads the answer to `transact`, which has one result per operation. After a failed operation the
+ * other results are null. An error at commit is an additional last result.
  * @throws OvsdbError FENCED, CONSTRAINT or REFUSED if the transaction failed; PROTOCOL if the
  * answer has another form
  */
@@ -170,7 +170,6 @@ function decodeRow(schema: DatabaseSchema, table: string, row: unknown): Row {
   );
 }
 
-/** Reads an `<error>` object. */
 export function readServerError(error: JsonObject, operation?: number): ServerError {
   return {
     error: shorten(readText(error['error'], 'an error')),

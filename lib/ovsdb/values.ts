@@ -14,20 +14,20 @@ import { readArray } from './json.ts';
 import { invalidRequest, protocolError } from './ovsdb-error.ts';
 import { type AtomType, type ColumnType, shapeOf } from './schema.ts';
 
-/** A UUID is a text of 36 characters. */
+/** A single value. A UUID is a text of 36 characters. */
 export type Atom = string | number | boolean;
 
-/** What a column holds. */
+/** The value of a column. */
 export type Value = Atom | ReadonlySet<Atom> | ReadonlyMap<Atom, Atom> | undefined;
 
-/** The row that the same transaction inserts under this name. */
+/** Refers to a row that the same transaction inserts under this name. */
 export interface NamedUuid {
   readonly uuidName: string;
 }
 
 type NewAtom = Atom | NamedUuid;
 
-/** What a transaction may write into a column. */
+/** A value that a transaction may write into a column. */
 export type NewValue = NewAtom | ReadonlySet<NewAtom> | ReadonlyMap<NewAtom, NewAtom> | undefined;
 
 /** Columns by name. */
@@ -62,7 +62,7 @@ const defaultAtoms: Readonly<Record<AtomType, Atom>> = {
   uuid: zeroUuid,
 };
 
-/** @throws OvsdbError PROTOCOL if the JSON is no value of this type */
+/** @throws OvsdbError PROTOCOL if the JSON is not a value of this type */
 export function decodeValue(type: ColumnType, json: unknown): Value {
   switch (shapeOf(type)) {
     case 'scalar':
@@ -77,9 +77,9 @@ export function decodeValue(type: ColumnType, json: unknown): Value {
 }
 
 /**
- * The value after a "modify" of `monitor_cond` and `monitor_cond_since`. A column with at most one
- * element carries its new value. A larger set carries the elements that were added or removed, and
- * a map the pairs that were added, changed or removed: a removed pair has its old value.
+ * The value after a "modify" of `monitor_cond` or `monitor_cond_since`. A column with at most one
+ * element carries its new value. A larger set carries the elements that were added or removed. A
+ * map carries the pairs that were added, changed or removed; a removed pair has its old value.
  */
 export function applyDifference(type: ColumnType, before: Value, json: unknown): Value {
   if (type.max === 1) return decodeValue(type, json);
@@ -98,7 +98,7 @@ export function applyDifference(type: ColumnType, before: Value, json: unknown):
 }
 
 function decodeSet(key: AtomType, json: unknown): Atom[] {
-  // A set with one element arrives without its tag
+  // A set with one element arrives without its tag.
   if (!isTagged(json, 'set')) return [decodeAtom(key, json)];
   return readArray(json[1], 'a set').map((atom) => decodeAtom(key, atom));
 }
@@ -140,7 +140,7 @@ export function encodeValue(type: ColumnType, value: NewValue, what: string): un
   return encodeSet(type, value, what);
 }
 
-/** Encodes a set of the keys of a column, also if the column holds one atom or a map. */
+/** Encodes a set of keys, also for a column that holds one atom or a map. */
 export function encodeSet({ key }: ColumnType, value: NewValue, what: string): unknown {
   if (!(value instanceof Set)) throw invalidRequest(`${what} needs a Set`);
   return ['set', [...(value as ReadonlySet<NewAtom>)].map((atom) => encodeAtom(key, atom, what))];
@@ -152,7 +152,7 @@ function encodeMap({ key, value: valueType = key }: ColumnType, value: NewValue,
   return ['map', pairs.map(([left, right]) => [encodeAtom(key, left, what), encodeAtom(valueType, right, what)])];
 }
 
-/** A server closes the connection when it receives a text with NUL or half of a surrogate pair. */
+/** Rejects NUL and half surrogate pairs, because a server closes the connection for such a text. */
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 
@@ -180,20 +180,20 @@ function encodeAtom(type: AtomType, value: NewValue, what: string): unknown {
 
 const isNamedUuid = (value: NewValue): value is NamedUuid => typeof value === 'object' && 'uuidName' in value;
 
-/** Whether a text may name the row of an insertion. A dash is not allowed. */
+/** Whether a text may name an inserted row. A dash is not allowed. */
 export const isUuidName = (text: string): boolean => uuidNamePattern.test(text);
 
-/** A column of type text; "" for any other value. */
+/** Returns the value of a text column; "" for any other value. */
 export const textOf = (value: Value): string => (typeof value === 'string' ? value : '');
 
 const noPairs: ReadonlyMap<string, string> = new Map();
 const noTexts: ReadonlySet<string> = new Set();
 
-/** A column of type map of text to text; empty for any other value. */
+/** Returns a map of text to text; an empty map for any other value. */
 export const textMap = (value: Value): ReadonlyMap<string, string> =>
   value instanceof Map ? (value as ReadonlyMap<string, string>) : noPairs;
 
-/** A column of type set of text or UUID, or of an optional one. */
+/** Returns the texts or UUIDs of a set, or of an optional value. */
 export function textSet(value: Value): ReadonlySet<string> {
   if (value instanceof Set) return value as ReadonlySet<string>;
   return typeof value === 'string' ? new Set([value]) : noTexts;

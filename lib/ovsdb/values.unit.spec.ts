@@ -1,6 +1,6 @@
 /**
- * Tests the forms of values that a server sends, and the values that a server would not survive or
- * accept.
+ * Tests the forms of values that a server sends, and the values that a server would not accept or
+ * survive.
  */
 import { expect } from 'chai';
 import { OvsdbError } from './ovsdb-error.ts';
@@ -55,7 +55,7 @@ describe('Values of OVSDB', () => {
     expect(defaultValue({ ...labels, min: 1 })).to.deep.equal(new Map([['', '']]));
   });
 
-  it('change by the difference of a set and of a map', () => {
+  it('applyDifference changes sets and maps', () => {
     expect(applyDifference(texts, new Set(['a', 'b']), ['set', ['b', 'c']])).to.deep.equal(new Set(['a', 'c']));
     const before = new Map([
       ['kept', '1'],
@@ -98,7 +98,7 @@ describe('Values of OVSDB', () => {
       ).to.equal('PROTOCOL');
   });
 
-  it('are rejected before they are sent when a server would close the connection or reject them', () => {
+  it('values are not sent if a server would reject them or close the connection', () => {
     const written: [ColumnType, NewValue][] = [
       [text, 'a\0b'],
       [text, '\ud800'],
@@ -121,7 +121,7 @@ describe('Values of OVSDB', () => {
       ).to.equal('INVALID_REQUEST');
   });
 
-  it('are equal in any order', () => {
+  it('sets and maps are equal in any order', () => {
     expect(areEqual(new Set(['a', 'b']), new Set(['b', 'a']))).to.equal(true);
     expect(areEqual(new Map([['a', '1']]), new Map([['a', '2']]))).to.equal(false);
     expect(areEqual(new Set(), new Map())).to.equal(false);

@@ -1,16 +1,16 @@
 /** Abortable waits, timeouts and backoff. */
 import { setTimeout as sleepFor } from 'node:timers/promises';
 
-/** Resolves after `ms` milliseconds, or when `signal` is aborted. Does not throw. */
+/** Resolves after `ms` milliseconds, or when `signal` is aborted. Never throws. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await sleepFor(ms, undefined, { signal });
   } catch {
-    // aborted: the caller checks the signal
+    // The caller checks whether the signal was aborted.
   }
 }
 
-/** Resolves as `promise`, or rejects when the signal is aborted first. */
+/** Settles like `promise`, but rejects if the signal is aborted first. */
 export async function rejectWhenAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let abort = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -27,7 +27,7 @@ export async function rejectWhenAborted<T>(promise: Promise<T>, signal: AbortSig
 
 /**
  * Resolves when the function passed to `listen` is called, or when the signal is aborted.
- * @param listen registers the function, and returns a function that removes it again
+ * @param listen registers the function, and returns a function that removes it
  */
 export function waitForCallback(signal: AbortSignal, listen: (call: () => void) => () => void): Promise<void> {
   return new Promise((resolve) => {
@@ -45,11 +45,11 @@ export function waitForCallback(signal: AbortSignal, listen: (call: () => void) 
 
 /** A signal that is aborted after `ms` milliseconds, or with `signal`. */
 export function timeoutSignal(ms: number, signal?: AbortSignal): AbortSignal {
-  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(ms))); // it rejects fractions
+  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(ms))); // AbortSignal.timeout rejects fractions
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
 
-/** The wait before attempt `attempt` (from 0): doubles up to `maxMs`, with 20 % of jitter. */
+/** The wait before attempt `attempt` (from 0). It doubles up to `maxMs`, with 20 % of jitter. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   const plain = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));
   return Math.round(plain * (0.8 + 0.2 * Math.random()));

@@ -50,7 +50,7 @@ describe('waitForCallback', () => {
       return () => (listening = false);
     });
 
-  it('resolves at the call, and removes its listener', async () => {
+  it('waitForCallback resolves when the function is called, and removes its listener', async () => {
     const waiting = wait(new AbortController().signal);
     expect(listening).to.equal(true);
     call();

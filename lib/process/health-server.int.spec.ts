@@ -67,7 +67,7 @@ describe('Health server', () => {
       for (const socket of opened.splice(0)) socket.destroy();
     });
 
-    /** Opens a connection, and resolves when the server can have accepted it. It bears its end. */
+    /** Opens a connection. Resolves when the server can have accepted it. Ignores its errors. */
     async function open(address: string, localAddress = '127.0.0.1'): Promise<Socket> {
       const [host = '', port] = address.split(':');
       const socket = connect({ host, port: Number(port), localAddress });
@@ -76,7 +76,7 @@ describe('Health server', () => {
       return socket;
     }
 
-    /** The status of a probe from an address; the error when there is no answer. */
+    /** The status of a probe from an address, or the error if there is no answer. */
     async function probe(address: string, localAddress?: string): Promise<string> {
       const socket = await open(address, localAddress);
       socket.write('GET /livez HTTP/1.1\r\nHost: probe\r\n\r\n');
@@ -85,7 +85,7 @@ describe('Health server', () => {
       return text.split('\r\n', 1)[0] ?? '';
     }
 
-    it('answers probes, also from the address of the others: it closes the oldest connections', async () => {
+    it('answers probes, even from the address of the other clients, because it closes the oldest connections', async () => {
       const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
       try {
         const silent = await Promise.all(Array.from({ length: 400 }, () => open(String(health.addresses[0]))));
@@ -98,7 +98,7 @@ describe('Health server', () => {
       }
     });
 
-    it('closes no connection of an address with few while another address has many', async () => {
+    it('closes no connection of an address with few connections while another address has many', async () => {
       const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
       try {
         const early = await open(String(health.addresses[0]), '127.0.0.2');

@@ -1,11 +1,11 @@
 /**
- * HTTP server for liveness, readiness and metrics. `GET /livez` returns 200 while the event loop
- * runs, `GET /readyz` 200 or 503, and `GET /metrics` the metrics. Other paths return 404, and
- * request bodies are ignored.
+ * An HTTP server for liveness, readiness and metrics. `GET /livez` returns 200 while the event loop
+ * runs, `GET /readyz` returns 200 or 503, and `GET /metrics` returns the metrics. Other paths
+ * return 404. Request bodies are ignored.
  *
  * Every client of the network may reach it, and a probe without an answer restarts the program. So
- * a connection serves one request, within seconds, and many connections close the oldest of their
- * own client.
+ * a connection serves one request, within seconds. If there are too many connections, the client
+ * that has most of them loses its oldest one.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,27 +15,27 @@ import type { Logger } from './log.ts';
 import type { Registry } from './metrics.ts';
 
 const closeDeadlineMs = 1_000;
-/** The number of connections at each address. */
+/** The most connections at each address. */
 const maxConnections = 256;
 const headersTimeoutMs = 3_000;
-/** Also of a client that does not read its answer. */
+/** The time limit of a request, which also applies to a client that does not read the answer. */
 const requestTimeoutMs = 5_000;
-/** Metrics are collected at most once in this time. */
+/** The longest time for which collected metrics are used again. */
 const metricsMaxAgeMs = 500;
 
 export interface HealthServerOptions {
-  /** Several "host:port", joined by commas; IPv6 in brackets; port 0: any; '': no server. */
+  /** Addresses "host:port", joined by commas; IPv6 in brackets; port 0: any port; '': no server. */
   readonly listen: string;
-  /** Called at each request; must be fast and must not throw. A text is why it is not ready. */
+  /** Called at each request. Must be fast and not throw. A text is the reason for "not ready". */
   readonly ready: () => boolean | string;
   readonly metrics: Registry;
   readonly log: Logger;
 }
 
 /**
- * Starts the server, and ends it with the program. Resolves when it listens, to each "host:port"
- * with the actual port.
- * @throws Error for an invalid `listen`; the system's error when it cannot listen there
+ * Starts the server, and stops it with the program. Resolves when it listens, with the actual port
+ * of each "host:port".
+ * @throws Error for an invalid `listen`; the system's error if it cannot listen there
  */
 export async function startHealthServer(
   { listen, ready, metrics, log }: HealthServerOptions,
@@ -107,7 +107,7 @@ function responder(ready: HealthServerOptions['ready'], metrics: () => Promise<H
   };
 }
 
-/** Requests share metrics that are collected now, or were shortly before. */
+/** Shares collected metrics among the requests of a short time. */
 function collectedAtMostEvery(maxAgeMs: number, metrics: Registry): () => Promise<HealthResponse> {
   let collected: Promise<HealthResponse> | undefined;
   let startedAt = -Infinity;
@@ -141,7 +141,7 @@ function parseListen(listen: string): Place {
   return { host: match.groups?.['six'] ?? match.groups?.['host'] ?? '', port };
 }
 
-/** Clients may keep connections open, so they are closed after a second. */
+/** Closes all connections after a second, because clients may keep them open. */
 async function closeServer(server: Server): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), closeDeadlineMs);
   server.closeIdleConnections();

@@ -1,4 +1,4 @@
-/** The collection in a program of its own, which makes garbage and is then idle. */
+/** Tests the collection in a separate program, which makes garbage and is then idle. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ const program = join(import.meta.dirname, 'testing', 'idle-program.ts');
 
 /**
  * Runs the program until it has returned memory, or ends by itself.
- * @returns the line of its log; '' if it did not collect
+ * @returns the line of its log; '' if it did not collect garbage
  */
 async function runIdle(...nodeOptions: string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: '' };

@@ -1,6 +1,6 @@
 /**
- * Collects garbage when a program becomes idle. V8 collects when a program allocates, so that an
- * idle one keeps for hours the memory of its last work. See
+ * Collects garbage when a program becomes idle. V8 collects garbage when a program allocates, so an
+ * idle program would keep the memory of its last work for hours. See
  * docs/decisions/0041-collect-when-idle.md.
  */
 import type { EventLoopUtilization } from 'node:perf_hooks';
@@ -11,34 +11,34 @@ export interface IdleCollectionOptions {
   readonly signal: AbortSignal;
   /** Called at each check while the program is idle. It may drop caches. */
   readonly onIdle?: () => void;
-  /** How long a program must do almost nothing; also the interval of the checks. */
+  /** The time that a program must be idle, which is also the interval of the checks. */
   readonly idleMs?: number;
 }
 
-/** What the main thread did since the last check, and the memory of the process. */
+/** The load of the main thread since the last check, and the memory of the process. */
 export interface Activity {
-  /** The part of the time in which the main thread worked, 0 to 1. */
+  /** The share of the time in which the main thread worked, 0 to 1. */
   readonly utilization: number;
   readonly residentBytes: number;
 }
 
 const defaultIdleMs = 5_000;
-/** An allocator with the connections of a thousand agents at rest has 0.02. */
+/** An idle program may use this share. An allocator with a thousand connected agents uses 0.02. */
 const maxUtilization = 0.04;
-/** Less memory is not worth a pause. */
+/** The least growth that is worth a pause. */
 const minGrowthBytes = 32 * 2 ** 20;
-/** A program with little work is never idle for long, and would be paused each few seconds. */
+/** The least time between collections. Otherwise a little work would cause one each few seconds. */
 const minIntervalMs = 60_000;
-/** A collection takes 2 to 3 ms for each MiB. More would delay the renewal of a lease of 5 s. */
+/** The longest pause: 2 to 3 ms per MiB. A longer one would delay the renewal of a lease of 5 s. */
 const maxPauseMs = 1_000;
 
-/** Decides when to collect: once after each growth. */
+/** Decides when to collect: once after each growth of memory. */
 export class IdleCollection {
   #lowestBytes: number;
   #collectedAt = -Infinity;
   #isTooSlow = false;
 
-  /** @param residentBytes of the program before its work */
+  /** @param residentBytes the memory of the program before its work */
   constructor(residentBytes: number) {
     this.#lowestBytes = residentBytes;
   }
@@ -50,7 +50,7 @@ export class IdleCollection {
     return residentBytes - this.#lowestBytes >= minGrowthBytes;
   }
 
-  /** Call it after a collection: what it could not return is no reason for another one. */
+  /** Call it after a collection. Memory that was not freed must not cause another one. */
   onCollected(residentBytes: number, { now, pauseMs }: { readonly now: number; readonly pauseMs: number }): void {
     this.#lowestBytes = residentBytes;
     this.#collectedAt = now;
@@ -58,12 +58,12 @@ export class IdleCollection {
   }
 }
 
-/** Collects all garbage and returns its memory to the system, if Node has `--expose-gc`. */
+/** Collects all garbage and returns memory to the system, if Node runs with `--expose-gc`. */
 export function collectGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** Starts the checks, until the signal is aborted. Without `--expose-gc` it does nothing. */
+/** Starts the checks until the signal is aborted. Does nothing without `--expose-gc`. */
 export function collectWhenIdle({ onIdle, log, signal, idleMs = defaultIdleMs }: IdleCollectionOptions): void {
   if (!globalThis.gc) return;
   const collection = new IdleCollection(process.memoryUsage.rss());

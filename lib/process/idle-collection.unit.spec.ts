@@ -18,7 +18,7 @@ describe('The collection of an idle program', () => {
     expect(collection.isDue(idle(132), 0)).to.equal(true);
   });
 
-  it('is due once, also if it has returned little, and again after further growth', () => {
+  it('a collection is due once, even if it freed little, and again after further growth', () => {
     const collection = new IdleCollection(mebibytes(100));
     expect(collection.isDue(idle(300), 0)).to.equal(true);
     collection.onCollected(mebibytes(290), { now: 0, pauseMs: 50 });
@@ -26,7 +26,7 @@ describe('The collection of an idle program', () => {
     expect(collection.isDue(idle(330), minuteMs)).to.equal(true);
   });
 
-  it('is due once in a minute, so that little work all the time is not interrupted often', () => {
+  it('a collection is due at most once a minute, so that continuous small work is not interrupted often', () => {
     const collection = new IdleCollection(mebibytes(100));
     collection.onCollected(mebibytes(100), { now: 0, pauseMs: 50 });
     expect(collection.isDue(idle(300), minuteMs - 1)).to.equal(false);

@@ -1,6 +1,6 @@
 /**
- * Lifecycle of a program: it runs until SIGINT or SIGTERM, then stops its parts in reverse order
- * within a deadline. A second signal, or the deadline, ends it immediately.
+ * The lifecycle of a program: it runs until SIGINT or SIGTERM, and then stops its parts in reverse
+ * order, within a deadline. A second signal, or the deadline, ends it immediately.
  */
 import type { Logger } from './log.ts';
 
@@ -12,7 +12,7 @@ type Stop = () => Promise<void> | void;
 export interface Lifecycle {
   /** Aborted when the program stops. */
   readonly signal: AbortSignal;
-  /** Registers a function to call when the program stops, the last registered first. */
+  /** Registers a function that is called when the program stops. The last one is called first. */
   onStop(stop: Stop): void;
   /** Ends the program with status 1 after a fatal error. */
   fail(error: unknown): void;

@@ -1,10 +1,10 @@
-/** Log lines as JSON on stderr. LOG_LEVEL sets the level. What they quote is escaped. */
+/** Logs JSON lines to stderr, at the level in LOG_LEVEL. Quoted texts are escaped. */
 import { destination, type DestinationStream, pino } from 'pino';
 import { escapeUnprintableJson } from '../unprintable.ts';
 
 export type { Logger } from 'pino';
 
-/** The logger of one program. Each line has its name in `part`. @param stream default: stderr */
+/** Creates the logger of a program, with its name in `part`. @param stream default: stderr */
 export function createLogger(part: string, stream: DestinationStream = destination({ dest: 2, sync: true })) {
   return pino(
     {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createLogger } from './log.ts';
 
 describe('createLogger', () => {
-  it('writes lines whose texts move no cursor and turn no direction, and parse to what was logged', () => {
+  it('createLogger escapes characters that control a terminal or the text direction, and the lines parse to the logged values', () => {
     const lines: string[] = [];
     const stream = new Writable({ write: (chunk: Buffer, _encoding, done) => done(void lines.push(chunk.toString())) });
     const hostile = 'a\u001b[2J\u202e\u009b1m\u2028\u{e0041}b "\\" ä';

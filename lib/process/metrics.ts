@@ -1,25 +1,25 @@
 /**
  * Metrics in Prometheus' text format. Each program has its own registry, which its health server
- * serves at /metrics. docs/metrics.md lists all metrics.
+ * serves at /metrics. See docs/metrics.md for all metrics.
  */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export { Counter, Histogram, type Registry } from 'prom-client';
 
-/** One value of a gauge, with its labels. */
+/** A value of a gauge with its labels. */
 export interface Reading {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** One value without labels, true as 1; or a value for each label. undefined: none. */
+/** A value without labels (true counts as 1), or a value for each label; undefined for none. */
 export type Readings = number | boolean | undefined | Readonly<Record<string, number>> | readonly Reading[];
 
 export interface GaugeOptions {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Called at each scrape; must not throw. A series without a reading is removed. */
+  /** Called at each scrape. It must not throw. A series without a reading is removed. */
   readonly read: () => Readings | Promise<Readings>;
 }
 
@@ -40,7 +40,7 @@ export function addGauge(registry: Registry, { name, help, labels = [], read }: 
     async collect() {
       const readings = readingsOf(await read(), labels);
       added.reset();
-      if (labels.length === 0) added.remove(); // `reset` gives such a gauge the value 0
+      if (labels.length === 0) added.remove(); // `reset` sets a gauge without labels to 0
       for (const { labels: of = {}, value } of readings) added.set(of, value);
     },
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createRegistry, addGauge } from './metrics.ts';
 
 describe('Metrics', () => {
-  it('are read at each scrape, without labels that have no reading any more', async () => {
+  it('metrics are read at each scrape, and labels without a reading are removed', async () => {
     const registry = createRegistry();
     let full = ['a', 'b'];
     const read = () => Promise.resolve(full.map((subnet) => ({ labels: { subnet }, value: 1 })));
@@ -31,7 +31,7 @@ describe('Metrics', () => {
     expect(await registry.getSingleMetricAsString('bytes')).to.contain('bytes{kind="used"} 2\nbytes{kind="free"} 3');
   });
 
-  it('include those of the process', async () => {
+  it('metrics include those of the Node process', async () => {
     expect(await createRegistry().metrics()).to.match(/^process_cpu_seconds_total /m);
   });
 });

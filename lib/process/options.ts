@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { version } from './version.ts';
 
-/** Parses the command line of a program. Prints the error and exits where an option is invalid. */
+/** Parses the command line of a program. Prints the error and exits if an option is invalid. */
 export function parseOptions(name: string, description: string, options: readonly Option[]): Command {
   const program = new Command(name).description(description).version(version);
   for (const option of options) program.addOption(option);
@@ -14,7 +14,7 @@ export const allocatorOption = (): Option =>
     .env('IPLEDGER_ENDPOINT')
     .makeOptionMandatory();
 
-/** @param listen the default; "": none */
+/** @param listen the default; "" for none */
 export const healthListenOption = (listen = ''): Option =>
   new Option(
     '--health-listen <host:port>',

@@ -1,18 +1,18 @@
-/** Readiness of a program that depends on several inputs. Pure. */
+/** The readiness of a program that depends on several inputs. */
 
-/** The state of one input: an informer, or the ledger. */
+/** The state of an input: an informer, or the ledger. */
 export interface InputStatus {
-  /** The name in messages. */
+  /** The name of the input in messages. */
   readonly name: string;
   /** Whether the initial state is complete. */
   readonly isKnown: boolean;
-  /** Time since the last data. */
+  /** The time since the last data. */
   readonly silentMs: number;
-  /** An input that is silent for longer is unavailable. */
+  /** The silence after which the input counts as unavailable. */
   readonly maxSilentMs: number;
 }
 
-/** True, or the reason why not. @param alarms precede other reasons: they may be the cause */
+/** True, or the reason why not. @param alarms come first, because they may be the cause */
 export function readiness(
   isStarted: boolean,
   inputs: readonly InputStatus[],

@@ -2,33 +2,33 @@
 import { IpledgerError } from '../errors.ts';
 import { backoffMs, pause } from './abortable.ts';
 
-/** When retrying ends. */
+/** The end of retrying. */
 export interface RetryLimit {
-  /** A time on the clock of performance.now(). Infinity: retrying ends only with the signal. */
+  /** A time of performance.now(). Infinity: only the signal ends retrying. */
   readonly until: number;
   readonly signal: AbortSignal;
 }
 
 export interface RetryOptions {
-  /** Which errors are retried besides transient ones. Default: none. */
+  /** Selects errors to retry besides transient ones. Default: none. */
   readonly isRetryable?: (error: IpledgerError) => boolean;
-  /** Default 50 ms. */
+  /** Default: 50 ms. */
   readonly firstBackoffMs?: number;
-  /** Default 1 s. */
+  /** Default: 1 s. */
   readonly maxBackoffMs?: number;
   /** Called after each failed attempt that is retried. */
   readonly onRetry?: (error: IpledgerError) => void;
 }
 
-/** Retrying ends `ms` milliseconds from now. */
+/** A limit of `ms` milliseconds from now. */
 export const retryFor = (ms: number, signal: AbortSignal): RetryLimit => ({
   until: performance.now() + ms,
   signal,
 });
 
 /**
- * Repeats `attempt` while it fails with a retryable error, and ends early if the next wait would
- * pass the limit. Each attempt receives the milliseconds that remain.
+ * Repeats `attempt` while it fails with a retryable error. Ends early if the next wait would exceed
+ * the limit. Each attempt receives the remaining milliseconds.
  * @throws IpledgerError the last attempt's error
  */
 export async function retryUntil<T>(

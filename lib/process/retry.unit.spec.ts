@@ -4,7 +4,7 @@ import { retryFor, retryUntil } from './retry.ts';
 
 const never = (): AbortSignal => new AbortController().signal;
 
-/** An attempt that fails with each of `errors` in turn, then resolves to the number of attempts. */
+/** An attempt that fails with each of `errors` in turn, and then returns the number of attempts. */
 function failWith(...errors: readonly IpledgerError[]) {
   let attempts = 0;
   const attempt = (): Promise<number> => {

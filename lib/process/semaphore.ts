@@ -1,14 +1,14 @@
-/** Semaphore: a limited number of tasks run, the others wait in order of arrival. */
+/** A semaphore: a limited number of tasks run, and the others wait in order of arrival. */
 import { IpledgerError } from '../errors.ts';
 
 /** Runs `work` when a slot is free. */
 export type Semaphore = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Makes a semaphore with `slots` slots. Work whose signal is aborted while it waits leaves the
+ * Creates a semaphore with `slots` slots. Work whose signal is aborted while it waits leaves the
  * queue and does not run.
- * @throws IpledgerError OVERLOADED when `maxWaiting` wait already, CANCELLED or DEADLINE_PASSED
- * when aborted; and the errors of `work`
+ * @throws IpledgerError OVERLOADED if `maxWaiting` are already waiting; CANCELLED or
+ * DEADLINE_PASSED if aborted; and the errors of `work`
  */
 export function createSemaphore(slots: number, maxWaiting: number): Semaphore {
   const queue = new Set<() => void>();
@@ -22,7 +22,7 @@ export function createSemaphore(slots: number, maxWaiting: number): Semaphore {
     try {
       return await work();
     } finally {
-      // The next in the queue gets this slot directly, so that no new work overtakes it.
+      // Passes the slot directly to the next in the queue, so that no new work overtakes it.
       const [next] = queue;
       if (next) next();
       else running -= 1;

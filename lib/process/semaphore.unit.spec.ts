@@ -3,7 +3,7 @@ import { IpledgerError } from '../errors.ts';
 import { createSemaphore } from './semaphore.ts';
 import { neverAborted, rejectionOf } from './testing/awaited-work.ts';
 
-/** Numbered work that ends when `end` is called with its number. */
+/** Numbered work. Each ends when `end` is called with its number. */
 function controlledWork() {
   const begun: number[] = [];
   const ends: (() => void)[] = [];

@@ -1,9 +1,9 @@
-/** A token bucket: limits how often something may be done, and permits bursts. */
+/** A token bucket: limits how often something may happen, and permits bursts. */
 
 export interface BucketLimit {
-  /** How fast the bucket fills. */
+  /** The rate at which the bucket fills. */
   readonly perSecond: number;
-  /** How much it holds. A new bucket is full. */
+  /** The size of the bucket. A new bucket is full. */
   readonly burst: number;
 }
 
@@ -12,31 +12,30 @@ export class TokenBucket {
   #left: number;
   #filledAt: number;
 
-  /** @param now milliseconds from any origin, the same one as for `take` */
+  /** @param now milliseconds from any origin, the same as for `take` */
   constructor(limit: BucketLimit, now: number) {
     this.#limit = limit;
     this.#left = limit.burst;
     this.#filledAt = now;
   }
 
-  /** Takes what was spent after `take`. The bucket then owes at most its size. */
+  /** Takes tokens that were spent after `take`. The bucket then owes at most its size. */
   spend(count: number): void {
     this.#left = Math.max(-this.#limit.burst, this.#left - count);
   }
 
-  /** Takes one. Returns false if the bucket is empty. */
+  /** Takes one token. Returns false if the bucket is empty. */
   take(now: number): boolean {
     if (this.isEmpty(now)) return false;
     this.#left--;
     return true;
   }
 
-  /** Whether nothing can be taken now. */
   isEmpty(now: number): boolean {
     return this.secondsUntil(1, now) > 0;
   }
 
-  /** How long it takes until the bucket has so many; 0 if it has them now. */
+  /** The time until the bucket has `count` tokens; 0 if it has them now. */
   secondsUntil(count: number, now: number): number {
     const { perSecond, burst } = this.#limit;
     this.#left = Math.min(burst, this.#left + ((now - this.#filledAt) / 1_000) * perSecond);

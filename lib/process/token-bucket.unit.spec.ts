@@ -5,7 +5,7 @@ describe('A token bucket', () => {
   const takeTimes = (bucket: TokenBucket, times: number, now: number): number =>
     Array.from({ length: times }, () => bucket.take(now)).filter(Boolean).length;
 
-  it('gives a burst at once, and then nothing', () => {
+  it('permits a burst at once, and then nothing', () => {
     expect(takeTimes(new TokenBucket({ perSecond: 1, burst: 3 }, 0), 5, 0)).to.equal(3);
   });
 
@@ -16,7 +16,7 @@ describe('A token bucket', () => {
     expect(takeTimes(bucket, 5, 60_000)).to.equal(3);
   });
 
-  it('keeps parts of a token', () => {
+  it('counts fractions of a token', () => {
     const bucket = new TokenBucket({ perSecond: 1, burst: 1 }, 0);
     expect([0, 600, 1_200].map((now) => bucket.take(now))).to.deep.equal([true, false, true]);
   });

@@ -1,14 +1,14 @@
-/** Reads small regular files of root's folders, and rejects all others. */
+/** Reads small regular files that only root, or the program's own user, can write. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** Whether an error is the system's (a failing disk), and not about a file's content. */
+/** Whether an error comes from the system (a failing disk), not from a file's content. */
 export const isSystemError = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).errno === 'number';
 
 /**
  * Reads a text file that root or the agent's user owns.
- * @throws Error when another user owns it, when it has more than `maxBytes`, or when it is not
- * regular; or the system's error
+ * @throws Error if another user owns the file, if it has more than `maxBytes`, or if it is not a
+ * regular file; or the system's error
  */
 export async function readTrustedFile(path: string, maxBytes: number): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

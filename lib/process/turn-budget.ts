@@ -1,10 +1,10 @@
 /**
- * The time that one piece of work may take in a turn of the event loop. Timers, as the one that
- * renews a lease, and the sockets of other callers wait for the end of the turn.
+ * Limits the time that one piece of work takes in a turn of the event loop. Timers (such as the
+ * renewal of a lease) and the sockets of other callers wait for the end of the turn.
  */
 import { setImmediate } from 'node:timers/promises';
 
-/** Enough for hundreds of answers of the usual size. */
+/** The default is enough for hundreds of answers of usual size. */
 const defaultMs = 10;
 
 export class TurnBudget {
@@ -16,17 +16,17 @@ export class TurnBudget {
     this.#turnMs = turnMs;
   }
 
-  /** Whether the time since the last `nextTurn`, with what was added, is over. */
+  /** Whether the time since the last `nextTurn`, plus added time, is used up. */
   get isSpent(): boolean {
     return this.#spentMs + performance.now() - this.#startedAt >= this.#turnMs;
   }
 
-  /** Counts work that follows: to encode an answer takes about as long as to read it. */
+  /** Adds time for later work: encoding an answer takes about as long as reading it. */
   add(ms: number): void {
     this.#spentMs += ms;
   }
 
-  /** Waits for the next turn, and counts from zero. @throws AbortError after an abort */
+  /** Waits for the next turn, and starts again from zero. @throws AbortError after an abort */
   async nextTurn(signal?: AbortSignal): Promise<void> {
     await setImmediate(undefined, { ...(signal && { signal }) });
     this.#spentMs = 0;

@@ -1,5 +1,5 @@
 /** The version of all programs, from package.json. */
 import project from '../../package.json' with { type: 'json' };
 
-/** Semantic version, as '0.1.0'. */
+/** A semantic version, such as '0.1.0'. */
 export const version: string = project.version;

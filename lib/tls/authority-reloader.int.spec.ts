@@ -22,7 +22,7 @@ describe('The trusted authorities of a client with a token', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  /** The file, and a function that waits for the next authorities that connections use. */
+  /** Watches the file. Returns a function that waits for the next authorities in use. */
   function watch(onWarning = (): void => undefined): {
     readonly reloader: AuthorityReloader;
     readonly next: () => Promise<Buffer>;
@@ -51,7 +51,7 @@ describe('The trusted authorities of a client with a token', () => {
     renameSync(`${file}.new`, file);
   };
 
-  it('are replaced when the file is, without a restart', async () => {
+  it('the authorities are replaced when their file is replaced, without a restart', async () => {
     replace(pems[0] ?? '');
     const { reloader, next } = watch();
     expect(await next()).to.deep.equal(pems[0]);
@@ -73,7 +73,7 @@ describe('The trusted authorities of a client with a token', () => {
     expect(await next()).to.deep.equal(pems[1]);
   });
 
-  it('must be valid at the start', () => {
+  it('the authorities must be valid at the start', () => {
     replace('no certificate');
     expect(() => new AuthorityReloader(file)).to.throw('is not, or not yet, a complete PEM file of certificates');
   });

@@ -1,4 +1,4 @@
-/** The trusted authorities of a client, reloaded when their file changes (stable-files.ts). */
+/** Reloads the trusted authorities of a client when their file changes (stable-files.ts). */
 import { readFileSync } from 'node:fs';
 import type { experimental } from '@grpc/grpc-js';
 import type { Logger } from '../process/log.ts';
@@ -20,7 +20,7 @@ interface Authorities {
 export class AuthorityReloader implements experimental.CertificateProvider {
   readonly #files: StableFiles<Authorities, Buffer>;
 
-  /** @throws Error with the file and the reason, when it has no certificates now */
+  /** @throws Error with the file and the reason, if it has no certificates now */
   constructor(file: string, { log, pollIntervalMs }: AuthorityReloaderOptions = {}) {
     this.#files = new StableFiles<Authorities, Buffer>({
       read: () => ({ ca: readFileSync(file) }),
@@ -35,7 +35,7 @@ export class AuthorityReloader implements experimental.CertificateProvider {
     });
   }
 
-  /** The authorities of new connections, in PEM. */
+  /** The authorities for new connections, in PEM. */
   get current(): Buffer {
     return this.#files.current;
   }
@@ -48,12 +48,12 @@ export class AuthorityReloader implements experimental.CertificateProvider {
     this.#files.removeListener(listener);
   }
 
-  /** @throws Error: it has no certificate of its own */
+  /** @throws Error: such a client has no certificate of its own */
   addIdentityCertificateListener(): void {
     throw new Error('a client that identifies by a token has no certificate');
   }
 
   removeIdentityCertificateListener(): void {
-    // None was added.
+    // Nothing to remove, because none can be added.
   }
 }

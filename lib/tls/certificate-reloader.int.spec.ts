@@ -68,7 +68,7 @@ describe('Certificate reloader', () => {
     expect(() => follow()).to.throw(`${files.key} is not, or not yet, a PEM file of a private key`);
   });
 
-  it('shows which part of the validity is left, of the certificate and of its authority', () => {
+  it('reports the remaining validity of the certificate and of its authority', () => {
     const { reloader } = follow();
     const read = () => certificateGauge.read() as Record<string, number>;
     expect(read()[files.cert]).to.be.closeTo(1, 0.01);
@@ -80,7 +80,7 @@ describe('Certificate reloader', () => {
     expect(Object.fromEntries(reloader.remaining())[files.cert]).to.equal(0);
   });
 
-  it('fails at the start when its further check fails', () => {
+  it('fails at the start when its additional check fails', () => {
     const check = (): void => {
       throw new Error('it has no identity');
     };
@@ -161,7 +161,7 @@ describe('Certificate reloader', () => {
     const original = read('ca');
     let polls = 0;
     const eachLook = (): number => {
-      // Each of these contents is valid, but none stays for two polls.
+      // Each content is valid, but none stays for two polls.
       if (polls++ < 20) write('ca', `# ${polls}\n${original}`);
       return now();
     };
@@ -174,7 +174,7 @@ describe('Certificate reloader', () => {
       .and.match(/^# 20\n/);
   });
 
-  it('logs invalid files again after valid ones', async () => {
+  it('logs invalid files again after they were valid in between', async () => {
     let polls = 0;
     follow({ now: () => (polls++, now()) });
     const key = read('key');
@@ -202,7 +202,7 @@ describe('Certificate reloader', () => {
     expect(lines[1]).to.contain('error: the certificate has expired');
   });
 
-  it('installs new certificates for a listener that is added after a time without one', async () => {
+  it('installs new certificates for a listener that is added after a time without listeners', async () => {
     const { reloader } = follow();
     stop();
     await reissueCertificate(authority, subject, files);

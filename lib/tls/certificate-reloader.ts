@@ -1,7 +1,7 @@
 /**
- * Reloads certificates when their files change, as stable-files.ts describes, if a peer would
- * accept them. Programs need no restart. New connections use the new certificates; open connections
- * continue, so no call is lost.
+ * Reloads certificates when their files change (stable-files.ts), if a peer would accept them.
+ * Programs need no restart. New connections use the new certificates. Open connections continue, so
+ * no call is lost.
  */
 import type { X509Certificate } from 'node:crypto';
 import type { experimental } from '@grpc/grpc-js';
@@ -21,7 +21,7 @@ import { StableFiles } from './stable-files.ts';
 type AuthorityListener = experimental.CaCertificateUpdateListener;
 type IdentityListener = experimental.IdentityCertificateUpdateListener;
 
-/** The last part of a certificate's validity, in which its renewal is overdue. */
+/** The last part of a certificate's validity. A renewal is overdue in it. */
 const overdueFraction = 0.1;
 const reminderIntervalMs = 3_600_000;
 
@@ -39,10 +39,10 @@ interface Installed {
   readonly own: X509Certificate;
 }
 
-/** All of the process: they live as long as it. */
+/** All reloaders of the process. They live as long as the process. */
 const reloaders: CertificateReloader[] = [];
 
-/** The certificates of this process, for its metrics: alerts name those that are not renewed. */
+/** The certificates of this process as metrics. Alerts name those that were not renewed. */
 export const certificateGauge: GaugeOptions = {
   name: 'ipledger_certificate_remaining_ratio',
   help: 'The part of the validity of a certificate that is left; 0 when it has expired.',
@@ -51,8 +51,8 @@ export const certificateGauge: GaugeOptions = {
 };
 
 /**
- * The certificate provider for grpc-js. It polls the files while it has a listener: a channel in
- * use, or a server.
+ * The certificate provider for grpc-js. It polls the files while it has a listener, such as a
+ * channel in use or a server.
  */
 export class CertificateReloader implements experimental.CertificateProvider {
   readonly #paths: TlsFiles;
@@ -61,7 +61,7 @@ export class CertificateReloader implements experimental.CertificateProvider {
   readonly #files: StableFiles<Certificates, Installed>;
   #nextReminderAt = 0;
 
-  /** @throws Error with the file and the remedy, when the files are invalid now */
+  /** @throws Error with the file and the remedy, if the files are invalid now */
   constructor(paths: TlsFiles, { log, check, pollIntervalMs, now = Date.now }: CertificateReloaderOptions) {
     this.#paths = paths;
     this.#log = log;
@@ -85,7 +85,7 @@ export class CertificateReloader implements experimental.CertificateProvider {
     if (log) reloaders.push(this);
   }
 
-  /** The part of the validity that is left, by file: of the certificate, and of the authorities. */
+  /** The remaining share of the validity, by file: of the certificate, and of the authorities. */
   remaining(): [file: string, ratio: number][] {
     const { own, certificates } = this.#files.current;
     const authorities = parseCertificates(this.#paths.ca, certificates.ca);
@@ -96,7 +96,7 @@ export class CertificateReloader implements experimental.CertificateProvider {
     ];
   }
 
-  /** The certificates of new connections. */
+  /** The certificates for new connections. */
   get current(): Certificates {
     return this.#files.current.certificates;
   }

@@ -3,16 +3,14 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../errors.ts';
 
-/** Paths of PEM files. */
 export interface TlsFiles {
   /** The trusted authorities: one, or several during a rotation. */
   readonly ca: string;
-  /** The own certificate, followed by intermediate certificates, if any. */
+  /** The own certificate, followed by intermediate certificates if there are any. */
   readonly cert: string;
   readonly key: string;
 }
 
-/** The contents of the files. */
 export interface Certificates {
   readonly ca: Buffer;
   readonly cert: Buffer;
@@ -36,9 +34,8 @@ function readPem(file: string): Buffer {
  * Checks the files for errors for which a peer would reject them.
  * @param now milliseconds since 1970
  * @returns the own certificate
- * @throws Error with the file and the remedy: an incomplete file, a key of another certificate, or
- * a certificate that is not valid
- *   now or that no authority in `ca` has issued
+ * @throws Error with the file and the remedy: an incomplete file, a key of another certificate, a
+ * certificate that is not valid now, or a certificate that no authority in `ca` has issued
  */
 export function checkCertificates(files: TlsFiles, { ca, cert, key }: Certificates, now: number): X509Certificate {
   const authorities = parseCertificates(files.ca, ca);
@@ -57,7 +54,6 @@ export function checkCertificates(files: TlsFiles, { ca, cert, key }: Certificat
   return own;
 }
 
-/** The expiry of a certificate, in milliseconds since 1970. */
 export const expiryOf = (certificate: X509Certificate): number => certificate.validToDate.getTime();
 
 /** Formats milliseconds since 1970 as RFC 3339. */

@@ -1,8 +1,8 @@
 /**
- * How clients and servers use TLS, and what they identify by. With certificate files they use
- * mutual TLS, and reload renewed files; without them they are plaintext. A client verifies the
- * identity in the server's certificate, and not its name or address. A node agent may identify by a
- * ServiceAccount token instead of a certificate: it verifies the server in the same way, and then
+ * Decides how clients and servers use TLS, and how they identify themselves. With certificate files
+ * they use mutual TLS, and reload renewed files. Without such files they use plaintext. A client
+ * verifies the identity in the server's certificate, not its name or address. A node agent may use
+ * a ServiceAccount token instead of a certificate: it verifies the server in the same way, and then
  * sends the token.
  */
 import { errorMessage } from '../errors.ts';
@@ -15,17 +15,17 @@ import { TokenFile } from './token-file.ts';
 
 export type { TlsFiles } from './certificates.ts';
 
-/** Certificates in use, or none for plaintext. */
+/** The certificates in use; undefined for plaintext. */
 export type Tls = CertificateReloader | undefined;
 
-/** TLS of a client without a certificate. It identifies by a token. */
+/** The TLS settings of a client that identifies itself by a token instead of a certificate. */
 export interface TokenTls {
   /** The authorities of the server's certificate. */
   readonly authorities: AuthorityReloader;
   readonly token: TokenSource;
 }
 
-/** Where a client gets its token from, for each call. */
+/** Returns a client's token for each call. */
 export interface TokenSource {
   /** @throws Error without a token; also from the promise */
   read(): string | Promise<string>;
@@ -35,9 +35,9 @@ export interface TokenSource {
 export type ClientTls = Tls | TokenTls;
 
 /**
- * Loads the files of IPLEDGER_TLS_CA, _CERT and _KEY; undefined when all are empty.
+ * Loads the files of IPLEDGER_TLS_CA, _CERT and _KEY; undefined if all are empty.
  * @param log for reloads; undefined in a short-lived program
- * @throws Error when only some are set, or the files are invalid
+ * @throws Error if only some are set, or the files are invalid
  */
 export function tlsFromEnvironment(env: NodeJS.ProcessEnv, log: Logger | undefined): Tls {
   const files = filesFromEnvironment(env, 'IPLEDGER_TLS');
@@ -45,8 +45,8 @@ export function tlsFromEnvironment(env: NodeJS.ProcessEnv, log: Logger | undefin
 }
 
 /**
- * Returns the files of <prefix>_CA, _CERT and _KEY; undefined when all are empty.
- * @throws Error when only some are set
+ * Returns the files of <prefix>_CA, _CERT and _KEY; undefined if all are empty.
+ * @throws Error if only some are set
  */
 export function filesFromEnvironment(env: NodeJS.ProcessEnv, prefix: string): TlsFiles | undefined {
   const [ca, cert, key] = [env[`${prefix}_CA`] ?? '', env[`${prefix}_CERT`] ?? '', env[`${prefix}_KEY`] ?? ''];
@@ -57,10 +57,9 @@ export function filesFromEnvironment(env: NodeJS.ProcessEnv, prefix: string): Tl
 }
 
 /**
- * Loads the authorities of IPLEDGER_TLS_CA, for a client that identifies by the token in a file.
- * @throws Error without authorities, because a token is sent over TLS only; with a certificate,
- * which is a second identity; or when
- *   a file is invalid
+ * Loads the authorities of IPLEDGER_TLS_CA, for a client that identifies itself by a token file.
+ * @throws Error without authorities, because a token is sent only over TLS; with a certificate,
+ * which would be a second identity; or if a file is invalid
  */
 export function tokenTlsFromEnvironment(env: NodeJS.ProcessEnv, tokenFile: string, log: Logger | undefined): TokenTls {
   const ca = env['IPLEDGER_TLS_CA'] ?? '';
@@ -73,7 +72,7 @@ export function tokenTlsFromEnvironment(env: NodeJS.ProcessEnv, tokenFile: strin
   return { authorities: new AuthorityReloader(ca, { log }), token: new TokenFile(tokenFile) };
 }
 
-/** Loads certificates with an identity of ipledger. @throws Error when the files are invalid */
+/** Loads certificates with an identity of ipledger. @throws Error if the files are invalid */
 export function loadTls(files: TlsFiles, log?: Logger): CertificateReloader {
   return new CertificateReloader(files, {
     log,
@@ -90,7 +89,7 @@ export function loadTls(files: TlsFiles, log?: Logger): CertificateReloader {
 /** The kinds of servers that a client may connect to. */
 export type ServerKind = 'allocator' | 'read-model';
 
-/** Returns why a certificate with these names is not that of such a server. */
+/** Explains why a certificate with these names is not that of such a server; undefined if it is. */
 export function serverMismatch(server: ServerKind, alternativeNames: string | undefined): Error | undefined {
   const expected = server === 'allocator' ? 'ipledger://allocator/<id>' : 'ipledger://read-model';
   try {
@@ -104,14 +103,14 @@ export function serverMismatch(server: ServerKind, alternativeNames: string | un
 
 /**
  * Explains a failed connection, which is reported as an OpenSSL error or without a reason.
- * @param details of the error
+ * @param details the details of the error
  * @param isSecure whether the client used TLS
  */
 export function explainConnectionFailure(details: string, isSecure: boolean): string {
   const reason = details
     .replace(/^No connection established\. Last error: (Error: )?/, '')
     .replace(/\.? Resolution note: .*$/s, '');
-  // A server that rejects the certificate or plaintext closes the connection without a reason.
+  // A server that rejects the certificate, or plaintext, closes the connection without a reason.
   if (/^(Failed to connect|read ECONNRESET|Socket closed|Connection closed before)/.test(reason))
     return isSecure
       ? 'the server closed the connection immediately; it may not accept our certificate, or accept tokens only with --token-review'

@@ -39,7 +39,7 @@ const uris = {
 } as const;
 type Name = keyof typeof uris;
 
-/** A server that replies with the serial number of the caller's certificate. */
+/** Serves with a handler that returns the serial number of the caller's certificate. */
 async function serve(
   tls: Tls,
   credentials = serverCredentials(tls),
@@ -114,13 +114,13 @@ for (const [client, connect] of Object.entries(clients))
       expect(await readSerial(byName, await open('client'))).to.match(/^[0-9A-F]+$/);
     });
 
-    it('is off without certificate files', async () => {
+    it('TLS is off without certificate files', async () => {
       expect(fromEnvironment({ IPLEDGER_TLS_CA: '' })).to.equal(undefined);
       using server = await serve(undefined);
       expect(await readSerial(server.endpoint, undefined)).to.equal('none');
     });
 
-    it('fails with a part of the variables, or with invalid files', async () => {
+    it('fails if only some of the variables are set, or with invalid files', async () => {
       const { ca, cert, key } = await filesOf('client');
       expect(() => fromEnvironment({ IPLEDGER_TLS_CA: ca, IPLEDGER_TLS_CERT: cert })).to.throw(
         'IPLEDGER_TLS_CA, IPLEDGER_TLS_CERT and IPLEDGER_TLS_KEY: set all three for TLS, or none for plaintext',
@@ -157,13 +157,13 @@ for (const [client, connect] of Object.entries(clients))
       expect(error.message).to.contain('its certificate is of no authority that is trusted here');
     });
 
-    it('rejects a server of the same authority that is no allocator', async () => {
+    it('rejects a server of the same authority that is not an allocator', async () => {
       using server = await serve(await open('operator'));
       const error = await failure(readSerial(server.endpoint, await open('client')));
       expect(error.message).to.contain('the server is ipledger://operator/me, and not ipledger://allocator/<id>');
     });
 
-    it('connects a client of the read model to the read model only', async () => {
+    it('connects a client of the read model only to the read model', async () => {
       using readModel = await serve(await open('read-model'));
       using allocator = await serve(await open('server'));
       expect(await readSerial(readModel.endpoint, await open('client'), 'read-model')).to.match(/^[0-9A-F]+$/);
@@ -199,7 +199,7 @@ for (const [client, connect] of Object.entries(clients))
       let tls: Record<'server' | 'client', CertificateReloader>;
       let served: Awaited<ReturnType<typeof serve>>;
 
-      /** Server and client each have their own folder and list of authorities. */
+      /** Server and client have separate folders and lists of authorities. */
       beforeEach(async () => {
         const own = async (name: 'server' | 'client'): Promise<TlsFiles> => {
           const home = mkdtempSync(join(folder, `${name}-`));
@@ -224,8 +224,8 @@ for (const [client, connect] of Object.entries(clients))
         );
 
       /**
-       * Calls continuously while `work` runs: on an open connection, and with a new connection for
-       * each call.
+       * Sends calls continuously while `work` runs: on an open connection, and on a new connection
+       * for each call.
        */
       async function underLoad(work: () => Promise<void>): Promise<{ answered: number; failed: string[] }> {
         const result = { answered: 0, failed: [] as string[] };

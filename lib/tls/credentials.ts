@@ -1,4 +1,4 @@
-/** Credentials of the channels and servers of grpc-js. */
+/** The credentials of grpc-js channels and servers. */
 import {
   CallCredentials,
   ChannelCredentials,
@@ -13,7 +13,7 @@ import { type ClientTls, serverMismatch, type ServerKind, type Tls, type TokenSo
 
 export * from './client-tls.ts';
 
-/** Credentials of a gRPC client. With TLS, it accepts only a server of this kind. */
+/** The credentials of a gRPC client. With TLS, it accepts only a server of this kind. */
 export function clientCredentials(tls: ClientTls, server: ServerKind = 'allocator'): ChannelCredentials {
   if (!tls) return ChannelCredentials.createInsecure();
   const verification: VerifyOptions = {
@@ -26,7 +26,7 @@ export function clientCredentials(tls: ClientTls, server: ServerKind = 'allocato
     .compose(bearerCredentials(tls.token));
 }
 
-/** Adds the token to each call. grpc-js sends it only on connections whose server was verified. */
+/** Adds the token to each call. grpc-js sends it only to a server that was verified. */
 const bearerCredentials = (source: TokenSource): CallCredentials =>
   CallCredentials.createFromMetadataGenerator((_call, callback) => {
     const read = async (): Promise<string> => source.read();
@@ -44,9 +44,9 @@ const bearerCredentials = (source: TokenSource): CallCredentials =>
   });
 
 /**
- * Credentials of a gRPC server. With TLS, it rejects a client whose certificate is not trusted or
- * absent. With `acceptTokens` such a client can connect, and has no identity: the server must
- * reject each call without a valid token.
+ * The credentials of a gRPC server. With TLS, it rejects a client whose certificate is absent or
+ * not trusted. With `acceptTokens`, such a client can connect, but has no identity. The server must
+ * then reject each call without a valid token.
  */
 export function serverCredentials(tls: Tls, { acceptTokens = false } = {}): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();

@@ -15,7 +15,7 @@ const nameless = ['ovn-projector', 'read-model', 'viewer', 'watcher'] as const;
 export const identityKinds = [...named, ...nameless] as const;
 export type CertificateKind = (typeof identityKinds)[number];
 
-/** A Kubernetes user identifies by a token only: see kubernetes-user.ts. */
+/** A Kubernetes user is identified only by a token: see kubernetes-user.ts. */
 export type IdentityKind = CertificateKind | 'kubernetes-user';
 
 export interface Identity {
@@ -28,7 +28,7 @@ export interface Identity {
 
 const scheme = 'ipledger://';
 
-/** Parses a URI; undefined if it is no identity of ipledger. */
+/** Parses a URI; undefined if it is not an identity of ipledger. */
 export function parseIdentity(uri: string): Identity | undefined {
   const [, kind = '', name = ''] = /^ipledger:\/\/([a-z-]+)(?:\/([A-Za-z0-9._-]{1,253}))?$/.exec(uri) ?? [];
   const known = identityKinds.find((one) => one === kind);
@@ -39,7 +39,7 @@ export function parseIdentity(uri: string): Identity | undefined {
 /**
  * Finds the identity in a certificate's subject alternative names, in Node's format ("DNS:a,
  * URI:b").
- * @throws IpledgerError UNAUTHENTICATED without an identity, or with several
+ * @throws IpledgerError UNAUTHENTICATED if there is no identity, or more than one
  */
 export function identityIn(alternativeNames: string | undefined): Identity {
   const claimed = urisIn(alternativeNames ?? '').filter((uri) => uri.startsWith(scheme));
@@ -52,7 +52,7 @@ export function identityIn(alternativeNames: string | undefined): Identity {
   );
 }
 
-/** Node quotes a name with a comma or a quote. An identity has neither. */
+/** Splits the names. Node quotes a name with a comma or quote, which no identity contains. */
 function urisIn(names: string): string[] {
   const entries = names.matchAll(/(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g);
   return [...entries].flatMap(([, kind, value = '']) => (kind === 'URI' ? [value] : []));

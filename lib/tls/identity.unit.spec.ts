@@ -37,13 +37,13 @@ describe('Identity in a certificate', () => {
         .with.property('code', 'UNAUTHENTICATED');
     });
 
-  it('is rejected with all names when there are several', () => {
+  it('a certificate with several identities is rejected, and the error lists all of them', () => {
     expect(() => identityIn('URI:ipledger://watcher, URI:ipledger://viewer')).to.throw(
       'it has ipledger://watcher, ipledger://viewer',
     );
   });
 
-  it('is parsed from a text', () => {
+  it('parseIdentity parses an identity from a text', () => {
     expect(parseIdentity('ipledger://agent/node-1')).to.deep.equal({
       kind: 'agent',
       name: 'node-1',

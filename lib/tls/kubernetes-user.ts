@@ -1,13 +1,14 @@
 /**
- * People that the Kubernetes API has authenticated. Their identity is "kubernetes:<user name>",
- * which no certificate and no agent can have: those are URIs with the scheme "ipledger:".
+ * Users that the Kubernetes API has authenticated. Their identity is "kubernetes:<user name>". No
+ * certificate and no agent can have it, because their identities are URIs with the scheme
+ * "ipledger:".
  */
 import type { Identity } from './identity.ts';
 
 const scheme = 'kubernetes:';
 const maxLength = 512;
 
-/** A user as the API server describes it. `name` is the user name as encoded in `uri`. */
+/** A user as the API server describes it. `name` is the user name in the encoding of `uri`. */
 export interface KubernetesUser extends Identity {
   readonly kind: 'kubernetes-user';
   readonly username: string;
@@ -23,13 +24,13 @@ export function kubernetesIdentity(username: string): Identity | undefined {
   return { kind: 'kubernetes-user', name, uri: scheme + name };
 }
 
-/** Parses an identity that another allocator forwards; undefined if it is none. */
+/** Parses an identity that another allocator forwards; undefined for other texts. */
 export function parseKubernetesIdentity(text: string): Identity | undefined {
   const [, name = ''] = /^kubernetes:((?:[!#$&-+\--[\]-~]|%[0-9A-F]{2}){1,512})$/.exec(text) ?? [];
   return name === '' || name.length > maxLength ? undefined : { kind: 'kubernetes-user', name, uri: text };
 }
 
-/** Percent-encodes other characters than printable ASCII, so that identities differ. */
+/** Percent-encodes all characters except printable ASCII, so that identities stay different. */
 const encode = (username: string): string =>
   username.replaceAll(/[^!#$&-+\--[\]-~]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),

@@ -12,19 +12,19 @@ describe('The identity of a Kubernetes user', () => {
     ['a\n,"\\\u{1F600}', 'kubernetes:a%0A%2C%22%5C%F0%9F%98%80'],
     ['ipledger://agent/node-1', 'kubernetes:ipledger://agent/node-1'],
   ] as const)
-    it(`the identity of the Kubernetes user ${JSON.stringify(username)} is ${uri}, also where it was forwarded`, () => {
+    it(`the identity of the Kubernetes user ${JSON.stringify(username)} is ${uri}, even after it was forwarded`, () => {
       const identity = kubernetesIdentity(username);
       expect(identity).to.include({ kind: 'kubernetes-user', uri });
       expect(parseKubernetesIdentity(uri)).to.deep.equal(identity);
       expect(parseIdentity(uri)).to.equal(undefined);
     });
 
-  it('differs for names that differ in what is encoded', () => {
+  it('differs for names that differ only in encoded characters', () => {
     const names = ['a b', 'a%20b', 'a+b', 'a\tb', 'a\u00A0b'];
     expect(new Set(names.map((name) => kubernetesIdentity(name)?.uri)).size).to.equal(names.length);
   });
 
-  it('does not exist for an empty name, or a name that is too long to be recorded', () => {
+  it('a Kubernetes user has no identity with an empty name, or a name that is too long to be recorded', () => {
     expect(kubernetesIdentity('')).to.equal(undefined);
     expect(kubernetesIdentity('a'.repeat(512))).to.not.equal(undefined);
     expect(kubernetesIdentity('a'.repeat(513))).to.equal(undefined);

@@ -13,8 +13,8 @@ console.log(before, tls.getCACertificates('default').length - tls.rootCertificat
 `;
 
 /**
- * The default authorities before the call, and how many more than the public ones there are after
- * it.
+ * Counts the default authorities before the call, and how many more than the public ones exist
+ * after it.
  */
 function countAuthorities(...flags: string[]): string {
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: '', NODE_OPTIONS: '' };
@@ -30,7 +30,7 @@ describe('trustPublicAuthorities', () => {
     expect(countAuthorities('--use-openssl-ca')).to.equal('0 0');
   });
 
-  it('changes nothing when Node has them', () => {
+  it('changes nothing when Node has loaded the public authorities', () => {
     expect(countAuthorities()).to.match(/^[1-9]\d* 0$/);
   });
 });

@@ -16,25 +16,25 @@ import { createHash } from 'node:crypto';
 const defaultPollIntervalMs = 1_000;
 
 export interface StableFilesOptions<Files, Content> {
-  /** Reads the files. Throws Error with the file that cannot be read. */
+  /** Reads the files. @throws Error with the file that cannot be read */
   readonly read: () => Files;
-  /** Throws Error with the reason to reject the files. */
+  /** Checks the files. @throws Error with the reason to reject them */
   readonly validate: (files: Files) => Content;
-  /** After an installation, before the listeners. */
+  /** Called after new content is installed, before the listeners. */
   readonly onInstalled: (content: Content) => void;
-  /** When files are not installed: once for each reason, not at every poll. */
+  /** Called when files are rejected, once for each reason. */
   readonly onRejected: (reason: string) => void;
   readonly afterPoll?: () => void;
   readonly pollIntervalMs?: number | undefined;
 }
 
-/** The result of one read: the contents of the files or an error, with a fingerprint. */
+/** The result of one read: the contents of the files, or an error; and a fingerprint. */
 interface ReadResult<Files> {
   readonly fingerprint: string;
   readonly files: Files | Error;
 }
 
-/** Files that are polled while there is a listener. */
+/** Polls files while there is a listener. */
 export class StableFiles<Files extends { readonly [Part in keyof Files]: Buffer }, Content> {
   readonly #options: StableFilesOptions<Files, Content>;
   readonly #listeners = new Map<unknown, (content: Content) => void>();
@@ -43,7 +43,7 @@ export class StableFiles<Files extends { readonly [Part in keyof Files]: Buffer 
   #lastReason = '';
   #timer: NodeJS.Timeout | undefined;
 
-  /** @throws Error with the reason, when the files are invalid now */
+  /** @throws Error with the reason, if the files are invalid now */
   constructor(options: StableFilesOptions<Files, Content>) {
     this.#options = options;
     const { fingerprint, files } = this.#read();
@@ -56,20 +56,20 @@ export class StableFiles<Files extends { readonly [Part in keyof Files]: Buffer 
   }
 
   /**
-   * Calls `notify` with the present content after this call, and then with each new one.
+   * Calls `notify` with the present content, soon after this call, and with each new content.
    * @param key for `removeListener`
    */
   addListener(key: unknown, notify: (content: Content) => void): void {
     this.#listeners.set(key, notify);
     if (!this.#timer) {
-      // The files may have changed without a listener, and the new listener connects now: two polls
-      // install them.
+      // Polls twice, to install files that have changed while there was no listener: the new
+      // listener connects now.
       this.#poll();
       this.#poll();
       this.#timer = setInterval(() => this.#poll(), this.#options.pollIntervalMs ?? defaultPollIntervalMs);
       this.#timer.unref();
     }
-    // grpc-js is not ready for a call of a listener that it is adding.
+    // Called later, because grpc-js is not ready for a call while it adds the listener.
     queueMicrotask(() => notify(this.current));
   }
 

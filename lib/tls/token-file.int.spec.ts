@@ -26,7 +26,7 @@ describe('The token file', () => {
     expect(tokens.read()).to.equal('second.token.x');
   });
 
-  it('is not read from memory after it was removed', () => {
+  it('the token is not returned from memory after its file was removed', () => {
     writeFileSync(file, 'first.token.x');
     const tokens = new TokenFile(file, () => now);
     rmSync(file);
@@ -34,7 +34,7 @@ describe('The token file', () => {
     expect(() => tokens.read()).to.throw(`the token file ${file} cannot be read: ENOENT`);
   });
 
-  it('fails the start without a token, and the error does not contain the content', () => {
+  it('the start fails without a token, and the error does not contain the content', () => {
     expect(() => new TokenFile(file)).to.throw('cannot be read');
     for (const content of ['', 'a secret password', 'a.b', `a.b.${'c'.repeat(maxTokenLength)}`]) {
       writeFileSync(file, content);
@@ -47,7 +47,7 @@ describe('The token file', () => {
 });
 
 describe('The form of a token', () => {
-  it('is three parts of base64url, of limited length', () => {
+  it('a token has three parts in base64url, and a limited length', () => {
     expect(isTokenShaped('eyJ0_x-.eyJ1.sig')).to.be.true;
     for (const text of ['', 'a.b', 'a.b.c.d', 'a.b.', 'a.b.c d', 'a.b.c\n', `a.b.${'c'.repeat(maxTokenLength)}`])
       expect(isTokenShaped(text), JSON.stringify(text.slice(0, 20))).to.be.false;

@@ -1,16 +1,16 @@
 /**
- * The bearer token of a client, in a file that the kubelet renews. It is read again while the
+ * The bearer token of a client, in a file that the kubelet renews. The file is read again while the
  * client runs, so a renewed token needs no restart.
  */
 import { errorMessage } from '../errors.ts';
 import { readFileSync, statSync } from 'node:fs';
 
-/** A ServiceAccount token has 1 to 2 KiB. */
+/** The longest token. A ServiceAccount token has 1 to 2 KiB. */
 export const maxTokenLength = 8_192;
 
 const maxAgeMs = 1_000;
 
-/** Whether a text has the form of a ServiceAccount token. It verifies nothing. */
+/** Whether a text has the form of a ServiceAccount token. Verifies nothing. */
 export const isTokenShaped = (text: string): boolean =>
   text.length <= maxTokenLength && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
 
@@ -21,7 +21,7 @@ export class TokenFile {
 
   /**
    * @param now milliseconds from any origin
-   * @throws Error when the file has no token now
+   * @throws Error if the file has no token now
    */
   constructor(file: string, now = () => performance.now()) {
     this.#file = file;
@@ -29,7 +29,7 @@ export class TokenFile {
     this.read();
   }
 
-  /** Returns the token, at most 1 s older than the file. @throws Error without the content */
+  /** Returns the token, at most 1 s behind the file. @throws Error without the file's content */
   read(): string {
     const now = this.#now();
     if (this.#latest && now - this.#latest.readAt < maxAgeMs) return this.#latest.token;
@@ -42,7 +42,7 @@ export class TokenFile {
   #readFile(): string {
     let text = '';
     try {
-      // The limit also covers a line feed at the end.
+      // The limit leaves room for a line feed at the end.
       if (statSync(this.#file).size <= maxTokenLength + 1) text = readFileSync(this.#file, 'utf8').trim();
     } catch (error) {
       const reason = errorMessage(error);

@@ -1,4 +1,4 @@
-/** What tracing costs while it is off: nothing is loaded. */
+/** Checks the cost of tracing while it is off: nothing is loaded. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,12 +27,12 @@ async function countLoaded(endpoint: string): Promise<number> {
 describe('Tracing', function () {
   this.timeout(60_000);
 
-  it('loads OpenTelemetry with an endpoint only', async () => {
+  it('OpenTelemetry is loaded only if an endpoint is set', async () => {
     expect(await countLoaded('')).to.equal(0);
     expect(await countLoaded('http://127.0.0.1:4318')).to.be.greaterThan(0);
   });
 
-  it('is no static import of a program', async () => {
+  it('no program imports OpenTelemetry statically', async () => {
     const programs = ['allocator', 'pod-watcher', 'node-agent'].map((name) => `services/${name}/main.ts`);
     const { metafile } = await build({
       absWorkingDir: root,

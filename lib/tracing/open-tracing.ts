@@ -1,4 +1,4 @@
-/** Tracing of a program: its flags, its metric, and the tracer if an endpoint is set. */
+/** Sets up tracing in a program: flags, metric, and a tracer if an endpoint is set. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/log.ts';
@@ -10,13 +10,13 @@ import { SpanQueue } from './span-queue.ts';
 import { Tracer } from './tracer.ts';
 
 export interface TracingSettings {
-  /** The base URL of the collector; '': no traces. */
+  /** The base URL of the collector; '' for no traces. */
   readonly traceEndpoint: string;
-  /** The part of the Pods that are traced, from 0 to 1. */
+  /** The share of Pods that are traced, from 0 to 1. */
   readonly traceRatio: number;
 }
 
-/** The flags, each with its environment variable. */
+/** The flags. Each has an environment variable. */
 export const tracingOptions = (): Option[] => [
   new Option('--trace-endpoint <url>', 'base URL of an OpenTelemetry collector (OTLP over HTTP); no traces if empty')
     .env('OTEL_EXPORTER_OTLP_ENDPOINT')
@@ -52,8 +52,8 @@ export interface TracedProgram extends Pick<OtlpOptions, 'service' | 'instance'>
 }
 
 /**
- * Returns the tracer of a program; undefined without an endpoint. Call it before the parts that are
- * traced start: the last spans are exported after these have stopped.
+ * Returns the tracer of a program; undefined without an endpoint. Call it before the traced parts
+ * start: then the last spans are exported after these parts have stopped.
  */
 export async function openTracing(program: TracedProgram): Promise<Tracer | undefined> {
   const { settings, metrics, service, instance, life, log } = program;

@@ -1,8 +1,8 @@
 /**
  * Sends spans to a collector as OTLP over HTTP, with OpenTelemetry's exporter. It also reads
- * OpenTelemetry's variables, for example OTEL_EXPORTER_OTLP_HEADERS and
- * OTEL_EXPORTER_OTLP_CERTIFICATE. Only open-tracing.ts imports this file, and only if tracing is
- * on: OpenTelemetry's packages take memory and start time.
+ * OpenTelemetry's variables, such as OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_CERTIFICATE.
+ * Only open-tracing.ts imports this file, and only if tracing is on, because OpenTelemetry's
+ * packages take memory and start time.
  */
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -14,12 +14,12 @@ import type { TraceContext } from './trace-context.ts';
 type ReadableSpan = Parameters<OTLPTraceExporter['export']>[0][number];
 type HrTime = ReadableSpan['startTime'];
 
-/** OpenTelemetry's numbers of the kinds and of the status. */
+/** OpenTelemetry's numbers for kinds and statuses. */
 const kinds = { internal: 0, server: 1, client: 2 } as const;
 const status = { unset: 0, error: 2 } as const;
 const success = 0;
 
-/** The exporter retries within the first, and some replies take longer than it measures. */
+/** The time limit of an export with retries. The deadline also covers slow replies. */
 const exportTimeoutMs = 3_000;
 const deadlineMs = 5_000;
 
@@ -32,7 +32,7 @@ export interface OtlpOptions {
   readonly instance: string;
 }
 
-/** Returns a function that sends spans; it rejects when the collector has not accepted them. */
+/** Returns a function that sends spans. It rejects if the collector has not accepted them. */
 export function createOtlpExporter({ endpoint, service, instance }: OtlpOptions) {
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
@@ -89,7 +89,7 @@ const spanContext = ({ traceId, spanId }: TraceContext, isRemote: boolean) => ({
   traceFlags: 1,
 });
 
-/** Seconds and nanoseconds. */
+/** Converts to seconds and nanoseconds. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];

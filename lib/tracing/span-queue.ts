@@ -1,20 +1,20 @@
 /**
- * The spans that wait for their export, in bounded number. Once a second all of them are exported
- * together, one export at a time. A slow or missing collector costs spans, which are counted, and
- * delays no call.
+ * The queue of spans that wait for export, of limited size. Once a second, all queued spans are
+ * exported together. If the collector is slow or missing, spans are dropped and counted, but no
+ * call is delayed.
  */
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Logger } from '../process/log.ts';
 import type { FinishedSpan } from './span.ts';
 
-/** Also the most spans that a program records in a second. */
+/** The most queued spans, and so the most that a program records in a second. */
 const maxQueued = 1_024;
 const intervalMs = 1_000;
 const closeDeadlineMs = 1_000;
 const logIntervalMs = 60_000;
 
 export interface SpanQueueOptions {
-  /** Rejects when the collector has not accepted the spans. */
+  /** Sends spans. Rejects if the collector has not accepted them. */
   readonly exportSpans: (spans: readonly FinishedSpan[]) => Promise<void>;
   readonly onDropped: (count: number) => void;
   readonly log: Logger;
@@ -38,7 +38,7 @@ export class SpanQueue {
     else this.#options.onDropped(1);
   }
 
-  /** Exports the queued spans, unless an export is in progress. Does not throw. */
+  /** Exports the queued spans, unless an export is in progress. Never throws. */
   flush(): Promise<void> {
     if (this.#exporting || this.#queued.length === 0) return this.#exporting ?? Promise.resolve();
     const spans = this.#queued;
@@ -48,7 +48,7 @@ export class SpanQueue {
     return this.#exporting;
   }
 
-  /** Exports the rest within a second, and drops what is left then. */
+  /** Exports the remaining spans within a second, and drops what is left then. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const exportRest = async (): Promise<void> => {

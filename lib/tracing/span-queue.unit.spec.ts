@@ -5,7 +5,7 @@ import { SpanQueue } from './span-queue.ts';
 import { podTrace } from './trace-context.ts';
 import { Tracer } from './tracer.ts';
 
-/** A queue with a collector that a test answers for. */
+/** A queue whose collector is controlled by the test. */
 function setUp() {
   const exports: { count: number; accept: () => void; reject: () => void }[] = [];
   let dropped = 0;
@@ -65,7 +65,7 @@ describe('SpanQueue', () => {
     await queue.close();
   });
 
-  it('closes although the collector does not reply', async () => {
+  it('SpanQueue closes even if the collector does not reply', async () => {
     const { queue, addSpans, dropped } = setUp();
     addSpans(1);
     void queue.flush();

@@ -1,25 +1,24 @@
-/** Spans: the operations of a trace, with their attributes. They are recorded when they end. */
+/** Spans: the operations of a trace, with attributes. A span is recorded when it ends. */
 import { randomBytes } from 'node:crypto';
 import type { TraceContext } from './trace-context.ts';
 
 export type AttributeValue = string | number | boolean;
-/** Undefined values are left out. */
+/** Attributes of a span. Undefined values are left out. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** The kinds of OpenTelemetry: `server` handles a call, `client` sends one. */
+/** OpenTelemetry's kinds: `server` handles a call, `client` sends one, `internal` is neither. */
 export type SpanKind = 'internal' | 'server' | 'client';
 
 export interface SpanOptions {
-  /** Default `internal`. */
+  /** Default: `internal`. */
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
-  /** Milliseconds since 1970; default now. */
+  /** Milliseconds since 1970. Default: now. */
   readonly startMs?: number;
   /** A related span that is not the parent. */
   readonly link?: TraceContext | undefined;
 }
 
-/** A span that has ended. */
 export interface FinishedSpan {
   readonly name: string;
   readonly kind: SpanKind;
@@ -31,12 +30,12 @@ export interface FinishedSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
-  /** The code of the error with which it ended. */
+  /** The code of the error with which the span ended. */
   readonly error: string | undefined;
   readonly link: TraceContext | undefined;
 }
 
-/** Texts of users are longer only by mistake or in an attack. */
+/** A limit, because longer texts of users are mistakes or attacks. */
 const maxTextLength = 256;
 const maxAttributes = 32;
 
@@ -55,7 +54,7 @@ export class Span {
   readonly #parts: SpanParts;
   readonly #attributes: Record<string, AttributeValue> = {};
   readonly #startMs: number;
-  /** What the monotonic clock adds to become the time since 1970. */
+  /** The difference between the time since 1970 and the monotonic clock. */
   readonly #clockOffsetMs: number;
   #attributeCount = 0;
   #isEnded = false;
@@ -77,7 +76,7 @@ export class Span {
     }
   }
 
-  /** Starts a span in this one. */
+  /** Starts a child of this span. */
   child(name: string, options: SpanOptions = {}): Span {
     const { traceId, spanId } = this.context;
     const context = { traceId, spanId: newSpanId() };
@@ -88,7 +87,7 @@ export class Span {
     );
   }
 
-  /** Ends the span; only the first call counts. @param error an error code; none after a success */
+  /** Ends the span. Only the first call counts. @param error an error code; none after a success */
   end(error?: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -118,7 +117,7 @@ export const podAttributes = (pod: {
   readonly uid: string;
 }): Attributes => ({ 'k8s.namespace.name': pod.namespace, 'k8s.pod.name': pod.name, 'k8s.pod.uid': pod.uid });
 
-/** The attributes that show addresses of the ledger. */
+/** The attributes for addresses of the ledger. */
 export const allocationAttributes = (
   allocations: readonly { readonly subnet: string; readonly addresses: readonly unknown[]; readonly seq: number }[],
 ): Attributes => ({

@@ -13,7 +13,7 @@ describe('The trace of a Pod', () => {
     });
   });
 
-  it('is sampled at every ratio above one at which it is sampled, and at the given part of all Pods', () => {
+  it('a trace that is sampled at a ratio is sampled at every higher ratio, and the ratio is the share of sampled Pods', () => {
     const traces = Array.from({ length: 10_000 }, (_, index) => podTrace(`uid-${index}`));
     const at = (ratio: number) => new Set(traces.filter((trace) => isSampled(trace, ratio)));
     const [tenth, half] = [at(0.1), at(0.5)];
@@ -26,7 +26,7 @@ describe('The trace of a Pod', () => {
 });
 
 describe('traceparent', () => {
-  it('survives format and parse', () => {
+  it('traceparent is the same after formatting and parsing', () => {
     const header = formatTraceparent({ traceId, spanId });
     expect(header).to.equal(`00-${traceId}-${spanId}-01`);
     expect(parseTraceparent(header)).to.deep.equal({ traceId, spanId });

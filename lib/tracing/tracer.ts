@@ -1,17 +1,17 @@
 /**
- * Starts spans. A program without a tracer traces nothing: call `tracer?.start(…)`, which then
+ * Starts spans. A program without a tracer calls `tracer?.start(…)`, which does nothing and
  * evaluates no argument.
  *
- * A context from another program decides neither alone: its trace must also be sampled by this
- * program's own ratio.
+ * A context from another program is not enough: this program's own ratio must also sample the
+ * trace.
  */
 import { type FinishedSpan, newSpanId, Span, type SpanOptions } from './span.ts';
 import { isSampled, podTrace, type TraceContext } from './trace-context.ts';
 
 export interface TracerOptions {
-  /** The part of all traces that is recorded, from 0 to 1. */
+  /** The share of traces that are recorded, from 0 to 1. */
   readonly ratio: number;
-  /** Called with each span that ended; must be fast and must not throw. */
+  /** Called with each ended span. It must be fast and must not throw. */
   readonly record: (span: FinishedSpan) => void;
 }
 
@@ -22,7 +22,7 @@ export class Tracer {
     this.#options = options;
   }
 
-  /** The trace of a Pod, with its root span; undefined if it is not sampled. */
+  /** The trace of a Pod and its root span; undefined if it is not sampled. */
   podTrace(uid: string): TraceContext | undefined {
     const context = podTrace(uid);
     return uid !== '' && isSampled(context, this.#options.ratio) ? context : undefined;
@@ -34,7 +34,7 @@ export class Tracer {
     return new Span({ ...options, name, context, parentSpanId: undefined, isParentRemote: false, record });
   }
 
-  /** Starts a span with a parent in another program; undefined without a sampled parent. */
+  /** Starts a span whose parent is in another program; undefined if the parent is not sampled. */
   start(name: string, parent: TraceContext | undefined, options: SpanOptions = {}): Span | undefined {
     const { ratio, record } = this.#options;
     if (!parent || !isSampled(parent, ratio)) return undefined;

@@ -51,7 +51,7 @@ describe('Tracer', () => {
     expect(recorded?.error).to.have.length(256);
   });
 
-  it('ends no span before its start, also when the start is given', () => {
+  it('a span never ends before its start, even if the start is given', () => {
     const { tracer, spans } = setUp();
     tracer.startRoot('pod', podTrace('uid'), { startMs: Date.now() + 60_000 }).end();
     const [span] = spans;

@@ -1,6 +1,6 @@
 /**
- * The gRPC client of the command line and the agent, on Node's HTTP/2 alone. It has what these use:
- * unary calls and server streams. See docs/decisions/0023-clients-without-grpc-js.md.
+ * The gRPC client of the CLI and the agent, on Node's HTTP/2 alone. It supports only unary calls
+ * and server streams. See docs/decisions/0023-clients-without-grpc-js.md.
  */
 import {
   type ClientHttp2Session,
@@ -18,8 +18,8 @@ import { callFailure, failureOf, type StreamEnd, unsentFailure } from './failure
 import { SessionKeeper } from './session-keeper.ts';
 
 /**
- * Returns a connection to the replicas at `endpoints`: "host:port", or several separated by commas;
- * the first one is used first. It connects at the first call. Close it with `close()`.
+ * Opens a connection to the replicas at `endpoints`: "host:port", or several separated by commas.
+ * The first is used first. It connects at the first call. Close it with `close()`.
  * @param server the identity that the server's certificate must have, with TLS
  * @param onDisconnected called when the connection to a replica has ended, after its last reply
  * @throws Error without an endpoint
@@ -49,7 +49,7 @@ function createChannel(sessions: SessionKeeper, tls: ClientTls): Channel {
       const ending = new AbortController();
       const timer = setTimeout(
         () => ending.abort(callFailure(status.DEADLINE_EXCEEDED, 'Deadline exceeded')),
-        Math.max(1, timeoutMs), // it may have passed: Node warns of a negative one
+        Math.max(1, timeoutMs), // Node warns of a negative timeout
       );
       const cancel = (): void => ending.abort(cancelled());
       signal?.addEventListener('abort', cancel, { once: true });
@@ -91,7 +91,7 @@ interface OutgoingCall {
 }
 
 /**
- * Sends one request and yields the replies. The stream is reset when the consumer stops.
+ * Sends one request and yields the replies. Resets the stream when the consumer stops.
  * @param signal ends the call; its reason is the error
  * @throws CallFailure
  */
@@ -122,7 +122,7 @@ async function* exchange(
     yield* readMessages(stream as AsyncIterable<Buffer>, channelLimits.maxReplyBytes);
     await closed;
   } catch (error) {
-    // A message that is not accepted. Other errors are of the stream, which the listener above has.
+    // Rethrows the error of a rejected message. The listener above reports errors of the stream.
     if (isCallFailure(error)) throw error;
   } finally {
     signal.removeEventListener('abort', cancel);
@@ -135,7 +135,7 @@ async function* exchange(
   if (failure) throw failure;
 }
 
-/** @throws CallFailure when the connection has ended since it was opened */
+/** @throws CallFailure if the connection has ended */
 function openStream(session: ClientHttp2Session, headers: OutgoingHttpHeaders): ClientHttp2Stream {
   try {
     return session.request(headers);
@@ -152,7 +152,7 @@ const grpcHeaders = {
 
 const prefixBytes = 5;
 
-/** A message with its prefix, uncompressed. */
+/** Adds the prefix of an uncompressed message. */
 export function frameMessage(message: Buffer): Buffer {
   const framed = Buffer.allocUnsafe(prefixBytes + message.length);
   framed[0] = 0;
@@ -162,11 +162,11 @@ export function frameMessage(message: Buffer): Buffer {
 }
 
 /**
- * Yields the messages of a stream of bytes. It reads further bytes when the consumer takes the next
- * message.
- * @param maxBytes of one message
- * @throws CallFailure RESOURCE_EXHAUSTED for a longer message; INTERNAL for a compressed one, or
- * one that is cut off
+ * Yields the messages in a stream of bytes. Reads further bytes only when the consumer takes the
+ * next message.
+ * @param maxBytes the limit of one message
+ * @throws CallFailure RESOURCE_EXHAUSTED for a longer message; INTERNAL for a compressed or
+ * truncated one
  */
 export async function* readMessages(bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
@@ -188,7 +188,7 @@ export async function* readMessages(bytes: AsyncIterable<Buffer>, maxBytes: numb
   if (size > 0) throw callFailure(status.INTERNAL, 'the reply was cut off');
 }
 
-/** The length of the message after a prefix. @throws CallFailure if it is too long or compressed */
+/** Reads the message length in a prefix. @throws CallFailure if it is too long or compressed */
 function messageLength(prefix: Buffer, maxBytes: number): number {
   const length = prefix.readUInt32BE(1);
   if (prefix[0] !== 0) throw callFailure(status.INTERNAL, 'the reply is compressed, which was not requested');

@@ -1,16 +1,16 @@
-/** Why a call on HTTP/2 failed, from what the server sent or did not send. */
+/** Explains why a call on HTTP/2 failed, from what the server sent or did not send. */
 import { type CallFailure, noConnection } from '../channel.ts';
 import { type Status, status } from '../../errors.ts';
 
 type Headers = Readonly<Record<string, string | string[] | number | undefined>>;
 
-/** Makes the error of a call. @param headers what the server sent with its status */
+/** Builds the error of a call. @param headers what the server sent with its status */
 export function callFailure(code: number, details: string, headers: Headers = {}): CallFailure {
   const get = (key: string): string[] => [headers[key] ?? []].flat().map(String);
   return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: { get } });
 }
 
-/** Makes the error of a request that was not sent, or that the server certainly did not execute. */
+/** The error of a request that was not sent, or that the server certainly did not execute. */
 export const unsentFailure = (reason: string): CallFailure =>
   callFailure(status.UNAVAILABLE, `${noConnection}. Last error: ${reason}`);
 
@@ -25,7 +25,7 @@ const fromHttp: Readonly<Record<number, Status>> = {
   504: status.UNAVAILABLE,
 };
 
-/** Codes of RST_STREAM (RFC 9113). */
+/** The codes of RST_STREAM (RFC 9113). */
 const refusedStream = 7;
 const fromReset: Readonly<Record<number, Status>> = {
   8: status.CANCELLED,
@@ -33,9 +33,8 @@ const fromReset: Readonly<Record<number, Status>> = {
   12: status.PERMISSION_DENIED,
 };
 
-/** How a stream ended. */
 export interface StreamEnd {
-  /** The headers of the response, and the trailers. Without messages, headers have the status. */
+  /** The headers of the response, and the trailers. Without messages there are only headers. */
   readonly response: Headers | undefined;
   readonly trailers: Headers | undefined;
   /** The code of RST_STREAM; 0 without one. */
@@ -45,7 +44,7 @@ export interface StreamEnd {
   readonly error: Error | undefined;
 }
 
-/** The error of a call that has ended; undefined if the server returned OK. */
+/** Returns the error of an ended call; undefined if the server returned OK. */
 export function failureOf({
   response,
   trailers,
@@ -70,7 +69,7 @@ export function failureOf({
   );
 }
 
-/** The text of a status, in which bytes may be percent-encoded. */
+/** Decodes the text of a status, which may have percent-encoded bytes. */
 function decodeDetails(text: Headers[string]): string {
   const encoded = [text ?? ''].flat().join();
   try {

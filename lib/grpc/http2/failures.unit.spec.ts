@@ -12,7 +12,7 @@ const ended: StreamEnd = {
   error: undefined,
 };
 
-/** The error code, the outcome and the message of a call that ended so. */
+/** Describes the error code, the outcome and the message of a call that ended in this way. */
 function describeEnd(end: Partial<StreamEnd>): string {
   const failure = failureOf({ ...ended, ...end });
   if (!failure) return 'OK';
@@ -42,11 +42,11 @@ describe('failureOf', () => {
     );
   });
 
-  it('is unsent when the server refused the stream', () => {
+  it('failureOf reports the call as unsent when the server refused the stream', () => {
     expect(describeEnd({ resetCode: 7 })).to.match(/^UNAVAILABLE, unsent: /);
   });
 
-  it('has an unknown outcome when the connection was lost or the stream was reset', () => {
+  it('failureOf reports an unknown outcome when the connection was lost or the stream was reset', () => {
     expect(describeEnd({ isConnectionLost: true, resetCode: 8 })).to.equal('UNAVAILABLE, unknown: Connection dropped');
     expect(describeEnd({ response, resetCode: 8 })).to.equal('CANCELLED, unknown: the call was reset, code 8');
     expect(describeEnd({ response })).to.equal('BUG, unknown: the call was reset, code 0');

@@ -43,7 +43,7 @@ describe('readMessages', () => {
     expect(await failureOf([message])).to.contain('compressed');
   });
 
-  it('fails when a message is cut off', async () => {
+  it('readMessages fails when a message is truncated', async () => {
     expect(await failureOf([bytes.subarray(0, -1)])).to.contain('the reply was cut off');
   });
 });

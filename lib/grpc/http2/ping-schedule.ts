@@ -1,17 +1,17 @@
 /**
- * When a client pings its server. A cluster has thousands of agents without a call for minutes,
- * whose pings at a short interval would be most of what an allocator does. So a connection is
- * pinged often while it is used, and with the first call after a rest.
+ * Decides when a client pings its server. Most agents of a large cluster send no call for minutes,
+ * and frequent pings from all of them would be most of the allocator's work. So a connection is
+ * pinged often while it is used, and at the first call after a pause.
  */
 
 export interface PingIntervals {
-  /** The interval while calls begin. */
+  /** The interval while calls are sent. */
   readonly keepaliveMs: number;
-  /** The interval, and the rest after which it applies. */
+  /** The interval after a pause in calls, and the length of pause after which it applies. */
   readonly idleKeepaliveMs: number;
 }
 
-/** Times are milliseconds from any origin. */
+/** All times are milliseconds from any origin. */
 export class PingSchedule {
   readonly #intervals: PingIntervals;
   #calledAt: number;
@@ -22,13 +22,13 @@ export class PingSchedule {
     this.#calledAt = this.#pingedAt = now;
   }
 
-  /** Whether to ping now. To be called at the short interval. */
+  /** Whether to ping now. Call it at the short interval. */
   isDue(now: number): boolean {
     const { idleKeepaliveMs } = this.#intervals;
     return this.#ping(now, now - this.#calledAt < idleKeepaliveMs ? 0 : idleKeepaliveMs);
   }
 
-  /** Whether to ping now, because a call begins. */
+  /** Whether to ping now, at the beginning of a call. */
   isDueAtCall(now: number): boolean {
     this.#calledAt = now;
     return this.#ping(now, this.#intervals.keepaliveMs);

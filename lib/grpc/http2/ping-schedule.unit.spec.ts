@@ -3,7 +3,7 @@ import { PingSchedule } from './ping-schedule.ts';
 
 describe('PingSchedule', () => {
   const intervals = { keepaliveMs: 5, idleKeepaliveMs: 60 };
-  /** The times of the pings of a connection that is opened at 0, with calls at these times. */
+  /** The times of the pings on a connection that opens at 0 and sends calls at these times. */
   function pingTimes(until: number, calls: readonly number[]): number[] {
     const schedule = new PingSchedule(intervals, 0);
     const times: number[] = [];
@@ -20,7 +20,7 @@ describe('PingSchedule', () => {
     expect(idle).to.deep.equal([115, 175, 235, 295, 355]);
   });
 
-  it('pings with the first call after a rest, so that a lost connection is found during the call', () => {
+  it('pings at the first call after a pause, so that a lost connection is found during the call', () => {
     expect(pingTimes(302, [301]).slice(-2)).to.deep.equal([295, 301]);
     expect(pingTimes(298, [297]).slice(-1)).to.deep.equal([295]);
   });

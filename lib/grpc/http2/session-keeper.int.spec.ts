@@ -6,7 +6,7 @@ import { SessionKeeper } from './session-keeper.ts';
 const keepalive = { keepaliveMs: 10, keepaliveTimeoutMs: 10, idleKeepaliveMs: 60_000 };
 const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
-/** A server that sends the first frame of HTTP/2 and nothing else. Counts the connections. */
+/** Starts a server that sends only the first frame of HTTP/2, and counts the connections. */
 async function withHangingServer(
   use: (endpoint: string, sockets: readonly Socket[]) => Promise<void>,
   accept = (socket: Socket): void => void socket.write(emptySettings),

@@ -1,7 +1,7 @@
 /**
- * The HTTP/2 connection to one replica. It is opened when a call needs it, and again after it has
- * ended. Pings detect a replica that hangs. After a failed attempt calls fail immediately for a
- * while, which doubles with each further failure.
+ * Keeps the HTTP/2 connection to one replica. The connection is opened when a call needs it, and
+ * opened again after it has ended. Pings detect a replica that hangs. After a failed attempt, calls
+ * fail immediately until the backoff ends, which doubles with each further failure.
  */
 import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
 import { errorMessage } from '../../errors.ts';
@@ -12,11 +12,11 @@ import { unsentFailure } from './failures.ts';
 import { type PingIntervals, PingSchedule } from './ping-schedule.ts';
 
 const { reconnect } = channelLimits;
-/** A connection takes no longer, with TLS. */
+/** The time limit for opening a connection, with TLS. */
 const connectMs = 20_000;
 
 interface Keepalive extends PingIntervals {
-  /** The connection ends without a reply to a ping within this time. */
+  /** The connection ends if a ping has no reply within this time. */
   readonly keepaliveTimeoutMs: number;
 }
 
@@ -33,9 +33,9 @@ export class SessionKeeper {
   readonly #keepalive: Keepalive;
   readonly #onDisconnected: () => void;
   #opened: Promise<ClientHttp2Session> | undefined;
-  /** The one in use, and those on which calls finish after the server has ended them. */
+  /** The open connection, and ended ones on which earlier calls still finish. */
   readonly #sessions = new Set<ClientHttp2Session>();
-  /** Pings the open connection when that is due. */
+  /** Pings the open connection if a ping is due. */
   #onCall = (): void => undefined;
   #failures = 0;
   #lastFailure: { readonly error: CallFailure; readonly retryAt: number } | undefined;
@@ -51,7 +51,7 @@ export class SessionKeeper {
     this.#server = server;
   }
 
-  /** Resolves with a connection. @throws CallFailure, at once soon after a failed attempt */
+  /** Resolves with a connection. @throws CallFailure, immediately during the backoff */
   open(): Promise<ClientHttp2Session> {
     this.#onCall();
     if (this.#opened) return this.#opened;
@@ -71,7 +71,7 @@ export class SessionKeeper {
     authoritiesOf(this.#tls)?.removeCaCertificateListener(this.#ignore);
   }
 
-  /** Keeps the certificate files polled, which ends without a listener. */
+  /** Does nothing. The certificate files are polled only while there is a listener. */
   readonly #ignore = (): void => undefined;
 
   async #connect(): Promise<ClientHttp2Session> {
@@ -116,7 +116,6 @@ export class SessionKeeper {
   }
 }
 
-/** The reloader of the trusted authorities. */
 const authoritiesOf = (tls: ClientTls) => (tls && 'authorities' in tls ? tls.authorities : tls);
 
 const tlsOptions = (tls: NonNullable<ClientTls>, server: ServerKind): SecureClientSessionOptions => ({
@@ -133,7 +132,7 @@ function untilReady(session: ClientHttp2Session): Promise<void> {
       connectMs,
     );
     const end = (): void => clearTimeout(timer);
-    // The listener stays: an error of an open connection ends its calls, which report it.
+    // The listener stays. The calls of an open connection report its errors.
     session.on('error', reject);
     session.once('close', () => reject(new Error('Connection closed before the server replied')));
     session
@@ -144,8 +143,8 @@ function untilReady(session: ClientHttp2Session): Promise<void> {
 }
 
 /**
- * Pings the server. Without a reply in time the connection ends with its calls. Returns what to do
- * when a call begins.
+ * Pings the server, and ends the connection and its calls if no reply arrives in time. Returns a
+ * function to call at the beginning of each call.
  */
 function keepAlive(session: ClientHttp2Session, { keepaliveTimeoutMs, ...intervals }: Keepalive): () => void {
   const schedule = new PingSchedule(intervals, performance.now());
@@ -172,7 +171,7 @@ function keepAlive(session: ClientHttp2Session, { keepaliveTimeoutMs, ...interva
   };
 }
 
-/** With several addresses of one name there is one error for each. */
+/** The first reason: a name with several addresses has an error for each. */
 function reasonOf(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return errorMessage(first);

@@ -1,4 +1,4 @@
-/** Answers one request of a unary method: limits, forwarding, status, count, span. */
+/** Answers one request of a unary method: limits, forwarding, status, count and span. */
 import type { Method } from '../../../proto/codec.ts';
 import { type ErrorCode, IpledgerError } from '../../errors.ts';
 import type { Logger } from '../../process/log.ts';
@@ -7,10 +7,10 @@ import type { CallContext } from './call-context.ts';
 import { type CallStatus, statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
 
-/** A call that is forwarded to another replica. */
+/** A call that can be forwarded to another replica. */
 export interface ForwardableCall {
   readonly path: string;
-  /** The bytes that arrived. */
+  /** The bytes of the request as they arrived. */
   readonly request: Buffer;
   readonly context: CallContext;
 }
@@ -18,23 +18,23 @@ export interface ForwardableCall {
 export interface ServeOptions {
   readonly log: Logger;
   /**
-   * Answers a call whose handler threw NOT_WRITER: returns the bytes of the writer's reply, or what
-   * `here` returns once this replica is the writer. Absent: such a call fails. Not called for a
-   * call that another replica forwarded.
+   * Answers a call whose handler threw NOT_WRITER. Returns the bytes of the writer's reply, or the
+   * result of `here` once this replica is the writer. Absent: the call fails. Not used for a call
+   * that another replica forwarded.
    */
   readonly forward?: <Reply>(call: ForwardableCall, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
   /** Called after a unary call, with its path and "OK" or its error code. */
   readonly onAnswered?: (path: string, code: ErrorCode | 'OK') => void;
-  /** Records a span for each unary call with a context of a sampled trace. Absent: none. */
+  /** Records a span for each unary call that carries a sampled trace. Absent: none. */
   readonly tracer?: Tracer | undefined;
-  /** Ends all streams, so that their clients connect to another replica. */
+  /** Ends all streams when it is aborted, so that their clients connect to another replica. */
   readonly stopping?: AbortSignal;
 }
 
 export type AnyMethod = Method<never, never>;
 export type AnyHandler = (request: unknown, context: CallContext) => Promise<unknown> & AsyncIterable<unknown>;
 
-/** A unary method and what answers its requests. */
+/** A unary method with its handler and options. */
 export interface Served {
   readonly method: AnyMethod;
   readonly handler: AnyHandler | undefined;
@@ -44,17 +44,17 @@ export interface Served {
 /** One request of a unary method. */
 export interface Arrived {
   readonly context: CallContext;
-  /** @throws IpledgerError when it cannot be decoded, or the caller may not send it */
+  /** Decodes the request. @throws IpledgerError if it is invalid or the caller may not send it */
   request(): object;
-  /** Returns the bytes as they arrived. */
+  /** Returns the bytes of the request as they arrived. */
   bytes(): Buffer;
   /** Counts the reply's bytes. @throws IpledgerError OVERLOADED if the client reads no replies */
   holdReply(bytes: number): void;
-  /** Whether another replica forwarded it. */
+  /** Whether another replica forwarded the request. */
   isForwarded(): boolean;
 }
 
-/** Answers one request within its limits, here or by forwarding it. Never rejects. */
+/** Answers one request within its limits, here or by forwarding. Never rejects. */
 export async function answerRequest(
   served: Served,
   arrived: Arrived,
@@ -92,7 +92,7 @@ export async function answerRequest(
   }
 }
 
-/** The reply to a request whose handler threw an error; undefined when it is not forwarded. */
+/** Forwards a request whose handler threw NOT_WRITER; undefined if it is not forwarded. */
 function forward(
   { method: { path }, handler, options }: Served,
   arrived: Arrived,
@@ -104,7 +104,7 @@ function forward(
   return options.forward({ path, request: arrived.bytes(), context }, () => handler(request, context));
 }
 
-/** A reply that is bytes was encoded by its handler, or by another replica. */
+/** Encodes a reply, unless its handler or another replica has already encoded it. */
 export const encodeReply = ({ responseSerialize }: AnyMethod, reply: unknown): Buffer =>
   Buffer.isBuffer(reply) ? reply : responseSerialize(reply as never);
 

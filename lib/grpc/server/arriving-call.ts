@@ -1,4 +1,4 @@
-/** One call on a server, from its headers to its end. What it holds is counted and limited. */
+/** One call on a server, from its headers to its end. Its memory is counted and limited. */
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { constants, type IncomingHttpHeaders } from 'node:http2';
 import { IpledgerError } from '../../errors.ts';
@@ -6,27 +6,27 @@ import type { Identity } from '../../tls/identity.ts';
 import type { ClientBudget, ClientBudgets } from './client-budgets.ts';
 import { maxRequestBytesOf } from './request-limits.ts';
 
-/** The memory of grpc-js and Node for a waiting call: 11 KiB of heap, 26 KiB resident. */
+/** The memory that grpc-js and Node need for a waiting call: 11 KiB of heap, 26 KiB resident. */
 const callBytes = 16_384;
-/** The overhead of each chunk in a buffer. */
+/** The overhead of each buffered chunk. */
 const chunkBytes = 256;
-/** A token has up to 16 KiB. */
+/** The limit of the headers, which can hold a token of 16 KiB. */
 const maxHeaderBytes = 24_576;
-/** A message begins with its length. */
+/** The length that precedes a message. */
 const prefixBytes = 5;
-/** Replies up to this size exceed the limits, so that an executed command gets its answer. */
+/** Replies up to this size ignore the limits, so that an executed command gets its answer. */
 const smallReplyBytes = 16_384;
 
-/** The least wait for each answer of a client with many refused calls. Errors name it. */
+/** The minimum wait before each answer, for a client with many refused calls. Errors name it. */
 const refusalDelayMs = 1_000;
-/** Refused calls of a client that wait beyond its limit of bytes. */
+/** The refused calls of a client that may wait although its limit of bytes is used up. */
 const maxUncounted = 64;
 
-/** A connection, as its calls see it. */
+/** A connection, as its calls use it. */
 export interface CallConnection {
-  /** Who its calls count for. */
+  /** The client whose limits count the calls. */
   client: ClientBudget;
-  /** Whether a call on it had an identity. */
+  /** Whether a call on this connection had an identity. */
   isIdentified: boolean;
   readonly session: ServerHttp2Session;
   /** Ends a connection that has sent too many headers without an identity. */
@@ -42,7 +42,7 @@ export class ArrivingCall {
   readonly #connection: CallConnection;
   readonly #stream: ServerHttp2Stream;
   #client: ClientBudget;
-  /** All that it holds. */
+  /** The bytes that the call holds. */
   #held = 0;
   #received = 0;
   #maxRequestBytes: number;
@@ -51,7 +51,7 @@ export class ArrivingCall {
   #refusal: IpledgerError | undefined;
   #isRefusalSent = false;
   #reject: ((error: IpledgerError) => void) | undefined;
-  /** Whether its client is to be disconnected, unless it has identified. */
+  /** Whether to disconnect the client at the end, unless it has identified itself. */
   #isRejected = true;
 
   constructor(connection: CallConnection, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
@@ -71,7 +71,7 @@ export class ArrivingCall {
           `the metadata has ${headerBytes} bytes, and ${maxHeaderBytes} is the limit`,
         ),
       );
-    // An inflated request would be work, and memory, for a client that is not known yet.
+    // Rejects compressed requests: unpacking would cost time and memory for an unknown client.
     if (encoding !== 'identity')
       this.refuse(new IpledgerError('NOT_IMPLEMENTED', 'compressed requests are not accepted: send them uncompressed'));
     this.#countData();
@@ -79,17 +79,17 @@ export class ArrivingCall {
     stream.once('close', () => this.#end());
   }
 
-  /** The connection of the call, which may have ended. */
+  /** The connection of the call. It may have ended. */
   get session(): ServerHttp2Session {
     return this.#connection.session;
   }
 
-  /** Whether a part of its request is missing. */
+  /** Whether a part of the request is missing. */
   get isReceiving(): boolean {
     return this.#isReceiving;
   }
 
-  /** Returns why the call is refused; `reject` is called for a later reason. */
+  /** Returns why the call is refused. `reject` is called if it is refused later. */
   begin(reject: (error: IpledgerError) => void): IpledgerError | undefined {
     this.#reject = reject;
     this.#isRejected = false;
@@ -97,8 +97,9 @@ export class ArrivingCall {
   }
 
   /**
-   * Counts the call, and its connection, for the client that was verified.
-   * @param caller whose request it is: another one than the client for a forwarded call
+   * Counts the call and its connection for the verified client.
+   * @param caller the identity that the call is for, which differs from the client in a forwarded
+   * call
    * @throws IpledgerError OVERLOADED beyond the limits of the client; INVALID_REQUEST for a request
    * over the limit of the caller
    */
@@ -119,41 +120,41 @@ export class ArrivingCall {
     if (this.#received > this.#maxRequestBytes + prefixBytes) throw this.#tooLarge();
   }
 
-  /** Ends the connection with this call, unless a call on it had an identity. */
+  /** Ends the connection after this call, unless a call on it had an identity. */
   disconnect(): void {
     this.#isRejected = true;
   }
 
-  /** Refuses the call, also while its request arrives. */
+  /** Refuses the call, even while its request arrives. */
   refuse(error: IpledgerError): void {
     if (this.#refusal) return;
     this.#refusal = error;
     const reject = this.#reject;
-    // The stream may be in the middle of a read.
+    // Rejects later, because the stream may be in the middle of a read.
     if (reject) setImmediate(reject, error);
   }
 
   /**
-   * Answers a refused call: a second or two later if its client has many, so that refusals cost the
-   * server little however fast they are repeated. A client that sends more than it can wait for is
+   * Answers a refused call. If the client has many, the answer is delayed by one to two seconds, so
+   * that fast repetition costs the server little. A client with too many waiting calls is
    * disconnected, unless it is a program of ipledger.
    */
   sendRefusal(send: () => void): void {
     if (this.#isRefusalSent) return;
     this.#isRefusalSent = true;
     const client = this.#client;
-    // A closed stream does not close again
+    // A closed stream emits no further `close`, which would end the delay.
     if (this.#stream.closed) return send();
     if (client.refusals.take(performance.now())) return send();
     const isCounted = this.#held > 0;
     if (!isCounted && client.uncounted >= maxUncounted) {
       if (client.group === 'programs') return send();
-      // grpc-js may be in the middle of this call.
+      // Disconnects later, because grpc-js may be in the middle of this call.
       setImmediate(() => this.session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM));
       return;
     }
     if (!isCounted) client.uncounted++;
-    // Calls that are refused together are not answered, and repeated, together.
+    // Random, so that calls which were refused together are not repeated together.
     const timer = setTimeout(send, refusalDelayMs * (1 + Math.random()));
     this.#stream.once('close', () => {
       clearTimeout(timer);
@@ -171,7 +172,7 @@ export class ArrivingCall {
     this.#give(2 * bytes);
   }
 
-  /** Counts a stream until the call ends. @throws IpledgerError OVERLOADED beyond the limit */
+  /** Counts a stream until it ends. @throws IpledgerError OVERLOADED beyond the limit */
   holdStream(): void {
     if (!this.#connection.budgets.openStream(this.#client))
       throw new IpledgerError(
@@ -184,12 +185,12 @@ export class ArrivingCall {
   #countData(): void {
     const stream = this.#stream;
     const push = stream.push.bind(stream);
-    // Node pushes what arrives, also while grpc-js has paused the stream: up to 64 KiB.
+    // Counts here, because Node pushes up to 64 KiB even while grpc-js has paused the stream.
     stream.push = (chunk: Buffer | null) => {
       if (chunk !== null) return push(this.#receive(chunk));
       this.#isReceiving = false;
       if (!this.#refusal || stream.closed) return push(null);
-      // grpc-js would send another status than that of the refusal at an end without a message.
+      // Ends later, because grpc-js would replace the status if a stream ended without a message.
       stream.once('finish', () => push(null));
       return false;
     };
@@ -197,14 +198,14 @@ export class ArrivingCall {
     if (stream.readableEnded || stream.endAfterHeaders) this.#isReceiving = false;
   }
 
-  /** Returns what is kept of a chunk. */
+  /** Counts a chunk. Returns what is kept of it. */
   #receive(chunk: Buffer): Buffer {
     if (this.#refusal) return empty;
     this.#received += chunk.length;
     if (this.#received > this.#maxRequestBytes + prefixBytes) this.refuse(this.#tooLarge());
     else if (!this.#take(chunk.length + chunkBytes)) this.refuse(this.#overloaded());
     if (this.#refusal) return empty;
-    // A chunk is a slice of a read buffer of 64 KiB, which a small chunk would keep in memory.
+    // A small chunk is copied: as a slice, it would keep a read buffer of 64 KiB in memory.
     if (2 * chunk.length > chunk.buffer.byteLength) return chunk;
     const kept = Buffer.allocUnsafeSlow(chunk.length);
     chunk.copy(kept);
@@ -241,7 +242,7 @@ export class ArrivingCall {
     );
   }
 
-  /** After its answer a call whose request is incomplete would stay open. */
+  /** Closes a call whose request is incomplete: it would stay open after its answer. */
   #resetUnread(): void {
     if (this.#isReceiving) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR));
   }
@@ -257,7 +258,7 @@ export class ArrivingCall {
 
 const empty = Buffer.alloc(0);
 
-/** The size of headers by HTTP/2's count (RFC 9113, section 6.5.2). */
+/** The size of headers as HTTP/2 counts it (RFC 9113, section 6.5.2). */
 function sizeOf(headers: IncomingHttpHeaders): number {
   let bytes = 0;
   for (const name in headers) {

@@ -6,10 +6,10 @@ import { ArrivingCall } from './arriving-call.ts';
 import { ClientBudgets } from './client-budgets.ts';
 
 describe('A refused call', () => {
-  it('a refused call whose client has left counts for nothing, also when many were refused before it', async () => {
+  it('a refused call whose client has left is no longer counted, even after many refused calls', async () => {
     const budgets = new ClientBudgets();
     const client = budgets.of('10.0.0.1', 'others');
-    // A later time keeps the bucket empty, however long the test takes.
+    // A time far in the future keeps the bucket empty, however long the test takes.
     while (client.refusals.take(performance.now() + 1e9));
     const session = { closed: true } as ServerHttp2Session;
     const connection = {

@@ -1,7 +1,8 @@
 /**
  * Authorizes every call on a server with TLS, including health and reflection. The identity comes
- * from the certificate, or from a bearer token if the server accepts tokens; the permission from
- * the table in permissions.ts. Handlers get the identity, and authorize nothing themselves.
+ * from the certificate, or from a bearer token if the server accepts tokens. The permission comes
+ * from the table in permissions.ts. Handlers receive the identity, and do no authorization
+ * themselves.
  */
 import type { ServerHttp2Session } from 'node:http2';
 import { TLSSocket } from 'node:tls';
@@ -20,34 +21,34 @@ import { refuseUnauthorizedRequest, refuseUnauthorizedCaller } from './permissio
 import { createRejectionLogger, statusDetails } from './call-status.ts';
 import { isTokenShaped } from '../../tls/token-file.ts';
 
-/** The actor of events without TLS. */
+/** The actor of events on a server without TLS. */
 export const anonymous = 'anonymous';
 
-/** Metadata with the identity whose call a standby forwards to the writer. */
+/** The metadata key for the identity on whose behalf a standby forwards a call to the writer. */
 export const onBehalfOfKey = 'ipledger-on-behalf-of';
 
-/** A status is sent in a header, whose length is limited. */
+/** A limit, because a status is sent in a header. */
 const maxDetailsLength = 1_000;
 
-/** The callers of the calls in progress, by metadata. */
+/** The caller of each call in progress, by its metadata. */
 const callers = new WeakMap<Metadata, Identity>();
-/** Identities by connection, because decoding a certificate is expensive. */
+/** The identity of each connection, because decoding a certificate is expensive. */
 const peers = new WeakMap<object, Identity>();
 
-/** How to verify the callers with a token again, by metadata. */
+/** Functions that verify a caller with a token again, by the metadata of the call. */
 const verifications = new WeakMap<Metadata, () => Promise<unknown>>();
 
 /** The caller of the call with this metadata; undefined without TLS. */
 export const callerOf = (metadata: Metadata): Identity | undefined => callers.get(metadata);
 
-/** How long a verified stream is served while its caller can't be verified again. */
+/** How long a verified stream is served although its caller cannot be verified again. */
 const unverifiedMs = 60_000;
 
 /**
- * How to verify the caller of a stream again; undefined for a caller with a certificate, which is
- * verified once for its connection. The function throws IpledgerError UNAUTHENTICATED or
- * PERMISSION_DENIED when a new call would be rejected, and other errors after a minute in which
- * that could not be verified.
+ * Returns a function that verifies the caller of a stream again; undefined for a caller with a
+ * certificate, which is verified once for its connection. The function throws IpledgerError
+ * UNAUTHENTICATED or PERMISSION_DENIED if a new call would be rejected. It throws other errors only
+ * after a minute without a successful verification.
  */
 export function repeatedVerificationOf(metadata: Metadata): (() => Promise<void>) | undefined {
   const verify = verifications.get(metadata);
@@ -70,18 +71,18 @@ export function repeatedVerificationOf(metadata: Metadata): (() => Promise<void>
  * Returns the identity of a client without a certificate.
  * @param connection identifies the connection, for limits
  * @throws IpledgerError UNAUTHENTICATED for an invalid token; UNAVAILABLE, OVERLOADED or
- * RATE_LIMITED when it was not verified
+ * RATE_LIMITED if it was not verified
  */
 export type AuthenticateToken = (token: string, connection: object) => Promise<Identity | KubernetesUser>;
 
-/** How a server treats clients that have a token and no certificate. */
+/** How a server treats clients that have a token but no certificate. */
 export interface TokenAccess {
   readonly authenticate: AuthenticateToken;
   /**
    * Rejects a call that Kubernetes does not permit to this user. Absent: the server accepts no
    * Kubernetes users.
-   * @throws IpledgerError PERMISSION_DENIED; UNAVAILABLE, OVERLOADED or RATE_LIMITED when it was
-   * not reviewed
+   * @throws IpledgerError PERMISSION_DENIED; UNAVAILABLE, OVERLOADED or RATE_LIMITED if it was not
+   * reviewed
    */
   readonly authorize?: (user: KubernetesUser, path: string) => Promise<void>;
 }
@@ -90,9 +91,9 @@ export interface TokenAccess {
 export type RefuseCaller = (caller: Identity, path: string) => void;
 
 /**
- * Rejects calls without permission, on a server with TLS. The request is read, and decoded, only
- * after that.
- * @param tokens absent: the server accepts certificates only
+ * Rejects calls without permission, on a server with TLS. Only then the request is read and
+ * decoded.
+ * @param tokens absent if the server accepts only certificates
  */
 export function authorizationInterceptor(
   log: Logger,
@@ -104,9 +105,9 @@ export function authorizationInterceptor(
     let caller: Identity | undefined;
     const reject = (thrown: unknown, metadata?: Metadata): void => {
       const error = IpledgerError.from(thrown);
-      // A client that may succeed soon keeps its connection.
+      // Disconnects unless the error is transient: such a client may succeed soon.
       if (metadata && error.kind !== 'transient') callWith(metadata)?.disconnect();
-      // The message may quote the request, whose texts are not limited yet.
+      // Shortened, because the message may quote the request, whose texts are not limited yet.
       const details = statusDetails(error.message, maxDetailsLength);
       logRejection({ path, peer: call.getPeer(), reason: details });
       const sent = new Metadata();
@@ -156,8 +157,7 @@ export function authorizationInterceptor(
 }
 
 /**
- * Returns the identity of the client: that of its certificate if it has one, else that of its
- * token.
+ * Returns the identity in the client's certificate, or else in its token.
  * @throws IpledgerError UNAUTHENTICATED without an identity; also from the promise
  */
 function authenticate(
@@ -168,7 +168,7 @@ function authenticate(
   const connection = callWith(metadata)?.session;
   const known = connection && peers.get(connection);
   if (known) return known;
-  // grpc-js returns no certificate when no trusted authority has issued it.
+  // grpc-js returns no certificate if no trusted authority has issued it.
   const certificate = call.getAuthContext().sslPeerCertificate;
   if (!certificate && connection) closeUntrusted(connection);
   if (!certificate && tokens)
@@ -179,10 +179,10 @@ function authenticate(
 }
 
 /**
- * Closes the connection of a client whose certificate is of no trusted authority. A connection is
- * verified once, when it opens: such a client would stay without an identity after its authority is
- * trusted here. Its next call opens another connection.
- * @throws IpledgerError UNAUTHENTICATED; not for a client that presented no certificate
+ * Closes the connection of a client whose certificate no trusted authority has issued. A connection
+ * is verified only when it opens, so the client would stay without an identity even after its
+ * authority becomes trusted. Its next call opens a new connection.
+ * @throws IpledgerError UNAUTHENTICATED, unless the client presented no certificate
  */
 function closeUntrusted(connection: ServerHttp2Session): void {
   const { socket } = connection;
@@ -195,7 +195,7 @@ function closeUntrusted(connection: ServerHttp2Session): void {
 }
 
 /**
- * Returns the caller, which the client represents.
+ * Returns the caller that the client represents, if it may call.
  * @throws IpledgerError PERMISSION_DENIED
  */
 function authorizeClient(client: Identity, metadata: Metadata, path: string): Identity {
@@ -206,9 +206,9 @@ function authorizeClient(client: Identity, metadata: Metadata, path: string): Id
 }
 
 /**
- * The same for a client with a token. Only this replica has the groups of a Kubernetes user, so it
- * alone has the call reviewed. The writer to which it may forward the call trusts the allocator
- * that it did.
+ * Authorizes a client with a token. Only this replica knows the groups of a Kubernetes user, so
+ * this replica has the call reviewed. If it forwards the call, the writer trusts that the review
+ * was done.
  */
 async function authorizeTokenClient(
   client: Identity | KubernetesUser,
@@ -235,19 +235,19 @@ function representedBy(peer: Identity, metadata: Metadata): Identity {
 }
 
 const scheme = 'Bearer ';
-/** The token of an identity provider that lists 200 groups of its user has about 12 KiB. */
+/** A limit for tokens of users: with 200 groups, an identity provider's token has about 12 KiB. */
 const maxUserTokenLength = 16_384;
 
-/** Whether a text has the form of a bearer token (RFC 6750, section 2.1). It verifies nothing. */
+/** Whether a text has the form of a bearer token (RFC 6750, section 2.1). Verifies nothing. */
 const isUserTokenShaped = (text: string): boolean => text.length <= maxUserTokenLength && /^[\w.~+/-]+=*$/.test(text);
 
 /**
- * Returns the token of the metadata key `authorization`, before any other work on it. It verifies
+ * Returns the token in the metadata key `authorization`, before any other work on it. Verifies
  * nothing.
  * @param acceptsUsers whether tokens of Kubernetes users are accepted, which may have other forms
- * than that of ServiceAccounts
- * @throws IpledgerError UNAUTHENTICATED without exactly one value, or when the value is no token of
- * limited length
+ * than those of ServiceAccounts
+ * @throws IpledgerError UNAUTHENTICATED unless there is exactly one value, a token of limited
+ * length
  */
 function bearerToken(metadata: Metadata, acceptsUsers: boolean): string {
   const [value, ...others] = metadata.get('authorization');

@@ -1,4 +1,4 @@
-/** The context of one call: its caller, its deadline, its end for the caller, and its span. */
+/** The context of one call: its caller, deadline, end and span. */
 import type { EventEmitter } from 'node:events';
 import type { ServerUnaryCall } from '@grpc/grpc-js';
 import type { Span } from '../../tracing/span.ts';
@@ -11,34 +11,34 @@ import { IpledgerError } from '../../errors.ts';
 export interface CallContext {
   /** The authenticated identity of the caller. */
   readonly actor: string;
-  /** The node of a caller that is an agent. The agent may not name another node. */
+  /** The node of a caller that is an agent. The agent may name no other node. */
   readonly ownNode?: string;
   /** Aborted when the caller has disconnected or its deadline has passed. */
   readonly signal: AbortSignal;
-  /** The caller's end without a signal, which few calls need. Absent: read `signal`. */
+  /** Whether the caller has left, without creating the signal. Absent: read `signal`. */
   readonly caller?: Abortable;
-  /** Time since the request arrived, at a standby that forwarded it, if any. Absent: 0. */
+  /** The time since the request arrived at the first replica. Absent: 0. */
   elapsedMs?(): number;
-  /** Time until the caller's deadline; Infinity without one. Absent: Infinity. */
+  /** The time until the caller's deadline; Infinity without a deadline. Absent: Infinity. */
   remainingMs?(): number;
-  /** The span of the call, if its caller sent a context of a sampled trace. */
+  /** The span of the call, if the caller sent a sampled trace. */
   readonly span?: Span | undefined;
 }
 
 export type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled' | 'getDeadline'>;
 
-/** Metadata of a forwarded call: that it is forwarded, and how long the caller has waited. */
+/** Metadata keys of a forwarded call: the mark itself, and the time that the caller has waited. */
 export const forwardedKey = 'ipledger-forwarded';
 export const elapsedKey = 'ipledger-elapsed-ms';
 
-/** The context of a request that arrived now. A class makes less garbage than closures. */
+/** The context of a request that arrives now. A class, because closures would make more garbage. */
 export class ArrivedContext implements CallContext {
   readonly actor: string;
   readonly ownNode?: string;
   readonly caller: Ending;
   readonly span: Span | undefined;
   readonly #call: Call;
-  /** The time of arrival, of the monotonic clock of the deadline. */
+  /** The time of arrival on the monotonic clock, which also measures the deadline. */
   readonly #arrivedAt: number;
   readonly #deadline: number;
 
@@ -50,7 +50,7 @@ export class ArrivedContext implements CallContext {
     this.span = span;
     this.#call = call;
     this.#arrivedAt = performance.now();
-    // The caller sent its deadline as a duration. The monotonic clock measures it from here.
+    // The caller sent its deadline as a duration, which the monotonic clock measures from now on.
     this.#deadline = this.#arrivedAt + Number(call.getDeadline()) - Date.now();
   }
 
@@ -68,7 +68,7 @@ export class ArrivedContext implements CallContext {
   }
 }
 
-/** The caller's context names the parent. This program's ratio decides about the record. */
+/** Starts the span of a call, as a child of the caller's span. Sampling is decided here. */
 export function startCallSpan(tracer: Tracer, path: string, traceparents: readonly unknown[]): Span | undefined {
   const [traceparent, ...others] = traceparents;
   if (traceparent === undefined || others.length > 0) return undefined;
@@ -79,21 +79,21 @@ export function startCallSpan(tracer: Tracer, path: string, traceparents: readon
   });
 }
 
-/** What an AbortSignal shows without its events. */
+/** The state of an AbortSignal, without its events. */
 export type Abortable = Pick<AbortSignal, 'aborted'>;
 
-/** The end of a call: whether it has happened, and the signal of it. */
+/** The end of a call: whether it has happened, and a signal for it. */
 export interface Ending extends Abortable {
   readonly signal: AbortSignal;
 }
 
-// Every call ends, so one shared error avoids a stack trace for each.
+// One shared error for all calls: every call ends, and a stack trace for each would be expensive.
 const callerDisconnected = new IpledgerError('CANCELLED', 'the caller has disconnected');
 
-/** What a call of grpc-js shows of its end. */
+/** The part of a grpc-js call that shows its end. */
 export type CancellableCall = Pick<EventEmitter, 'once'> & { readonly cancelled: boolean };
 
-/** The end of one call. Its signal is made only for handlers that wait for it. */
+/** The end of one call. Its signal is created only for handlers that wait for it. */
 export class CallEnding implements Ending {
   readonly #call: CancellableCall;
   #controller: AbortController | undefined;
@@ -119,7 +119,7 @@ export class CallEnding implements Ending {
   }
 }
 
-/** The ending that a signal shows. */
+/** The ending of a call, from a signal. */
 export const callEndingOf = (signal: AbortSignal): Ending => ({
   signal,
   get aborted() {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { CallEnding } from './call-context.ts';
 
-/** A call as grpc-js has it: first the property changes, then the event comes. */
+/** A call as in grpc-js: the property changes before the event is emitted. */
 class FakeCall extends EventEmitter {
   cancelled = false;
 

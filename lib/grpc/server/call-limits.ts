@@ -1,4 +1,4 @@
-/** Refuses calls over the limits of client-connections.ts before anything reads them. */
+/** Refuses calls over the limits of client-connections.ts before anything is read of them. */
 import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 import { type ErrorCode, errorCodeMetadata, type IpledgerError } from '../../errors.ts';
@@ -7,14 +7,14 @@ import type { ArrivingCall } from './arriving-call.ts';
 import { callOn } from './client-connections.ts';
 import { createRejectionLogger } from './call-status.ts';
 
-/** The property of the metadata with its call: a weak map would cost garbage collection. */
+/** The property of the metadata that holds its call: a weak map would burden garbage collection. */
 const arrivingCall = Symbol('arrivingCall');
 type TaggedMetadata = Metadata & { [arrivingCall]?: ArrivingCall };
 
 /** The call with this metadata; undefined on a server without limits. */
 export const callWith = (metadata: Metadata): ArrivingCall | undefined => (metadata as TaggedMetadata)[arrivingCall];
 
-/** What a client may get for each call that it sends, for little work. */
+/** The errors that a client can cause with little work, as often as it likes. */
 const refusalCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'OVERLOADED',
   'PERMISSION_DENIED',
@@ -22,11 +22,11 @@ const refusalCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'UNAUTHENTICATED',
 ]);
 
-/** The first interceptor of a server: only the first one gets the call that has the stream. */
+/** The first interceptor of a server: only the first one gets the call with its stream. */
 export function limitsInterceptor(log: Logger): ServerInterceptor {
   const logRejection = createRejectionLogger(log);
   return ({ path }, call) => {
-    // grpc-js has no public handle of the stream.
+    // Reads a private property: grpc-js does not publish the stream.
     const { stream } = call as { readonly stream?: ServerHttp2Stream };
     const arriving = stream && callOn(stream);
     const reject = (error: IpledgerError): void => {

@@ -3,7 +3,7 @@ import { Metadata, type status } from '@grpc/grpc-js';
 import { errorCodeMetadata, IpledgerError } from '../../errors.ts';
 import type { Logger } from '../../process/log.ts';
 
-/** A status is sent in a header, and clients accept only some KiB of headers. */
+/** A limit, because a status is sent in a header, and clients accept only some KiB of headers. */
 const maxDetailsLength = 2_000;
 
 export interface CallStatus extends Error {
@@ -12,11 +12,11 @@ export interface CallStatus extends Error {
   readonly metadata: Metadata;
 }
 
-/** Converts what a handler threw, and logs what an operator must know. */
+/** Converts an error of a handler, and logs what an operator must know. */
 export function statusOf(path: string, thrown: unknown, log: Logger): CallStatus {
   const error = IpledgerError.from(thrown);
   if (error.kind === 'bug') log.error({ err: error, path }, 'a call failed');
-  // While a ledger is frozen, every waiting Pod repeats this error: one line, without a stack.
+  // Logs one line without a stack: while a ledger is frozen, every waiting Pod repeats this error.
   if (error.kind === 'damaged') log.error({ code: error.code, reason: error.message, path }, 'a call was rejected');
   const metadata = new Metadata();
   metadata.set(errorCodeMetadata, error.code);
@@ -25,14 +25,14 @@ export function statusOf(path: string, thrown: unknown, log: Logger): CallStatus
 }
 
 /**
- * Returns at most `max` characters of a message. A cut, or a request, may leave half of a surrogate
- * pair. grpc-js throws on such a text while it sends the status, which would end the program: the
- * half is replaced.
+ * Returns at most `max` characters of a message. Replaces half surrogate pairs, which a cut or a
+ * request may leave: grpc-js throws on such a text while it sends the status, which would end the
+ * program.
  */
 export const statusDetails = (message: string, max: number): string =>
   (message.length > max ? `${message.slice(0, max)} … (shortened)` : message).toWellFormed();
 
-/** This many rejections are logged in an interval, and then the number of the others. */
+/** The most rejections to log in an interval. The others are only counted. */
 const logLimit = { max: 20, perMs: 60_000 };
 
 export interface Rejection {

@@ -1,28 +1,27 @@
 /**
- * What the clients of a server make it hold in memory, in bytes: their calls, headers, requests
- * that arrive, and replies that they have not read. Each client has a limit, and so has each group
- * of clients, so that many clients leave room for the programs.
+ * Limits the memory that clients make a server hold, in bytes: calls, headers, arriving requests,
+ * and replies that were not read. Each client has a limit, and each group of clients has one, so
+ * that many clients leave room for the programs of ipledger.
  */
 import type { Identity, IdentityKind } from '../../tls/identity.ts';
 import { TokenBucket } from '../../process/token-bucket.ts';
 
 const MiB = 1 << 20;
 
-/** A group of clients. */
 interface Group {
   readonly maxBytes: number;
-  /** The part that larger clients leave to small ones, so that few do not keep others out. */
+  /** The part reserved for small clients, so that a few large ones do not keep them out. */
   readonly smallClientsBytes: number;
   /** The limit of one client. */
   readonly maxClientBytes: number;
-  /** Streams of events at a time. */
+  /** The most streams of events at the same time. */
   readonly maxStreams: number;
   readonly maxClientStreams: number;
 }
 
-/** The chart gives an allocator 1 GiB. It needs a quarter, and as much for garbage. */
+/** The chart gives an allocator 1 GiB. It needs a quarter, and a quarter more for garbage. */
 export const clientGroups = {
-  /** A client whose certificate or token is not verified yet, by its address. */
+  /** Clients whose certificate or token is not verified yet, by address. */
   unidentified: {
     maxBytes: 64 * MiB,
     smallClientsBytes: 16 * MiB,
@@ -30,7 +29,7 @@ export const clientGroups = {
     maxStreams: 0,
     maxClientStreams: 0,
   },
-  /** A standby forwards the calls of all agents. */
+  /** Programs of ipledger. A standby forwards the calls of all agents. */
   programs: {
     maxBytes: 192 * MiB,
     smallClientsBytes: 0,
@@ -45,7 +44,7 @@ export const clientGroups = {
     maxStreams: 256,
     maxClientStreams: 32,
   },
-  /** Without TLS each connection is a client. */
+  /** Clients without TLS. Each connection is a client. */
   anonymous: {
     maxBytes: 384 * MiB,
     smallClientsBytes: 96 * MiB,
@@ -55,26 +54,26 @@ export const clientGroups = {
   },
 } as const satisfies Record<string, Group>;
 
-/** Refused calls of a client that are answered at once. */
+/** The refused calls of a client that are answered at once. */
 const refusalLimit = { perSecond: 20, burst: 20 };
 
-/** A client up to this size may use all that its group has. */
+/** A client that holds less than this may use the part reserved for small clients. */
 const smallClientBytes = MiB;
 
 export type GroupName = keyof typeof clientGroups;
 
 const programs: ReadonlySet<IdentityKind> = new Set(['allocator', 'ovn-projector', 'read-model', 'watcher']);
 
-/** What one client holds. */
+/** The memory that one client holds. */
 export interface ClientBudget {
   readonly name: string;
   readonly group: GroupName;
   bytes: number;
-  /** Streams of events. */
+  /** The open streams of events. */
   streams: number;
   connections: number;
   readonly refusals: TokenBucket;
-  /** Refused calls that wait for their answer and whose bytes do not count. */
+  /** Refused calls that wait for their answer, but whose bytes are not counted. */
   uncounted: number;
 }
 
@@ -84,7 +83,7 @@ export class ClientBudgets {
     [Name in GroupName]: { bytes: number; streams: number };
   };
 
-  /** Bytes of all clients. */
+  /** The bytes of all clients. */
   get bytes(): number {
     return Object.values(this.#used).reduce((sum, { bytes }) => sum + bytes, 0);
   }
@@ -106,7 +105,7 @@ export class ClientBudgets {
     return this.of(uri, programs.has(kind) ? 'programs' : 'others');
   }
 
-  /** Returns false, and takes nothing, beyond the limit of the client or of its group. */
+  /** Takes bytes. Returns false, and takes nothing, beyond the limit of the client or its group. */
   take(client: ClientBudget, bytes: number): boolean {
     const [group, used] = [clientGroups[client.group], this.#used[client.group]];
     const needed = client.bytes + bytes;
@@ -116,7 +115,7 @@ export class ClientBudgets {
     return true;
   }
 
-  /** Counts bytes that are held already, also beyond the limits. */
+  /** Counts bytes that are already held, even beyond the limits. */
   add(client: ClientBudget, bytes: number): void {
     client.bytes += bytes;
     this.#used[client.group].bytes += bytes;
@@ -127,7 +126,7 @@ export class ClientBudgets {
     this.#forgetUnused(client);
   }
 
-  /** Returns false beyond the limit of the client or of its group. */
+  /** Counts a stream. Returns false beyond the limit of the client or its group. */
   openStream(client: ClientBudget): boolean {
     const [group, used] = [clientGroups[client.group], this.#used[client.group]];
     if (client.streams >= group.maxClientStreams || used.streams >= group.maxStreams) return false;

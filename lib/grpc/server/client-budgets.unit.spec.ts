@@ -16,7 +16,7 @@ describe('Client budgets', () => {
     return budgets.ofIdentity(identity);
   }
 
-  it('limit the bytes of a client, and count none that they refuse', () => {
+  it('budgets limit the bytes of a client, and do not count refused bytes', () => {
     const agent = clientOf('ipledger://agent/a');
     expect(budgets.take(agent, others.maxClientBytes - 1)).to.equal(true);
     expect(budgets.take(agent, 2)).to.equal(false);
@@ -25,7 +25,7 @@ describe('Client budgets', () => {
     expect(budgets).to.include({ bytes: 0, clientCount: 0 });
   });
 
-  it('limit the bytes of all clients, and leave the programs their own', () => {
+  it('limit the bytes of all clients, and keep a separate limit for the programs of ipledger', () => {
     const taken = Array.from({ length: 100 }, (_, index) =>
       budgets.take(clientOf(`ipledger://agent/${index}`), others.maxClientBytes),
     );
@@ -45,7 +45,7 @@ describe('Client budgets', () => {
     expect(budgets.bytes).to.be.at.most(others.maxBytes);
   });
 
-  it('limit the streams of all clients, and leave the programs their own', () => {
+  it('limit the streams of all clients, and keep a separate limit for the programs of ipledger', () => {
     const openAll = (uri: string): number => {
       let count = 0;
       while (budgets.openStream(clientOf(uri))) count++;

@@ -1,7 +1,7 @@
 /**
- * The connections of a server, with and without an identity. grpc-js has no option for most of
- * these limits, so they are set on the HTTP/2 server that it creates. Their int spec fails if a
- * version of grpc-js or Node creates servers and streams in another way.
+ * Limits the connections of a server, with and without an identity. grpc-js has no options for most
+ * of these limits, so they are set on its HTTP/2 server. An int spec fails if a new version of
+ * grpc-js or Node creates servers and streams in another way.
  */
 import {
   constants,
@@ -19,39 +19,38 @@ import type { Identity } from '../../tls/identity.ts';
 import { ArrivingCall, type CallConnection } from './arriving-call.ts';
 import { type ClientBudget, ClientBudgets } from './client-budgets.ts';
 
-/** Connections without an identity; beyond, the oldest one of the client with most is closed. */
+/** The most connections without an identity. Then the client with most loses its oldest one. */
 const maxUnidentified = 1_024;
-/** A connection has this time for a call with an identity. */
+/** The time in which a new connection must send a call with an identity. */
 const identityMs = 30_000;
-/** A request has this time to arrive. */
+/** The time in which a request must arrive. */
 const receiveMs = 30_000;
 const sweepMs = 1_000;
 const maxConnectionsOfClient = 64;
-/** The headers of a call with a usual token. */
+/** The headers of a call with a token of usual size. */
 const usualHeaderBytes = 4_096;
-/** The limit of headers before an identity, per connection: ten calls with the largest tokens. */
+/** The most headers of a connection without an identity: ten calls with the largest tokens. */
 const maxUnusualHeaderBytes = 131_072;
-/** The bytes by HTTP/2's count; `ArrivingCall` has a lower limit. */
+/** The limit as HTTP/2 counts it. `ArrivingCall` has a lower limit. */
 const maxHeaderListSize = 32_768;
-/** Until the client is identified; clients assume as many before they know. */
+/** The most calls of an unidentified connection. Clients assume this number before they know it. */
 const maxUnidentifiedCalls = 100;
-/** The calls of an agent, with an identity. A standby has those of all its clients. */
+/** The most calls of a connection with an identity. A standby forwards those of all its clients. */
 const maxCalls = { allocator: 4_096, others: 1_024 };
 
 type AnyHttp2Server = Http2Server | Http2SecureServer;
 
-/** A method of grpc-js. */
+/** The method of grpc-js that creates servers. */
 interface Http2ServerFactory {
   createHttp2Server(credentials: ServerCredentials): AnyHttp2Server;
 }
 
-/** A connection before its first call. */
 interface Accepted {
   readonly socket: Socket;
   readonly timer: NodeJS.Timeout;
 }
 
-/** The property of a stream that has its call. */
+/** The property of a stream that holds its call. */
 const arrivingCall = Symbol('arrivingCall');
 type TaggedStream = ServerHttp2Stream & { [arrivingCall]?: ArrivingCall };
 
@@ -64,14 +63,14 @@ export class ClientConnections {
   readonly #unidentified = new ConnectionSlots(maxUnidentified);
   readonly #accepted = new Map<string, Accepted>();
   readonly #connections = new Map<ServerHttp2Session, Connection>();
-  /** Sorted by arrival. */
+  /** The calls that are arriving, in order of arrival. */
   readonly #receiving = new Set<ArrivingCall>();
 
   constructor(isTls: boolean) {
     this.#isTls = isTls;
   }
 
-  /** Connections without an identity. */
+  /** The number of connections without an identity. */
   get unidentifiedCount(): number {
     return this.#unidentified.count;
   }
@@ -81,7 +80,7 @@ export class ClientConnections {
     for (const session of this.#connections.keys()) session.close();
   }
 
-  /** Sets the limits on each address at which a server will listen. */
+  /** Sets the limits on each address on which a server will listen. */
   limit(server: Server): void {
     const factory = server as unknown as Http2ServerFactory;
     const create = factory.createHttp2Server.bind(server);
@@ -92,7 +91,7 @@ export class ClientConnections {
     };
   }
 
-  /** Refuses the calls whose request has not arrived in time. @param now of performance.now() */
+  /** Refuses calls whose request has not arrived in time. @param now time of performance.now() */
   refuseSlow(now: number): void {
     for (const call of this.#receiving) {
       if (call.isReceiving && now - call.openedAt < receiveMs) return;
@@ -105,7 +104,7 @@ export class ClientConnections {
 
   #limit(http2Server: AnyHttp2Server): void {
     http2Server.updateSettings({ maxConcurrentStreams: maxUnidentifiedCalls, maxHeaderListSize });
-    // Before the listener of Node, which makes the session of a plaintext connection.
+    // Before the listener of Node, which creates the session of a plaintext connection.
     http2Server.prependListener('connection', (socket: Socket) => this.#accept(socket));
     http2Server.on('session', (session) => this.#connectionOf(session));
     http2Server.prependListener('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
@@ -123,7 +122,7 @@ export class ClientConnections {
     this.#unidentified.hold(socket);
   }
 
-  /** The limits of connections without an identity do not apply any more. */
+  /** Ends the limits for connections without an identity. */
   #forget(key: string): void {
     const { socket, timer } = this.#accepted.get(key) ?? {};
     this.#accepted.delete(key);

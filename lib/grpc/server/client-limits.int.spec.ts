@@ -52,7 +52,7 @@ describe('The limits of clients', function () {
     server[Symbol.dispose]();
   });
 
-  /** Accepts tokens of an agent, rejects others, and never answers for pending ones. */
+  /** Accepts the tokens of one agent, rejects others, and never answers for pending tokens. */
   const tokens: TokenAccess = {
     authenticate: async (token) => {
       if (token.startsWith('pending')) await new Promise(() => undefined);
@@ -73,7 +73,7 @@ describe('The limits of clients', function () {
     return session;
   }
 
-  /** Begins a call, whose request is not complete. It bears its end. */
+  /** Begins a call with an incomplete request. Ignores the error with which the call ends. */
   function begin(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream {
     const stream = session.request({
       ':method': 'POST',
@@ -85,7 +85,7 @@ describe('The limits of clients', function () {
     return stream.on('error', () => {});
   }
 
-  /** The status of a call, or why it has none, when its stream has ended. */
+  /** The status of a call when its stream has ended, or the reason why there is none. */
   async function outcome(stream: ClientHttp2Stream): Promise<number | string> {
     let sent: unknown;
     stream.on('response', (headers) => (sent = headers['grpc-status']));
@@ -95,7 +95,7 @@ describe('The limits of clients', function () {
     return sent === undefined ? `reset ${stream.rstCode}` : Number(sent);
   }
 
-  /** The status that the first headers of a response have; OK when replies follow. */
+  /** The status in the first headers of a response; OK if replies follow. */
   async function firstStatus(call: ClientHttp2Stream): Promise<number> {
     const [headers] = (await once(call, 'response')) as [Record<string, string>];
     return Number(headers['grpc-status'] ?? status.OK);
@@ -107,7 +107,7 @@ describe('The limits of clients', function () {
     return outcome(call);
   };
 
-  /** Sends a message without its last byte. Resolves when it is sent, or the call has ended. */
+  /** Sends a message without its last byte. Resolves when it is sent or the call has ended. */
   const sendUnfinished = (stream: ClientHttp2Stream, bytes: number): Promise<unknown> =>
     new Promise((resolve) => {
       stream.once('close', resolve).resume();
@@ -132,7 +132,7 @@ describe('The limits of clients', function () {
       expect(server.connections.budgets.bytes).to.equal(0);
     });
 
-    it('end the connection also for an unknown method, and for a request that is not gRPC', async () => {
+    it('end the connection even for an unknown method, and for a request that is not gRPC', async () => {
       for (const [path, headers] of [
         ['/unknown.Service/Method', {}],
         [LedgerService.getStatus.path, { 'content-type': 'text/html' }],
@@ -150,7 +150,7 @@ describe('The limits of clients', function () {
       expect(await outcome(call)).to.equal(status.INVALID_ARGUMENT);
     });
 
-    it('read no more of a connection whose calls bring large headers', async () => {
+    it('stop reading a connection whose calls have large headers', async () => {
       const session = await openSession(server.port);
       const headers = { authorization: 'Bearer pending.to.ken', 'x-large': 'x'.repeat(15_000) };
       for (let calls = 0; calls < 99; calls++) begin(session, SubnetsService.applySubnet.path, headers);
@@ -216,16 +216,16 @@ describe('The limits of clients', function () {
       expect(server.handled).to.deep.equal([]);
     });
 
-    it('refuse with the same status a request that is complete', async () => {
+    it('refuse a complete request with the same status', async () => {
       const session = await openSession(server.port, 'ipledger://agent/node-1');
       expect(await listBindings(session)).to.equal(status.OK);
-      // More than are answered at once.
+      // More calls than are answered at once.
       const calls = Array.from({ length: 25 }, () => begin(session, IpamService.listBindings.path));
       for (const call of calls) call.end(frameMessage(Buffer.alloc(5_000)));
       expect(new Set(await Promise.all(calls.map(outcome)))).to.deep.equal(new Set([status.INVALID_ARGUMENT]));
     });
 
-    it('refuse more than the fields of a request can have, also of an operator', async () => {
+    it('refuse a request that is longer than its fields allow, even from an operator', async () => {
       const session = await openSession(server.port, 'ipledger://operator/me');
       const calls = [LedgerService.getStatus, LedgerService.watch].map(({ path }) => begin(session, path));
       const large = begin(session, SubnetsService.applySubnet.path);
@@ -303,7 +303,7 @@ describe('The limits of clients', function () {
       expect(server.handled.length).to.be.at.most(32);
     });
 
-    it('refuse streams of events beyond 32 of a client, over all its connections', async () => {
+    it('refuse more than 32 streams of events of a client, on all its connections together', async () => {
       const outcomes: Promise<number>[] = [];
       for (let opening = 0; opening < 2; opening++) {
         const session = await openSession(server.port, 'ipledger://viewer');
@@ -317,7 +317,7 @@ describe('The limits of clients', function () {
       expect([countOf(statuses, status.OK), countOf(statuses, status.UNAVAILABLE)]).to.deep.equal([32, 8]);
     });
 
-    it('close connections of a client beyond 64', async () => {
+    it('close more than 64 connections of a client', async () => {
       const ends: Promise<unknown>[] = [];
       for (let count = 0; count < 66; count++) {
         const session = await openSession(server.port, 'ipledger://viewer');
@@ -329,7 +329,7 @@ describe('The limits of clients', function () {
       await Promise.all(ends);
     });
 
-    it('forget all that ended calls and closed connections held', async () => {
+    it('release the memory of ended calls and closed connections', async () => {
       const session = await openSession(server.port, 'ipledger://agent/node-1');
       const calls = Array.from({ length: 50 }, () => begin(session, IpamService.wait.path));
       for (const call of calls) call.end(frameMessage(Buffer.alloc(0)));
@@ -342,7 +342,7 @@ describe('The limits of clients', function () {
     });
   });
 
-  it('read the certificate of a client once for its connection', async () => {
+  it('the server reads the certificate of a client once per connection', async () => {
     server = await startLimitedServer(tls);
     const { getPeerCertificate } = TLSSocket.prototype;
     let read = 0;
@@ -371,7 +371,7 @@ describe('The limits of clients', function () {
     expect(seen.size).to.equal(2);
   });
 
-  it('follow identity, permission and rate, which need no byte of the request', async () => {
+  it('identity, permission and rate are checked before any byte of the request is read', async () => {
     const refuseAgents = ({ kind }: Identity): void => {
       if (kind === 'agent') throw new IpledgerError('RATE_LIMITED', 'its rate is used up');
     };
@@ -390,7 +390,7 @@ describe('The limits of clients', function () {
     expect(server.handled).to.deep.equal([]);
   });
 
-  it('are those of each connection without TLS', async () => {
+  it('limits without TLS apply to each connection', async () => {
     server = await startLimitedServer(undefined);
     const sessions = await Promise.all([0, 1].map(() => openSession(server.port, undefined, 'http')));
     for (const session of sessions) {
@@ -402,7 +402,7 @@ describe('The limits of clients', function () {
     expect(server.connections.budgets.clientCount).to.equal(2);
   });
 
-  it('bound the memory of a process that 500 streams of 1 MiB and clients without identity attack', async () => {
+  it('limits keep the memory of a process low while 500 streams of 1 MiB and clients without identity attack it', async () => {
     server = await startLimitedServer(undefined); // for afterEach
     const self = await certificate('ipledger://allocator/self');
     const program = fileURLToPath(new URL('testing/limited-server.ts', import.meta.url));

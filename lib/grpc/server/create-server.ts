@@ -1,4 +1,4 @@
-/** Creates and starts the gRPC server of a program, with the limits of its clients. */
+/** Creates and starts the gRPC server of a program, with limits for its clients. */
 import { Server } from '@grpc/grpc-js';
 import type { Logger } from '../../process/log.ts';
 import { type Tls, serverCredentials } from '../../tls/credentials.ts';
@@ -10,15 +10,15 @@ import type { Lifecycle } from '../../process/lifecycle.ts';
 
 export interface ServerSettings {
   readonly tls: Tls;
-  /** Absent: with TLS, every client needs a certificate. */
+  /** Accepts tokens. Absent: with TLS, every client needs a certificate. */
   readonly tokens?: TokenAccess | undefined;
-  /** Called with TLS, before a request is read. */
+  /** Called before a request is read, with TLS. */
   readonly refuseCaller?: RefuseCaller | undefined;
   readonly log: Logger;
   readonly connections?: ClientConnections;
 }
 
-/** A call passes these in turn: limits, identity, permission, rate. Then its request is read. */
+/** Creates a server. It checks limits, identity, permission and rate, then reads the request. */
 export function createServer({
   tls,
   tokens,
@@ -28,7 +28,7 @@ export function createServer({
 }: ServerSettings): Server {
   const server = new Server({
     'grpc.max_receive_message_length': maxRequestBytes,
-    // Agents keep idle connections open: a new connection costs as much as half an hour of pings.
+    // Rare pings: agents keep idle connections, which cost less than new ones.
     'grpc.keepalive_time_ms': 120_000,
     'grpc.enable_channelz': 0,
     interceptors: [limitsInterceptor(log), ...(tls ? [authorizationInterceptor(log, tokens, refuseCaller)] : [])],
@@ -41,7 +41,7 @@ const drainMs = 3_000;
 
 /**
  * Serves at "host:port" until the program stops. Resolves to the port.
- * @throws the system's error when it cannot listen there
+ * @throws the system's error if it cannot listen there
  */
 export function listen(
   server: Server,
@@ -57,7 +57,7 @@ export function listen(
   });
 }
 
-/** Accepts no more calls, and waits for calls in progress until a timeout. */
+/** Accepts no more calls. Waits until calls in progress end, or until a timeout. */
 function drain(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {

@@ -9,7 +9,7 @@ import { createServer } from './create-server.ts';
 import { addGrpcService } from './serve.ts';
 
 describe('A server that ends its connections', () => {
-  it('answers the calls in progress first, and its clients report the end after the reply, and connect again', async () => {
+  it('a server that ends its connections first answers calls in progress; then its clients report the end and connect again', async () => {
     const log = pino({ level: 'silent' });
     const connections = new ClientConnections(false);
     const server = createServer({ tls: undefined, log, connections });

@@ -1,4 +1,4 @@
-/** Refuses to serve gRPC without TLS beyond this machine, unless the operator accepts the risk. */
+/** Rejects serving gRPC without TLS to other machines, unless the operator accepts the risk. */
 import { BlockList, isIP } from 'node:net';
 import { Option } from 'commander';
 import type { Logger } from '../../process/log.ts';
@@ -20,7 +20,7 @@ export const insecureOption = (): Option =>
   );
 
 /**
- * Returns the TLS of a server, from its environment and its options.
+ * Returns the TLS settings of a server, from its environment and options.
  * @throws Error for an address beyond loopback without TLS, or for unusable certificates
  */
 export function serverTls(options: ServedOptions, env: NodeJS.ProcessEnv, log: Logger): Tls {
@@ -50,7 +50,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether only this machine can reach "host:port". Names except localhost may be any address. */
+/** Whether only this machine can reach "host:port". A name except localhost may be any address. */
 export function isLoopback(listen: string): boolean {
   const host = listen.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   if (host === 'localhost') return true;

@@ -28,7 +28,7 @@ describe('A server without TLS', () => {
     expect(() => refuseInsecureListen({ ...plaintext, listen: '0.0.0.0:7411', insecure: true })).to.not.throw();
   });
 
-  it('accepts IPLEDGER_INSECURE=1 as --insecure, and no other value', () => {
+  it('accepts IPLEDGER_INSECURE=1 as --insecure, but no other value of the variable', () => {
     expect(isInsecure(undefined, { IPLEDGER_INSECURE: '1' })).to.equal(true);
     for (const value of ['', '0', 'false']) expect(isInsecure(undefined, { IPLEDGER_INSECURE: value })).to.equal(false);
     expect(isInsecure(true, {})).to.equal(true);

@@ -1,7 +1,7 @@
 /**
- * What a Kubernetes user needs for each RPC: a verb on a resource of the API group ipledger.io,
- * which a SubjectAccessReview checks. The resources exist in ClusterRoles only. An RPC with 'never'
- * is for programs.
+ * The Kubernetes permission that a user needs for each RPC: a verb on a resource of the API group
+ * ipledger.io, which a SubjectAccessReview checks. The resources exist only in ClusterRoles. An RPC
+ * with 'never' is for programs of ipledger.
  */
 import { IpamService, LedgerService, SubnetsService, ViewsService } from '../../../proto/generated/ipledger.ts';
 
@@ -65,7 +65,7 @@ const views: Rows<typeof ViewsService> = {
   search: 'ledger/list',
 };
 
-/** The permission by path of the RPC; undefined for 'never'. */
+/** The permission for the path of an RPC; undefined for 'never'. */
 export const kubernetesPermissions: ReadonlyMap<string, KubernetesPermission | undefined> = new Map([
   ...rowsOf(IpamService, ipam),
   ...rowsOf(SubnetsService, subnets),

@@ -15,7 +15,7 @@ describe('The Kubernetes permissions', () => {
     for (const [path, row] of permissions) expect(row.operator === undefined, path).to.equal(never.includes(path));
   });
 
-  it('need a reading verb exactly where a viewer may call', () => {
+  it('use a reading verb for exactly the RPCs that a viewer may call', () => {
     for (const [path, permission] of kubernetesPermissions) {
       const reads = ['get', 'list', 'watch'].includes(permission?.verb ?? '');
       expect(reads, path).to.equal(permissions.get(path)?.viewer !== undefined);

@@ -17,7 +17,7 @@ import { type CertificateKind, type Identity, identityKinds } from '../../tls/id
 import { IpamService, LedgerService, SubnetsService, ViewsService } from '../../../proto/generated/ipledger.ts';
 import { kubernetesPermissions } from './kubernetes-permissions.ts';
 
-/** A further condition of a call. Returns why it is not met. */
+/** A further condition of a call. Returns the reason if it is not met. */
 type Condition<Request> = (caller: Identity, request: Request) => string | undefined;
 type RequestOf<Method> = Method extends { requestDeserialize: (bytes: Uint8Array) => infer Request } ? Request : never;
 type Row<Request> = { readonly [Kind in CertificateKind]?: typeof yes | Condition<Request> };
@@ -48,9 +48,9 @@ const configurers = { operator: yes, watcher: yes } as const;
 const ipam: Rows<typeof IpamService> = {
   allocate: { operator: yes, watcher: importsNothing },
   release: configurers,
-  wait: { agent: yes }, // the handler checks that no other node has the allocation
+  wait: { agent: yes }, // the handler rejects allocations of other nodes
   attach: { agent: ofItsNode }, // as Bind
-  bind: { agent: ofItsNode }, // decide checks the allocation
+  bind: { agent: ofItsNode }, // decide checks the node of the allocation
   unbind: { agent: yes, operator: yes, watcher: ofDeletedNode }, // decide checks that an agent ends bindings of its own node
   listBindings: { ...readers, agent: ofItsNode },
   getAddress: readers,
@@ -94,7 +94,7 @@ const views: Rows<typeof ViewsService> = {
   search: readers,
 };
 
-/** The rows by path of the RPC. */
+/** The rows by the path of the RPC. */
 export const permissions: ReadonlyMap<string, Row<never>> = new Map<string, Row<never>>([
   ...rowsOf(IpamService, ipam),
   ...rowsOf(SubnetsService, subnets),
@@ -115,9 +115,9 @@ function rowsOf<Service extends object>(service: Service, rows: Rows<Service>): 
 }
 
 /**
- * Rejects an identity that may not call an RPC. For a Kubernetes user that is an RPC without a
- * Kubernetes permission; a review must follow, at the replica that verified the token.
- * @throws IpledgerError PERMISSION_DENIED with the identities that may
+ * Rejects an identity that may not call an RPC. For a Kubernetes user, that is an RPC without a
+ * Kubernetes permission. A review must follow, at the replica that verified the token.
+ * @throws IpledgerError PERMISSION_DENIED with the identities that may call it
  */
 export function refuseUnauthorizedCaller(caller: Identity, path: string): void {
   const row = permissions.get(path) ?? {};

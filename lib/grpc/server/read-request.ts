@@ -1,10 +1,9 @@
-/** Checks of requests beyond the types of their fields. Each function throws INVALID_REQUEST. */
+/** Checks what the types of a request's fields do not. Each function throws INVALID_REQUEST. */
 import type { HistoryRequest, Owner } from '../../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../../errors.ts';
 
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
-/** Returns a required text. */
 export function requireField(name: string, text: string | undefined): string {
   if (text === undefined || text === '') throw invalid(`${name} is missing`);
   return text;
@@ -23,36 +22,35 @@ export function readInstant(name: string, text: string): number | undefined {
   return at;
 }
 
-/** The subject of a History request: at most one of these, and a subnet. */
+/** The subject of a History request: at most one of these fields, and a subnet. */
 export interface HistorySubject {
   readonly address: string;
   readonly subnet: string;
   readonly namespace: string;
   readonly pod: string;
   readonly node: string;
-  /** All fields are '' for no owner. */
+  /** The owner. All its fields are '' for none. */
   readonly owner: Owner;
 }
 
-/** A period in milliseconds since 1970, including `since` and excluding `until`. */
+/** A period in milliseconds since 1970: `since` is included, `until` is not. */
 export interface Period {
   readonly since: number;
   readonly until: number;
 }
 
-/** A page and the token of its start; '' for the newest events. */
+/** A page, and the token from which it starts; '' for the newest events. */
 export interface PageRequest {
   readonly token: string;
   readonly size: number;
 }
 
-/** Reads the page of events that a request names. */
+/** Reads which page of events a request names. */
 export const readHistoryPage = (request: { readonly pageToken: string; readonly pageSize: number }): PageRequest => ({
   token: request.pageToken,
   size: resolvePageSize(request.pageSize, 1_000, 100),
 });
 
-/** Reads a History request. */
 export function readHistory(request: HistoryRequest): { about: HistorySubject; period: Period; page: PageRequest } {
   const { address, subnet, namespace, pod, node, owner = { kind: '', name: '', uid: '' } } = request;
   const subjects = { address, pod, owner: owner.uid + owner.kind + owner.name, node };
@@ -71,7 +69,7 @@ export function readHistory(request: HistoryRequest): { about: HistorySubject; p
   };
 }
 
-/** The event with which the history of an address begins; 0: the newest. */
+/** The event from which the history of an address goes back; 0: the newest event. */
 export function readNewestSeq({ newestSeq, address, subnet }: HistoryRequest): number {
   if (newestSeq !== 0 && (address === '' || subnet === ''))
     throw invalid(`newest_seq ${newestSeq}: name the address and the subnet of that event`);

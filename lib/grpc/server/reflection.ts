@@ -5,8 +5,8 @@ import { fromJSON, loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 
 /**
- * The standard health service without its method List. protobufjs makes an invalid descriptor of
- * that method's map, and clients would reject the complete service.
+ * The standard health service without its method List: protobufjs makes an invalid descriptor of a
+ * map in it, and clients would reject the whole service.
  */
 const health = {
   HealthCheckRequest: { fields: { service: { type: 'string', id: 1 } } },

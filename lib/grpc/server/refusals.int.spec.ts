@@ -1,4 +1,4 @@
-/** What refused calls cost a server: a client that repeats them waits for its answers. */
+/** Limits the cost of refused calls: a client that repeats them has to wait for the answers. */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
@@ -44,7 +44,7 @@ describe('Refused calls', function () {
         .request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers })
         .on('error', () => {})
         .resume();
-    // No time passes, so that the number of answers does not depend on the machine.
+    // Stops the clock, so that the number of answers does not depend on the machine.
     performance.now = () => 0;
   });
   after(() => {
@@ -60,7 +60,7 @@ describe('Refused calls', function () {
     ['over a rate', {}],
     ['over a limit of requests', { 'grpc-encoding': 'gzip' }],
   ] as const)
-    it(`${what} are answered at once for a few, and a second later for the rest`, async () => {
+    it(`${what} are answered at once if they are few, and the rest a second later`, async () => {
       const calls = Array.from({ length: 60 }, () => open(headers));
       const closes = calls.map((call) => once(call, 'close'));
       for (let count = 0; count < 10; count++) await ping();
@@ -68,9 +68,9 @@ describe('Refused calls', function () {
       await Promise.all(closes);
     });
 
-  it('beyond the bytes of a client and 64 more end its connection', async () => {
+  it("more than 64 refused calls beyond a client's limit of bytes end its connection", async () => {
     const closed = once(session, 'close');
-    // Other calls hold all that the client may hold.
+    // Other calls use up the bytes of the client.
     const { budgets } = server.connections;
     budgets.add(budgets.of('ipledger://agent/node-1', 'others'), clientGroups.others.maxClientBytes);
     for (let count = 0; count < 65; count++) open();

@@ -1,6 +1,6 @@
 /**
- * Limits of the texts and lists in requests: a table with one row for each RPC. Its types follow
- * the .proto: a text or a list without a limit does not compile. A request is checked before other
+ * Limits of texts and lists in requests: a table with one row for each RPC. Its types follow the
+ * .proto, so a text or list without a limit does not compile. A request is checked before other
  * work on it, in time linear in its size. Release, Unbind and Unreserve accept longer texts,
  * because earlier versions recorded ids of up to 1,024 bytes.
  */
@@ -14,14 +14,14 @@ import {
   ViewsService,
 } from '../../../proto/generated/ipledger.ts';
 
-/** No request has more bytes. Most have a lower limit, `maxRequestBytesOf`. */
+/** The most bytes of any request. Most requests have a lower limit, `maxRequestBytesOf`. */
 export const maxRequestBytes = 1 << 20;
-/** The bytes of an agent's request. */
+/** The most bytes of an agent's request. */
 const maxAgentRequestBytes = 4_096;
-/** The bytes of all requests of a stream of health or reflection. */
+/** The most bytes of all requests together on a stream of health or reflection. */
 const maxOtherRequestBytes = 65_536;
 
-/** The limit of a text in bytes; of a list: its length and entries; of a message: its fields. */
+/** The limit of a text is bytes; of a list, its length and entries; of a message, its fields. */
 type Limit<Value> = Value extends readonly (infer Item)[]
   ? readonly [max: number, each: Limit<Item>]
   : Value extends object
@@ -36,29 +36,29 @@ type FieldLimits<Message> = {
 type RequestOf<Method> = Method extends { requestDeserialize: (bytes: Uint8Array) => infer Request } ? Request : never;
 type Rows<Service> = { readonly [Name in keyof Service]: FieldLimits<RequestOf<Service[Name]>> };
 
-/** A limit without its message type. */
+/** A limit of any message type. */
 export type FieldLimit = number | readonly [max: number, each: FieldLimit] | { readonly [field: string]: FieldLimit };
 
 // Limits of Kubernetes: a namespace is a DNS label, other names are DNS subdomains. Limit of Linux:
-// an interface.
+// an interface name.
 const [namespace, objectName, networkInterface] = [63, 253, 15];
 const name = objectName;
 /** "<NetworkAttachmentDefinition>.<namespace>.ovn.<interface>". */
 const provider = objectName + 1 + namespace + '.ovn.'.length + networkInterface;
 /** A uid, a container id (64 characters), or a boot id (36). */
 const id = 128;
-/** One address, or a CIDR. */
+/** An address or a CIDR. */
 const address = 64;
 /** "first..last", or two CIDRs. */
 const range = 2 * address;
-/** "ipv4", a protocol, the name of an event's type, a kind. */
+/** A short word: "ipv4", a protocol, an event type, a kind. */
 const word = 64;
 const instant = 64;
 /** A sentence that an operator writes. */
 const sentence = 1_024;
-/** The limit of ids and names in earlier versions. */
+/** The limit of ids and names in earlier versions of ipledger. */
 const earlier = 1_024;
-/** The longest token is "container/interface" of earlier versions. */
+/** The longest page token is "container/interface" of earlier versions. */
 const token = 4_096;
 /** The page token of an address history has a position for each subnet with the address. */
 const manyPlaces = 65_536;
@@ -165,7 +165,7 @@ const views: Rows<typeof ViewsService> = {
   search: { text: name },
 };
 
-/** The rows by path of the RPC. */
+/** The rows by the path of the RPC. */
 export const requestLimits: ReadonlyMap<string, FieldLimit> = new Map([
   ...rowsOf(IpamService, ipam),
   ...rowsOf(SubnetsService, subnets),
@@ -180,33 +180,33 @@ function rowsOf<Service extends object>(service: Service, rows: Rows<Service>): 
   ]);
 }
 
-/** The bytes of requests by path: all fields at their limits, and fields of later versions. */
+/** The most bytes of requests, by path: all fields at their limits, and room for later fields. */
 const requestBytes: ReadonlyMap<string, number> = new Map(
   [...requestLimits].map(([path, limit]) => [path, Math.min(maxRequestBytes, 1_024 + encodedBytes(limit))]),
 );
 
-/** The bytes of a field at its limit with tag and length; for a message, of its fields. */
+/** The bytes of a field at its limit, with tag and length; for a message, of its fields. */
 function encodedBytes(limit: FieldLimit): number {
   if (typeof limit === 'number') return limit + 6;
   if (isList(limit)) return limit[0] * encodedBytes(limit[1]);
   return Object.values(limit).reduce<number>((sum, field) => sum + encodedBytes(field), 64);
 }
 
-/** The bytes that a request may have before it is decoded. @param kind the caller's, if known */
+/** The most bytes of a request before it is decoded. @param kind the caller's, if known */
 export function maxRequestBytesOf(path: string, kind: IdentityKind | undefined): number {
   const max = requestBytes.get(path) ?? maxOtherRequestBytes;
   return kind === 'agent' ? Math.min(max, maxAgentRequestBytes) : max;
 }
 
-/** A text or a list over its limit. */
+/** A text or list that exceeds its limit. */
 interface Oversize {
-  /** The path below the measured value: ".pod.name", "[3].provider". */
+  /** The path from the checked value to the text or list: ".pod.name", "[3].provider". */
   readonly path: string;
   readonly size: string;
   readonly max: number;
 }
 
-/** Returns what is over its limit in a value. It makes names only for values over a limit. */
+/** Finds what exceeds its limit in a value. Builds the path only if something does. */
 type FindOversize = (value: unknown) => Oversize | undefined;
 
 const finders: ReadonlyMap<string, FindOversize> = new Map(
@@ -232,7 +232,7 @@ function isList(limit: FieldLimit): limit is readonly [number, FieldLimit] {
 
 function textOversize(max: number): FindOversize {
   return (value) => {
-    // A character of JavaScript has at most 3 bytes.
+    // A character of JavaScript takes at most 3 bytes.
     if (typeof value !== 'string' || 3 * value.length <= max) return undefined;
     const bytes = Buffer.byteLength(value);
     return bytes > max ? { path: '', size: `${bytes} bytes`, max } : undefined;
@@ -264,7 +264,7 @@ function messageOversize(limits: { readonly [field: string]: FieldLimit }): Find
   };
 }
 
-/** The name in the .proto: "container_id" for "containerId". */
+/** The name of a field in the .proto: "container_id" for "containerId". */
 function protoName(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -12,8 +12,8 @@ import {
 import { permissions } from './permissions.ts';
 
 /**
- * A request with one field filled up to a limit, or one beyond it, and how an error names the
- * field.
+ * A request with one field that is filled up to its limit, or beyond it by one; and how an error
+ * names the field.
  */
 interface Probe {
   readonly field: string;
@@ -22,7 +22,7 @@ interface Probe {
 
 const protoName = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** One probe for each text and each list below a limit. @param more how far beyond the limit. */
+/** One probe for each text and each list of a limit. @param more how far beyond the limit */
 function* probes(limit: FieldLimit, more: number): Generator<{ field: string; value: unknown }> {
   if (typeof limit === 'number') yield { field: '', value: 'x'.repeat(limit + more) };
   else if (Array.isArray(limit)) {
@@ -78,7 +78,7 @@ describe('Request limits', () => {
       for (const { field, request } of probesOf(path, 0)) expect(refusalOf(path, request), field).to.equal(undefined);
     });
 
-  it('permit the bytes of a request with all texts and lists at their limits, up to 1 MiB', () => {
+  it('permit a request with all texts and lists at their limits, up to 1 MiB', () => {
     for (const { path, requestSerialize } of methods) {
       const { length } = requestSerialize(largest(requestLimits.get(path) ?? {}) as object);
       const max = maxRequestBytesOf(path, 'operator');
@@ -88,7 +88,7 @@ describe('Request limits', () => {
     }
   });
 
-  it('permit 4 KiB of an agent, and less where the fields have less', () => {
+  it('permit an agent 4 KiB, or less if the fields allow less', () => {
     const { wait, unbind } = IpamService;
     expect(maxRequestBytesOf(unbind.path, 'operator')).to.be.greaterThan(4_096);
     expect(maxRequestBytesOf(unbind.path, 'agent')).to.equal(4_096);

@@ -1,6 +1,7 @@
 /**
- * Makes a gRPC service of handlers. Each handler gets the caller's identity and a signal that ends
- * with the call; its errors become gRPC statuses. A method without a handler returns UNIMPLEMENTED.
+ * Serves a gRPC service with handlers. Each handler gets the caller's identity, and a signal that
+ * ends with the call. Its errors become gRPC statuses. A method without a handler returns
+ * UNIMPLEMENTED.
  */
 import type {
   sendUnaryData,
@@ -41,7 +42,7 @@ import { waitForCallback } from '../../process/abortable.ts';
 export type { ForwardableCall, ServeOptions } from './answer-request.ts';
 export type { CallContext } from './call-context.ts';
 
-/** The handlers of a service: a promise for a reply, or an async iterable for many replies. */
+/** The handlers of a service. Each returns a promise for a reply, or an iterable of replies. */
 export type Handlers<Service> = {
   readonly [Name in keyof Service]: Service[Name] extends Method<infer Request, infer Reply, 'unary'>
     ? (request: Request, context: CallContext) => Promise<MessageInput<Reply>>
@@ -53,11 +54,10 @@ export type Handlers<Service> = {
 type AnyMethods = Record<string, AnyMethod>;
 type UnaryCall = ServerUnaryCall<object, unknown>;
 
-/** The property of a request that has its bytes as they arrived. */
+/** The property of a request that holds its bytes as they arrived. */
 const arrivedBytes = Symbol('arrivedBytes');
 type ArrivedRequest = object & { [arrivedBytes]?: Buffer };
 
-/** Adds a service to a server. */
 export function addGrpcService<Service extends object>(
   server: Server,
   service: Service,
@@ -80,10 +80,10 @@ export function addGrpcService<Service extends object>(
   server.addService(definition as unknown as ServiceDefinition, implementation);
 }
 
-/** Replies are encoded before grpc-js gets them, so that they are counted. */
+/** Replies are encoded before grpc-js receives them, so that their bytes are counted. */
 const withEncodedReplies = (method: AnyMethod): AnyMethod => ({ ...method, responseSerialize: (bytes) => bytes });
 
-/** Keeps the bytes of each request, so that calls can be forwarded unchanged. */
+/** Keeps the bytes of each request, so that a call can be forwarded unchanged. */
 function withRequestBytes(method: AnyMethod): AnyMethod {
   return {
     ...method,
@@ -105,7 +105,6 @@ function unaryCall(served: Served) {
   };
 }
 
-/** A request that arrived as a unary call. */
 class ArrivedCall implements Arrived {
   readonly context: CallContext;
   readonly #path: string;
@@ -150,7 +149,7 @@ function streamCall(method: AnyMethod, handler: AnyHandler | undefined, { log, s
         const writer = new ReplyWriter(call);
         let replies = 0;
         for await (const reply of handler(call.request, new ArrivedContext(call, callEndingOf(signal)))) {
-          // A token expires, and a permission is removed, while the stream is open.
+          // Repeated, because a token expires, or a permission is removed, during the stream.
           if (verify && replies++ > 0) await verify();
           if (signal.aborted) break;
           await writer.write(encodeReply(method, reply), signal);
@@ -166,10 +165,10 @@ function streamCall(method: AnyMethod, handler: AnyHandler | undefined, { log, s
   };
 }
 
-/** A stream waits while it has more bytes that are not sent: the last reply may exceed it. */
+/** A stream waits while more bytes than this are not sent. The last reply may exceed the limit. */
 const maxUnsentBytes = 1 << 20;
 
-/** Writes a stream's replies. A slow reader delays only its own stream. */
+/** Writes the replies of a stream. A slow reader delays only its own stream. */
 class ReplyWriter {
   readonly #call: ServerWritableStream<unknown, Buffer>;
   #unsent = 0;
@@ -180,15 +179,14 @@ class ReplyWriter {
   }
 
   /**
-   * Writes a reply, and waits until another one has room, or the signal is aborted.
-   * @throws IpledgerError OVERLOADED when the replies that this client does not read hold too much
-   * memory
+   * Writes a reply, and waits until there is room for another one, or the signal is aborted.
+   * @throws IpledgerError OVERLOADED if replies that this client does not read hold too much memory
    */
   async write(reply: Buffer, signal: AbortSignal): Promise<void> {
     const arrived = callWith(this.#call.metadata);
     arrived?.holdReply(reply.length);
     this.#unsent += reply.length;
-    // Called when HTTP/2 has sent it: the client may delay that for as long as it likes.
+    // The callback runs when HTTP/2 has sent the reply, which the client can delay forever.
     this.#call.write(reply, () => {
       arrived?.releaseReply(reply.length);
       this.#unsent -= reply.length;

@@ -6,7 +6,7 @@ describe('The text of a status', () => {
     expect(statusDetails('no such Pod 😀', 100)).to.equal('no such Pod 😀');
   });
 
-  it('can be sent although the cut, or the request, leaves half of a character', () => {
+  it('a status text can be sent even if a cut or the request leaves half a character', () => {
     for (const message of ['x😀😀', 'xx😀😀', '\ud83d alone'])
       expect(() => encodeURI(statusDetails(message, 4)), message).not.to.throw();
     expect(statusDetails('x😀😀', 4)).to.equal('x😀\ufffd … (shortened)');

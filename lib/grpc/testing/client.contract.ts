@@ -1,4 +1,4 @@
-/** The suite of a gRPC client: calls, streams and replicas. Each implementation passes it. */
+/** The contract of a gRPC client: calls, streams and replicas. Each implementation must pass it. */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { expect } from 'chai';
@@ -42,10 +42,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
     }
   }
 
-  /**
-   * A server that accepts TCP connections and never replies, as a stopped process or another
-   * program does.
-   */
+  /** Starts a server that accepts TCP connections and never replies, like a stopped process. */
   async function withSilentPeer(
     use: (client: Connection) => Promise<void>,
     others: readonly string[] = [],
@@ -196,7 +193,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       }
     }
 
-    it('uses the first replica while it replies', async () => {
+    it('a connection uses the first replica while it replies', async () => {
       await withReplicas(['a', 'b'], async (client) => {
         for (let round = 0; round < 3; round++) expect(await replicaName(client)).to.equal('a');
       });
@@ -210,7 +207,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails over when its replica stops, and fails when none is left', async () => {
+    it('fails over when its replica stops, and fails when no replica is left', async () => {
       await withReplicas(['a', 'b'], async (client, [a, b]) => {
         expect(await replicaName(client)).to.equal('a');
         await a?.[Symbol.asyncDispose]();
@@ -227,7 +224,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('ends a call to a hanging replica at its deadline, and uses another one next', async () => {
+    it('ends a call to a hanging replica at its deadline, and uses another replica next', async () => {
       await using a = await replica('a');
       await withSilentPeer(
         async (client) => {
@@ -280,7 +277,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
         });
       });
 
-    it('does not fail over after a rejection', async () => {
+    it('a connection does not fail over after the server rejects a call', async () => {
       const list = (_call: ListCall, answer: sendUnaryData<object>) =>
         answer(toServiceError(new IpledgerError('SUBNET_UNKNOWN', 'no such subnet')));
       await using refusing = await startTestServer([IpamService, { listAllocations: list }]);
@@ -291,7 +288,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('opens the next stream on another replica when one is silent or stops', async () => {
+    it('opens the next stream on another replica when a replica is silent or stops', async () => {
       const watch = (received: WatchCall) => void received.write(at(7));
       await using b = await startTestServer([LedgerService, { watch }]);
       const first = async (client: Connection, silenceMs = 30_000): Promise<number> => {
@@ -397,7 +394,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('continues with a slow consumer', async () => {
+    it('a stream continues with a slow consumer, however long it takes', async () => {
       const opened = Promise.withResolvers<WatchCall>();
       const watch = (received: WatchCall) => {
         received.write(at(1));

@@ -1,4 +1,4 @@
-/** A gRPC server for specs, with the handlers of a spec. */
+/** Test support: a gRPC server with the handlers of a spec. */
 import {
   Metadata,
   Server,
@@ -9,23 +9,23 @@ import {
 import { errorCodeMetadata, type IpledgerError } from '../../errors.ts';
 
 /**
- * A service of proto/generated/ipledger.ts with some of its methods; the others return
+ * A service of proto/generated/ipledger.ts with some of its methods. The others return
  * UNIMPLEMENTED.
  */
 export type TestService = readonly [ServiceDefinition, UntypedServiceImplementation];
 
 export interface TestServer extends AsyncDisposable {
-  /** host:port on loopback. */
+  /** The address on loopback, as "host:port". */
   readonly endpoint: string;
   /** Resolves when the calls in progress have ended. New calls are refused. */
   stop(): Promise<void>;
 }
 
-/** Serves on a free port of loopback until it is disposed of, which closes all connections. */
+/** Serves on a free port of loopback until the server is disposed, which closes all connections. */
 export const startTestServer = (...services: readonly TestService[]): Promise<TestServer> =>
   startTestServerAt('127.0.0.1:0', ...services);
 
-/** Serves at "host:port" of loopback until it is disposed of. */
+/** Serves at "host:port" on loopback until the server is disposed. */
 export async function startTestServerAt(address: string, ...services: readonly TestService[]): Promise<TestServer> {
   const server = new Server();
   for (const [definition, handlers] of services) server.addService(definition, handlers);
@@ -52,7 +52,7 @@ export async function listenOnLoopback(
   return `127.0.0.1:${port}`;
 }
 
-/** Converts an error to a status with its error code, as our servers send it. */
+/** Converts an error to a status with its error code, as the programs of ipledger send it. */
 export function toServiceError(error: IpledgerError) {
   const metadata = new Metadata();
   metadata.set(errorCodeMetadata, error.code);

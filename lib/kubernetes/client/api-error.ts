@@ -11,17 +11,17 @@ import { asRecord, asText } from '../untyped-json.ts';
  */
 export type Reaction = 'absent' | 'changed' | 'invalid' | 'denied' | 'later';
 
-/** A response other than 2xx, or (status 0) no response. */
+/** A response with a status other than 2xx, or no response (status 0). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The HTTP status; 0 for no response. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** Why it failed, without the request: "403 pods is forbidden". */
+  /** The reason without the request, such as "403 pods is forbidden". */
   readonly reason: string;
-  /** The field that the API server rejects, as "metadata.uid"; "" if it names none. */
+  /** The field that the API server rejects, such as "metadata.uid"; "" if it names none. */
   readonly field: string;
 
-  /** @param options `request`, as "GET /api/v1/pods", precedes the reason in the message */
+  /** @param options `request`, such as "GET /api/v1/pods", precedes the reason in the message */
   constructor(
     status: number,
     reason: string,
@@ -33,19 +33,19 @@ export class ApiError extends Error {
     this.field = options.field ?? '';
   }
 
-  /** Whether the response exceeds the size limit. A smaller page of the same list may fit. */
+  /** Whether the response exceeded the size limit. A smaller page of the same list may fit. */
   get isTooLarge(): boolean {
     return this.cause instanceof ResponseTooLarge;
   }
 
   get reaction(): Reaction {
-    // A patch with a uid is for one object only. If another object has its name, the API server
+    // A patch with a uid is for one object only. If another object now has the name, the API server
     // rejects the patch as a change of an immutable field.
     return this.status === 422 && this.field === 'metadata.uid' ? 'changed' : reactionTo(this.status);
   }
 }
 
-/** A response that exceeds the size limit. */
+/** The error for a response that exceeds the size limit. */
 export class ResponseTooLarge extends Error {
   override readonly name = 'ResponseTooLarge';
 
@@ -68,7 +68,7 @@ export function watchErrorOf(object: unknown, path: string): ApiError {
   return new ApiError(Number(code) || 500, asText(message), { request: `watch of ${path}` });
 }
 
-/** Resolves as the read does; to undefined if the object, or its resource, does not exist. */
+/** Resolves like `read`, but to undefined if the object or its resource does not exist. */
 export async function ifPresent<Value>(read: Promise<Value>): Promise<Value | undefined> {
   try {
     return await read;

@@ -1,9 +1,10 @@
 /**
- * Server and credentials of a cluster: from the ServiceAccount of this Pod, or from a kubeconfig
- * with certificates or a token.
+ * The server and credentials of a cluster: from the ServiceAccount of this Pod, or from a
+ * kubeconfig with certificates or a token.
  *
- * @kubernetes/client-node reads all other kubeconfigs: with exec plugins, auth providers, proxies
- * or several files. It takes 90 MB and a second, so it is loaded only for these (decision 28).
+ * @kubernetes/client-node reads all other kubeconfigs: those with exec plugins, auth providers,
+ * proxies or several files. It takes 90 MB and a second, so it is loaded only for these (decision
+ * 28).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -12,27 +13,27 @@ import { isIPv6 } from 'node:net';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { asRecord, asText, type UntypedJson, asRecords } from '../untyped-json.ts';
 
-/** What a client needs of a kubeconfig: the methods of `KubeConfig` in @kubernetes/client-node. */
+/** The methods of @kubernetes/client-node's `KubeConfig` that a client needs. */
 export interface ClusterAccess {
-  /** Without a `proxyUrl`, connections are direct. */
+  /** Connections are direct if there is no `proxyUrl`. */
   getCurrentCluster(): { readonly server: string; readonly proxyUrl?: string | undefined } | null;
   /** Sets TLS options and headers with current credentials. @throws Error for unreadable files */
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 
-/** Which cluster a program connects to, and as which user. */
+/** The cluster that a program connects to, and the user that it connects as. */
 export interface ClusterSelection {
-  /** A kubeconfig file; default: KUBECONFIG, else ~/.kube/config, else the Pod's own cluster. */
+  /** A kubeconfig file. Default: KUBECONFIG, else ~/.kube/config, else the Pod's own cluster. */
   readonly kubeconfig?: string | undefined;
   /** Default: the current context of the kubeconfig. */
   readonly context?: string | undefined;
 }
 
-/** @kubernetes/client-node connects to these in plaintext. */
+/** Ports that @kubernetes/client-node connects to in plaintext. */
 const plaintextPorts = new Set(['80', '8080', '8001']);
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Returns the access; undefined if it is invalid, or needs @kubernetes/client-node. */
+/** Reads the access; undefined if it is invalid or needs @kubernetes/client-node. */
 export async function readPlainAccess(
   { kubeconfig, context }: ClusterSelection = {},
   env: NodeJS.ProcessEnv = process.env,
@@ -65,7 +66,7 @@ const bearer = (token: string, options: RequestOptions): RequestOptions => ({
   headers: { Authorization: `Bearer ${token}` },
 });
 
-/** A kubeconfig with any other field needs the package. */
+/** Fields that are read here. A kubeconfig with any other field needs the package. */
 const clusterFields = new Set([
   'server',
   'certificate-authority',
@@ -115,7 +116,7 @@ async function readKubeconfig(file: string, context: string | undefined): Promis
   });
 }
 
-/** Returns {} for a file that cannot be read or parsed: the package reports its errors. */
+/** Parses a file. Returns {} if that fails: the package then reports the error. */
 async function parseFile(file: string): Promise<UntypedJson> {
   try {
     const text = readFileSync(file, 'utf8');
@@ -127,13 +128,13 @@ async function parseFile(file: string): Promise<UntypedJson> {
   }
 }
 
-/** The entry of a name in a list of the kubeconfig; {} when it is missing. */
+/** The named entry in a list of the kubeconfig; {} if it is missing. */
 function entryOf(list: unknown, name: unknown, field: string): UntypedJson {
   const entries = asRecords(list);
   return asRecord(entries.find((entry) => entry['name'] === name)?.[field]);
 }
 
-/** The bytes of a field: of the file that it names, or of the base64 text beside it. */
+/** The bytes of a field: from the file that it names, or from the base64 text beside it. */
 async function readBytes(from: UntypedJson, field: string, folder: string): Promise<Buffer | undefined> {
   const [path, data] = [asText(from[field]), asText(from[`${field}-data`])];
   if (path !== '') return readFile(resolve(folder, path));

@@ -1,4 +1,4 @@
-/** Unit tests of the access to a cluster without @kubernetes/client-node. */
+/** Unit tests for the access to a cluster without @kubernetes/client-node. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ describe('The access to a cluster', () => {
     expect(await optionsOf(other)).to.deep.equal({ headers: { Authorization: 'Bearer of v' } });
   });
 
-  it('is that of the ServiceAccount without a kubeconfig, with the renewed token', async () => {
+  it('without a kubeconfig, the access is that of the ServiceAccount, with the renewed token', async () => {
     write('ca.crt', 'authority');
     write('token', 'first\n');
     const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443', HOME: folder };
@@ -81,7 +81,7 @@ describe('The access to a cluster', () => {
     expect((await optionsOf(access)).headers).to.deep.equal({ Authorization: 'Bearer second' });
   });
 
-  it('is left to @kubernetes/client-node with any other feature, and when the kubeconfig is invalid', async () => {
+  it('@kubernetes/client-node reads a kubeconfig with any other feature, and an invalid one', async () => {
     const token = { token: 'secret' };
     const files = [
       kubeconfigOf(https, { exec: { command: 'login' } }, 'exec'),

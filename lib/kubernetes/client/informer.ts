@@ -1,18 +1,18 @@
 /**
- * Informer: a local copy of all objects of one kind, kept current by list and watch. It continues a
- * watch after each failure, and lists again only if the API server cannot continue it, or may have
- * been rolled back.
+ * Informer: a local copy of all objects of one kind, kept current by list and watch. It continues
+ * the watch after each failure. It lists again only if the API server cannot continue the watch, or
+ * may have been rolled back.
  *
  * Invariants
- *   - `objects` is the result of the last list and the watch events after it. Before the first
- *     complete list it is incomplete.
- *   - A repeated list does not delay new objects: the watch runs beside it (list-merge.ts).
- *   - Objects are identified by uid. A recreated object of the same name is reported as gone,
- *     then as present, even when the informer missed both events.
+ *   - `objects` is the result of the last list and the watch events after it. It is incomplete
+ *     before the first complete list.
+ *   - A repeated list does not delay new objects, because the watch runs beside it (list-merge.ts).
+ *   - Objects are identified by uid. A recreated object of the same name is reported as gone, then
+ *     as present, even if the informer missed both events.
  *   - A deletion inferred from a list has `witnessed: false`, because a list is weaker evidence
  *     than a DELETED event.
- *   - A rollback of the API server to an earlier state is detected. A watch from a version that
- *     it has not reached again would stay open without events.
+ *   - A rollback of the API server to an earlier state is detected. Otherwise, a watch from a
+ *     version that the server has not reached again would stay open without events.
  */
 import { errorMessage } from '../../errors.ts';
 import { backoffMs, pause } from '../../process/abortable.ts';
@@ -28,41 +28,40 @@ export { keyOf, type ObjectMeta } from './object-store.ts';
 
 export type ObjectChange<T> =
   | { readonly kind: 'present'; readonly object: T; readonly before: T | undefined }
-  /** `witnessed`: by a DELETED event or another uid of the name. Else a list lacked the object. */
+  /** `witnessed`: by a DELETED event or another uid of the name, not inferred from a list. */
   | { readonly kind: 'gone'; readonly object: T; readonly witnessed: boolean }
   /** A complete list has been applied. */
   | { readonly kind: 'listed' };
 
-/** One kind of objects. */
 export interface ResourceKind<T> {
   /** "/api/v1/pods" */
   readonly path: string;
   /** Returns the fields that the program uses. @throws Error for an invalid object */
   readonly parse: (raw: unknown) => T;
-  /** Whether a cluster without the CRD is complete, with no objects of the kind. */
+  /** Whether a missing CRD means that there are no objects. Otherwise it is an error. */
   readonly mayBeMissing?: boolean;
-  /** Whether the API server leaves out all but the metadata of its objects. */
+  /** Whether to request only the metadata of the objects. */
   readonly needsMetadataOnly?: boolean;
-  /** Makes the store of its objects. Default: a Map. */
+  /** Creates the store for the objects. Default: a Map. */
   readonly createStore?: () => ObjectStore<T>;
 }
 
-/** Timeouts and intervals; the defaults suit a real API server. */
+/** Timeouts and intervals. The defaults suit a real API server. */
 export interface InformerTimings {
   readonly pageSize: number;
   readonly listTimeoutMs: number;
-  /** The server ends each watch after about this time. */
+  /** The time after which the server ends each watch, approximately. */
   readonly watchSeconds: number;
-  /** A watch without data for longer than this is broken: bookmarks come every minute. */
+  /** The longest silence of a working watch, which gets a bookmark every minute. */
   readonly silenceMs: number;
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
-  /** The interval of lists of a kind that is not installed. */
+  /** The time between lists of a kind that is not installed. */
   readonly missingKindMs: number;
 }
 
 const defaultTimings: InformerTimings = {
-  // The bytes of a page stay until a complete collection. 500 Pods have 2 MB.
+  // A page stays in memory until the next full garbage collection. 500 Pods take 2 MB.
   pageSize: 250,
   listTimeoutMs: 60_000,
   watchSeconds: 300,
@@ -72,23 +71,20 @@ const defaultTimings: InformerTimings = {
   missingKindMs: 30_000,
 };
 
-/** A watch that ends sooner counts as a failure, so the next one waits for the backoff. */
+/** The shortest successful watch. A shorter one counts as a failure, and causes a backoff. */
 const minWatchMs = 1_000;
 
-/**
- * Compares versions, which are decimal numbers. A version in another format is not comparable:
- * false.
- */
+/** Whether a version is lower than another. False if one is not a decimal number. */
 function isEarlier(version: string, than: string): boolean {
   return [version, than].every((each) => /^\d+$/.test(each)) && BigInt(version) < BigInt(than);
 }
 
-/** A list that is not applied yet. */
+/** A list that is being read. */
 interface Listing<T extends ObjectMeta> {
   readonly merge: ListMerge<T>;
-  /** The version of `objects` before it. */
+  /** The version of `objects` before this list. */
   readonly versionBefore: string | undefined;
-  /** Ends it: a later list has begun. */
+  /** Aborted when a later list begins. */
   readonly stop: AbortController;
 }
 
@@ -99,23 +95,23 @@ export class Informer<T extends ObjectMeta> {
   readonly #log: Logger;
   readonly #timings: InformerTimings;
   readonly #listeners: ((change: ObjectChange<T>) => void)[] = [];
-  /** The version from which to watch; undefined: list first. */
+  /** The version to watch from; undefined if a list must come first. */
   #version: string | undefined;
-  /** The last version of which `objects` was the state; and the one before the last list. */
+  /** The last version that `objects` had, and the version before the last list. */
   #knownVersion: string | undefined;
   #versionBeforeList: string | undefined;
   #listing: Listing<T> | undefined;
-  /** False after a list that failed: a proxy may break long streams. */
+  /** Whether lists may be streamed. False after a failed list: a proxy may break long streams. */
   #mayStream = true;
   #hasSynced = false;
   #lastDataAt = performance.now();
-  /** Whether a watch event arrived since the last failure. */
+  /** Whether a watch event has arrived since the last failure. */
   #hasProgress = false;
-  /** Whether the last watch failed: the API server may since have been rolled back. */
+  /** Whether the last watch failed, so that the API server may have been rolled back. */
   #mustCheckRollback = false;
   /** Whether the API server has served this kind. */
   #wasServed = false;
-  /** How many times in a row the version of a new list was already too old for a watch. */
+  /** The number of consecutive lists whose version was already too old for a watch. */
   #expiredLists = 0;
 
   constructor(api: Api, kind: ResourceKind<T>, log: Logger, timings: Partial<InformerTimings> = {}) {
@@ -126,7 +122,7 @@ export class Informer<T extends ObjectMeta> {
     this.#timings = { ...defaultTimings, ...timings };
   }
 
-  /** Calls `listener` synchronously for each later change, in order. It must be fast. */
+  /** Calls `listener` synchronously for each later change, in order. It must return quickly. */
   subscribe(listener: (change: ObjectChange<T>) => void): void {
     this.#listeners.push(listener);
   }
@@ -136,25 +132,25 @@ export class Informer<T extends ObjectMeta> {
     return this.#hasSynced;
   }
 
-  /** The version of `objects`; undefined while unknown, also during a list. */
+  /** The version of `objects`; undefined if it is unknown or a list is being read. */
   get resourceVersion(): string | undefined {
     return this.#listing ? undefined : this.#version;
   }
 
-  /** The version of `objects` before the last complete list; undefined before a second one. */
+  /** The version of `objects` before the last complete list; undefined before the second list. */
   get versionBeforeList(): string | undefined {
     return this.#versionBeforeList;
   }
 
   /**
-   * How stale `objects` may be: the time since the last data from the API server, bookmarks
-   * included, or since the last list was needed.
+   * The time for which `objects` may be stale: since the last data from the API server, including
+   * bookmarks, or since a list became necessary.
    */
   get silentMs(): number {
     return performance.now() - this.#lastDataAt;
   }
 
-  /** If `silentMs` exceeds this, `objects` is out of date. */
+  /** The limit of `silentMs` above which `objects` is out of date. */
   get maxSilentMs(): number {
     return this.#timings.silenceMs;
   }
@@ -178,7 +174,7 @@ export class Informer<T extends ObjectMeta> {
         this.#hasProgress = false;
         this.#mustCheckRollback = true;
         if (error instanceof ApiError && error.status === 410) {
-          // The history from this version is no longer available: list immediately, and with
+          // The history from this version is no longer available. Lists immediately, but with
           // backoff if that happens again.
           this.#version = undefined;
           failures = this.#expiredLists++;
@@ -192,7 +188,7 @@ export class Informer<T extends ObjectMeta> {
 
   #logFailure(error: unknown, failures: number): void {
     const reason = errorMessage(error);
-    // Logs the first failure, the fourth, and then every twentieth.
+    // Logs the first failure, the fourth, and then each twentieth.
     if (failures !== 0 && failures !== 3 && failures % 20 !== 0) return;
     if (error instanceof ApiError && error.status === 404)
       this.#log.warn('list-watch: the API server does not serve this kind: install its CRD');
@@ -201,8 +197,8 @@ export class Informer<T extends ObjectMeta> {
   }
 
   /**
-   * Lists again if the API server was restored from a backup, or is another one. Its version is
-   * then lower than before; after a long interruption it may be higher again.
+   * Lists again if the API server was restored from a backup or replaced. Its version is then lower
+   * than the known one. After a long interruption it may be higher again.
    */
   async #checkRollback(signal: AbortSignal): Promise<void> {
     const known = this.#version;
@@ -220,7 +216,7 @@ export class Informer<T extends ObjectMeta> {
     this.#mustCheckRollback = false;
   }
 
-  /** A kind that was never served has no objects. If it was served, its absence is a failure. */
+  /** Lists, but accepts that a kind is missing which the API server has never served. */
   async #listIfInstalled(signal: AbortSignal): Promise<void> {
     try {
       await this.#list(signal);
@@ -235,7 +231,7 @@ export class Informer<T extends ObjectMeta> {
   }
 
   /**
-   * The first list precedes the watch, because nothing can be done before. A later one runs beside
+   * The first list precedes the watch, because nothing can be done before. A later list runs beside
    * the watch.
    */
   async #list(signal: AbortSignal): Promise<void> {
@@ -271,7 +267,7 @@ export class Informer<T extends ObjectMeta> {
     }
   }
 
-  /** Returns the version of the list. */
+  /** Reads a list. Returns its version. */
   async #readList({ merge }: Listing<T>, signal: AbortSignal): Promise<string> {
     const { pageSize, listTimeoutMs: timeoutMs } = this.#timings;
     const mayStream = this.#mayStream;
@@ -285,7 +281,7 @@ export class Informer<T extends ObjectMeta> {
     return version;
   }
 
-  /** Applies what waits for the end of the list. */
+  /** Applies the changes that had to wait for the end of the list. */
   #endListing({ merge, versionBefore, stop }: Listing<T>): void {
     if (stop.signal.aborted) return;
     for (const object of merge.missing()) this.#drop(object, false);
@@ -371,7 +367,7 @@ export class Informer<T extends ObjectMeta> {
     }
   }
 
-  /** A listener that throws is a bug. It must not stop the watch or the other listeners. */
+  /** Logs an error of a listener: it must not stop the watch or the other listeners. */
   #notify(change: ObjectChange<T>): void {
     for (const listener of this.#listeners) {
       try {

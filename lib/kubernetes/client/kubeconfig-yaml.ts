@@ -1,6 +1,6 @@
 /**
- * Parses a kubeconfig in YAML. It is a module of its own, which is loaded when it is needed:
- * `import('yaml')` has no named exports in a bundle, because the package is CommonJS.
+ * Parses a kubeconfig in YAML. It is a separate module that is loaded on demand, because
+ * `import('yaml')` has no named exports in a bundle: the package is CommonJS.
  */
 import { parse } from 'yaml';
 

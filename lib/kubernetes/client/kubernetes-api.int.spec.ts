@@ -90,7 +90,7 @@ describe('A request to the API server', () => {
     expect((await failure(api.request({ ...request, maxBytes: 9_000 }))).isTooLarge).to.equal(true);
   });
 
-  it('fails when a compressed response is cut off', async () => {
+  it('fails when a compressed response is truncated', async () => {
     const whole = gzipSync(JSON.stringify({ text: 'x'.repeat(10_000) }));
     server.replies.push((response) => void response.setHeader('content-encoding', 'gzip').end(whole.subarray(0, 20)));
     const api = await server.start();

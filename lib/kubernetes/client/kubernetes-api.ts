@@ -1,10 +1,10 @@
 /**
  * The HTTP client of the Kubernetes API: JSON in and out, a timeout for each request, a watchdog
- * for each stream, and a limit on each response.
+ * for each stream, and a size limit for each response.
  *
- * @kubernetes/client-node only provides kubeconfigs that cluster-access.ts does not read, as those
- * with exec plugins. Its informer stops at the first broken connection, its typed lists drop
- * unknown fields, and its requests have no timeout.
+ * @kubernetes/client-node is used only for kubeconfigs that cluster-access.ts does not read, such
+ * as those with exec plugins. Its informer stops at the first broken connection, its typed lists
+ * drop unknown fields, and its requests have no timeout.
  */
 import type http from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
@@ -18,23 +18,23 @@ import { createSender, type Send } from './request-sender.ts';
 
 const responseMaxBytes = 64 << 20;
 const errorMaxBytes = 1 << 20;
-/** A line of a watch holds one object. The API server's own limit is about 3 MiB for a request. */
+/** The longest line of a watch. It holds one object, and requests are limited to about 3 MiB. */
 const lineMaxBytes = 16 << 20;
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Includes the query. */
+  /** The path, including the query. */
   readonly path: string;
   readonly body?: unknown;
-  /** Type of the body; default application/json. */
+  /** The type of the body. Default: application/json. */
   readonly contentType?: string;
-  /** Type of the response; default application/json. It is always JSON. */
+  /** The type of the response. Default: application/json. It must be a JSON type. */
   readonly accept?: string;
-  /** Let the API server compress the response. It does so for long ones. */
+  /** Lets the API server compress the response, which it does for long ones. */
   readonly compressed?: boolean;
   /** Do not parse the response: the caller needs only its status. */
   readonly discardBody?: true;
-  /** Limit of the response, without compression; default 64 MiB. */
+  /** The limit of the uncompressed response. Default: 64 MiB. */
   readonly maxBytes?: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -45,13 +45,13 @@ export interface Api {
   readonly server: string;
   /**
    * Sends one request. Returns the parsed response; undefined with `discardBody`.
-   * @throws ApiError; the signal's reason, or another error, once the signal is aborted
+   * @throws ApiError; after an abort, the signal's reason or another error
    */
   request(request: ApiRequest): Promise<unknown>;
   /**
    * Yields the parsed lines of a streamed response, until it ends or the signal is aborted.
-   * @throws ApiError from the iteration; with status 0 after `silenceMs` without a line, or when a
-   * line is not JSON
+   * @throws ApiError from the iteration; with status 0 after `silenceMs` without a line, or for a
+   * line that is not JSON
    */
   stream(path: string, options: StreamOptions): AsyncGenerator<unknown>;
 }
@@ -61,9 +61,9 @@ export interface StreamOptions extends Pick<ApiRequest, 'accept' | 'signal'> {
 }
 
 /**
- * Loads the kubeconfig. The package is loaded here, because it takes 90 MB and a second: programs
- * that may never need it do not load it.
- * @throws Error when it cannot be read, or has no such context
+ * Loads the kubeconfig with the package. It is imported here, because it takes 90 MB and a second,
+ * and most programs never need it.
+ * @throws Error if the kubeconfig cannot be read, or has no such context
  */
 export async function loadKubeconfig({ kubeconfig, context }: ClusterSelection = {}): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node');
@@ -174,7 +174,7 @@ function responseError(status: number, request: string, body: Buffer): ApiError 
   try {
     statusObject = asRecord(parse(body));
   } catch {
-    // A proxy may have sent it instead of the API server. The text becomes the message.
+    // A proxy may have sent this body instead of the API server. Its text becomes the message.
   }
   const message = asText(statusObject['message']) || body.toString('utf8', 0, 200).trim();
   const { causes } = asRecord(statusObject['details']);
@@ -212,8 +212,8 @@ function parse(bytes: Buffer): unknown {
 const newline = 10;
 
 /**
- * Yields the lines of `chunks` without their newlines; empty ones are skipped. A last line without
- * a newline is incomplete, and is dropped.
+ * Yields the lines of `chunks` without newlines. Skips empty lines, and drops an incomplete last
+ * line.
  * @throws Error for a line longer than `maxBytes`
  */
 export async function* splitLines(chunks: AsyncIterable<unknown>, maxBytes: number): AsyncGenerator<Buffer> {

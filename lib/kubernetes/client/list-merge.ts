@@ -1,15 +1,15 @@
 /**
  * Merges a list with the events of a watch that runs beside it, from a version before the list.
  *
- * An object whose name was unknown is applied at once, so that a long list does not delay it. All
- * else about known names waits for the end of the list: what an API server has lost shows as
- * objects that are missing, replaced or older, and they must be judged together. A watch event
- * about a name outweighs the list: the watch reports every change since its version.
+ * An object with a new name is applied at once, so that a long list does not delay it. All changes
+ * of known names wait for the end of the list: if the API server has lost data, objects are
+ * missing, replaced or older, and these must be judged together. A watch event about a name
+ * outweighs the list, because the watch reports every change since its version.
  */
 import { keyOf, type ObjectMeta, type ObjectStore } from './object-store.ts';
 
 export interface ApplyChange<T> {
-  /** The object exists. */
+  /** Records that an object exists. */
   put(object: T): void;
   /** Records that an object was deleted. */
   drop(object: T): void;
@@ -19,17 +19,17 @@ export class ListMerge<T extends ObjectMeta> {
   readonly #objects: ObjectStore<T>;
   readonly #apply: ApplyChange<T>;
   /**
-   * The names that were known at the beginning, and whether the list or the watch has had them
+   * The names that were known at the beginning. True if the list or the watch has had the name
    * since.
    */
   readonly #known = new Map<string, boolean>();
-  /** Names of watch events. */
+  /** The names in watch events. */
   readonly #watched = new Set<string>();
-  /** What waits: the last state of each known name, and the deletion that precedes it. */
+  /** The waiting changes: the last state of each known name, and a deletion that precedes it. */
   readonly #held: ObjectStore<T>;
   readonly #deleted = new Map<string, T>();
 
-  /** @param held an empty store, which takes the objects that wait */
+  /** @param held an empty store for the objects that wait */
   constructor(objects: ObjectStore<T>, held: ObjectStore<T>, apply: ApplyChange<T>) {
     this.#objects = objects;
     this.#held = held;
@@ -37,7 +37,7 @@ export class ListMerge<T extends ObjectMeta> {
     for (const key of objects.keys()) this.#known.set(key, false);
   }
 
-  /** The list has an object. Repeat the list if it fails: what it had before stays valid. */
+  /** Records an object of the list. A repeated list may record it again. */
   onListed(object: T): void {
     const key = keyOf(object);
     if (this.#watched.has(key)) return;
@@ -48,7 +48,7 @@ export class ListMerge<T extends ObjectMeta> {
     if (!isSame) this.#held.set(key, object);
   }
 
-  /** The watch reports a change. */
+  /** Records a change that the watch reports. */
   onWatched(kind: keyof ApplyChange<T>, object: T): void {
     const key = keyOf(object);
     this.#watched.add(key);
@@ -61,7 +61,7 @@ export class ListMerge<T extends ObjectMeta> {
     }
   }
 
-  /** The known objects that the complete list does not have. */
+  /** The known objects that the complete list lacks. */
   missing(): T[] {
     const missing: T[] = [];
     for (const [key, isPresent] of this.#known) {
@@ -71,7 +71,7 @@ export class ListMerge<T extends ObjectMeta> {
     return missing;
   }
 
-  /** Applies what waits. */
+  /** Applies the waiting changes. */
   applyHeld(): void {
     for (const object of this.#deleted.values()) this.#apply.drop(object);
     for (const object of this.#held.values()) this.#apply.put(object);

@@ -1,5 +1,5 @@
 /**
- * Reads a list: as a stream where the API server has streams, else in pages, in smaller ones where
+ * Reads a list: as a stream if the API server supports that, else in pages, which become smaller if
  * the objects are large.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -8,36 +8,36 @@ import { ApiError, watchErrorOf } from './api-error.ts';
 import type { Api } from './kubernetes-api.ts';
 
 export interface ListPage {
-  /** The version of the list, the same on all its pages; "" if absent. */
+  /** The version of the list, the same on all pages; "" if absent. */
   readonly resourceVersion: string;
   readonly items: readonly unknown[];
 }
 
 export interface ListOptions {
-  /** Objects in a page. */
+  /** The number of objects in a page. */
   readonly pageSize: number;
   /** The time limit of each page. */
   readonly timeoutMs: number;
-  /** The header as in ApiRequest. */
+  /** The header, as in ApiRequest. */
   readonly accept?: string;
   readonly compressed?: boolean;
   readonly signal: AbortSignal;
 }
 
 const maxPages = 10_000;
-/** The API server ends a stream after this time. */
+/** The time after which the API server ends a stream. */
 const streamSeconds = 600;
 const endOfInitialEvents = 'k8s.io/initial-events-end';
 
-/** The media type with which the API server leaves out all but the metadata of its objects. */
+/** The media type that makes the API server return only metadata. */
 export const metadataOnly = (type: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string =>
   `application/json;as=${type};g=meta.k8s.io;v=v1`;
 
 /**
  * Passes all objects of a collection to `visit`, and returns the version of the list. A stream may
- * have an object twice that changes at the same time, or one that is deleted: a watch from the
- * returned version, or from an earlier one, reports that.
- * @throws as `listPages`; ApiError if a stream ends before the list does
+ * contain an object twice if it changes at the same time, or contain a deleted object. A watch from
+ * the returned version, or from an earlier one, corrects that.
+ * @throws as `listPages`; ApiError if a stream ends before the list is complete
  */
 export async function listObjects(
   api: Api,
@@ -51,7 +51,7 @@ export async function listObjects(
       return await streamObjects(api, path, { ...options, ...accept }, visit);
     } catch (error) {
       if (!(error instanceof ApiError && error.reaction === 'invalid')) throw error;
-      // The API server is older than its streams, or they are switched off.
+      // Falls back to pages: the API server is too old for streams, or they are switched off.
     }
   }
   const accept = isMetadata && { accept: metadataOnly('PartialObjectMetadataList') };
@@ -65,7 +65,7 @@ export async function listObjects(
 }
 
 /**
- * Reads the objects as the first events of a watch, one after the other. So neither side has the
+ * Reads the objects one by one, as the first events of a watch, so that neither side has the whole
  * list in memory.
  */
 async function streamObjects(
@@ -94,11 +94,10 @@ async function streamObjects(
 }
 
 /**
- * Yields all pages of a collection. When a page is too large, this and the following pages have
- * half as many objects. The API server prepares a page while the caller processes the one before
- * it.
- * @throws ApiError; Error for a response that is no list, so that no caller takes missing objects
- * for deleted ones
+ * Yields all pages of a collection. If a page is too large, it and all following pages have half as
+ * many objects. The API server prepares a page while the caller processes the page before.
+ * @throws ApiError; Error for a response that is not a list: no caller may take missing objects for
+ * deleted ones
  */
 export async function* listPages(api: Api, path: string, options: ListOptions): AsyncGenerator<ListPage> {
   let limit = options.pageSize;
@@ -125,7 +124,7 @@ export async function* listPages(api: Api, path: string, options: ListOptions): 
   throw new Error(`a list of more than ${maxPages} pages`);
 }
 
-/** The current version of a collection. @throws ApiError; Error for a response without version */
+/** Reads the version of a collection. @throws ApiError; Error for a response without version */
 export async function readListVersion(api: Api, path: string, options: Omit<ListOptions, 'pageSize'>): Promise<string> {
   const { resourceVersion } = await readPage(api, path, { ...options, limit: 1, token: '' });
   if (resourceVersion === '') throw new Error(`the list of ${path} has no resourceVersion`);
@@ -139,7 +138,7 @@ async function readPage(
 ): Promise<ListPage & { readonly nextToken: string }> {
   const query = new URLSearchParams({ limit: String(limit), ...(token !== '' && { continue: token }) });
   const response = asRecord(await api.request({ method: 'GET', path: `${path}?${query}`, ...options }));
-  // An empty PartialObjectMetadataList has null.
+  // The items of an empty PartialObjectMetadataList are null.
   const items = response['items'] === null && asText(response['kind']).endsWith('List') ? [] : response['items'];
   const metadata = asRecord(response['metadata']);
   if (!Array.isArray(items)) throw new Error(`the response to GET ${path} is no list: it has no items`);

@@ -1,4 +1,4 @@
-/** Sends requests to one API server over kept-alive connections, with the current credentials. */
+/** Sends requests to one API server over kept-alive connections, with current credentials. */
 import http from 'node:http';
 import https from 'node:https';
 import { createSecureContext } from 'node:tls';
@@ -9,20 +9,20 @@ import type { ClusterAccess } from './cluster-access.ts';
 
 export interface OutgoingRequest {
   readonly method: string;
-  /** Includes the query. */
+  /** The path, including the query. */
   readonly path: string;
   readonly body?: unknown;
-  /** Type of the body; default application/json. */
+  /** The type of the body. Default: application/json. */
   readonly contentType?: string;
-  /** Type of the response; default application/json. */
+  /** The type of the response. Default: application/json. */
   readonly accept?: string;
-  /** Whether the server may compress the response; default no. */
+  /** Whether the server may compress the response. Default: no. */
   readonly compressed?: boolean;
 }
 
-/** A request on its way. */
+/** A request that was sent. */
 export interface SentRequest {
-  /** Resolves with the status and headers of the response. Rejects without one. */
+  /** Resolves with the status and headers of the response. Rejects if there is none. */
   readonly response: Promise<http.IncomingMessage>;
   /** Ends the request and its response with an error. Has no effect after the response. */
   readonly cancel: () => void;
@@ -61,7 +61,7 @@ export function createSender(config: ClusterAccess, server: string): Send {
         if (response.statusCode === 401) connections.expire();
         resolve(response);
       });
-      // The listener also stays for an error after the promise has resolved.
+      // The listener stays, for errors after the promise has resolved.
       request.on('error', reject);
       request.end(bytes);
     };
@@ -77,16 +77,16 @@ export function createSender(config: ClusterAccess, server: string): Send {
 }
 
 /**
- * The agent and the headers of the current credentials. Files and tokens are read again at
- * intervals, so that renewed ones are used. A renewed certificate has connections of its own.
+ * The agent and the headers for the current credentials. Files and tokens are read again at
+ * intervals, so that renewed ones are used. A renewed certificate gets its own connections.
  */
 class Connections {
   readonly #config: ClusterAccess;
   readonly #isSecure: boolean;
-  /** What each request is sent with: agent and headers. */
+  /** The agent and headers of each request. */
   #options: https.RequestOptions = {};
   #agent: http.Agent | undefined;
-  /** Certificates and TLS settings of the agent. */
+  /** The certificates and TLS settings of the agent. */
   #identity: TlsSettings | undefined;
   #readAt = -Infinity;
   #reading: Promise<void> | undefined;
@@ -96,7 +96,7 @@ class Connections {
     this.#isSecure = isSecure;
   }
 
-  /** Calls `start` with agent and headers: at once if known, never if an exec plugin hangs. */
+  /** Calls `start` with agent and headers, at once if known, never if an exec plugin hangs. */
   use(start: (options: https.RequestOptions) => void, fail: (error: unknown) => void): void {
     if (performance.now() - this.#readAt <= credentialsMaxAgeMs) {
       start(this.#options);
@@ -106,7 +106,7 @@ class Connections {
     this.#reading.then(() => start(this.#options)).catch(fail);
   }
 
-  /** The next request reads the credentials again. */
+  /** Makes the next request read the credentials again. */
   expire(): void {
     this.#readAt = -Infinity;
   }
@@ -115,7 +115,7 @@ class Connections {
     const options: https.RequestOptions = {};
     await this.#config.applyToHTTPSOptions(options);
     if (this.#isSecure && options.ca === undefined) trustPublicAuthorities();
-    // The agent of a proxy comes with the options.
+    // Keeps the options, because they contain the agent of the proxy.
     if (this.#config.getCurrentCluster()?.proxyUrl !== undefined) this.#options = options;
     else {
       this.#replaceAgent(options);
@@ -140,18 +140,18 @@ class Connections {
   }
 }
 
-/** All connections share the parsed certificates. */
+/** All connections of the agent share the parsed certificates. */
 const createSecureAgent = (identity: TlsSettings): SecureAgent =>
   new SecureAgent({ ...agentSettings, ...identity, secureContext: createSecureContext(identity) });
 
-/** An agent for one server and identity, whose connections have short names. */
+/** An agent for one server and identity. Its connections have short names. */
 class SecureAgent extends https.Agent {
   override getName(): string {
     return 'the API server';
   }
 }
 
-/** Requests of the agent finish, then their connections close. */
+/** Lets the agent's requests finish, then closes its connections. */
 function retire(agent: http.Agent | undefined): void {
   if (!agent) return;
   Object.assign(agent, { keepAlive: false });

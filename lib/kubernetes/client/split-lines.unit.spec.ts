@@ -11,7 +11,7 @@ async function cut(chunks: string[], maxBytes = 100): Promise<string[]> {
 }
 
 describe('splitLines', () => {
-  it('splits independent of the chunks', async () => {
+  it('splitLines returns the same lines for any chunks', async () => {
     for (const chunks of [['a\nbc\nd\n'], ['a', '\nb', 'c\n', 'd\n'], ['a\nb', 'c', '\nd', '\n']])
       expect(await cut(chunks)).to.deep.equal(['a', 'bc', 'd']);
   });

@@ -1,4 +1,4 @@
-/** A ledger client whose answers are functions of the spec. */
+/** A ledger client whose answers come from functions of the spec. */
 import type { MessageInput, Method } from '../../../proto/codec.ts';
 import {
   IpamService,
@@ -18,7 +18,7 @@ type Replies = {
     : never;
 };
 
-/** The answer to each method that the spec expects; absent fields of a reply have their default. */
+/** The answers to the methods that the spec expects. Absent fields have their defaults. */
 export interface FakeLedger extends Replies {
   readonly watchReplies?: (request: MessageInput<WatchRequest>) => AsyncIterable<WatchReply>;
 }

@@ -1,4 +1,4 @@
-/** A database with columns of every shape, and clients that record what they receive. */
+/** Test support: a database with columns of every shape, and clients that record updates. */
 import { EventEmitter, once } from 'node:events';
 import type { Context } from 'mocha';
 import { probeOvn } from '../../../test/harness/ovn/ovn-programs.ts';
@@ -40,7 +40,7 @@ export const testSchema = {
 
 export const itemColumns = Object.keys(testSchema.tables.Item.columns);
 
-/** Opens a run, or skips the suite if OVS is missing. Call in `before`. */
+/** Opens a run, or skips the suite if OVS is missing. Call it in `before`. */
 export function openOvsRun(context: Context): Run {
   const ability = probeOvn();
   if (!ability.isAvailable) {
@@ -56,12 +56,12 @@ export interface RecordingClient {
   readonly statuses: readonly ConnectionStatus[];
   /** Resolves when `check` holds, after an update or a change of the connection. */
   until(check: () => boolean): Promise<void>;
-  /** The names of the copied items, sorted. */
+  /** The names of the items in the replica, sorted. */
   items(): string[];
   end(): Promise<void>;
 }
 
-/** Connects to the test database. Its replica has all columns. */
+/** Connects to the test database, with all columns in the replica. */
 export function connectClient(
   run: Run,
   options: Pick<ClientOptions, 'endpoints'> & Partial<ClientOptions>,
@@ -114,12 +114,12 @@ export const updateItem = (name: string, row: NewRow): Operation => ({
 
 export const deleteItems: Operation = { op: 'delete', table: 'Item', where: [] };
 
-/** The copied item of this name. */
+/** The item of this name in the replica. */
 export function itemOf({ client }: RecordingClient, name: string): Row | undefined {
   return [...client.replica.rows('Item').values()].find((row) => row['name'] === name);
 }
 
-/** Resolves to the error of a promise that must reject with this code. */
+/** Returns the error of a promise, which must reject with this code. */
 export async function expectError(promise: Promise<unknown>, code: OvsdbErrorCode): Promise<OvsdbError> {
   const outcome: unknown = await promise.then(
     () => 'no error',

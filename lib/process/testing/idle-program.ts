@@ -1,6 +1,6 @@
 /**
- * Fills a cache, and drops it when it is idle. Ends when it has collected and its memory is
- * returned, and prints the line of the log; without --expose-gc it ends immediately.
+ * Test program that fills a cache, and drops it when idle. It ends when the garbage is collected
+ * and the memory is returned, and prints the log line. Without --expose-gc it ends immediately.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -14,7 +14,7 @@ const finish = (): void => {
   clearInterval(keepAlive);
   stop.abort();
 };
-/** V8 may return memory some time after the collection. */
+/** Waits, because V8 may return memory some time after the collection. */
 const printWhenReturned = async (line: string): Promise<void> => {
   const { beforeMiB } = JSON.parse(line) as { beforeMiB: number };
   while (beforeMiB * 2 ** 20 - process.memoryUsage.rss() < returnedBytes) await sleep(50);

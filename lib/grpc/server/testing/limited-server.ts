@@ -1,7 +1,7 @@
 /**
- * Test support: a server with the limits of its clients, whose handlers do little. Run as a
- * program, it serves with the certificate of its environment, sends its port, and its memory on
- * request.
+ * Test support: a server with limits for its clients, whose handlers do little. Run as a program,
+ * it serves with the certificate in its environment, sends its port to the parent process, and
+ * reports its memory on request.
  */
 import { pino } from 'pino';
 import { pause } from '../../../process/abortable.ts';
@@ -19,11 +19,11 @@ export const replyBytes = 3 << 20;
 export interface LimitedServer extends Disposable {
   readonly port: number;
   readonly connections: ClientConnections;
-  /** Paths of the calls that reached a handler. */
+  /** The paths of the calls that reached a handler. */
   readonly handled: string[];
 }
 
-/** Starts a server on loopback. @param tokens absent: each client needs a certificate */
+/** Starts a server on loopback. @param tokens absent if each client needs a certificate */
 export async function startLimitedServer(
   tls: Tls,
   tokens?: TokenAccess,

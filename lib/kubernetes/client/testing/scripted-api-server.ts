@@ -1,4 +1,4 @@
-/** An API server for specs. It sends the responses that the spec scripts. */
+/** Test support: an API server that sends the responses that a spec scripts. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -10,13 +10,13 @@ export type Reply = (response: Response, url: URL) => void;
 
 export class ScriptedApiServer {
   readonly requests: URL[] = [];
-  /** Replies to requests other than watches, in order; the last one is repeated. */
+  /** The replies to requests other than watches, in order. The last one is repeated. */
   readonly replies: Reply[] = [];
-  /** Replies to watches, in order; the last one is repeated. */
+  /** The replies to watches, in order. The last one is repeated. */
   readonly watches: Reply[] = [];
   /**
-   * Replies to lists as streams, in order; the last one is repeated. Without one the server has no
-   * streams.
+   * The replies to streamed lists, in order; the last one is repeated. If empty, the server rejects
+   * streamed lists.
    */
   readonly streams: Reply[] = [];
   /** The version in the response to a list with limit 1. */
@@ -50,7 +50,7 @@ export class ScriptedApiServer {
     return watches.map(({ searchParams }) => searchParams);
   }
 
-  /** How many requests were lists of objects in pages. */
+  /** The number of requests that listed objects in pages. */
   get listCount(): number {
     const isList = (url: URL): boolean => !url.searchParams.has('watch') && url.searchParams.get('limit') !== '1';
     return this.requests.filter(isList).length;
@@ -66,13 +66,13 @@ export function kubeConfigFor(server: string): KubeConfig {
   return config;
 }
 
-/** A list with these objects on one page. */
+/** Replies with a list of these objects on one page. */
 export const listReply =
   (version: string, ...items: object[]): Reply =>
   (response) =>
     void response.end(JSON.stringify({ metadata: { resourceVersion: version }, items }));
 
-/** An error as the API server sends it. */
+/** Replies with an error in the API server's form. */
 export const errorReply =
   (code: number, message: string): Reply =>
   (response) =>
