@@ -1,0 +1,111 @@
+/** Requests below /api/v1: the session of the caller, and then the view, the stream or the action. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { createSemaphore } from '../../../lib/process/semaphore.ts';
+import { sessionIdIn } from '../session/cookie.ts';
+import type { PersonalSession, Sessions } from '../session/sessions.ts';
+import { HttpError, methodNotAllowed } from './http-error.ts';
+import { sessionRoutes } from './session-routes.ts';
+import type { Query } from './query.ts';
+import { sendReply } from './reply.ts';
+import { readJson } from './request-body.ts';
+import { type Action, matchRoute, type Routes, type View } from './routes.ts';
+import { refuseOtherHosts, refuseOtherOrigins } from './same-origin.ts';
+
+/** The rest waits, and beyond that is rejected. */
+const [maxInProgress, maxWaiting] = [32, 256];
+
+/** Sends events to the browser until it has gone. */
+export type StreamView = (
+  viewer: StreamViewer,
+  query: Query,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => void;
+
+export interface StreamViewer {
+  /** undefined: without sign-in. */
+  readonly session: PersonalSession | undefined;
+  /** @throws IpledgerError when the session has ended */
+  readonly verify: () => Promise<void>;
+}
+
+export interface ApiParts {
+  /** undefined: without sign-in, read-only, on this machine. */
+  readonly sessions: Sessions | undefined;
+  readonly views: Routes<View>;
+  readonly actions: Routes<Action>;
+  readonly stream: StreamView;
+  /** Whether browsers connect by TLS, here or at a proxy. */
+  readonly isSecure: boolean;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, path: string, query: Query) => Promise<void>;
+
+export function createApi(parts: ApiParts): Handler {
+  const { sessions, views, actions, stream, isSecure } = parts;
+  const handleSession = sessionRoutes(sessions, isSecure);
+  const limited = createSemaphore(maxInProgress, maxWaiting);
+
+  const sessionOf = async (request: IncomingMessage): Promise<PersonalSession | undefined> => {
+    if (!sessions) return undefined;
+    const session = await sessions.find(sessionIdIn(request.headers, isSecure));
+    if (session.bucket.take(performance.now())) return session;
+    throw new HttpError(429, 'RATE_LIMITED', 'too many requests of this session: try again in a second');
+  };
+  const read = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    view: Handled<View>,
+    query: Query,
+  ): Promise<void> => {
+    await sessionOf(request);
+    const format = query.text('format', 4) || 'json';
+    if (format !== 'json' && format !== 'csv') throw new HttpError(400, 'INVALID_REQUEST', 'format: use json or csv');
+    const signal = signalOf(response);
+    const reply = await limited(signal, () => view.target({ params: view.params, query, signal }));
+    await sendReply(request, response, reply, format);
+  };
+  const act = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { target }: Handled<Action>,
+  ): Promise<void> => {
+    const session = await sessionOf(request);
+    if (!session) throw new HttpError(403, 'PERMISSION_DENIED', 'without sign-in the console is read-only');
+    const body = await readJson(request);
+    const signal = signalOf(response);
+    await sendReply(request, response, await limited(signal, () => target(session, body, signal)), 'json');
+  };
+
+  return async (request, response, path, query) => {
+    if (!sessions) refuseOtherHosts(request.headers);
+    refuseOtherOrigins(request);
+    const { method = 'GET' } = request;
+    if (path === '/session') return handleSession(request, response);
+    if (path === '/events/stream' && method === 'GET') {
+      const session = await sessionOf(request);
+      const id = sessionIdIn(request.headers, isSecure);
+      const verify = async (): Promise<void> => void (await sessions?.find(id));
+      return stream({ session, verify }, query, request, response);
+    }
+    const action = matchRoute(actions, path);
+    if (action && method === 'POST') return act(request, response, action);
+    const view = matchRoute(views, path);
+    if (view && (method === 'GET' || method === 'HEAD')) return read(request, response, view, query);
+    if (action ?? view) throw methodNotAllowed(response, action ? 'POST' : 'GET, HEAD');
+    throw new HttpError(404, 'INVALID_REQUEST', 'the console has no such page of data');
+  };
+}
+
+interface Handled<Target> {
+  readonly target: Target;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Aborted when the browser has gone before it has the reply. */
+function signalOf(response: ServerResponse): AbortSignal {
+  const ending = new AbortController();
+  response.once('close', () => ending.abort(new IpledgerError('CANCELLED', 'the browser has disconnected')));
+  return ending.signal;
+}

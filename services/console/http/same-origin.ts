@@ -1,0 +1,40 @@
+/** Refuses requests that another site makes in the browser of a person (CSRF, DNS rebinding). */
+import type { IncomingHttpHeaders } from 'node:http';
+import { HttpError } from './http-error.ts';
+
+/** A page of another site cannot set it without a preflight, which is not answered. */
+export const consoleHeader = 'x-ipledger-console';
+
+const denied = (message: string): HttpError => new HttpError(403, 'PERMISSION_DENIED', message);
+
+/** @throws HttpError unless the request can only come from a page of the console */
+export function refuseOtherOrigins({
+  headers,
+  method = '',
+}: {
+  headers: IncomingHttpHeaders;
+  method?: string | undefined;
+}): void {
+  const site = headers['sec-fetch-site'];
+  const isRead = method === 'GET' || method === 'HEAD';
+  // A link from another site may open a page, but no other site reads data or acts
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    throw denied('the request comes from another site');
+  if (isRead) return;
+  if (headers[consoleHeader] === undefined) throw denied(`the header ${consoleHeader} is missing`);
+  const { origin } = headers;
+  if (origin === undefined || hostOf(origin) !== headers.host) throw denied('the request comes from another origin');
+}
+
+/** undefined for no URL, as the origin "null". */
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/;
+
+/** Without sign-in, a page whose name an attacker resolves to this machine must read nothing. */
+export function refuseOtherHosts(headers: IncomingHttpHeaders): void {
+  if (!loopbackHost.test(headers.host ?? ''))
+    throw denied('without sign-in the console answers to localhost and 127.0.0.1 only');
+}

@@ -1,0 +1,32 @@
+/**
+ * Verifies with the allocator that a person may read what the console shows: what the ClusterRole
+ * ipledger-reader permits. Each call is one that the allocator permits or refuses first, and then
+ * answers without much work. The console itself has no rights on Kubernetes, and reviews nothing.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
+import { IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
+
+/** No Subnet has this name, so the lists are empty. */
+const noSubnet = '-';
+
+/** @throws IpledgerError UNAUTHENTICATED; PERMISSION_DENIED with the permission that is missing */
+export async function verifyPerson(client: LedgerClient): Promise<string> {
+  const [{ caller }] = await Promise.all([
+    client.call(LedgerService.getStatus, {}),
+    client.call(LedgerService.nextAllocations, { subnet: noSubnet, address: '0.0.0.0', after: '1970-01-01T00:00:00Z' }),
+    permitted(client.call(IpamService.getAddress, { subnet: noSubnet, address: '0.0.0.0' })),
+    client.call(IpamService.listAllocations, { subnet: noSubnet, namespace: noSubnet, pod: noSubnet, pageSize: 1 }),
+  ]);
+  if (caller === '') throw new IpledgerError('UNAUTHENTICATED', 'the allocator names no user: upgrade it');
+  return caller;
+}
+
+/** A refusal that follows the permission. */
+async function permitted(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (IpledgerError.from(error).code !== 'SUBNET_UNKNOWN') throw error;
+  }
+}

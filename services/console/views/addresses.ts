@@ -1,0 +1,72 @@
+/** The page of an address: its state in each Subnet, and its history. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { cidrContains, isAddress } from '../../../lib/net/ip.ts';
+import { type AddressRecord, IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
+import type { AddressPage } from '../api/address.ts';
+import type { View } from '../http/routes.ts';
+import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
+import { addressState } from '../rows/allocation-row.ts';
+import { ipledger } from '../rows/command.ts';
+import { eventRow } from '../rows/event-row.ts';
+
+/** More Subnets of one address are unusual: the page of a Subnet names it. */
+const maxStates = 16;
+
+export function showAddress(reads: LedgerReads): View {
+  return async ({ params: { address: text = '' }, query, signal }) => {
+    if (!isAddress(text)) throw new IpledgerError('INVALID_REQUEST', `${JSON.stringify(text)} is no address`);
+    const [subnet, page, pageSize] = [query.text('subnet'), query.page(), query.limit()];
+    const address = text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
+    const states = page === '' ? await readStates(reads, address, subnet, signal) : [];
+    const history = await reads.allocator
+      .call(LedgerService.history, { address, subnet, pageSize, pageToken: page }, signal)
+      .catch(emptyIfUnused(states));
+    const body: AddressPage = {
+      position: positionOf(history ?? (await reads.status())),
+      command: ipledger(['history', address], { subnet }),
+      address,
+      states: states.map(addressState),
+      items: history?.events.map(eventRow) ?? [],
+      nextPage: history?.nextPageToken ?? '',
+    };
+    return { body };
+  };
+}
+
+async function readStates(
+  reads: LedgerReads,
+  address: string,
+  subnet: string,
+  signal: AbortSignal,
+): Promise<AddressRecord[]> {
+  const { subnets } = await reads.subnets();
+  const names = subnets
+    .filter(
+      ({ name, spec }) =>
+        (subnet === '' || name === subnet) && spec?.cidrBlock.split(',').some((cidr) => cidrContains(cidr, address)),
+    )
+    .map(({ name }) => name);
+  const found = await Promise.all(
+    names
+      .slice(0, maxStates)
+      .map((name) =>
+        reads.allocator
+          .call(IpamService.getAddress, { subnet: name, address, consistency: 'CONSISTENCY_LOCAL' }, signal)
+          .catch(undefinedIfUnknown),
+      ),
+  );
+  return found.flatMap((reply) => reply?.record ?? []);
+}
+
+/** The address of the network, and of the broadcast, are in a Subnet, and no host has them. */
+function undefinedIfUnknown(thrown: unknown): undefined {
+  const { code } = IpledgerError.from(thrown);
+  if (code !== 'ADDRESS_UNKNOWN' && code !== 'SUBNET_UNKNOWN') throw thrown;
+}
+
+/** An address that was never used has a state and no history. */
+const emptyIfUnused =
+  (states: readonly AddressRecord[]) =>
+  (thrown: unknown): undefined => {
+    if (IpledgerError.from(thrown).code !== 'ADDRESS_UNKNOWN' || states.length === 0) throw thrown;
+  };

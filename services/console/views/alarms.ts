@@ -1,0 +1,91 @@
+/** What is wrong now, as the ledger sees it, each with the remedy of its runbook. */
+import { errorMessage } from '../../../lib/errors.ts';
+import type { GetStatusReply, Subnet } from '../../../proto/generated/ipledger.ts';
+import { LedgerService } from '../../../proto/generated/ipledger.ts';
+import type { Alarm, AlarmList } from '../api/alarm.ts';
+import type { View } from '../http/routes.ts';
+import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
+import { ipledger } from '../rows/command.ts';
+import type { Runbooks } from './runbooks.ts';
+
+type Finding = Omit<Alarm, 'remedy'>;
+
+/** As the alert IpledgerSubnetNearlyFull. */
+const nearlyFull = 0.9;
+/** As the alert IpledgerEtcdFillsUp. */
+const fewDays = 3;
+
+export function listAlarms(reads: LedgerReads, runbooks: Runbooks): View {
+  return async ({ signal }) => {
+    const [status, { subnets }, readModel] = await Promise.all([
+      reads.status(),
+      reads.subnets(),
+      checkReadModel(reads, signal),
+    ]);
+    const found = [...ofLedger(status), ...readModel, ...subnets.flatMap((subnet) => [...ofSubnet(subnet)])];
+    const order = ['critical', 'warning', 'info'];
+    const body: AlarmList = {
+      position: positionOf(status),
+      command: ipledger(['check']),
+      items: found
+        .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
+        .map((finding) => ({ ...finding, remedy: runbooks(finding.name) })),
+    };
+    return { body };
+  };
+}
+
+const ofAll = { about: '', subnet: '', address: '', since: '' };
+
+function* ofLedger({ freeze, cannotWrite, storage }: GetStatusReply): Generator<Finding> {
+  if (freeze && cannotWrite?.reason !== 'frozen') {
+    const message = `the ledger is frozen, because ${freeze.reportedBy} has seen event ${freeze.known?.seq ?? 0}, which it lacks`;
+    yield { ...ofAll, name: 'IpledgerNoWrites', severity: 'critical', since: freeze.reportedAt, message };
+  }
+  if (cannotWrite) {
+    const name = cannotWrite.reason === 'no-writer' ? 'IpledgerNoWriter' : 'IpledgerNoWrites';
+    yield { ...ofAll, name, severity: 'critical', since: cannotWrite.since, message: cannotWrite.message };
+  }
+  if (storage?.daysLeft !== undefined && storage.daysLeft <= fewDays) {
+    const message = `the quota of etcd is in use in ${storage.daysLeft} days, at the growth of the last day`;
+    yield { ...ofAll, name: 'IpledgerEtcdFillsUp', severity: 'warning', message };
+  }
+}
+
+/** Without it the console has no maps and no lists of events. */
+async function checkReadModel({ readModel }: LedgerReads, signal: AbortSignal): Promise<Finding[]> {
+  try {
+    await readModel.call(LedgerService.history, { pageSize: 1 }, signal);
+    return [];
+  } catch (error) {
+    const message = `the read model does not answer, so the console shows no maps and no lists of events. Check that it runs: ${errorMessage(error)}`;
+    return [{ ...ofAll, name: 'ReadModelAway', severity: 'warning', message }];
+  }
+}
+
+function* ofSubnet({ name: subnet, usage, fenced }: Subnet): Generator<Finding> {
+  const about = { ...ofAll, about: `Subnet ${subnet}`, subnet };
+  for (const { family, total, inUse, free } of usage) {
+    const [all, used] = [Number(total), Number(inUse)];
+    if (all === 0) continue;
+    if (free === '0' || used >= all)
+      yield {
+        ...about,
+        name: 'IpledgerSubnetFull',
+        severity: 'critical',
+        message: `it has no free IPv${family} address`,
+      };
+    else if (used / all >= nearlyFull) {
+      const message = `${inUse} of its ${total} IPv${family} addresses are in use`;
+      yield { ...about, name: 'IpledgerSubnetNearlyFull', severity: 'warning', message };
+    }
+  }
+  for (const address of fenced)
+    yield {
+      ...about,
+      name: 'IpledgerFencedAddresses',
+      severity: 'critical',
+      address,
+      message: `another program changed the key of ${address}: the allocator decides nothing about it`,
+    };
+}

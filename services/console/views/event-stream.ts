@@ -1,0 +1,121 @@
+/** What happens now, as server-sent events: filtered for one browser, of the one subscription. */
+import type { ServerResponse } from 'node:http';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { EventRow } from '../api/event.ts';
+import type { StreamView, StreamViewer } from '../http/api.ts';
+import { errorBody, HttpError } from '../http/http-error.ts';
+import type { Query } from '../http/query.ts';
+import { toJson } from '../http/reply.ts';
+import type { LiveEvents } from '../ledger/live-events.ts';
+
+const maxStreams = 200;
+const maxStreamsOfSession = 4;
+/** A browser that reads no more is disconnected at this size, and continues when it reconnects. */
+const maxUnsentBytes = 1 << 20;
+
+export interface StreamOptions {
+  readonly events: LiveEvents;
+  /** Ends all streams. */
+  readonly signal: AbortSignal;
+  /** Between two keepalives. */
+  readonly keepaliveMs?: number;
+}
+
+export interface EventStreams {
+  readonly stream: StreamView;
+  readonly count: () => number;
+}
+
+export function createEventStreams({ events, signal, keepaliveMs = 10_000 }: StreamOptions): EventStreams {
+  const open = new Set<ServerResponse>();
+  const stream: StreamView = (viewer, query, request, response) => {
+    const ofSession = viewer.session?.streams ?? 0;
+    if (open.size >= maxStreams || ofSession >= maxStreamsOfSession)
+      throw new HttpError(503, 'OVERLOADED', 'too many streams are open: close other pages of the console');
+    const matches = filterOf(query);
+    const lastId = request.headers['last-event-id'];
+    const from = typeof lastId === 'string' && /^\d{1,15}$/.test(lastId) ? Number(lastId) : readFrom(query);
+    const missed = from === undefined ? [] : events.after(from);
+    open.add(response);
+    if (viewer.session) viewer.session.streams++;
+    response.socket?.setNoDelay(true);
+    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
+    const unsubscribe = send({ events, viewer, response, matches, missed, keepaliveMs, signal });
+    response.once('close', () => {
+      unsubscribe();
+      open.delete(response);
+      if (viewer.session) viewer.session.streams--;
+    });
+  };
+  return { stream, count: () => open.size };
+}
+
+const readFrom = (query: Query): number | undefined =>
+  query.text('from', 15) === '' ? undefined : query.number('from', { min: 0, max: 1e15, byDefault: 0 });
+
+interface Sending {
+  readonly events: LiveEvents;
+  readonly viewer: StreamViewer;
+  readonly response: ServerResponse;
+  readonly matches: (row: EventRow) => boolean;
+  readonly missed: readonly EventRow[];
+  readonly keepaliveMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Returns a function that ends the sending. */
+function send({ events, viewer, response, matches, missed, keepaliveMs, signal }: Sending): () => void {
+  const write = (text: string): void => {
+    response.write(text);
+    if (response.writableLength > maxUnsentBytes) response.destroy();
+  };
+  const sendRows = (rows: readonly EventRow[]): void => {
+    const text = rows.filter(matches).map(eventFrame).join('');
+    if (text !== '') write(text);
+  };
+  const sendPosition = (): void => {
+    const { epoch = 0, seq = 0 } = events.position ?? {};
+    write(`event: position\ndata: ${JSON.stringify({ epoch, seq })}\n\n`);
+  };
+  const end = (thrown: unknown): void => {
+    response.end(`event: end\ndata: ${toJson(errorBody(IpledgerError.from(thrown)))}\n\n`);
+  };
+  const keepAlive = (): void => void viewer.verify().then(sendPosition, end);
+  const endWith = (cause: AbortSignal) => (): void => end(cause.reason);
+  const [endProgram, endSession] = [endWith(signal), viewer.session && endWith(viewer.session.signal)];
+  sendPosition();
+  sendRows(missed);
+  const unsubscribe = events.subscribe(sendRows);
+  const timer = setInterval(keepAlive, keepaliveMs);
+  signal.addEventListener('abort', endProgram, { once: true });
+  if (endSession) viewer.session?.signal.addEventListener('abort', endSession, { once: true });
+  return () => {
+    unsubscribe();
+    clearInterval(timer);
+    signal.removeEventListener('abort', endProgram);
+    if (endSession) viewer.session?.signal.removeEventListener('abort', endSession);
+  };
+}
+
+/** A line of JSON contains no line feed. */
+const eventFrame = (row: EventRow): string => `id: ${row.seq}\nevent: event\ndata: ${toJson(row)}\n\n`;
+
+/** All filters must match; '' matches everything. */
+function filterOf(query: Query): (row: EventRow) => boolean {
+  const [subnet, namespace, pod, node] = [
+    query.text('subnet'),
+    query.text('namespace', 63),
+    query.text('pod'),
+    query.text('node'),
+  ];
+  const [address, type, actor] = [query.address('address'), query.text('type', 63), query.text('actor', 600)];
+  const is = (filter: string, value: string | undefined): boolean => filter === '' || filter === value;
+  return (row) =>
+    is(subnet, row.subnet) &&
+    is(namespace, row.pod?.namespace) &&
+    is(pod, row.pod?.name) &&
+    is(node, row.node) &&
+    is(type, row.type) &&
+    is(actor, row.actor) &&
+    (address === '' || row.addresses.includes(address));
+}
