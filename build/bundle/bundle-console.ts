@@ -29,3 +29,9 @@ export async function bundleConsole(folder: string): Promise<string[]> {
   for (const name of ['index.html', 'icon.svg']) await cp(join(root, sources, name), join(folder, name));
   return bundledPackages(metafile);
 }
+
+/** Adds what the bundled program reads beside itself: its pages, and the runbooks. Returns as `bundleConsole`. */
+export async function bundleConsoleFiles(folder: string): Promise<string[]> {
+  await cp(join(root, 'docs/runbooks.md'), join(folder, 'runbooks.md'));
+  return bundleConsole(join(folder, 'console-web'));
+}

@@ -13,6 +13,7 @@ const sources = {
   'pod-watcher': 'services/pod-watcher/main.ts',
   'ovn-projector': 'services/ovn-projector/main.ts',
   'read-model': 'services/read-model/main.ts',
+  console: 'services/console/main.ts',
   'node-agent': 'services/node-agent/main.ts',
   'install-plugin': 'services/node-agent/install-plugin.ts',
   ipledger: 'cli/main.ts',

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Architecture } from '../architecture.ts';
+import { bundleConsoleFiles } from '../bundle/bundle-console.ts';
 import { bundlePrograms, type ProgramName, root } from '../bundle/bundle-programs.ts';
 import { createLayer, formatOciArchive, type Image, type Layer } from '../oci/oci-archive.ts';
 import { tarFile, type TarEntry } from '../oci/tar.ts';
@@ -73,8 +74,8 @@ function buildBase(architecture: Architecture, { folder, release }: BuildSetting
 
 const ipledgerImage: ImageContents = {
   name: 'ipledger',
-  description: 'allocator, pod-watcher, ovn-projector, read model and command line of ipledger',
-  programs: ['allocator', 'pod-watcher', 'ovn-projector', 'read-model', 'ipledger'],
+  description: 'allocator, pod-watcher, ovn-projector, read model, console and command line of ipledger',
+  programs: ['allocator', 'pod-watcher', 'ovn-projector', 'read-model', 'console', 'ipledger'],
   user: `${nonRootUid}:${nonRootUid}`,
   extras: () => ({
     files: [{ path: 'usr/local/bin/ipledger', mode: 0o777, content: { link: '/app/ipledger.mjs' } }],
@@ -112,7 +113,9 @@ async function buildImage(
   const { folder, prefix, release } = settings;
   const bundle = join(folder, `${name}.bundle`);
   rmSync(bundle, { recursive: true, force: true });
-  const npmParts = readNpmParts(root, await bundlePrograms(programs, bundle));
+  const packages = await bundlePrograms(programs, bundle);
+  if (programs.includes('console')) packages.push(...(await bundleConsoleFiles(bundle)));
+  const npmParts = readNpmParts(root, [...new Set(packages)].sort());
   const images = bases.map((base): Image => {
     const { files, parts } = contents.extras(base);
     const product = { ...release, name, type: 'container' } as const;

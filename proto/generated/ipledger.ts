@@ -1372,7 +1372,7 @@ export interface CheckpointReply {
 /** What an address is on the map of its Subnet. */
 export type MapState =
   | 'MAP_STATE_FREE'
-  | 'MAP_STATE_HELD'
+  | 'MAP_STATE_ALLOCATED'
   | 'MAP_STATE_BOUND'
   | 'MAP_STATE_RESTING'
   | 'MAP_STATE_RESERVED'

@@ -1,4 +1,5 @@
 /** The options of the console. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { insecureOption } from '../../lib/grpc/server/insecure.ts';
@@ -17,6 +18,11 @@ export interface ConsoleOptions {
   readonly healthListen: string;
 }
 
+/** Beside the bundled program, or in the sources. */
+const runbooks = ['runbooks.md', '../../docs/runbooks.md']
+  .map((path) => join(import.meta.dirname, path))
+  .find(existsSync);
+
 export const consoleOptions = (): Option[] => [
   allocatorOption().default('127.0.0.1:7411'),
   new Option('--read-model <host:port>', 'address of the read model')
@@ -33,7 +39,7 @@ export const consoleOptions = (): Option[] => [
     .default(join(import.meta.dirname, 'console-web')),
   new Option('--runbooks <file>', 'docs/runbooks.md, which has the remedies of alarms')
     .env('IPLEDGER_CONSOLE_RUNBOOKS')
-    .default(join(import.meta.dirname, 'runbooks.md')),
+    .default(runbooks),
   insecureOption(),
   healthListenOption(),
 ];

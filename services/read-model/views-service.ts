@@ -129,7 +129,7 @@ function specAt(store: EventStore, { subnet, name, family }: MapSubject, seq: nu
 /** @param cooling an address that was changed by this event or a later one is in cooldown */
 function mapState([, state, last]: ClaimRow, cooling: number): MapState {
   const { known, allocated, reserved, quarantined, bound } = stateBits;
-  if (state & allocated) return state & bound ? 'MAP_STATE_BOUND' : 'MAP_STATE_HELD';
+  if (state & allocated) return state & bound ? 'MAP_STATE_BOUND' : 'MAP_STATE_ALLOCATED';
   if (state & quarantined) return 'MAP_STATE_QUARANTINED';
   if (state & reserved) return 'MAP_STATE_RESERVED';
   if (state & bound) return 'MAP_STATE_RESTING';

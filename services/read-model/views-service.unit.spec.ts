@@ -109,7 +109,7 @@ describe('MapAddresses', () => {
       ],
       async ({ map }) => {
         const statesAt = async (seq: number) => (await map({ pointInTime: { seq } })).states;
-        expect(await statesAt(2)).to.deep.equal(['MAP_STATE_HELD']);
+        expect(await statesAt(2)).to.deep.equal(['MAP_STATE_ALLOCATED']);
         expect(await statesAt(4)).to.deep.equal(['MAP_STATE_RESTING']);
         expect(await statesAt(5)).to.deep.equal([]);
         expect((await map({ pointInTime: { at: '2026-01-01T04:59:59.999Z' } })).states).to.deep.equal([

@@ -44,6 +44,7 @@ const programs = [
   ['ipledger', 'pod-watcher'],
   ['ipledger', 'ovn-projector'],
   ['ipledger', 'read-model'],
+  ['ipledger', 'console'],
   ['ipledger', 'ipledger'],
   ['ipledger-node', 'node-agent'],
   ['ipledger-node', 'install-plugin'],

@@ -17,7 +17,7 @@ import { viewsHandlers } from '../../services/read-model/views-service.ts';
 const never = new AbortController().signal;
 
 const stateOf: Readonly<Record<string, string>> = {
-  allocated: 'MAP_STATE_HELD',
+  allocated: 'MAP_STATE_ALLOCATED',
   bound: 'MAP_STATE_BOUND',
   held: 'MAP_STATE_RESTING',
   reserved: 'MAP_STATE_RESERVED',

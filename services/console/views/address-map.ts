@@ -16,7 +16,7 @@ import {
 } from '../api/address-map.ts';
 import type { Query } from '../http/query.ts';
 import type { View } from '../http/routes.ts';
-import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
+import { type LedgerReads, type MapKey, positionOf } from '../ledger/ledger-reads.ts';
 import { ipledger } from '../rows/command.ts';
 import { addressOf, hostsOf, type Range, rangeOfCidr, rangesOf } from './ipv4-ranges.ts';
 
@@ -26,7 +26,7 @@ const usedPerPage = 1_000;
 
 const stateNames: Readonly<Record<MapState, CellState>> = {
   MAP_STATE_FREE: 'free',
-  MAP_STATE_HELD: 'held',
+  MAP_STATE_ALLOCATED: 'allocated',
   MAP_STATE_BOUND: 'bound',
   MAP_STATE_RESTING: 'resting',
   MAP_STATE_RESERVED: 'reserved',
@@ -40,7 +40,7 @@ export function showMap(reads: LedgerReads): View {
     const family = readFamily(query);
     const seq = query.number('seq', { min: 0, max: Number.MAX_SAFE_INTEGER, byDefault: 0 });
     const [at, range, page] = [query.instant('at'), query.cidr('range'), query.page()];
-    const reply = await reads.map({ subnet: name, family, seq, at, address: query.address('address') });
+    const reply = await readMap(reads, { subnet: name, family, seq, at, address: query.address('address') });
     const { spec } = reply;
     if (!spec) throw new IpledgerError('BUG', 'a reply of the read model has no spec');
     const isOfFamily = (text: string): boolean => text.includes(':') === (family === 6);
@@ -64,6 +64,19 @@ export function showMap(reads: LedgerReads): View {
     };
     return { body, rows: () => notFree(reply), isImmutable: seq > 0 && reply.next !== undefined };
   };
+}
+
+/** An instant after the last event is the present, and one before the Subnet existed its beginning. */
+async function readMap(reads: LedgerReads, key: MapKey): Promise<MapAddressesReply> {
+  const at = Date.parse(key.at) > Date.now() ? '' : key.at;
+  try {
+    return await reads.map({ ...key, at });
+  } catch (error) {
+    if (at === '') throw error;
+    const { first } = await reads.map({ ...key, at: '' });
+    if (!first || Date.parse(first.at) <= Date.parse(at)) throw error;
+    return reads.map({ ...key, at: '', seq: first.seq });
+  }
 }
 
 function readFamily(query: Query): 4 | 6 {

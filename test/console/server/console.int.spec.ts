@@ -63,6 +63,12 @@ describe('The console without sign-in', () => {
     };
     expect(earlier.counts).to.include({ quarantined: 0, bound: 1 });
     expect(moment.seq).to.be.above(previous.seq);
+    const first = (await read('/subnets/macvlan/map?at=2000-01-01T00:00:00Z')) as unknown as {
+      moment: object;
+      first: object;
+    };
+    expect(first.moment).to.deep.equal(first.first);
+    expect(await read('/subnets/macvlan/map?at=2200-01-01T00:00:00Z')).to.have.property('next', null);
   });
 
   it('shows a Subnet of more than 65,536 addresses as blocks, whose addresses can be shown', async () => {
@@ -81,8 +87,8 @@ describe('The console without sign-in', () => {
 
   it('lists the used addresses of IPv6', async () => {
     const { used, counts } = (await read('/subnets/six/map?family=6')) as unknown as { used: object[]; counts: object };
-    expect(used).to.deep.equal([{ address: 'fd00::2', state: 'held' }]);
-    expect(counts).to.include({ held: 1 });
+    expect(used).to.deep.equal([{ address: 'fd00::2', state: 'allocated' }]);
+    expect(counts).to.include({ allocated: 1 });
   });
 
   it('shows an address with its states, its history and the CNI answer, and a Pod with why', async () => {
