@@ -28,15 +28,15 @@ export interface ApiServerOptions {
   readonly forwarder: Forwarder;
   readonly health: HealthImplementation;
   readonly tls: Tls;
-  /** Absent: every client needs a certificate. */
+  /** Accepts tokens. Absent: every client needs a certificate. */
   readonly tokens?: TokenAccess | undefined;
   readonly metrics: Pick<AllocatorMetrics, 'onAnswered'>;
-  /** Absent: no spans. */
+  /** Records spans. Absent: none. */
   readonly tracer: Tracer | undefined;
   readonly log: Logger;
 }
 
-/** What agents call; the others are queries. */
+/** The calls of agents. All others are queries. */
 const callKinds: ReadonlyMap<string, CallKind> = new Map([
   [IpamService.attach.path, 'command'],
   [IpamService.bind.path, 'command'],
@@ -79,7 +79,7 @@ export function addServices(server: Server, allocator: AllocatorContext, options
   addGrpcService(server, LedgerService, ledgerHandlers(allocator), explained);
 }
 
-/** A call that finds no writer fails with the reason, if it is known. */
+/** Adds to the failure of a call that finds no writer why there is none, if that is known. */
 function explainedForward(allocator: AllocatorContext, { forward }: ServeOptions): Pick<ServeOptions, 'forward'> {
   if (!forward) return {};
   return {

@@ -1,7 +1,7 @@
 /**
  * The allocator: a replica of the ledger that serves the gRPC API, and writes the ledger while it
- * is the leader. The same file is the program of its threads. Each loads only the modules that it
- * needs.
+ * is the leader. The same file is the program of its threads. Program and thread load only the
+ * modules that they need.
  */
 import { isMainThread } from 'node:worker_threads';
 import { runProgram } from '../../lib/process/lifecycle.ts';

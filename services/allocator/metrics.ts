@@ -35,11 +35,11 @@ export interface AllocatorMetrics {
   readonly onAppend: (append: AppendStats) => void;
   readonly onAnswered: (path: string, code: ErrorCode | 'OK') => void;
   readonly onReviewed: (outcome: ReviewOutcome) => void;
-  /** @param task of the thread that ended before it */
+  /** @param task the task whose thread ended early */
   readonly onThreadCrash: (task: string) => void;
 }
 
-/** The options with the limits that alerts compare sizes with. */
+/** The options whose limits alerts compare sizes with. */
 type Limits = ArchiveSettings & Pick<AllocatorOptions, 'etcdQuota'>;
 
 export interface AllocatorMetricsOptions {
@@ -139,7 +139,7 @@ function countersOf(registry: Registry): Omit<AllocatorMetrics, 'registry'> {
   };
 }
 
-/** Counts a call. It finds the counter of a method and code once: that costs more. */
+/** Counts a call. Keeps the counter of each method and code, because the look-up costs more. */
 function countCalls(calls: Counter<'method' | 'code'>): AllocatorMetrics['onAnswered'] {
   const counters = new Map<string, Map<string, { inc(): void }>>();
   return (path, code) => {
@@ -154,9 +154,8 @@ function countCalls(calls: Counter<'method' | 'code'>): AllocatorMetrics['onAnsw
 const methodOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /**
- * The series of the error codes that have an alert. They start at 0 before the first error:
- * Prometheus computes the increase of a series from its first sample, so an error that creates its
- * series would not count.
+ * The series of the error codes that have an alert. They start at 0: Prometheus computes the
+ * increase from the first sample, so the first error would not count if it created its series.
  */
 export function alertedCalls(): { readonly method: string; readonly code: ErrorCode }[] {
   const services: Readonly<Record<string, { readonly path: string }>>[] = [IpamService, SubnetsService, LedgerService];
@@ -175,8 +174,8 @@ function limitGauges(registry: Registry, { archive, keepEvents, keepHours, segme
     help: "The quota of etcd's database, as configured with --etcd-quota.",
     read: () => etcdQuota,
   });
-  // Without an archive no events are sealed. With --keep-hours the number of young events has no
-  // limit.
+  // There is no limit without an archive, which seals no events, or with --keep-hours, which keeps
+  // any number of young events.
   const isLimited = archive !== '' && keepHours === 0;
   addGauge(registry, {
     name: 'ipledger_live_events_limit',
@@ -185,7 +184,7 @@ function limitGauges(registry: Registry, { archive, keepEvents, keepHours, segme
   });
 }
 
-/** Whether the last attempt to seal failed: for damage, or another reason. */
+/** Whether the last attempt to seal failed, because of damage or for another reason. */
 function sealingGauge(registry: Registry, { archive }: Limits, failure: () => ErrorKind | undefined): void {
   addGauge(registry, {
     name: 'ipledger_sealing_failed',
@@ -199,7 +198,7 @@ function sealingGauge(registry: Registry, { archive }: Limits, failure: () => Er
   });
 }
 
-/** Sizes that must stay bounded. */
+/** Sizes that must stay limited. */
 function sizeGauges(registry: Registry, replica: Replica, space: Pick<EtcdSpace, 'size'>): void {
   addGauge(registry, {
     name: 'ipledger_live_events',
@@ -219,7 +218,7 @@ function sizeGauges(registry: Registry, replica: Replica, space: Pick<EtcdSpace,
   });
 }
 
-/** Which members of etcd answer. A single member is not probed. */
+/** The members of etcd that answer. A single member is not probed. */
 function memberGauge(registry: Registry, health: Pick<ClusterHealth, 'members'> | undefined): void {
   addGauge(registry, {
     name: 'ipledger_etcd_member_answers',
@@ -236,7 +235,7 @@ interface ComparedClocks {
   readonly clock: LedgerClock;
 }
 
-/** Nothing is reported without another clock: a replica alone does not agree. */
+/** Reports nothing without another clock to compare with. */
 function comparedClockGauges(registry: Registry, { clocks, membership, clock }: ComparedClocks): void {
   addGauge(registry, {
     name: 'ipledger_clock_difference_seconds',
@@ -310,8 +309,8 @@ function gaugesOf(registry: Registry, replica: Replica, leadership: Leadership):
 type Measure = (subnet: ConfiguredSubnet, name: string) => readonly Reading[];
 
 /**
- * Only the writer reports these, so a sum over all replicas counts each address once. The counts
- * are proven as every answer is, and absent while etcd is unavailable.
+ * The counts of addresses. Only the writer reports them, so a sum over all replicas counts each
+ * address once. They are proven like every answer, and absent while etcd is unavailable.
  */
 function addressGauges(registry: Registry, leadership: Leadership, log: Logger): void {
   const readAll = (measure: Measure) => async (): Promise<readonly Reading[]> => {
@@ -346,7 +345,7 @@ const byState: Measure = (subnet, name) =>
     })),
   );
 
-/** One number for both families: that of the family with fewer addresses left. */
+/** One number for both families, as in Kube-OVN: of the family with fewer addresses left. */
 const asKubeOvn =
   (select: (counts: readonly bigint[]) => bigint, count: 'available' | 'inUse'): Measure =>
   (configured, name) => {

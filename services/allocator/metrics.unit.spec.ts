@@ -18,7 +18,7 @@ const page = (changed: Partial<typeof limits> = {}): Promise<string> =>
   allocatorMetrics({ leadership: standby, limits: { ...limits, ...changed }, log }).registry.metrics();
 
 describe('The metrics of an allocator', () => {
-  it('start the error codes with an alert at 0', async () => {
+  it('the series of error codes with an alert start at 0', async () => {
     const lines = (await page()).split('\n');
     expect(lines).to.include('ipledger_calls_total{method="Allocate",code="SUBNET_FULL"} 0');
     expect(lines).to.include('ipledger_calls_total{method="Bind",code="RATE_LIMITED"} 0');
@@ -29,7 +29,7 @@ describe('The metrics of an allocator', () => {
     expect(await page()).to.match(/^ipledger_etcd_quota_bytes 5000$/m);
   });
 
-  it('show which members of etcd answer, and nothing with one member', async () => {
+  it('metrics show which members of etcd answer, and nothing if there is only one', async () => {
     for (const [health, lines] of [
       [undefined, []],
       [new ClusterHealth(['https://etcd-0:2379', 'https://etcd-1:2379']), ['etcd-0:2379"} 1', 'etcd-1:2379"} 0']],
@@ -48,7 +48,7 @@ describe('The metrics of an allocator', () => {
     expect(await page({ archive: '/archive' })).to.match(/^ipledger_live_events_limit 1200$/m);
   });
 
-  it('show why sealing fails, until it succeeds, and nothing without an archive', async () => {
+  it('metrics show why sealing fails, until it succeeds, and nothing without an archive', async () => {
     expect(await page()).not.to.contain('ipledger_sealing_failed{');
     const metrics = allocatorMetrics({ leadership: standby, limits: { ...limits, archive: '/archive' }, log });
     const values = async () =>

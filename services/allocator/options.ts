@@ -12,20 +12,20 @@ import { tokenReviewOptions, type TokenReviewSettings } from './token-review/tok
 
 export interface AllocatorOptions
   extends ArchiveSettings, CheckpointSettings, RateLimits, TokenReviewSettings, TracingSettings {
-  /** URLs, separated by commas. */
+  /** The URLs of etcd, separated by commas. */
   readonly etcd: string;
   readonly listen: string;
   readonly insecure?: boolean;
   readonly advertise?: string;
   readonly replica: string;
-  /** '': no HTTP health endpoint. */
+  /** The address of the HTTP health endpoint; '' for none. */
   readonly healthListen: string;
-  /** Bytes. */
+  /** The quota in bytes. */
   readonly etcdQuota: number;
   readonly acceptClock?: boolean;
 }
 
-/** Reads the options. Prints the error and exits where an option is invalid. */
+/** Reads the options. Prints the error and exits if an option is invalid. */
 export function readOptions(): AllocatorOptions {
   const read = parseOptions('allocator', 'allocates addresses and keeps the ledger of their holders', [
     ...allocatorOptions(),

@@ -65,7 +65,7 @@ interface StartOptions extends AllocatorOptions {
 
 type Metrics = ReturnType<typeof allocatorMetrics>;
 
-/** What surrounds a replica: its process, or a simulation. */
+/** The environment of a replica: its process, or a simulation. */
 export interface Surroundings {
   readonly options: AllocatorOptions;
   readonly log: Logger;
@@ -78,11 +78,11 @@ export interface Surroundings {
   readonly metrics: Pick<Metrics, 'follow' | 'compareClocks' | 'onAppend' | 'onSealing'>;
   /** Serves liveness, readiness and metrics. */
   readonly serveHealth: (ready: () => boolean | string) => Promise<void>;
-  /** Serves the API. Resolves when it listens, to its port. */
+  /** Serves the API. Resolves to its port when it listens. */
   readonly serve: (allocator: AllocatorContext, health: HealthImplementation) => Promise<number>;
 }
 
-/** What exists before the ledger is loaded. */
+/** The replica before its ledger is loaded. */
 interface JoinedReplica extends Omit<Surroundings, 'clocks'> {
   readonly self: Candidate;
   readonly membership: Membership;
@@ -92,7 +92,7 @@ interface JoinedReplica extends Omit<Surroundings, 'clocks'> {
   readonly space: EtcdSpace;
 }
 
-/** The ledger, in memory and where it is stored. */
+/** The ledger in memory, and its store. */
 interface LoadedLedger {
   readonly live: EtcdLedger;
   readonly archived: Archived | undefined;
@@ -101,8 +101,8 @@ interface LoadedLedger {
 }
 
 /**
- * Starts everything; it stops with the program.
- * @throws Error for invalid settings, and what loading the ledger throws.
+ * Starts the allocator, which stops with the program.
+ * @throws Error for invalid settings, and what loading the ledger throws
  */
 export async function startAllocator(options: StartOptions, log: Logger, life: Lifecycle): Promise<void> {
   collectWhenIdle({ log, signal: life.signal });
@@ -189,23 +189,23 @@ export async function runReplica(surroundings: Surroundings): Promise<void> {
     'this replica is behind the ledger, or has just started and has seen no writer';
 }
 
-/** commander takes any value of a variable as true. */
+/** Reads the variable, because commander takes any value as true. */
 const isClockAccepted = ({ acceptClock }: AllocatorOptions): boolean =>
   acceptClock === true || process.env['IPLEDGER_ACCEPT_CLOCK'] === '1';
 
-/** A writer stays ready with a wrong clock: ledger time does not follow it. */
+/** Why a standby is not ready. A writer with a wrong clock is: ledger time does not follow it. */
 function clockFault({ clocks, membership, leadership, options }: JoinedReplica): string | undefined {
   if (leadership.writer) return undefined;
   const isWrong = membership.clockSkewed.aborted || (clocks.wrongByMs !== undefined && !isClockAccepted(options));
   return isWrong ? 'the clock of this replica differs from other clocks, so it will not be the writer' : undefined;
 }
 
-/** Tasks until the last call is answered: a stopping replica still forwards calls. */
+/** Tasks that run until the last call is answered: a stopping replica still forwards calls. */
 interface BackgroundTasks {
   start(run: (signal: AbortSignal) => Promise<void>): void;
 }
 
-/** Announces this replica to the others and observes which of them is the writer. */
+/** Announces this replica to the others, and observes which of them is the writer. */
 function joinReplicas(surroundings: Surroundings): JoinedReplica {
   const { options, log, life, etcd, forwarder } = surroundings;
   const self = { replica: options.replica, address: options.advertise ?? reachableAddress(options.listen) };
@@ -243,10 +243,10 @@ function joinReplicas(surroundings: Surroundings): JoinedReplica {
   };
 }
 
-/** Other replicas cannot connect to a wildcard address. */
+/** Replaces a wildcard address, to which other replicas cannot connect. */
 const reachableAddress = (listen: string): string => listen.replace(/^(0\.0\.0\.0|\[::\]):/, `${hostname()}:`);
 
-/** Loads the state and compares it with the last checkpoint, before any call. */
+/** Loads the ledger, and compares it with the last checkpoint, before any call is served. */
 async function loadLedger(joined: JoinedReplica): Promise<LoadedLedger> {
   const { options, log, life, etcd, leadership, metrics, tasks } = joined;
   const live = new EtcdLedger(etcd);
@@ -267,9 +267,7 @@ async function loadLedger(joined: JoinedReplica): Promise<LoadedLedger> {
   return { live, archived, replica, checkpoints };
 }
 
-/**
- * Verifies the ledger in a thread, from a mark in the archive that the checkpoint key has signed.
- */
+/** Verifies the ledger in a thread, from the mark in the archive that the checkpoint key signed. */
 const verificationOf = (
   { threads }: JoinedReplica,
   archive: Archive | undefined,
@@ -312,7 +310,7 @@ function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger)
   });
 }
 
-/** Freezes a rewound ledger, which is consistent: later replicas could not detect it. */
+/** Freezes a rewound ledger, because it is consistent, and later replicas could not detect it. */
 async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: EtcdLedger): Promise<void> {
   const { head } = replica;
   const seen = { head, by: identityOf(joined) };
@@ -320,7 +318,7 @@ async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: E
   if (isFrozen) joined.log.error({ head }, 'the ledger was rewound and is frozen now. Run ipledger recover');
 }
 
-/** Keeps memory and etcd bounded: drops idle claims, seals events, reports the size. */
+/** Keeps memory and etcd small: drops idle claims, seals events, and reports the size. */
 function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLedger): void {
   const { options, log, etcd, membership, leadership, metrics, threads, tasks } = joined;
   const writing = { replica, writer: () => leadership.writer, log };
@@ -330,7 +328,7 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const compaction = new EtcdCompaction(etcd, quotaBytes);
   const onSize = async (size: EtcdSize, revision: string): Promise<void> => {
     joined.space.update(size);
-    // An archive in etcd means that etcd serves this ledger only
+    // Only an archive in etcd shows that etcd serves no other clients.
     if (archived && isBounded(archived.archive) && leadership.writer)
       await compaction.onRevision(revision, joined.space.usedShare, performance.now());
   };
@@ -339,7 +337,7 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const schedule = sealScheduleOf(options);
   const usedShare = (): number => joined.space.usedShare;
   log.info({ archive: archived.archive.location, ...schedule }, 'old events are sealed into the archive');
-  // A replica that reads only earlier events folds from the last segment
+  // A replica that reads only earlier versions needs an end state in the last segment.
   const canOmitEndState = (): boolean => membership.eventVersion >= 7;
   const prepare: typeof prepareSegment = async (_sealing, to, signal) => {
     const request = { to, canOmitEndState: canOmitEndState() };

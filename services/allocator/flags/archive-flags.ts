@@ -5,9 +5,9 @@ import { parseWholeNumber } from '../../../lib/process/options.ts';
 
 /** The values of `archiveOptions`. */
 export interface ArchiveSettings {
-  /** '': no archive, so no events are sealed. */
+  /** The location of the archive; '' for none, so no events are sealed. */
   readonly archive: string;
-  /** The limit of an archive in etcd; other archives have none. */
+  /** The limit of an archive in etcd. Other archives have no limit. */
   readonly archiveMaxBytes: number;
   readonly keepEvents: number;
   readonly keepHours: number;
@@ -16,10 +16,10 @@ export interface ArchiveSettings {
 
 const hourMs = 3_600_000;
 
-/** To return one event of a segment, the allocator reads the segment into memory several times. */
+/** The most events in a segment, which is read into memory several times to return one of them. */
 const maxSegmentEvents = 100_000;
 
-/** The flags, each with its environment variable. */
+/** The flags. Each has an environment variable. */
 export function archiveOptions(): Option[] {
   return [
     new Option(

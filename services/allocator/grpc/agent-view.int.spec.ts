@@ -16,7 +16,7 @@ import {
 import { type Allocation, IpamService } from '../../../proto/generated/ipledger.ts';
 import type { MessageInput } from '../../../proto/codec.ts';
 
-/** What an agent of node-1 must not learn: another Pod, its uid, its container, its node. */
+/** Names that an agent of node-1 must not learn: another Pod, its uid, its container, its node. */
 const secret = /holder|uid-|container-of-|node-2|boot-2/;
 const address = '172.17.3.1';
 const fixed = { candidates: [{ addresses: [address] }] };
@@ -134,7 +134,7 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     expect(message).to.not.match(secret);
   });
 
-  it('a caller without an own node gets the names', async () => {
+  it('a caller without an own node gets the names of other Pods and nodes', async () => {
     await allocate(served, 'again', {}, { uid: 'uid-holder', node: 'node-2' });
     const refusal = await served.refusal(IpamService.wait, { ...sandboxOf('again'), timeoutMs: 1 });
     expect(refusal.message).to.contain('uid-holder');

@@ -1,7 +1,7 @@
 /**
- * What an agent learns of the ledger: what the Pods of its node need. It gets no Pod, uid,
- * container or node of others, because a node that was taken over must not read the cluster.
- * Without an own node a caller sees everything.
+ * Restricts what an agent learns from the ledger to what the Pods of its node need. It does not
+ * learn other Pods, uids, containers or nodes, so that a captured node cannot read the cluster. A
+ * caller without an own node sees everything.
  */
 import { meaningOf } from '../../../ledger/domain/commands/refusal.ts';
 import type { BoundAllocation } from '../../../ledger/domain/queries/queries.ts';
@@ -10,15 +10,15 @@ import type { CallContext } from '../../../lib/grpc/server/serve.ts';
 type Viewer = Pick<CallContext, 'ownNode'>;
 
 /**
- * The allocation with the bindings on the agent's node. A virtual machine that migrates is bound on
- * two nodes.
+ * Returns the allocation with only the bindings on the agent's node. A migrating virtual machine is
+ * bound on two nodes.
  */
 export const visibleTo = ({ ownNode }: Viewer, allocation: BoundAllocation): BoundAllocation =>
   ownNode === undefined
     ? allocation
     : { ...allocation, bindings: allocation.bindings.filter(({ node }) => node === ownNode) };
 
-/** The message of a refusal; without the holder or owner of the address or the MAC for an agent. */
+/** The message of a refusal. For an agent, it omits the holder or owner of the address or MAC. */
 export function refusalVisibleTo(
   { ownNode }: Viewer,
   { reason, message }: { readonly reason: string; readonly message: string },

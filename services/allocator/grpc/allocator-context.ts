@@ -1,4 +1,4 @@
-/** The parts of one replica that every RPC handler works with. */
+/** The parts of a replica that all RPC handlers use. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { SignerKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
 import type { Follower } from '../../../ledger/log/reader/follower.ts';
@@ -13,33 +13,33 @@ import type { RateLimiter } from './rate-limiter.ts';
 
 export interface AllocatorContext {
   readonly replica: Replica;
-  /** undefined while this replica is not the writer. */
+  /** Returns undefined while this replica is not the writer. */
   readonly writer: () => Writer | undefined;
   /**
-   * undefined while this replica is not a standby. Between the two roles there is neither, for some
-   * milliseconds.
+   * Returns undefined while this replica is not a standby. Between the two roles, for some
+   * milliseconds, it is neither.
    */
   readonly follower: () => Follower | undefined;
-  /** Address of the writer; undefined while it is this replica or unknown. */
+  /** The address of the writer; undefined if it is this replica, or unknown. */
   readonly writerAddress: () => string | undefined;
   readonly positionWaits: PositionWaits;
-  /** Runs work whose cost grows with the ledger. */
+  /** Runs work whose cost grows with the ledger in threads. */
   readonly threads: TaskRunner;
   readonly freezeStore: FreezeStore;
   /**
-   * Why nothing can be written to the ledger; undefined if it can, or the reason is not known. Does
-   * not reject.
+   * Returns why nothing can be written to the ledger; undefined if writes are possible or the
+   * reason is not known. Never rejects.
    */
   readonly findWriteObstacle: () => Promise<WriteObstacle | undefined>;
-  /** What is left in etcd. Absent in specs. */
+  /** The space left in etcd. Absent in specs. */
   readonly space?: Pick<EtcdSpace, 'wait' | 'size' | 'quotaBytes'>;
   /** The key that signs checkpoints, if this replica has one. */
   readonly signer: () => SignerKey | undefined;
-  /** Absent: no limits. */
+  /** Limits the rate of calls. Absent: no limits. */
   readonly rateLimiter?: RateLimiter;
 }
 
-/** @throws IpledgerError NOT_WRITER with the address of the writer, if it is known. */
+/** @throws IpledgerError NOT_WRITER with the address of the writer, if it is known */
 export function requireWriter(allocator: AllocatorContext): Writer {
   const local = allocator.writer();
   if (!local) throw notWriter(allocator);
@@ -58,8 +58,8 @@ export function notWriter({ writerAddress }: AllocatorContext): IpledgerError {
 }
 
 /**
- * The error of a call that was not executed, because it found no writer; with the reason if it is
- * known: not a freeze.
+ * The error of a call that was not executed because there is no writer. It contains the reason if
+ * that is known and is not a freeze.
  */
 export async function explainNoWriter({ findWriteObstacle }: AllocatorContext, thrown: unknown): Promise<unknown> {
   const obstacle = IpledgerError.from(thrown).code === 'NOT_WRITER' ? await findWriteObstacle() : undefined;

@@ -1,6 +1,6 @@
 /**
- * Attacks on a server that accepts tokens beside certificates, over real TLS connections. The
- * reviews are a fake.
+ * Attacks on a server that accepts both tokens and certificates, over real TLS connections. The
+ * token reviews are faked.
  */
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ describe('A server that accepts tokens', () => {
   let serve: (tls: Tls) => Promise<string>;
   let ownEndpoint: string;
   let endpoint: string;
-  /** The tokens that reached the review. */
+  /** The tokens that were reviewed. */
   let reviewed: string[];
   let isDown: boolean;
   const servers: Server[] = [];
@@ -74,7 +74,7 @@ describe('A server that accepts tokens', () => {
     writeFileSync(file, token);
     return open(tokenTlsFromEnvironment({ IPLEDGER_TLS_CA: ca }, file, undefined));
   };
-  /** A client without our checks: with any metadata, and any certificate or none. */
+  /** Connects without the checks of our clients: any metadata, and any certificate or none. */
   const rawClient = (pair?: { cert: string; key: string }): Connection => {
     const [ca, key, cert] = [authority.cert, pair?.key, pair?.cert].map((file) => file && readFileSync(file));
     const unchecked = { checkServerIdentity: () => undefined };
@@ -183,7 +183,7 @@ describe('A server that accepts tokens', () => {
     expect(await codeOf(asAllocator, listSubnets, {}, metadata)).to.equal('UNAUTHENTICATED');
   });
 
-  it('accepts a client whose authority it trusts since an earlier connection of the client', async () => {
+  it("accepts a client whose authority became trusted after the client's first connection", async () => {
     const trusted = join(folder, 'trusted.crt');
     copyFileSync(authority.cert, trusted);
     const files = { ca: trusted, ...(await certificate('ipledger://allocator/renewed')) };
@@ -229,7 +229,7 @@ describe('A server that accepts tokens', () => {
     }
   });
 
-  it('rejects a trusted certificate without an identity, also with a valid token', async () => {
+  it('rejects a trusted certificate without an identity, even with a valid token', async () => {
     const pair = await issueCertificate(authority, {
       name: 'without-identity',
       commonName: 'x',
@@ -261,7 +261,7 @@ describe('A server that accepts tokens', () => {
       expect(reviewed).to.deep.equal([]);
     });
 
-  it('rejects an invalid token with UNAUTHENTICATED, also on health and reflection', async () => {
+  it('rejects an invalid token with UNAUTHENTICATED, even on health and reflection', async () => {
     const client = rawClient();
     for (const path of ['/grpc.health.v1.Health/Check', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo']) {
       const same = (bytes: unknown): Buffer => bytes as Buffer;
@@ -280,7 +280,7 @@ describe('A server that accepts tokens', () => {
     expect(error).to.include({ code: 'UNAVAILABLE', kind: 'transient' });
   });
 
-  it('gets no token from an agent that does not trust its certificate', async () => {
+  it('a server gets no token from an agent that does not trust its certificate', async () => {
     const error = await failureOf(
       call(withToken('node-1.of.agent', strangers.cert), IpamService.bind, bindOn('node-1'), { timeoutMs }),
     );
@@ -288,7 +288,7 @@ describe('A server that accepts tokens', () => {
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('gets no token from an agent when the server is no allocator', async () => {
+  it('a server that is not an allocator gets no token from an agent', async () => {
     const token = tokenTlsFromEnvironment(
       { IPLEDGER_TLS_CA: authority.cert },
       join(folder, 'token-node-1.of.agent'),

@@ -36,13 +36,13 @@ class RemoteLedger extends MemoryLedger {
   }
 }
 
-/** A clock that only visits of claims advance: what takes time is known, on any machine. */
+/** A clock that only visits of claims advance, so that costs are equal on any machine. */
 describe('With 4,000 claims, and 5 µs for each visit of one', () => {
   let working: RunningWriter;
   let counter: VisitCounter;
   let allocator: AllocatorContext;
   let handlers: Required<ReturnType<typeof ipamHandlers>>;
-  /** The most visits in one turn of the event loop. */
+  /** The most visits of claims in one turn of the event loop. */
   let mostInTurn: number;
   let watching: AbortController;
 
@@ -101,10 +101,10 @@ describe('With 4,000 claims, and 5 µs for each visit of one', () => {
     await turn();
     return mostInTurn;
   }
-  /** A turn of 10 ms is 2,000 visits; a page that begins before its end has about 760 more. */
+  /** A turn of 10 ms has 2,000 visits. A page that begins before its end has about 760 more. */
   const maxInTurn = 3 * 2_760;
 
-  it('a turn of the writer ends after 10 ms of decisions, so a timer as that of its lease runs between few of them', async () => {
+  it('a turn of the writer ends after 10 ms of decisions, so that a timer, such as that of its lease, is not delayed for longer', async () => {
     const all = Array.from({ length: 30 }, () => list(viewer));
     await Promise.all(all);
     expect(counter.visits).to.be.above(2 * maxInTurn);
@@ -122,7 +122,7 @@ describe('With 4,000 claims, and 5 µs for each visit of one', () => {
     await following;
   });
 
-  it('the answers of large pages leave in several turns, and those of small ones together', async () => {
+  it('large pages are answered in several turns, and small pages together', async () => {
     const answeredAt: number[] = [];
     let turns = 0;
     void (async () => {
@@ -162,21 +162,21 @@ describe('With 4,000 claims, and 5 µs for each visit of one', () => {
     const { allocation } = await handlers.attach(sandbox, agent('node-2'));
     const waited = counter.visits - before;
     expect(allocation?.podUid).to.equal(`uid-pod-${pods - 1}`);
-    // Eight pages of 1,000 with their bindings, and what a bucket of the index has more.
+    // Eight pages of 1,000 with their bindings, and the surplus of an index bucket.
     expect(waited).to.be.below(50_000);
     const settled = (await Promise.all(outcomes)).flat();
     expect(settled.some(({ status }) => status === 'rejected')).to.be.true;
     expect(await visitsOfLongestTurn()).to.be.below(maxInTurn);
   });
 
-  it('an agent reads no more than its rate by pages of any size', async () => {
+  it('an agent cannot exceed its rate with pages of any size', async () => {
     const greedy = agent('node-1');
     let read = 0;
     for (let count = 0; count < 1_000; count++) {
       const page = await listPods(greedy).catch(() => undefined);
       read += page?.allocations?.length ?? 0;
     }
-    // A burst of 5,000 and what the bucket may owe, ten claims for each token.
+    // A burst of 5,000 tokens and the bucket's possible debt, with ten claims for each token.
     expect(read).to.be.below(60_000);
     expect(read).to.be.above(40_000);
   });

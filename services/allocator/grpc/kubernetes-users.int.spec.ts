@@ -1,6 +1,6 @@
 /**
- * Attacks on a server that accepts Kubernetes users, over real TLS connections. The reviews are a
- * fake.
+ * Attacks on a server that accepts Kubernetes users, over real TLS connections. The reviews are
+ * faked.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,11 +44,11 @@ describe('A server that accepts Kubernetes users', () => {
   let served: ServedAllocator;
   let endpoint: string;
   let server: Server;
-  /** "user path" of each call that was reviewed. */
+  /** The user and path of each reviewed call. */
   let reviewed: string[];
   /**
-   * Users with an expired token, users without permission, and users about which the API server
-   * does not answer.
+   * Users with an expired token, users without permission, and users that the API server does not
+   * answer for.
    */
   const [expired, denied, unreachable] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const opened: { close(): void }[] = [];
@@ -62,7 +62,7 @@ describe('A server that accepts Kubernetes users', () => {
     opened.push(made);
     return made;
   };
-  /** A person with a token, which contains the user's name. */
+  /** Connects a user with a token, which contains the user name. */
   const withToken = (username: string): Connection => {
     const token = { read: () => Promise.resolve(Buffer.from(username).toString('base64')) };
     return open({ authorities: new AuthorityReloader(authority.cert), token });
@@ -137,7 +137,7 @@ describe('A server that accepts Kubernetes users', () => {
     ['the token', 'UNAUTHENTICATED', () => void expired.add('alice')],
     ['the permission', 'PERMISSION_DENIED', () => void denied.add('alice')],
   ] as const)
-    it(`verifies the caller again before each reply of Watch, and ends it when ${what} is rejected`, async () => {
+    it(`verifies the caller again before each reply of Watch, and ends Watch when ${what} is rejected`, async () => {
       const watching = watchAs('alice');
       await watching.next();
       await watching.next();
@@ -170,7 +170,7 @@ describe('A server that accepts Kubernetes users', () => {
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('executes for the user that an allocator forwards, whose call that allocator had reviewed', async () => {
+  it('executes a call that an allocator forwards for a user, without a second review', async () => {
     const metadata = new Metadata();
     metadata.set(onBehalfOfKey, 'kubernetes:alice@example.org');
     const allocator = open(await identified('ipledger://allocator/standby'));
@@ -204,7 +204,7 @@ describe('A server that accepts Kubernetes users', () => {
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('records a user as such whose name is the identity of a program', async () => {
+  it('a user whose name equals the identity of a program is recorded as a user', async () => {
     await call(withToken('ipledger://watcher'), IpamService.reserve, reservation('172.17.0.204'), { timeoutMs });
     expect(await actorsOf('AddressReserved')).to.include('kubernetes:ipledger://watcher');
     const request = { ...allocateRequest('pod'), import: true };

@@ -1,4 +1,4 @@
-/** Converts between domain types and messages of the API. Pure. */
+/** Converts between domain types and messages of the API. */
 import type { MessageInput } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/generated/ipledger.ts';
 import type { Binding } from '../../../ledger/domain/state/claim.ts';
@@ -13,10 +13,10 @@ import type { ConfiguredSubnet } from '../../../ledger/domain/state/state.ts';
 import type { Head, StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import { formatTime } from '../../../ledger/log/chain/instant.ts';
 
-/** Milliseconds since 1970 as text; '' for none. */
+/** Formats milliseconds since 1970; '' for none. */
 export const formatInstant = (at: number | undefined): string => (at === undefined ? '' : formatTime(at));
 
-/** "pod-deleted" ⇄ "RELEASE_CAUSE_POD_DELETED". */
+/** Converts "pod-deleted" to "RELEASE_CAUSE_POD_DELETED". */
 const enumName = (prefix: string, word: string): string => `${prefix}_${word.toUpperCase().replaceAll('-', '_')}`;
 const allocationCauses = new Map<AllocationCause, api.AllocationCause>();
 
@@ -45,7 +45,7 @@ export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefi
   return causes.find((known) => releaseCause(known) === cause);
 }
 
-/** The default is the end of the container. Returns undefined for an unknown cause. */
+/** Returns the end of the container if unspecified; undefined for an unknown cause. */
 export function readUnbindCause(cause: api.UnbindCause): UnbindCause | undefined {
   if (cause === 'UNBIND_CAUSE_UNSPECIFIED') return 'container-deleted';
   const causes: readonly UnbindCause[] = [
@@ -115,7 +115,7 @@ export const sandboxBindingMessage = ({
   allocationSeq: binding.alloc,
 });
 
-/** The state of one address with its claim. */
+/** The state of an address, with its claim. */
 export function addressRecordMessage({
   subnet,
   address,
@@ -141,7 +141,7 @@ export function addressRecordMessage({
   };
 }
 
-/** A Subnet with its counts. @param free of each family; absent for a state of the past */
+/** A Subnet with its counts. @param free for each family; absent for a past state */
 export function subnetMessage(
   { subnet, source }: ConfiguredSubnet,
   usage: readonly Usage[],
@@ -150,7 +150,6 @@ export function subnetMessage(
   return { name: subnet.name, spec: subnet.spec, source, usage: usage.map(withFree(free)) };
 }
 
-/** A pool with its counts. */
 export const poolMessage = (
   { name, spec, source }: ConfiguredPool,
   usage: readonly Usage[],
@@ -184,10 +183,10 @@ const withFree =
     free: free[index]?.toString() ?? '',
   });
 
-/** Approximate size of an event in a reply, which contains it parsed and as stored. */
+/** Estimates the size of an event in a reply, which contains the event parsed and as stored. */
 export const estimateEventBytes = ({ text }: Pick<StoredEvent, 'text'>): number => 2 * Buffer.byteLength(text);
 
-/** An event, parsed and as stored. */
+/** An event, both parsed and as stored. */
 export function eventMessage({ envelope, hash, text, sequenced }: StoredEvent): MessageInput<api.Event> {
   const { seq, id, cmd, part, type, subnet, at, actor, prev } = envelope;
   const before = Object.entries(envelope.before).map(([address, last]) => ({ address, seq: last }));
@@ -213,7 +212,7 @@ type DataMessage<Type extends EventType> = (
   data: EventData<Type>,
 ) => Required<Pick<MessageInput<api.Event>, Uncapitalize<Type>>>;
 
-/** The data of each event type, in its field of the message. */
+/** The field of the message for the data of each event type. */
 const dataMessages: { readonly [Type in EventType]: DataMessage<Type> } = {
   LedgerCreated: (ledgerCreated) => ({ ledgerCreated }),
   SubnetConfigured: (subnetConfigured) => ({ subnetConfigured }),
@@ -237,6 +236,6 @@ const dataMessages: { readonly [Type in EventType]: DataMessage<Type> } = {
   KeyRotated: (keyRotated) => ({ keyRotated }),
 };
 
-/** The cast holds because the table pairs each type with its own data. */
+/** The cast is safe, because the table pairs each type with its own data. */
 const dataMessage = ({ type, data }: Event): MessageInput<api.Event> =>
   (dataMessages[type] as (data: Event['data']) => MessageInput<api.Event>)(data);

@@ -13,11 +13,11 @@ const golden = eventVersions.flatMap((version) =>
     .split('\n'),
 );
 
-/** The event as a client receives it. */
+/** Converts an event to what a client receives. */
 const received = (line: string): api.Event =>
   decode('Event', encode('Event', eventMessage(parseEvent(line)))) as api.Event;
 
-/** The field with the data of a type. */
+/** The name of the field with the data of an event type. */
 const fieldOf = (type: string): string => type.charAt(0).toLowerCase() + type.slice(1);
 
 describe('eventMessage', () => {

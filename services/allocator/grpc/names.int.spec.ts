@@ -15,7 +15,7 @@ import {
 
 /**
  * Names that no object of Kubernetes, no container and no Linux interface can have: parts of keys,
- * escapes, and other scripts.
+ * escapes, other scripts.
  */
 const impossibleNames = [
   'a/b',
@@ -31,7 +31,7 @@ const impossibleNames = [
   'A_B',
   '{}',
 ];
-/** Ids and interfaces may have upper-case letters and "_". */
+/** Invalid ids and interfaces. These may have upper-case letters and "_". */
 const impossibleIds = ['a/b', '..', 'a b', 'a\u202eb', 'a\u001b[2J', 'ä', 'a\u200b'];
 
 const bindRequest = (name: string) => ({ ...sandboxOf(name), node: 'node-1', bootId: 'boot-1' });
@@ -103,7 +103,7 @@ describe('A request', () => {
     await served.call(IpamService.allocate, { ...request, pod });
   });
 
-  it('a request to allocate has the owner escaped, because a tenant can write any text into an ownerReference', async () => {
+  it('a request to allocate is recorded with an escaped owner, because a tenant can write any text into an ownerReference', async () => {
     const hostile = 'db\u001b[2J\u202e';
     const owner = { kind: hostile, name: hostile, uid: hostile };
     await allocate(served, 'b', {}, { owner });
@@ -129,7 +129,7 @@ describe('A request', () => {
       await refused(IpamService.reserve, { subnet: 'macvlan', reservedFor }, JSON.stringify(reservedFor));
   });
 
-  it('has the control characters of its sentences escaped in the record', async () => {
+  it('control characters in the reasons of a request are escaped in the record', async () => {
     const cause = 'RELEASE_CAUSE_OPERATOR';
     const hostile = 'because\u001b[2J\u202eof\nme';
     const reservedFor = 'vip/web';
@@ -152,7 +152,7 @@ describe('A request', () => {
     }
   });
 
-  it('a request for texts of a Pod is refused with a message without control characters, which the record has, too', async () => {
+  it('a request for texts of a Pod is refused and recorded with a message without control characters', async () => {
     const hostile = 'a\u001b[2J\u202eb';
     for (const attachment of [{ mac: hostile }, { pool: hostile }, { subnets: [hostile] }]) {
       const { message } = await served.refusal(IpamService.allocate, allocateRequest('b', attachment));
@@ -164,7 +164,7 @@ describe('A request', () => {
     expect((await logOf(served.ledger)).map(({ envelope }) => envelope.type)).to.include('AllocationRefused');
   });
 
-  it('about an allocation of an earlier version is accepted with the names that it has', async () => {
+  it('a request about an allocation of an earlier version is accepted with its invalid names', async () => {
     for (const name of ['A_B', 'a.b:c']) {
       const cause = 'RELEASE_CAUSE_POD_DELETED';
       await served.call(IpamService.release, { namespace: name, pod: name, podUid: name, cause });

@@ -8,7 +8,7 @@ import { applyMacvlan, type ServedAllocator, serveAllocator } from './testing/se
 const limit = 4 << 20;
 const pods = 950;
 const options = { silenceMs: 20_000, signal: never };
-/** Each is about 7 KB of routes. */
+/** Routes of about 7 KB. */
 const routes = Array.from({ length: 64 }, (_, index) => ({
   dst: `fd00:1111:2222:3333:4444:5555:6666:${(index + 4_096).toString(16)}/128`,
   gw: 'fd00:1111:2222:3333:4444:5555:6666:7777',

@@ -109,7 +109,7 @@ const uris = {
   watcher: 'ipledger://watcher',
 } as const satisfies Record<CertificateKind, string>;
 
-/** Requests that meet the condition of a cell, and requests that do not. */
+/** Requests for a node. They meet a condition of the table, or not. */
 const ofNode = (node: string) => ({ ...sandboxOf('pod'), node, bootId: 'boot-1' });
 const importing = { ...allocateRequest('pod'), import: true };
 const requests: Record<string, { readonly right: object; readonly wrong: object }> = {
@@ -123,7 +123,7 @@ const requests: Record<string, { readonly right: object; readonly wrong: object 
     wrong: { ...sandboxOf('pod'), cause: 'UNBIND_CAUSE_CONTAINER_DELETED' },
   },
 };
-/** The handler checks the node of these against the state. Tests further below. */
+/** RPCs whose handler compares the node with the state. Tested separately below. */
 const judgedByState = ['/ipledger.v1.Ipam/Wait', '/ipledger.v1.Ipam/Unbind'];
 
 const methods = new Map<string, Method<object, object>>(
@@ -132,7 +132,7 @@ const methods = new Map<string, Method<object, object>>(
   ),
 );
 
-/** The outcome of any method: its error code, or "answered". */
+/** Calls any method. Returns its error code, or "answered". */
 function answerOf(client: Client, path: string, request: object, metadata = new Metadata()): Promise<string> {
   const same = (bytes: Buffer): Buffer => bytes;
   return new Promise((resolve) => {
@@ -271,7 +271,7 @@ describe('The permission table', () => {
       for (const { path } of rows) expect(await answerOf(caller, path, {}), path).to.equal('UNAUTHENTICATED');
     });
 
-  it('is quoted in the error: the identities that may call', async () => {
+  it('the error lists the identities that may call', async () => {
     const calling = call(await connection(uris.viewer), IpamService.release, {}, { timeoutMs: 20_000 });
     const error = await failureOf(calling);
     expect(error.code).to.equal('PERMISSION_DENIED');
@@ -281,14 +281,14 @@ describe('The permission table', () => {
     );
   });
 
-  it('is quoted in the error: the node of an agent', async () => {
+  it('the error contains the node of an agent', async () => {
     const calling = call(await connection(uris.agent), IpamService.bind, ofNode('node-2'), { timeoutMs: 20_000 });
     expect((await failureOf(calling)).message).to.equal(
       'ipledger://agent/node-1 may not call /ipledger.v1.Ipam/Bind with this: it is the agent of node node-1, and the request names node-2',
     );
   });
 
-  it('rejects a request whose long text is cut inside of a character, and serves the next request', async () => {
+  it('rejects a request with a long text that is cut inside a character, and serves the next request', async () => {
     const agent = await connection(uris.agent);
     const codes: string[] = [];
     for (const start of ['', 'x']) {
@@ -337,7 +337,7 @@ describe('The permission table', () => {
         });
     });
 
-    it('hides the interfaces of a Pod of another node from an agent', async () => {
+    it('an agent does not learn the interfaces of a Pod of another node', async () => {
       await allocate('set-up', 'node-2');
       await bindOn('node-2', 'set-up');
       const calling = send(agent('node-1'), IpamService.wait, {

@@ -1,12 +1,12 @@
 /**
- * The reads that wait until this replica has applied an event (`min_seq`). Each caller has a few
- * places, and all callers together have some, so waits for events that never come cost little. An
- * event far ahead is not waited for.
+ * The reads that wait until this replica has applied an event (`min_seq`). Each caller may have a
+ * few waits, and all callers together some more, so waits for events that never come cost little. A
+ * read does not wait for an event that is far ahead.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 
-/** More than the writer appends while a read waits. */
+/** The most events to wait for: more than the writer appends during a wait. */
 const maxAhead = 200_000;
 const maxPerCaller = 64;
 const maxInAll = 1_024;
@@ -22,8 +22,8 @@ export class PositionWaits {
 
   /**
    * Waits until this replica has applied an event.
-   * @throws IpledgerError UNAVAILABLE when the signal is aborted first, or the event is far ahead;
-   * OVERLOADED without a free place
+   * @throws IpledgerError UNAVAILABLE if the signal is aborted first, or the event is far ahead;
+   * OVERLOADED if there are too many waits
    */
   async until(seq: number, caller: string, signal: AbortSignal): Promise<void> {
     const ahead = seq - this.#replica.head.seq;
@@ -46,7 +46,7 @@ export class PositionWaits {
     );
   }
 
-  /** Takes a place. Returns a function that gives it back. */
+  /** Counts a wait. Returns a function that ends the count. */
   #take(caller: string): () => void {
     const own = this.#byCaller.get(caller) ?? 0;
     if (own >= maxPerCaller || this.#count >= maxInAll)

@@ -33,7 +33,7 @@ describe('A read with min_seq', () => {
       expect(await failureOf(waits.until(seq, 'a', never))).to.have.property('code', 'UNAVAILABLE');
   });
 
-  it('takes one of 64 places of its caller, and of 1,024 in all, until it ends', async () => {
+  it('a caller can have 64 reads that wait, and all callers together 1,024', async () => {
     const left = new AbortController();
     const waiting = (count: number, caller: string): Promise<unknown>[] =>
       Array.from({ length: count }, () => failureOf(waits.until(head + 1, caller, left.signal)));

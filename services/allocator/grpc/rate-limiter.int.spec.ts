@@ -18,7 +18,7 @@ describe('The rate limit of an agent', () => {
     limiter = new RateLimiter({ agentRate: 20, agentBurst: 2_000 }, silentLog, () => now);
   });
 
-  /** Sends commands at the same time. Returns the number that was executed. */
+  /** Sends commands at the same time. Returns the number that were executed. */
   async function countExecuted(count: number, context: CallContext): Promise<number> {
     const outcomes = await Promise.allSettled(
       Array.from({ length: count }, () => 0).map(() => limiter.admit(context, 'command', done)),
@@ -84,7 +84,7 @@ describe('The rate limit of an agent', () => {
     expect(await failureOf(limiter.admit(reading, 'query', done))).to.have.property('code', 'RATE_LIMITED');
   });
 
-  it('is owed what a call cost more than was left, up to a burst', async () => {
+  it('the cost of a call beyond the remaining tokens is a debt, up to a burst', async () => {
     await countExecutedInTurn(1_999, agent('node-1'));
     await limiter.admit(agent('node-1'), 'command', done, () => 1_000_000);
     now += 100_000; // 2,000 more
@@ -93,7 +93,7 @@ describe('The rate limit of an agent', () => {
     expect(await countExecutedInTurn(100, agent('node-1'))).to.equal(20);
   });
 
-  it('admits eight lists of an agent at a time, and its other calls', async () => {
+  it('admits eight lists of an agent at the same time, and its other calls too', async () => {
     const read = createLatch();
     const lists = Array.from({ length: 8 }, () => limiter.admit(agent('node-1'), 'list', () => read.opened));
     const refused = await failureOf(limiter.admit(agent('node-1'), 'list', done));
@@ -105,7 +105,7 @@ describe('The rate limit of an agent', () => {
     expect(await limiter.admit(agent('node-1'), 'list', done)).to.equal('done');
   });
 
-  it('runs two lists of a viewer at a time, the others in order, and those of another person beside them', async () => {
+  it('runs two lists of a viewer at the same time, further ones in order, and lists of other users in parallel', async () => {
     const started: string[] = [];
     const ends = new Map<string, () => void>();
     const list = (actor: string, name: string): Promise<unknown> =>
@@ -131,7 +131,7 @@ describe('The rate limit of an agent', () => {
     expect(limiter.identityCount).to.equal(10_000);
   });
 
-  it('is charged by the replica that executes the call, not by a standby that forwards it', async () => {
+  it('the replica that executes a call charges its caller, not a standby that forwards the call', async () => {
     await using served = await serveAllocator();
     const rateLimiter = new RateLimiter({ agentRate: 1, agentBurst: 1 }, silentLog, () => now);
     const send = (allocator: AllocatorContext, node: string) =>
@@ -150,7 +150,7 @@ describe('The rate limit of an agent', () => {
     expect((await send(writer, 'node-2')).answer).to.equal('done');
   });
 
-  it('refuses a call of an agent that has used its rate up before the request is read, and no other call', async () => {
+  it('a call of an agent that has used up its rate is refused before its request is read', async () => {
     limiter.refuseExhausted('ipledger://agent/node-1', 'command');
     await countExecutedInTurn(2_000, agent('node-1'));
     expect(() => limiter.refuseExhausted('ipledger://agent/node-1', 'command')).to.throw('sent more than 20 commands');
@@ -161,7 +161,7 @@ describe('The rate limit of an agent', () => {
     expect(await countExecutedInTurn(2, agent('node-1'))).to.equal(1);
   });
 
-  it('is off when the rate is 0', async () => {
+  it('the rate limit is off when the rate is 0', async () => {
     limiter = new RateLimiter({ agentRate: 0, agentBurst: 1 }, silentLog, () => now);
     expect(await countExecutedInTurn(5_000, agent('node-1'))).to.equal(5_000);
   });

@@ -1,13 +1,13 @@
 /**
- * Rate limits of node agents: a token bucket for commands and one for queries per agent, and a
- * maximum of calls in progress. A call takes at least one token, and one more for each further
- * event that it writes or ten claims that it reads. One node can neither fill etcd nor delay other
- * callers. The replica that executes a call charges the identity of the original caller, also when
- * a standby forwarded the call.
+ * Limits the rate of node agents: each agent has a token bucket for commands, a token bucket for
+ * queries, and a maximum of calls in progress. A call takes at least one token, and another one for
+ * each further event that it writes, or each ten claims that it reads. So a node can neither fill
+ * etcd nor delay other callers. The replica that executes a call charges the original caller, even
+ * if a standby forwarded the call.
  *
- * Watcher, operators, viewers and allocators have no rate: they serve all nodes. The lists of a
- * person or of a viewer take turns. Without TLS callers cannot be distinguished, and no call is
- * limited.
+ * The pod-watcher, operators, viewers and allocators have no rate limit, because they serve all
+ * nodes. Lists of a user or a viewer take turns. Without TLS, callers cannot be distinguished, and
+ * no call is limited.
  */
 import { Option } from 'commander';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -18,47 +18,47 @@ import { createSemaphore, type Semaphore } from '../../../lib/process/semaphore.
 import { storeNewest } from '../../../lib/maps.ts';
 import { type BucketLimit, TokenBucket } from '../../../lib/process/token-bucket.ts';
 
-/** A command may write events; a query only reads, and a list reads many claims. */
+/** A command may write events, a query only reads, and a list reads many claims. */
 export type CallKind = 'command' | 'query' | 'list';
 
 export interface RateLimits {
-  /** Commands per second that an agent may send over time; 0: no limit. */
+  /** The commands per second that an agent may send on average; 0: no limit. */
   readonly agentRate: number;
-  /** Commands that an idle agent may send in one burst. */
+  /** The commands that an idle agent may send in one burst. */
   readonly agentBurst: number;
 }
 
 /**
- * A node that boots with 250 Pods of 4 attachments each unbinds 1,000 times and binds 1,000 times,
- * with two events for a binding that replaces one: 3,000. Later, one Pod start per second makes 4
- * bindings and ends 4.
+ * A booting node with 250 Pods of 4 attachments sends 1,000 unbinds and 1,000 binds; with two
+ * events for a bind that replaces a binding, that is 3,000 events. Later, one Pod start per second
+ * causes 4 binds and 4 unbinds.
  */
 export const defaultRateLimits: RateLimits = { agentRate: 20, agentBurst: 4_000 };
 
 /**
- * Queries write nothing to etcd. A booting node sends one per Wait, one per 250 bindings, and
+ * Queries write nothing to etcd. A booting node sends one query per Wait, one per 250 bindings, and
  * CHECKs.
  */
 const queryLimits = { perSecond: 100, burst: 5_000 };
-/** Calls of one agent that are in progress at a time: eight batches of the writer. */
+/** The most calls of one agent in progress: eight batches of the writer. */
 const maxInProgress = 1_024;
 /**
- * Lists of one agent in progress at a time: they are what others wait for longest. GC lists once
- * for each network.
+ * The most lists of one agent in progress, because other callers wait longest for lists. CNI GC
+ * lists once for each network.
  */
 const maxLists = 8;
 /**
- * Lists of one person or viewer that run at a time; the others wait. A list is read page by page,
- * so one caller needs one.
+ * The most lists of a user or viewer that run at the same time; the others wait. A list is read
+ * page by page, so one caller needs only one.
  */
 const maxListsOfPerson = 2;
-/** The claims of a list that cost as much as a query of one claim, with its call. */
+/** The claims of a list that cost as much as a query of a single claim. */
 const claimsPerToken = 10;
 /** Twice the nodes of a large cluster. The identity that is idle longest is removed first. */
 const maxIdentities = 10_000;
 const logIntervalMs = 60_000;
 
-/** The flags, each with its environment variable. */
+/** The flags. Each has an environment variable. */
 export const rateLimitOptions = (): Option[] => [
   new Option('--agent-rate <count>', 'commands per second that each agent may send; 0: no limit')
     .env('IPLEDGER_AGENT_RATE')
@@ -83,21 +83,22 @@ export class RateLimiter {
   readonly #accounts = new Map<string, Account>();
   readonly #lists = new Map<string, Semaphore>();
 
-  /** @param monotonic milliseconds from any origin. */
+  /** @param monotonic milliseconds from any origin */
   constructor({ agentRate, agentBurst }: RateLimits, log: Logger, monotonic = () => performance.now()) {
     this.#limits = { command: { perSecond: agentRate, burst: agentBurst }, query: queryLimits };
     this.#log = log;
     this.#monotonic = monotonic;
   }
 
-  /** Number of identities with a bucket. */
+  /** The number of identities with a bucket. */
   get identityCount(): number {
     return this.#accounts.size;
   }
 
   /**
    * Runs a call, unless its caller is over the limit.
-   * @param costOf of an answer: the events that it wrote, or the claims that it read.
+   * @param costOf returns the cost of an answer: the events that it wrote, or the claims that it
+   * read.
    * @throws IpledgerError RATE_LIMITED: the call was not executed.
    */
   admit<Answer>(
@@ -111,7 +112,7 @@ export class RateLimiter {
     return isLimited ? this.#admitLimited(actor, kind, run, costOf) : run();
   }
 
-  /** The bytes that the server counts for a client bound how many of its calls wait. */
+  /** Waiting is unlimited here, because the server limits the bytes of a client's waiting calls. */
   #listsOf(actor: string): Semaphore {
     const lists = this.#lists.get(actor) ?? createSemaphore(maxListsOfPerson, Infinity);
     storeNewest(this.#lists, actor, lists, maxIdentities);
@@ -119,7 +120,7 @@ export class RateLimiter {
   }
 
   /**
-   * Refuses a call of an agent that has used its rate up, before its request is read.
+   * Refuses a call of an agent that has used up its rate, before its request is read.
    * @throws IpledgerError RATE_LIMITED
    */
   refuseExhausted(actor: string, kind: CallKind): void {

@@ -1,4 +1,4 @@
-/** Readers of request fields: names, addresses and page tokens. Each throws INVALID_REQUEST. */
+/** Reads request fields: names, addresses and page tokens. Each function throws INVALID_REQUEST. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { requireField } from '../../../lib/grpc/server/read-request.ts';
 import { escapeUnprintable, isPrintable } from '../../../lib/unprintable.ts';
@@ -12,8 +12,8 @@ import { isId, isInterface, isNamespace, isObjectName, isProvider } from '../../
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
 /**
- * A required name that the ledger may have from an earlier version, or not have at all: no name
- * with a slash, a space or a control character exists.
+ * Reads a required name that need not exist, or that an earlier version recorded. A slash, space or
+ * control character is never part of a name.
  */
 export function readName(field: string, text: string | undefined): string {
   const found = requireField(field, text);
@@ -22,9 +22,7 @@ export function readName(field: string, text: string | undefined): string {
   return found;
 }
 
-/**
- * A reader of a name that enters the ledger. The name may be absent unless `readRequired` reads it.
- */
+/** Reads a name that will enter the ledger. It may be '' unless `readRequired` reads it. */
 type NameReader = (field: string, text: string) => string;
 
 const reader =
@@ -42,17 +40,17 @@ export const readProvider = reader(
 );
 export const readId = reader(isId, 'an id has letters, digits, "-", "_", "." and ":"');
 export const readInterface = reader(isInterface, 'no network interface can have this name');
-/** A text that is only compared: the owner of a reservation, a boot id. */
+/** Reads a text that is only compared, such as the owner of a reservation or a boot id. */
 export const readPrintable = reader(isPrintable, 'it has a control character');
 
 export const readRequired = (read: NameReader, field: string, text: string | undefined): string =>
   read(field, requireField(field, text));
 
-/** The object that a Subnet or pool follows. */
+/** Reads the Kubernetes object that a Subnet or pool comes from. */
 export const readSource = (source: api.SourceObject | undefined): api.SourceObject | undefined =>
   source && { ...source, uid: readId('source.uid', source.uid) };
 
-/** One address without a mask, as canonical text. */
+/** Reads one address without a mask, and returns its canonical text. */
 export function readAddress(text: string): string {
   const address = canonicalAddress(text);
   if (!address)
@@ -62,15 +60,13 @@ export function readAddress(text: string): string {
   return address;
 }
 
-/** "ipv4", "ipv6", or "" for all families of the Subnet. */
+/** Reads "ipv4", "ipv6", or "" for all families of the Subnet. */
 export function readIpFamily(text: string): IpFamily {
   if (text === '' || text === 'ipv4' || text === 'ipv6') return text;
   throw new IpledgerError('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} is not a valid ip_family: it is ipv4 or ipv6`);
 }
 
-/**
- * The token of ListReservations: the last name ("subnet/address") of the page before; '' for none.
- */
+/** The token of ListReservations: the last name ("subnet/address") of the page before; or ''. */
 export function readNameToken(token: string): string {
   if (token !== '' && token.split('/').length !== 2)
     throw invalid(`page_token "${token}" is not from a reply: omit it to read the first page`);
@@ -78,8 +74,8 @@ export function readNameToken(token: string): string {
 }
 
 /**
- * The token of ListBindings: the place of the last binding. The name of a node is last, because it
- * may contain anything.
+ * The token of ListBindings: the sort key of the last binding. The node is last, because its name
+ * may contain any character.
  */
 export const bindingToken = ({ alloc, sandbox, node }: BindingPlace): string => `${alloc}/${sandbox}/${node}`;
 

@@ -8,7 +8,7 @@ import { allocateRequest, applyMacvlan, serveAllocator } from './testing/served-
 const used = (percent: number) => ({ bytes: 100 << 20, inUse: percent << 20 });
 
 describe('While only the last tenth of the quota of etcd is left', () => {
-  it('commands wait until there is more, or fail at their deadline with what to do; queries are answered', async () => {
+  it('commands wait for more space, or fail at their deadline with the remedy, and queries are answered', async () => {
     await using served = await serveAllocator();
     await applyMacvlan(served);
     const space = new EtcdSpace(100 << 20, true);

@@ -1,4 +1,4 @@
-/** Runs the commands and queries of handlers: rate limit, role of this replica, freshness. */
+/** Runs commands and queries of handlers: checks rate, role of this replica, and freshness. */
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { CallContext } from '../../../lib/grpc/server/serve.ts';
@@ -12,23 +12,23 @@ import type { ProvenAnswer } from '../../../ledger/log/pending-request.ts';
 import { type AllocatorContext, notWriter } from './allocator-context.ts';
 import type { CallKind } from './rate-limiter.ts';
 
-/** How fresh an answer must be. Some requests contain it. */
+/** How fresh an answer must be, as some requests specify. */
 export interface Freshness {
-  /** The answer includes this event. */
+  /** The event that the answer must include. */
   readonly minSeq: number;
   readonly consistency: Consistency;
 }
 const linearizable: Freshness = { minSeq: 0, consistency: 'CONSISTENCY_LINEARIZABLE' };
 
-/** A query waits at most this long for this replica to apply the required event. */
+/** The longest wait until this replica has applied the required event. */
 const maxWaitMs = 5_000;
-/** Between its two roles a replica answers no query, for some milliseconds. */
+/** The pause while the replica changes its role, and answers no query for some milliseconds. */
 const retryIntervalMs = 20;
 
 /**
- * Decides a command, and resolves with its answer when the events are committed.
- * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED;
- * LEDGER_NOT_WRITABLE while etcd is nearly full; NOT_WRITER when another replica is the writer and
+ * Decides a command. Resolves with its answer when the events are committed.
+ * @throws IpledgerError the refusal, or why the command could not be decided; RATE_LIMITED;
+ * LEDGER_NOT_WRITABLE while etcd is nearly full; NOT_WRITER if another replica is the writer and
  * the command was not executed.
  */
 export function submitCommand<Answer>(
@@ -52,7 +52,7 @@ export function submitCommand<Answer>(
   return withinRate(allocator, context, { kind: 'command', costOf: () => written }, submit);
 }
 
-/** The deadline of a call on the clock of performance.now(); undefined without one. */
+/** The deadline of a call on the clock of performance.now(); undefined for none. */
 function deadlineOf(context: CallContext): number | undefined {
   const remainingMs = context.remainingMs?.();
   return remainingMs === undefined ? undefined : performance.now() + remainingMs;
@@ -76,11 +76,11 @@ function withinRate<Answer>(
 /**
  * Reads the state, linearizably unless `freshness` permits less.
  *
- * The state of the writer is ahead of what is committed. So every query to the writer goes through
- * its queue, and the answer is proven together with its batch: by the transaction of that batch, or
- * by one read of the head. A standby answers by itself.
- * @throws IpledgerError what `read` throws, or the reason why it could not read; UNAVAILABLE when
- * this replica does not reach the required freshness within 5 s.
+ * The writer's state is ahead of what is committed. So a query to the writer goes through its
+ * queue, and its answer is proven with its batch: by the transaction of that batch, or by a read of
+ * the head. A standby answers queries itself.
+ * @throws IpledgerError what `read` throws, or why it could not read; UNAVAILABLE if this replica
+ * does not reach the required freshness within 5 s.
  */
 export async function runQuery<Answer>(
   allocator: AllocatorContext,
@@ -92,7 +92,7 @@ export async function runQuery<Answer>(
 }
 
 /**
- * Reads a page of a list. It is charged for the claims that it read.
+ * Reads a page of a list, and charges the caller for the claims that were read.
  * @throws IpledgerError as runQuery
  */
 export async function runList<Page extends { readonly read: number }>(

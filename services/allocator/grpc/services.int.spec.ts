@@ -25,7 +25,7 @@ describe('The API', () => {
   });
   afterEach(() => served[Symbol.asyncDispose]());
 
-  /** The outcome of a call with an empty request: "served", or its error. */
+  /** Calls a method with an empty request. Returns "served", or its error. */
   function answerOf({ path, ...method }: Method<object, object>): Promise<'served' | IpledgerError> {
     const client = new Client(served.endpoint, ChannelCredentials.createInsecure());
     const answer = new Promise<'served' | IpledgerError>((resolve) => {
@@ -103,12 +103,12 @@ describe('A service', () => {
     expect(refused).to.deep.equal([]);
   });
 
-  it('passes the identity of the caller, which is anonymous without TLS', async () => {
+  it('passes the identity of the caller to the handler; without TLS it is anonymous', async () => {
     await start((_request, { actor }) => Promise.resolve({ nextPageToken: actor }));
     expect((await list()).nextPageToken).to.equal('anonymous');
   });
 
-  it('passes the remaining time of the caller, and an elapsed time that is never negative', async () => {
+  it('passes the remaining time of the caller to the handler, and an elapsed time that is never negative', async () => {
     const times: number[] = [];
     await start((_request, context) => {
       times.push(context.elapsedMs?.() ?? -1, context.remainingMs?.() ?? -1);
@@ -207,7 +207,7 @@ describe('A service', () => {
     expect(await failureOf(replies.next())).to.include({ code: 'LEDGER_DAMAGED', message: 'the log is not dense' });
   });
 
-  /** Streams large replies without end, and counts them. */
+  /** Streams large replies endlessly, and counts them. */
   const flood = (produced: { count: number }, ended: () => void) =>
     async function* (_request: unknown, { signal }: CallContext) {
       try {

@@ -1,23 +1,20 @@
 /**
- * Compacts etcd when much of its quota is in use. Sealed and dropped events free nothing before:
- * etcd's own compaction runs every five minutes, in which a small quota can fill. Only for an etcd
- * that serves no other clients.
+ * Compacts etcd when much of its quota is in use. Sealed and dropped events free space only at a
+ * compaction, and a small quota can fill in the five minutes between etcd's own compactions. Only
+ * for an etcd that serves no other clients.
  */
 import type { Etcd3 } from 'etcd3';
 
-/** The part of the quota from which on etcd is compacted once a minute. */
+/** Above this share of the quota, etcd is compacted once a minute. */
 const compactAbove = 0.4;
-/** The part from which on it is compacted as often as a small quota needs it. */
+/** Above this share, etcd is compacted as often as a small quota requires. */
 const compactFastAbove = 0.7;
-/**
- * The old revisions of this time stay for readers of several pages, such as a start with many
- * claims.
- */
+/** How long old revisions stay, for readers of several pages, such as a start with many claims. */
 const keepMs = 60_000;
 const minIntervalMs = 2_000;
 /**
- * Milliseconds for each byte of the quota: a busy writer fills 15 % of it with old revisions, at 5
- * MB a second.
+ * How long revisions stay per byte of the quota. At 5 MB a second, a busy writer then fills 15 % of
+ * the quota with old revisions.
  */
 const keepMsPerByte = 0.15 / 5_000;
 
@@ -28,7 +25,7 @@ interface SeenRevision {
 
 export class EtcdCompaction {
   readonly #client: Pick<Etcd3, 'kv'>;
-  /** What stays while etcd is nearly full. */
+  /** How long revisions stay while etcd is nearly full. */
   readonly #fastKeepMs: number;
   /** The revisions of the last minute, oldest first. */
   readonly #seen: SeenRevision[] = [];
@@ -40,8 +37,8 @@ export class EtcdCompaction {
   }
 
   /**
-   * Called about once a second with the current revision.
-   * @param atMs of a clock that never goes back
+   * Call it about once a second with the current revision.
+   * @param atMs time of a clock that never goes back
    */
   async onRevision(revision: string, usedShare: number, atMs: number): Promise<void> {
     while ((this.#seen[1]?.atMs ?? atMs) <= atMs - keepMs) this.#seen.shift();

@@ -3,8 +3,8 @@ import type { Etcd3 } from 'etcd3';
 import { EtcdCompaction } from './etcd-compaction.ts';
 
 /**
- * The revisions that are compacted, by second, when the revision is 10 × the second and so much of
- * the quota is in use.
+ * The revisions that are compacted, by second, if the revision is ten times the second and a
+ * constant share of the quota is used.
  */
 async function compactions(
   seconds: number,
@@ -21,11 +21,11 @@ async function compactions(
 }
 
 describe('EtcdCompaction', () => {
-  it('leaves etcd to its own compaction while little is in use', async () => {
+  it('does not compact while little of the quota is in use', async () => {
     expect(await compactions(600, () => 0.4)).to.deep.equal([]);
   });
 
-  it('keeps the revisions of the last minute, once a minute', async () => {
+  it('compacts once a minute, and keeps the revisions of the last minute', async () => {
     expect(await compactions(190, () => 0.5)).to.deep.equal([
       [60, '0'],
       [120, '600'],
@@ -33,7 +33,7 @@ describe('EtcdCompaction', () => {
     ]);
   });
 
-  it('keeps only the last seconds of a small quota that is nearly full, and the last minute of a large one', async () => {
+  it('keeps only the last seconds if a small quota is nearly full, and the last minute if a large one is', async () => {
     const fills = (second: number): number => (second < 2 ? 0.1 : 0.85);
     expect(await compactions(5, fills, 2 ** 25)).to.deep.equal([
       [2, '0'],

@@ -1,22 +1,22 @@
-/** The growth of etcd in the last day, and when its quota is in use if that goes on. */
+/** Measures the growth of etcd in the last day, and predicts when its quota will be used up. */
 
 const hourMs = 3_600_000;
 const windowHours = 24;
 const dayMs = 24 * hourMs;
-/** The growth means nothing beyond this. */
+/** A longer prediction would be meaningless. */
 const maxDays = 3_650;
 
-/** The least size of one hour: the size rises between two compactions. */
+/** The smallest size in an hour, because the size rises between compactions. */
 interface HourlyMinimum {
   readonly hour: number;
   inUse: number;
 }
 
 export class EtcdGrowth {
-  /** The current hour, which has not ended, and up to 25 before it; oldest first. */
+  /** The current hour, which is incomplete, and up to 25 earlier hours, oldest first. */
   readonly #hours: HourlyMinimum[] = [];
 
-  /** Adds a size, in the order of time. @param atMs of a clock that never goes back */
+  /** Adds a size, in order of time. @param atMs time of a clock that never goes back */
   add(inUse: number, atMs: number): void {
     const hour = Math.floor(atMs / hourMs);
     const last = this.#hours.at(-1);
@@ -25,7 +25,7 @@ export class EtcdGrowth {
     while ((this.#hours[0]?.hour ?? hour) < hour - windowHours - 1) this.#hours.shift();
   }
 
-  /** Days until `quotaBytes` are in use; undefined in the first two hours, and without growth. */
+  /** Days until `quotaBytes` are used; undefined in the first two hours, or without growth. */
   daysLeft(quotaBytes: number): number | undefined {
     const [first, last] = [this.#hours[0], this.#hours.at(-2)];
     if (!first || !last || last.hour <= first.hour) return undefined;

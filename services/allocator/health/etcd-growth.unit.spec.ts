@@ -3,7 +3,7 @@ import { EtcdGrowth } from './etcd-growth.ts';
 
 const minuteMs = 60_000;
 
-/** The days left after a size for each minute. */
+/** The days left after one size for each minute. */
 function daysLeft(minutes: number, sizeAt: (minute: number) => number, quota = 2_400): number | undefined {
   const growth = new EtcdGrowth();
   for (let minute = 0; minute < minutes; minute++) growth.add(sizeAt(minute), minute * minuteMs);
@@ -11,13 +11,13 @@ function daysLeft(minutes: number, sizeAt: (minute: number) => number, quota = 2
 }
 
 describe('EtcdGrowth', () => {
-  it('knows nothing in the first two hours', () => {
+  it('EtcdGrowth returns nothing in the first two hours', () => {
     expect(daysLeft(0, () => 0)).to.equal(undefined);
     expect(daysLeft(119, (minute) => minute)).to.equal(undefined);
   });
 
   it('returns the days until the quota is in use, from the growth of the complete hours', () => {
-    // 10 bytes an hour: 2,400 − 20 bytes are left at the begin of the third hour
+    // The growth is 10 bytes an hour: 2,400 − 20 bytes are left at the beginning of the third hour.
     expect(daysLeft(181, (minute) => minute / 6)).to.equal(2_380 / 240);
   });
 
@@ -26,13 +26,13 @@ describe('EtcdGrowth', () => {
     expect(daysLeft(301, sawtooth)).to.equal((2_400 - 40) / 240);
   });
 
-  it('returns nothing while the size does not grow, and 0 beyond the quota', () => {
+  it('returns nothing while the size does not grow, and 0 days beyond the quota', () => {
     expect(daysLeft(600, () => 500)).to.equal(undefined);
     expect(daysLeft(600, (minute) => 2_000 - minute)).to.equal(undefined);
     expect(daysLeft(600, (minute) => 2_500 + minute)).to.equal(0);
   });
 
-  it('forgets what is older than a day', () => {
+  it('forgets sizes that are older than a day', () => {
     const grewOnce = (minute: number): number => (minute < 60 ? 0 : 1_000);
     expect(daysLeft(20 * 60, grewOnce)).to.be.a('number');
     expect(daysLeft(30 * 60, grewOnce)).to.equal(undefined);

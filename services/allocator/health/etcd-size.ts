@@ -1,4 +1,4 @@
-/** Watches etcd's size and compaction. At its quota etcd rejects writes. */
+/** Watches etcd's size and compaction, because etcd rejects writes at its quota. */
 import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
@@ -6,19 +6,19 @@ import { headKey } from '../../../ledger/log/store/keys.ts';
 import { EtcdGrowth } from './etcd-growth.ts';
 
 const pollIntervalMs = 1_000;
-/** A small quota can fill in seconds. */
+/** Reads the size more often when much is used, because a small quota can fill in seconds. */
 const fastPoll = { aboveShare: 0.5, intervalMs: 100 };
-/** The least time between two equal warnings. */
+/** The minimum time between two equal warnings. */
 const reportIntervalMs = 60_000;
-/** Share of the quota. */
+/** The share of the quota from which on a warning is logged. */
 const warnAtShare = 0.75;
-/** etcd's auto-compaction keeps far fewer revisions than this. */
+/** The most uncompacted revisions without a warning. etcd's auto-compaction keeps far fewer. */
 const maxRevisions = 1_000_000;
 
 export interface EtcdSize {
-  /** Size of the database file. */
+  /** The size of the database file. */
   readonly bytes: number;
-  /** Bytes in use: the size after a defragmentation. */
+  /** The bytes in use, which is the size after a defragmentation. */
   readonly inUse: number;
   /** Days until the quota is used, at the growth of the last day; undefined without growth. */
   readonly daysLeft?: number | undefined;
@@ -29,9 +29,9 @@ export interface EtcdSizeOptions {
   /** The value of etcd's --quota-backend-bytes. */
   readonly quotaBytes: number;
   readonly log: Logger;
-  /** Called after each read, with the revision of etcd. */
+  /** Called after each read of the size, with the revision of etcd. */
   readonly onSize: (size: EtcdSize, revision: string) => Promise<void> | void;
-  /** Set by specs. Defaults: one second, a report a minute, a million revisions. */
+  /** Set by specs. Defaults: one second, one report a minute, a million revisions. */
   readonly pace?: { readonly pollIntervalMs: number; readonly reportIntervalMs: number; readonly maxRevisions: number };
 }
 
@@ -54,7 +54,7 @@ export async function watchEtcdSize(options: EtcdSizeOptions, signal: AbortSigna
   }
 }
 
-/** Returns the part of the quota that is in use. */
+/** Reads the size, and returns the used share of the quota. */
 async function checkSize(
   { client, quotaBytes, log, onSize, pace }: EtcdSizeOptions,
   growth: EtcdGrowth,

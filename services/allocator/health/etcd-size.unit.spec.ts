@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { type EtcdSize, watchEtcdSize } from './etcd-size.ts';
 
 describe('watchEtcdSize', () => {
-  /** The messages that it logs for one size. */
+  /** Returns the logged messages for one size. */
   async function warnings(size: EtcdSize, { revision = 1_000, compacted = 900 } = {}): Promise<string[]> {
     const logged: string[] = [];
     const log = pino(

@@ -1,18 +1,18 @@
 /**
- * The space that is left in etcd. Its last tenth is kept for sealing and dropping old events: while
- * less is left, commands of clients wait. So etcd never reaches its quota, where it would reject
- * all writes until a person repairs it.
+ * The space left in etcd. The last tenth is reserved for sealing and dropping old events: while
+ * only the reserve is left, commands of clients wait. So etcd never reaches its quota, where it
+ * would reject all writes until a person repairs it.
  */
 import { timeoutSignal, waitForCallback } from '../../../lib/process/abortable.ts';
 import type { EtcdSize } from './etcd-size.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 
 const reservedShare = 0.1;
-/** What the writer appends between two looks at the size, and the largest transaction. */
+/** More than the writer appends between two reads of the size, plus the largest transaction. */
 const minReservedBytes = 4 << 20;
-/** A reply that reports the cause takes less. */
+/** The time for a reply that reports the cause. */
 const replyMs = 500;
-/** The limit of a caller without a deadline. */
+/** The limit for a caller without a deadline. */
 const maxWaitMs = 10_000;
 
 export class EtcdSpace {
@@ -22,13 +22,13 @@ export class EtcdSpace {
   #size: EtcdSize | undefined;
   #reservedSince: number | undefined;
 
-  /** @param canSeal whether there is an archive: without one, nothing is kept */
+  /** @param canSeal whether there is an archive: without one, nothing is reserved */
   constructor(quotaBytes: number, canSeal: boolean) {
     this.quotaBytes = quotaBytes;
     this.#canSeal = canSeal;
   }
 
-  /** The last known size; undefined before it was read. */
+  /** The last known size; undefined before the first read. */
   get size(): EtcdSize | undefined {
     return this.#size;
   }
@@ -39,24 +39,24 @@ export class EtcdSpace {
     if (!this.isReserved) for (const proceed of this.#waiting) proceed();
   }
 
-  /** The part of the quota that is in use. */
+  /** The share of the quota that is in use. */
   get usedShare(): number {
     return (this.#size?.inUse ?? 0) / this.quotaBytes;
   }
 
-  /** Whether only what is kept for sealing is left. */
+  /** Whether only the reserve is left. */
   get isReserved(): boolean {
     const left = this.quotaBytes - (this.#size?.inUse ?? 0);
     return this.#canSeal && left < Math.max(reservedShare * this.quotaBytes, minReservedBytes);
   }
 
-  /** The time since when that is so, in milliseconds since 1970; undefined while more is left. */
+  /** Since when only the reserve is left (milliseconds since 1970); undefined if more is left. */
   get reservedSince(): number | undefined {
     return this.#reservedSince;
   }
 
   /**
-   * Waits until more is left than what is kept. Undefined if it is.
+   * Waits until more than the reserve is left. Returns undefined if it is.
    * @param expiresAt the deadline of the caller on the clock of performance.now()
    * @throws IpledgerError LEDGER_NOT_WRITABLE shortly before that deadline
    */
@@ -74,6 +74,6 @@ export class EtcdSpace {
   }
 }
 
-/** Seen by callers, in `ipledger status` and in the alarm of the pod-watcher. */
+/** Appears in errors, in `ipledger status` and in the alarm of the pod-watcher. */
 export const reservedMessage =
   'etcd is nearly full; the rest is kept for sealing: no address can be allocated or released. Follow the runbook IpledgerEtcdHalfFull';

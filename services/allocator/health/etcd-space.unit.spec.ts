@@ -8,7 +8,7 @@ describe('EtcdSpace', () => {
   const space = new EtcdSpace(100 * mebibyte, true);
   beforeEach(() => space.update(used(0)));
 
-  it('lets commands pass until only the last tenth of the quota is left', () => {
+  it('does not delay commands until only the last tenth of the quota is left', () => {
     expect(space.wait(undefined)).to.equal(undefined);
     space.update(used(90 * mebibyte));
     expect(space.wait(undefined)).to.equal(undefined);
@@ -16,7 +16,7 @@ describe('EtcdSpace', () => {
     expect(space.isReserved).to.equal(true);
   });
 
-  it('keeps more than a tenth of a small quota', () => {
+  it('reserves more than a tenth of a small quota', () => {
     const small = new EtcdSpace(16 * mebibyte, true);
     small.update(used(12 * mebibyte));
     expect(small.isReserved).to.equal(false);
@@ -25,13 +25,13 @@ describe('EtcdSpace', () => {
     expect(small.usedShare).to.be.closeTo(0.75, 0.01);
   });
 
-  it('keeps nothing without an archive', () => {
+  it('reserves nothing without an archive', () => {
     const unsealed = new EtcdSpace(100, false);
     unsealed.update(used(99));
     expect(unsealed.wait(undefined)).to.equal(undefined);
   });
 
-  it('holds commands then, and continues all of them once there is more', async () => {
+  it('commands wait while only the reserve is left, and all continue once there is more', async () => {
     space.update(used(95 * mebibyte));
     const waiting = [undefined, performance.now() + 60_000].map(async (expiresAt) => space.wait(expiresAt));
     space.update(used(92 * mebibyte));
@@ -39,7 +39,7 @@ describe('EtcdSpace', () => {
     expect(await Promise.all(waiting)).to.deep.equal([undefined, undefined]);
   });
 
-  it('rejects a command before the deadline of its caller, with what to do', async () => {
+  it('rejects a command before the deadline of its caller, with the remedy', async () => {
     space.update(used(95 * mebibyte));
     const refused = await Promise.resolve(space.wait(performance.now())).then(() => undefined, IpledgerError.from);
     expect(refused).to.include({ code: 'LEDGER_NOT_WRITABLE' });

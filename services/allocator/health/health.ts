@@ -1,34 +1,34 @@
 /**
- * gRPC health of a replica. The server ('') is SERVING while it answers reads; the service "writer"
- * is SERVING while this replica is the writer.
+ * The gRPC health of a replica. The server ('') is SERVING while it answers reads. The service
+ * "writer" is SERVING while this replica is the writer.
  */
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 
-/** A standby that lags behind the log for longer is unhealthy. */
+/** A standby that lags further behind the log is unhealthy. */
 const maxLagMs = 5_000;
-/** Longer than a takeover. During a takeover, calls that need the writer wait for it. */
+/** Longer than a takeover takes. During a takeover, calls that need the writer wait for it. */
 export const maxWithoutWriterMs = 10_000;
 const updateIntervalMs = 100;
 
-/** When this replica saw a writer for the last time. */
+/** The time at which this replica last saw a writer. */
 export class LastWriter {
   #isSeen = false;
-  /** The start of the replica, before the first one. */
+  /** The time of the start until a writer is seen. */
   #at = performance.now();
 
-  /** Records that there is a writer. The caller repeats it while that is so. */
+  /** Records that there is a writer. The caller repeats this while the writer exists. */
   onSeen(): void {
     this.#isSeen = true;
     this.#at = performance.now();
   }
 
-  /** Milliseconds since then; since the start of the replica, if it has seen none. */
+  /** Milliseconds since the last writer, or since the start of the replica if it has seen none. */
   get agoMs(): number {
     return performance.now() - this.#at;
   }
 
-  /** Whether the replica has seen a writer, or waited longer than a takeover takes. */
+  /** Whether the replica has seen a writer, or has waited longer than a takeover takes. */
   get isKnown(): boolean {
     return this.#isSeen || this.agoMs >= maxWithoutWriterMs;
   }
@@ -36,8 +36,8 @@ export class LastWriter {
 
 /**
  * Whether a replica answers; undefined in the milliseconds between standby and writer. Without a
- * writer it answers reads, and reports why nothing can be written: a Service without a replica
- * would hide both. In its first seconds a replica waits for a writer.
+ * writer, it still answers reads and reports why nothing can be written: if it were unhealthy, the
+ * Service would hide both. In its first seconds a replica waits for a writer.
  */
 export function isReplicaHealthy(
   { writer, follower }: Leadership,

@@ -10,17 +10,17 @@ const standby = (lagMs: number): Leadership => ({ writer: undefined, follower: {
 const betweenRoles: Leadership = { writer: undefined, follower: undefined };
 
 describe('The health of a replica', () => {
-  it('is good for the writer, and for a standby that follows the log, also without a writer', () => {
+  it('the writer is healthy, and so is a standby that follows the log, even without a writer', () => {
     expect(isReplicaHealthy(writing, { isKnown: false })).to.be.true;
     expect(isReplicaHealthy(standby(1_000), { isKnown: true })).to.be.true;
   });
 
-  it('is bad for a standby that cannot follow the log, or has just started and has seen no writer', () => {
+  it('a standby is unhealthy if it cannot follow the log, or has just started and has seen no writer', () => {
     expect(isReplicaHealthy(standby(6_000), { isKnown: true })).to.be.false;
     expect(isReplicaHealthy(standby(0), { isKnown: false })).to.be.false;
   });
 
-  it('is reported for the server and for the service "writer", and stays as it was between two roles', async () => {
+  it('health is reported for the server and the service "writer", and stays the same between two roles', async () => {
     let leadership = standby(0);
     const statuses = new Map<string, string>();
     const stopping = new AbortController();
@@ -54,7 +54,7 @@ describe('LastWriter', () => {
   const clock = performance.now.bind(performance);
   afterEach(() => void (performance.now = clock));
 
-  it('is known ten seconds after the start of the replica, or as soon as there is one', () => {
+  it('isKnown is true ten seconds after the start of the replica, or as soon as there is a writer', () => {
     let now = 0;
     performance.now = () => now;
     const [none, seen] = [new LastWriter(), new LastWriter()];

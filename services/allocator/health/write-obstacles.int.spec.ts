@@ -18,7 +18,7 @@ describe('WriteObstacles', () => {
   });
   after(() => run.end());
 
-  it('finds that only what is kept for sealing is left, and since when', async () => {
+  it('reports that only the reserve of etcd is left, and since when', async () => {
     const space = new EtcdSpace(100 << 20, true);
     const found = new WriteObstacles({
       readAlarms: () => Promise.resolve([]),
@@ -36,9 +36,7 @@ describe('WriteObstacles', () => {
     expect(await found.find()).to.include({ reason: 'no-writer' });
   });
 
-  /**
-   * What a replica finds, one look after the other, if the last writer was there before this time.
-   */
+  /** The results of successive calls, if the last writer was seen this long ago. */
   const obstacles = (agoMs: number, alarms?: readonly string[]): WriteObstacles =>
     new WriteObstacles({
       readAlarms: async () => alarms ?? (await client.maintenance.status()).errors,
@@ -49,9 +47,7 @@ describe('WriteObstacles', () => {
   const reasonOf = async (...args: Parameters<typeof obstacles>): Promise<string | undefined> =>
     (await obstacles(...args).find())?.reason;
 
-  /**
-   * etcd compares its quota with what it has committed, so the first writes beyond it may succeed.
-   */
+  /** Fills etcd. The first writes beyond the quota may succeed: it counts only committed data. */
   async function fill(): Promise<never> {
     for (;;) await client.put('large').value('x'.repeat(500_000));
   }
@@ -116,7 +112,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0)).to.equal(undefined);
   });
 
-  it('looks once for all callers within the age of an answer', async () => {
+  it('reads etcd once for all callers, within the maximum age of an answer', async () => {
     let looks = 0;
     const found = new WriteObstacles({
       readAlarms: () => Promise.resolve([`${++looks}`]),
@@ -128,7 +124,7 @@ describe('WriteObstacles', () => {
     expect(looks).to.equal(1);
   });
 
-  it('does not fail without an answer of etcd', async () => {
+  it('does not fail if etcd does not answer', async () => {
     const found = new WriteObstacles({
       readAlarms: () => Promise.reject(new Error('no connection')),
       freezeStore: { readFreeze: () => Promise.reject(new Error('no connection')) },

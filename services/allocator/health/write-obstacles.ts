@@ -1,7 +1,7 @@
 /**
- * Why nothing can be written to the ledger: for `ipledger status` and `why`, CNI errors and the
- * alarm of the pod-watcher. Each replica looks by itself, because a full etcd has no writer. It
- * looks when a caller needs the reason, once for all callers.
+ * Finds why nothing can be written to the ledger: for `ipledger status` and `why`, CNI errors and
+ * the alarm of the pod-watcher. Each replica finds it alone, because a full etcd has no writer. It
+ * reads etcd when a caller needs the reason, once for all callers.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -13,27 +13,27 @@ import { type LastWriter, maxWithoutWriterMs } from './health.ts';
 export interface WriteObstacle {
   readonly reason: (typeof writeAlarms)[number]['reason'] | 'etcd-nearly-full' | 'no-writer' | 'frozen';
   /**
-   * What is wrong, and what to do. A CNI error holds up to 140 bytes of it for a Pod with the
-   * longest names.
+   * The problem, and what to do. Of this text, a CNI error for a Pod with the longest names holds
+   * up to 140 bytes.
    */
   readonly message: string;
-  /** RFC 3339. */
+  /** The time in RFC 3339. */
   readonly since: string;
 }
 
 export interface WriteObstacleOptions {
-  /** The errors in an etcd member's status, for example "memberID:1 alarm:NOSPACE". */
+  /** The errors in an etcd member's status, such as "memberID:1 alarm:NOSPACE". */
   readonly readAlarms: () => Promise<readonly string[]>;
   readonly freezeStore: Pick<FreezeStore, 'readFreeze'>;
   readonly lastWriter: Pick<LastWriter, 'agoMs'>;
-  /** What is left in etcd. */
+  /** The space left in etcd. */
   readonly space?: Pick<EtcdSpace, 'reservedSince'>;
   /** How old an answer may be. Default: 2 s. */
   readonly maxAgeMs?: number;
 }
 
 const defaultMaxAgeMs = 2_000;
-/** etcd without a quorum answers no read. */
+/** The time limit of a read: etcd answers none without a quorum. */
 const readTimeoutMs = 2_000;
 
 export class WriteObstacles {
@@ -56,7 +56,7 @@ export class WriteObstacles {
     return this.#latest;
   }
 
-  /** The first cause first: with an alarm no writer is elected, and nothing is recovered. */
+  /** Checks alarms first: during an alarm, no writer is elected and nothing can be recovered. */
   async #look(): Promise<WriteObstacle | undefined> {
     const { freezeStore, readAlarms, lastWriter, space } = this.#options;
     const signal = timeoutSignal(readTimeoutMs);
@@ -75,7 +75,7 @@ export class WriteObstacles {
   }
 
   #obstacleOf(alarms: readonly string[]): WriteObstacle | undefined {
-    // Versions of etcd before 3.7 end the text of an alarm with a blank
+    // etcd before version 3.7 ends the text of an alarm with a space.
     const found = writeAlarms.find(({ alarm }) => alarms.some((text) => text.includes(`alarm:${alarm}`)));
     if (!found) return undefined;
     const { reason, message } = found;
@@ -90,6 +90,6 @@ const noWriterMessage =
   'no allocator is the writer: no address can be allocated or released. Follow the runbook IpledgerNoWriter';
 const frozenMessage = 'the ledger is frozen: no address can be allocated or released. Run: ipledger recover';
 
-/** The error of a call for this reason. The call was not executed. */
+/** The error of a call that was not executed for this reason. */
 export const notWritable = ({ message }: WriteObstacle): IpledgerError =>
   new IpledgerError('LEDGER_NOT_WRITABLE', message);

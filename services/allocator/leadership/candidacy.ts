@@ -1,4 +1,4 @@
-/** When a replica stands for election: while its clock agrees with other replicas. */
+/** Makes a replica stand for election while its clock agrees with other replicas. */
 import { once } from 'node:events';
 import type { Etcd3 } from 'etcd3';
 import type { Logger } from '../../../lib/process/log.ts';
@@ -11,12 +11,12 @@ export interface CandidacyOptions {
   readonly self: Candidate;
   readonly membership: Pick<Membership, 'untilClockAgrees' | 'clockSkewed'>;
   readonly clocks: Pick<ReferenceClocks, 'untilAgrees'>;
-  /** After its abort the replica stays a standby, until that of the signal of `elect`. */
+  /** When it is aborted, the replica stays a standby until the signal of `elect` is aborted. */
   readonly stopping: AbortSignal;
   readonly log: Logger;
 }
 
-/** Returns `elect`: it resolves with the term when this replica is elected. */
+/** Returns `elect`, which resolves with the term when this replica is elected. */
 export function createCandidacy({ etcd, self, membership, clocks, stopping, log }: CandidacyOptions) {
   return async (signal: AbortSignal): Promise<Term> => {
     const standing = AbortSignal.any([signal, stopping]);

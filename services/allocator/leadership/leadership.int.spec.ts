@@ -29,15 +29,15 @@ import type { ProvenAnswer } from '../../../ledger/log/pending-request.ts';
 import { runLeadership, type Leadership } from './leadership.ts';
 import { startEtcdAndClient } from '../../../ledger/log/testing/etcd-and-client.ts';
 
-/** A replica as wiring.ts starts it, without the API. */
+/** A replica as wiring.ts starts it, but without the API. */
 interface Member {
   readonly replica: Replica;
-  /** Each change of its role: whether it is the writer. */
+  /** The changes of its role: true if it became the writer. */
   readonly changes: boolean[];
-  /** Submits a command; waits until the replica is the writer. */
+  /** Waits until the replica is the writer, and submits a command. */
   submit(untimed: Untimed): Promise<ProvenAnswer<Answer>>;
   isWriter(): boolean;
-  /** Stops it; resolves to its error, if it ended with one. */
+  /** Stops the replica. Resolves to its error, if it has ended with one. */
   stop(): Promise<unknown>;
   readonly ended: Promise<unknown>;
 }
@@ -101,7 +101,7 @@ describe('Two replicas on one ledger', () => {
   });
   after(() => run.end());
 
-  /** Both replicas, the log and the keys have the same state. */
+  /** Expects that both replicas, the log and the keys have the same state. */
   async function expectSameState(): Promise<void> {
     const ledger = new EtcdLedger(client);
     const folded = describeFold(await logOf(ledger));
@@ -112,7 +112,7 @@ describe('Two replicas on one ledger', () => {
     }
   }
 
-  it('are one writer and one standby that follows it', async () => {
+  it('of two replicas, one is the writer and one a standby that follows it', async () => {
     const { head } = await first.submit(allocate('a'));
     while (second.replica.head.seq < head.seq) await turn();
     expect(second.replica.head).to.deep.equal(head);
@@ -122,7 +122,7 @@ describe('Two replicas on one ledger', () => {
     expect(first.changes).to.deep.equal([true]);
   });
 
-  it('hand over without delay when the writer stops; repeated commands return the same result', async () => {
+  it('the standby takes over without delay when the writer stops, and repeated commands return the same result', async () => {
     const given = await first.submit(allocate('a'));
     await first.submit(bind('a'));
     expect(await first.stop()).to.equal(undefined);
@@ -145,7 +145,7 @@ describe('Two replicas on one ledger', () => {
     expect(head.ledger).to.equal(ledger);
   });
 
-  it('hand over when the writer loses etcd: it steps down without a false reply, and follows after it reconnects', async function () {
+  it('the standby takes over when the writer loses etcd; the writer sends no false reply, and follows after it reconnects', async function () {
     this.timeout(120_000);
     const { answer } = await first.submit(allocate('a'));
     proxy.delayBytes();
@@ -164,13 +164,13 @@ describe('Two replicas on one ledger', () => {
     await expectSameState();
   });
 
-  it('stop at a damaged ledger', async () => {
+  it('both replicas stop at a damaged ledger', async () => {
     await client.put(logKey(3)).value('{"forged":true}');
     expect(await failureOf(first.submit(allocate('a')))).to.have.property('code', 'NOT_WRITER');
     for (const { ended } of [first, second]) expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
-  it('stop when the ledger was rewound', async () => {
+  it('both replicas stop when the ledger was rewound', async () => {
     const before = (await client.get(headKey).string()) ?? '';
     const { head } = await first.submit(allocate('a'));
     while (second.replica.head.seq < head.seq) await turn();
@@ -180,7 +180,7 @@ describe('Two replicas on one ledger', () => {
     for (const { ended } of [first, second]) expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
-  it('detect a rewound ledger without any request', async () => {
+  it('both replicas detect a rewound ledger without any request', async () => {
     const before = (await client.get(headKey).string()) ?? '';
     const { head } = await first.submit(allocate('a'));
     while (second.replica.head.seq < head.seq) await turn();

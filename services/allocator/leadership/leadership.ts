@@ -1,6 +1,6 @@
 /**
- * Leadership of one replica. A standby follows the log until it is elected. It writes until its
- * term ends, and then stands by again.
+ * The leadership of one replica. A standby follows the log until it is elected. It writes until its
+ * term ends, and is then a standby again.
  */
 import { pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -11,10 +11,10 @@ import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { EventVersion } from '../../../ledger/domain/events/schema-version.ts';
 import { type AppendStats, Writer } from '../../../ledger/log/writer/writer.ts';
 
-/** A writer without requests reads the head of the log at this interval. */
+/** The interval in which a writer without requests reads the head of the log. */
 const idleCheckMs = 5_000;
 
-/** The role of this replica. Both are undefined for some milliseconds between the roles. */
+/** The role of this replica. Both fields are undefined for some milliseconds between the roles. */
 export interface Leadership {
   /** Set while this replica is the writer. */
   writer: Writer | undefined;
@@ -37,7 +37,7 @@ export interface LeadershipOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs until the signal is aborted. @throws LEDGER_DAMAGED: an operator must repair it. */
+/** Runs until the signal is aborted. @throws LEDGER_DAMAGED, which an operator must repair */
 export async function runLeadership(options: LeadershipOptions): Promise<void> {
   while (!options.signal.aborted) {
     const term = await standBy(options);
@@ -52,7 +52,7 @@ export async function runLeadership(options: LeadershipOptions): Promise<void> {
   }
 }
 
-/** Follows the log until elected. Returns undefined when the signal is aborted first. */
+/** Follows the log until elected. Returns undefined if the signal is aborted first. */
 async function standBy({ replica, leadership, elect, log, signal }: LeadershipOptions): Promise<Term | undefined> {
   const elected = new AbortController();
   const cannotFollow = new AbortController();
@@ -62,20 +62,20 @@ async function standBy({ replica, leadership, elect, log, signal }: LeadershipOp
   try {
     return await Promise.race([elect(AbortSignal.any([signal, cannotFollow.signal])), following.then(() => undefined)]);
   } catch (error) {
-    cannotFollow.abort(); // a replica that cannot follow the log must not be elected
+    cannotFollow.abort(); // such a replica must not be elected
     if (signal.aborted) return undefined;
     throw error;
   } finally {
     elected.abort();
-    // The follower and the writer share the state: the follower must end first.
+    // The follower and the writer share the state, so the follower must end first.
     await following.finally(() => (leadership.follower = undefined));
   }
 }
 
 /**
- * Writes until the term ends. The first command is CreateLedger by the allocator itself. Its proof
- * makes the writer read the log to its end, so the state contains every acknowledged event before
- * the first client's command is decided.
+ * Writes until the term ends. The first command is CreateLedger by the allocator itself. To prove
+ * it, the writer reads the log to its end. So the state contains every acknowledged event before
+ * the first command of a client is decided.
  */
 async function serveTerm(options: LeadershipOptions, term: Term): Promise<void> {
   const { replica, leadership, newId, eventVersion, onLeadershipChange, onAppend, log, signal } = options;
@@ -97,25 +97,25 @@ async function serveTerm(options: LeadershipOptions, term: Term): Promise<void> 
     void checkHeadWhenIdle(writer, writing);
     await working;
   } catch (error) {
-    // NOT_WRITER reports that the writer ended. `working` has the reason.
+    // NOT_WRITER only reports that the writer ended. `working` has the reason.
     if (IpledgerError.from(error).code === 'NOT_WRITER') await working;
-    // After any error but an outage the state may be inconsistent: only a new process can rebuild
-    // it.
+    // After any error except an outage the state may be inconsistent. Only a new process can
+    // rebuild it.
     if (IpledgerError.from(error).kind !== 'transient') throw error;
     log.warn({ err: error }, 'the term ended before its first command was committed');
   }
 }
 
 /**
- * Each reply is proven by a read of the head, which detects a rewound ledger. A backup of etcd may
- * contain the lease of this writer: without requests, it would renew that lease and not detect the
- * restore.
+ * Reads the head while there are no requests, in order to detect a rewound ledger. A backup of etcd
+ * may contain the lease of this writer: without requests, the writer would renew that lease and not
+ * notice the restore.
  */
 async function checkHeadWhenIdle(writer: Writer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const { attemptedBatches } = writer;
     await pause(idleCheckMs, signal);
-    // The writer itself logs the error and ends.
+    // The writer itself logs the error and stops.
     if (writer.attemptedBatches === attemptedBatches)
       await writer.submit({ actor: 'allocator', signal, answer: () => undefined }).catch(() => undefined);
   }

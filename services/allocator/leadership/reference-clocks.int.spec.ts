@@ -32,7 +32,7 @@ describe('The clock of an allocator', function () {
     return clocks.wrongByMs;
   };
 
-  it('is compared with that of etcd', async () => {
+  it('the clock of an allocator is compared with the clock of etcd', async () => {
     expect(await compare(etcd.endpoint, () => Date.now() + 2 * hour)).to.be.within(
       2 * hour - 60_000,
       2 * hour + 60_000,
@@ -40,7 +40,7 @@ describe('The clock of an allocator', function () {
     expect(await compare(etcd.endpoint, Date.now)).to.equal(undefined);
   });
 
-  it('is compared with the Date of an answer that refuses the request', async () => {
+  it('the clock is compared even with the Date of a reply that refuses the request', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(401, { Date: new Date(Date.now() - 2 * hour).toUTCString() }).end();
     });

@@ -1,8 +1,9 @@
 /**
- * Compares this machine's clock with those of etcd and of the Kubernetes API, by the Date of their
- * HTTP answers. An allocator whose clock is wrong moves ledger time for good: cooldowns end early,
- * and later times name no holder. So it is not elected before the clocks agree. A term that has
- * begun continues: ledger time does not follow a clock that jumps, and a reference may be wrong.
+ * Compares this machine's clock with the clocks of etcd and of the Kubernetes API, by the Date in
+ * their HTTP replies. An allocator with a wrong clock would shift ledger time forever: cooldowns
+ * would end early, and queries for later times would find no holder. So an allocator is not elected
+ * before the clocks agree. A term that has begun continues, because ledger time does not follow a
+ * jump, and a reference may be wrong.
  */
 import { readFileSync } from 'node:fs';
 import { request as requestPlain } from 'node:http';
@@ -11,24 +12,24 @@ import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { EtcdAccess } from '../../../ledger/log/store/etcd-access.ts';
 
-/** The allowed difference. A Date has whole seconds, and an answer may be slow. */
+/** The allowed difference. A Date has only whole seconds, and a reply may be slow. */
 export const maxDifferenceMs = 60_000;
 const timeoutMs = 2_000;
 const everyMs = 30_000;
-/** While the clock is wrong: an operator corrects it. */
+/** The interval while the clock is wrong, until an operator corrects it. */
 const everyMsWhileWrong = 2_000;
 const accountAuthorities = '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt';
 
 export interface Reference {
-  /** `host:port`, for metrics and logs. */
+  /** "host:port", for metrics and logs. */
   readonly name: string;
-  /** Any path: also a refusal has a Date. */
+  /** Any URL of the server: even a refusal has a Date. */
   readonly url: string;
   /** Read for each request, because certificates are renewed. */
   readonly tls?: () => Pick<RequestOptions, 'ca' | 'cert' | 'key'>;
 }
 
-/** The members of etcd, and the Kubernetes API where this Pod may verify its certificate. */
+/** The members of etcd, and the Kubernetes API if this Pod can verify its certificate. */
 export function referencesOf(etcd: string, access: EtcdAccess, env: NodeJS.ProcessEnv): Reference[] {
   const { certificates, authorities } = access;
   const tls = (): ReturnType<NonNullable<Reference['tls']>> =>
@@ -45,14 +46,14 @@ export function referencesOf(etcd: string, access: EtcdAccess, env: NodeJS.Proce
 
 export interface ReferenceClocksOptions {
   readonly references: readonly Reference[];
-  /** How far this clock is ahead of those of the other replicas. */
+  /** How far this clock is ahead of the clocks of the other replicas. */
   readonly peers: () => readonly number[];
-  /** An operator states that this clock is right. */
+  /** Whether an operator has stated that this clock is right. */
   readonly isAccepted: boolean;
   readonly log: Logger;
-  /** This machine's clock; default: Date.now */
+  /** This machine's clock. Default: Date.now. */
   readonly wall?: () => number;
-  /** Default: by HTTP. Resolves to the Date of the reference's answer. */
+  /** Resolves to the Date in the reference's reply. Default: by HTTP. */
   readonly readDate?: (reference: Reference, signal: AbortSignal) => Promise<number>;
 }
 
@@ -66,15 +67,15 @@ export class ReferenceClocks {
     this.#options = options;
   }
 
-  /** How far this clock is ahead of each reference, at its last answer. */
+  /** How far this clock is ahead of each reference, at the reference's last reply. */
   get aheadMs(): ReadonlyMap<string, number> {
     return this.#aheadMs;
   }
 
   /**
    * The largest difference to a reference, if this clock may be wrong: a reference differs by more
-   * than a minute, and no majority of all known clocks agrees with this one. Of two clocks that
-   * differ either may be right, so an operator decides.
+   * than a minute, and this clock does not agree with the majority of all known clocks. Of two
+   * clocks that differ, either may be right, so an operator decides.
    */
   get wrongByMs(): number | undefined {
     const references = [...this.#aheadMs.values()];
@@ -84,7 +85,7 @@ export class ReferenceClocks {
     return references.toSorted((a, b) => Math.abs(b) - Math.abs(a))[0];
   }
 
-  /** Resolves when this clock agrees with the references, or is accepted; or at an abort. */
+  /** Resolves when this clock agrees with the references or is accepted, or after an abort. */
   async untilAgrees(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#isRead.promise, pause(timeoutMs * 2, signal)]);
     while (!signal.aborted && !this.#options.isAccepted && this.wrongByMs !== undefined) await pause(100, signal);
@@ -111,7 +112,7 @@ export class ReferenceClocks {
       }
     };
     const differences = (await Promise.all(references.map(read))).flat();
-    // A reference that does not answer keeps its difference: silence is no agreement
+    // A reference that does not answer keeps its difference, because silence is no agreement.
     this.#aheadMs = new Map([...this.#aheadMs, ...differences]);
     this.#report();
   }
@@ -146,7 +147,7 @@ function readDateHeader({ url, tls }: Reference, signal: AbortSignal): Promise<n
       response.destroy();
       const date = Date.parse(response.headers.date ?? '');
       if (Number.isNaN(date)) reject(new Error('its answer has no Date'));
-      // A Date is cut to seconds: its middle
+      // A Date is truncated to seconds. Uses the middle of that second.
       else resolve(date + 500);
     });
     sent.end();

@@ -10,8 +10,8 @@ describe('The clock of an allocator beside those of etcd and Kubernetes', () => 
   beforeEach(() => void (logged = []));
 
   /**
-   * Each reference has a clock that this one is ahead of by that time; undefined: it does not
-   * answer.
+   * Compares with references. The own clock is ahead of each by this time; undefined: the reference
+   * does not answer.
    */
   async function compare(
     references: readonly (number | undefined)[],
@@ -54,7 +54,7 @@ describe('The clock of an allocator beside those of etcd and Kubernetes', () => 
       expect((await compare(references, { peers })).wrongByMs).to.equal(wrongByMs);
     });
 
-  it('is not elected until it is corrected, and the log states the flag', async () => {
+  it('an allocator with a wrong clock is not elected until the clock is corrected, and the log names the flag', async () => {
     let aheadMs = 2 * hour;
     const clocks = await compare([0], { readDate: () => Promise.resolve(-aheadMs) });
     expect(logged).to.have.length(1);
@@ -72,7 +72,7 @@ describe('The clock of an allocator beside those of etcd and Kubernetes', () => 
     expect(logged.at(-1)).to.equal('the clock agrees with most other clocks again');
   });
 
-  it('is elected if an operator accepts it, and if nothing answers', async () => {
+  it('an allocator is elected if an operator accepts its clock, or if no reference answers', async () => {
     for (const clocks of [await compare([2 * hour], { isAccepted: true }), await compare([undefined])]) {
       const stopped = new AbortController();
       void clocks.run(stopped.signal);
@@ -81,7 +81,7 @@ describe('The clock of an allocator beside those of etcd and Kubernetes', () => 
     }
   });
 
-  it('does not agree again when the references no longer answer', async () => {
+  it('a wrong clock stays wrong when the references no longer answer', async () => {
     let isDown = false;
     const clocks = await compare([0], {
       readDate: () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(-2 * hour)),
@@ -92,7 +92,7 @@ describe('The clock of an allocator beside those of etcd and Kubernetes', () => 
     expect(logged.filter((line) => line.includes('agrees'))).to.deep.equal([]);
   });
 
-  it('has the members of etcd as references, and Kubernetes in a Pod', () => {
+  it('the references are the members of etcd and, in a Pod, the Kubernetes API', () => {
     const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
     expect(referencesOf('https://a:2379,https://b:2379', {}, env).map(({ name, url }) => [name, url])).to.deep.equal([
       ['a:2379', 'https://a:2379/version'],

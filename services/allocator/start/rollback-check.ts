@@ -11,11 +11,11 @@ import { detectRollback, freezeIfRewound } from '../../../ledger/log/reader/roll
 import type { FreezeStore, Ledger } from '../../../ledger/log/store/ledger.ts';
 
 export interface RollbackCheckOptions {
-  /** The key that checkpoints are verified with. */
+  /** The key that verifies checkpoints. */
   readonly key: VerifierKey;
-  /** The checkpoint file; '': no check. */
+  /** The checkpoint file; '' skips the check. */
   readonly file: string;
-  /** Id of the ledger in etcd; '' before its first event. */
+  /** The id of the ledger in etcd; '' before its first event. */
   readonly ledger: string;
   /** The identity that the freeze names as its reporter. */
   readonly by: string;
@@ -23,8 +23,8 @@ export interface RollbackCheckOptions {
 }
 
 /**
- * Freezes the ledger if the last checkpoint of the file is not in it. A file that cannot be read is
- * logged as an error, and an empty one as a warning; the allocator starts all the same.
+ * Freezes the ledger if it lacks the last checkpoint of the file. An unreadable file is logged as
+ * an error, an empty file as a warning; the allocator starts in both cases.
  * @param live the ledger in etcd. Sealed events are not compared.
  * @throws IpledgerError UNAVAILABLE; AbortError
  */

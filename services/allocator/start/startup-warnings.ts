@@ -1,4 +1,4 @@
-/** Logs at the start what an operator must repair. The allocator serves all the same. */
+/** Logs at the start what an operator should repair. The allocator starts nevertheless. */
 import { isLoopback } from '../../../lib/grpc/server/insecure.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Tls } from '../../../lib/tls/credentials.ts';

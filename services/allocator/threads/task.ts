@@ -1,6 +1,6 @@
 /**
- * Heavy work, whose cost grows with the ledger: it runs in a thread of its own, so that no call
- * waits for it. A task gets one request and sends replies; both can be copied between threads.
+ * Heavy work whose cost grows with the ledger. A task runs in its own thread, so that no call waits
+ * for it. It gets one request and sends replies; both can be copied between threads.
  */
 import { type EventEmitter, once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
@@ -8,14 +8,14 @@ import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { Archived } from '../../../ledger/archive/open-archive.ts';
 import type { Ledger } from '../../../ledger/log/store/ledger.ts';
 
-/** What a task reads and writes. */
+/** The tools of a task. */
 export interface TaskTools {
   readonly ledger: Ledger;
-  /** undefined without an archive. Its ledger is `ledger`. */
+  /** The archive and the ledger that uses it (`ledger`); undefined without an archive. */
   readonly archived: Archived | undefined;
 }
 
-/** Resolves when the receiver has taken enough of the earlier replies. */
+/** Sends a reply. Resolves when the receiver has taken enough of the earlier replies. */
 export type SendReply<Reply> = (reply: Reply) => Promise<void>;
 
 export interface Task<Request, Reply> {
@@ -23,17 +23,16 @@ export interface Task<Request, Reply> {
   run(tools: TaskTools, request: Request, send: SendReply<Reply>, signal: AbortSignal): Promise<void>;
 }
 
-/** Runs tasks. */
 export interface TaskRunner {
   /**
-   * The replies of a task. Its work ends with the signal, and when the iteration ends.
-   * @throws what the task throws; IpledgerError UNAVAILABLE when its thread ended, for example
-   * without memory
+   * Yields the replies of a task. The task ends when the signal is aborted or the iteration ends.
+   * @throws what the task throws; IpledgerError UNAVAILABLE if its thread ended, for example for
+   * lack of memory
    */
   run<Request, Reply>(task: Task<Request, Reply>, request: Request, signal: AbortSignal): AsyncIterable<Reply>;
 }
 
-/** Replies on the way: enough that neither side waits for the other. */
+/** The replies that may be sent ahead, so that neither side waits for the other. */
 const repliesAhead = 2;
 
 type Sent =
@@ -42,8 +41,8 @@ type Sent =
   | { readonly end: true };
 
 /**
- * Runs a task, and sends its replies through a port. Each message from the other side requests one
- * more.
+ * Runs a task, and sends its replies through a port. Each message from the receiver requests one
+ * more reply.
  */
 export async function sendReplies<Request>(
   port: MessagePort,

@@ -1,4 +1,4 @@
-/** The task of a verification: by the RPC Verify, and of a standby. */
+/** The task that verifies the ledger, for the RPC Verify and for a standby. */
 import { setImmediate } from 'node:timers/promises';
 import { parseCheckpoints } from '../../../ledger/audit/checkpoints/checkpoint.ts';
 import { parseVerifierKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
@@ -12,17 +12,17 @@ import type { Task, TaskTools } from './task.ts';
 const progressMs = 1_000;
 
 export interface VerifyRequest {
-  /** The text of checkpoints to compare with, and the trusted keys; both empty: no comparison. */
+  /** The checkpoints to compare with, and the trusted keys. Both empty: no comparison. */
   readonly checkpoints: string;
   readonly verifierKeys: readonly string[];
   /**
-   * A head that an earlier verification reached: this one begins with the last archived state
+   * A head that an earlier verification reached. This one begins with the last archived state
    * before it.
    */
   readonly verified?: Head | undefined;
 }
 
-/** The position in the log, about once a second; then the result. */
+/** The position in the log, about once a second, and finally the result. */
 export type VerifyReply = { readonly reached: Head } | { readonly result: VerificationResult };
 
 export const verifyTask: Task<VerifyRequest, VerifyReply> = {
@@ -42,15 +42,15 @@ export const verifyTask: Task<VerifyRequest, VerifyReply> = {
   },
 };
 
-/** undefined if nothing is to be compared. @throws IpledgerError INVALID_REQUEST */
+/** Returns undefined if nothing is to be compared. @throws IpledgerError INVALID_REQUEST */
 export const checkpointVerifierOf = ({ checkpoints, verifierKeys }: VerifyRequest): CheckpointVerifier | undefined =>
   checkpoints === '' && verifierKeys.length === 0
     ? undefined
     : new CheckpointVerifier(parseCheckpoints(checkpoints), verifierKeys.map(parseVerifierKey));
 
 /**
- * The claims of a state to begin with are bytes: those of a verification without one take four
- * times as much memory.
+ * The state to begin with. Its claims are bytes; a verification from the first event has objects,
+ * which take four times the memory.
  */
 async function beginningOf(
   { archived }: TaskTools,
@@ -59,6 +59,6 @@ async function beginningOf(
 ): Promise<{ readonly start: StateAtHead; readonly verified?: Head }> {
   if (!archived || !verified) return { start: initialStateAtHead() };
   const start = await undefinedIfGone(archived.ledger.lastEndState({ seq: verified.seq }, signal, verified.seq));
-  // A restore of etcd can leave a state of events that nothing has verified
+  // After a restore of etcd, the archive may contain a state of events that were never verified.
   return !start || start.head.epoch > verified.epoch ? { start: initialStateAtHead() } : { start, verified };
 }

@@ -33,7 +33,7 @@ describe('A verification from a mark', () => {
     throw new Error('no result');
   }
 
-  it('reads no segment before the last end state that was verified', async () => {
+  it('a verification from a mark reads no segment before the last verified end state', async () => {
     const end = await past.memory.head(never);
     expect(await verifyFrom()).to.deep.include({ head: end, findings: [] });
     expect([...read].sort((a, b) => a - b)).to.deep.equal([1, 21, 41, 61]);
@@ -51,7 +51,7 @@ describe('A verification from a mark', () => {
     expect(start.head.seq).to.equal(segments[1]?.to);
   });
 
-  it('reports an event that differs from the verified event', async () => {
+  it('reports a marked event that was changed since', async () => {
     const end = await past.memory.head(never);
     const { findings } = await verifyFrom({ ...end, hash: 'ab'.repeat(32) });
     expect(findings.map(({ what }) => what).join()).to.match(
@@ -59,7 +59,7 @@ describe('A verification from a mark', () => {
     );
   });
 
-  it('begins with what is left of the history, if the marked event was dropped', async () => {
+  it('begins at the beginning of the history if the marked event was dropped', async () => {
     const end = await past.memory.head(never);
     past.ledger.lastEndState = () => Promise.reject(new IpledgerError('POSITION_GONE', 'event 9 was dropped'));
     expect(await verifyFrom(end)).to.deep.include({ head: end, findings: [] });

@@ -63,7 +63,7 @@ describe('WorkerThreads', () => {
     expect(crashes).to.deep.equal(['fills-memory']);
   });
 
-  it('fails as the task fails', async () => {
+  it('a run fails with the error of its task', async () => {
     const error = await failureOf(threads.run(fails, undefined, never).next());
     expect(error).to.include({ code: 'POSITION_GONE', message: 'event 7 is sealed' });
     expect(crashes).to.deep.equal([]);

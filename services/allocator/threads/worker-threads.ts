@@ -1,6 +1,6 @@
 /**
- * Runs each task in a thread of its own, with its own connection to etcd. Its memory is returned at
- * its end, a cancelled task ends at once, and a thread without memory ends its task only.
+ * Runs each task in its own thread, with its own connection to etcd. Its memory is returned when it
+ * ends, a cancelled task ends at once, and a thread that runs out of memory ends only its own task.
  */
 import { setPriority, totalmem } from 'node:os';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -12,19 +12,19 @@ import { connectEtcd } from '../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
 import { receiveReplies, sendReplies, type Task, type TaskRunner, type TaskTools } from './task.ts';
 
-/** A third of the weight of the thread that answers calls, while both need the CPU. */
+/** A third of the weight of the thread that answers calls, when both need the CPU. */
 const niceness = 5;
 /**
- * The part of the memory of the container, or of the machine, for one thread: at most three run
- * beside the thread that answers calls.
+ * The share of the memory (of the container or machine) for one thread. At most three run beside
+ * the thread that answers calls.
  */
 const heapPart = 1 / 4;
 const heapBounds = { leastMb: 128, mostMb: 4_096 };
 
-/** How a thread reaches the ledger. Credentials are in the environment, which it shares. */
+/** How a thread reaches the ledger. It shares the environment, which contains the credentials. */
 interface ThreadSettings {
   readonly etcd: string;
-  /** '': no archive. */
+  /** The location of the archive; '' for none. */
   readonly archive: string;
   /** The limit of an archive in etcd. */
   readonly archiveMaxBytes: number;
@@ -39,13 +39,13 @@ export interface WorkerThreadsOptions extends ThreadSettings {
   /** The file of a program that calls `runTaskOfThread` in a thread. */
   readonly program: string;
   readonly log: Logger;
-  /** Called when a thread ended before its task. */
+  /** Called when a thread has ended before its task. */
   readonly onCrash: (task: string) => void;
   /** Set by specs only. */
   readonly heapMb?: number;
 }
 
-/** A thread that reaches it ends, before the kernel ends the process. */
+/** The limit at which a thread ends, before the kernel ends the process. */
 function heapLimitMb(): number {
   const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());
   const { leastMb, mostMb } = heapBounds;
@@ -72,7 +72,7 @@ export class WorkerThreads implements TaskRunner {
       worker.once('error', reject);
       worker.once('exit', (status) => reject(new Error(`it ended with status ${status}`)));
     });
-    failed.catch(() => undefined); // the iteration throws it
+    failed.catch(() => undefined); // the iteration throws the error
     try {
       yield* receiveReplies<Reply>(worker, failed, signal);
     } catch (error) {
@@ -89,15 +89,15 @@ export class WorkerThreads implements TaskRunner {
   }
 }
 
-/** The program of a thread: runs its task. */
+/** Runs the task of this thread. Called by the program of a thread. */
 export async function runTaskOfThread(tasks: readonly Task<never, unknown>[]): Promise<void> {
-  // Sets the priority of the calling thread on Linux: the thread that answers calls comes first.
+  // On Linux this sets the priority of only this thread: the thread that answers calls comes first.
   if (process.platform === 'linux') setPriority(niceness);
   const data = workerData as ThreadData;
   const task = tasks.find(({ name }) => name === data.task);
   if (!task) throw new Error(`there is no task ${data.task}`);
   const tools = openTools(data);
-  const signal = new AbortController().signal; // the thread is terminated
+  const signal = new AbortController().signal; // never aborted: the thread is terminated instead
   await sendReplies(parentPort as MessagePort, task, { tools, request: data.request as never, signal });
 }
 

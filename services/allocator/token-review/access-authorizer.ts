@@ -1,10 +1,10 @@
 /**
- * Authorizes calls of Kubernetes users by SubjectAccessReviews, and caches the outcomes. A denial
- * is cached, too.
+ * Authorizes calls of Kubernetes users by SubjectAccessReviews, and caches the outcomes, including
+ * denials.
  *
- * Only users with a verified token get here. A limit on reviews protects the API server from many
- * such users. It does not apply to a permission that was allowed before, so they do not delay
- * operators at work.
+ * Only users with a verified token reach it. A limit on reviews protects the API server from many
+ * such users. It does not apply to permissions that were allowed before, so that such users do not
+ * delay operators at work.
  */
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -13,21 +13,21 @@ import type { KubernetesUser } from '../../../lib/tls/kubernetes-user.ts';
 import { storeNewest } from '../../../lib/maps.ts';
 import { TokenBucket } from '../../../lib/process/token-bucket.ts';
 
-/** A permission that was removed works for at most this time. */
+/** The time for which a removed permission still works, at most. */
 export const allowedTtlMs = 30_000;
 const deniedTtlMs = 10_000;
 /** While the API server does not answer, each permission is reviewed once in this time. */
 const unavailableTtlMs = 1_000;
-/** 400 users with all permissions. */
+/** Enough for 400 users with all permissions. */
 const maxEntries = 10_000;
-/** Reviews of permissions that were never allowed. One run of a command line needs up to 8. */
+/** Limits reviews of permissions that were never allowed. One CLI command needs up to 8. */
 const limit = { perSecond: 50, burst: 200 };
 const maxInProgress = 32;
 
 /** The answer of the API server. */
 export interface AccessDecision {
   readonly isAllowed: boolean;
-  /** Why, if the API server names a reason. */
+  /** The reason, if the API server names one. */
   readonly reason: string;
 }
 
@@ -35,7 +35,7 @@ export interface AccessDecision {
 export type ReviewAccess = (user: KubernetesUser, permission: KubernetesPermission) => Promise<AccessDecision>;
 
 interface Entry {
-  /** undefined: allowed */
+  /** The error; undefined if the permission is allowed. */
   readonly error: IpledgerError | undefined;
   readonly until: number;
 }
@@ -43,7 +43,7 @@ interface Entry {
 export class AccessAuthorizer {
   readonly #review: ReviewAccess;
   readonly #now: () => number;
-  /** An entry stays after its time, because the permission is then known. */
+  /** An expired entry stays, because it shows that the permission was allowed before. */
   readonly #allowed = new Map<string, Entry>();
   readonly #refused = new Map<string, Entry>();
   readonly #inProgress = new Map<string, Promise<IpledgerError | undefined>>();
@@ -57,7 +57,7 @@ export class AccessAuthorizer {
     this.#bucket = new TokenBucket(limit, now());
   }
 
-  /** Number of cached outcomes. */
+  /** The number of cached outcomes. */
   get size(): number {
     return this.#allowed.size + this.#refused.size;
   }
@@ -76,7 +76,7 @@ export class AccessAuthorizer {
     if (error) throw error;
   }
 
-  /** Starts a review, within the limits. */
+  /** Starts a review if the limits permit it. */
   #start(key: string, user: KubernetesUser, permission: KubernetesPermission): Promise<IpledgerError | undefined> {
     if (!this.#allowed.has(key) && (this.#inProgress.size >= maxInProgress || !this.#bucket.take(this.#now())))
       throw new IpledgerError(
@@ -88,7 +88,7 @@ export class AccessAuthorizer {
     return review;
   }
 
-  /** Reviews a permission and caches the outcome. Does not throw. */
+  /** Reviews a permission and caches the outcome. Never throws. */
   async #reviewOnce(
     key: string,
     user: KubernetesUser,
@@ -114,7 +114,7 @@ export class AccessAuthorizer {
     return error;
   }
 
-  /** Permissions depend on the name, the groups and the rest of what the API server names. */
+  /** The key of a user. Permissions depend on its name, its groups and its extra fields. */
   #keyOf(user: KubernetesUser): string {
     const known = this.#keys.get(user);
     if (known !== undefined) return known;

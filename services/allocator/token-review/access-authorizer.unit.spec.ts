@@ -14,7 +14,7 @@ const release = { resource: 'allocations', verb: 'release' };
 describe('The authorization of Kubernetes users', () => {
   let now: number;
   let isDown: boolean;
-  /** "user groups resource/verb" */
+  /** The allowed "user groups resource/verb". */
   let allowed: Set<string>;
   let reviewed: string[];
   let authorizer: AccessAuthorizer;
@@ -50,7 +50,7 @@ describe('The authorization of Kubernetes users', () => {
     expect(reviewed).to.have.length(2);
   });
 
-  it('denies the rest with the missing rule, and caches the denial for 10 s', async () => {
+  it('denies other permissions and names the missing rule, and caches the denial for 10 s', async () => {
     const error = await authorizer
       .authorize(alice, { resource: 'addresses', verb: 'quarantine' })
       .catch((thrown: unknown) => IpledgerError.from(thrown));
@@ -67,7 +67,7 @@ describe('The authorization of Kubernetes users', () => {
     expect(await codeOf(userNamed('bob'))).to.equal('allowed');
   });
 
-  it('does not mix up users, groups and permissions', async () => {
+  it('caches outcomes separately by user, groups and permission', async () => {
     allowed.add('bob sre allocations/release');
     expect(await codeOf(userNamed('bob', ['sre']))).to.equal('allowed');
     expect(await codeOf(userNamed('bob'))).to.equal('PERMISSION_DENIED');
@@ -77,12 +77,12 @@ describe('The authorization of Kubernetes users', () => {
     expect(await codeOf(userNamed('bob,sre'))).to.equal('PERMISSION_DENIED');
   });
 
-  it('sends one review for calls at the same time', async () => {
+  it('sends one review for simultaneous calls', async () => {
     expect(await Promise.all([codeOf(), codeOf(), codeOf()])).to.deep.equal(['allowed', 'allowed', 'allowed']);
     expect(reviewed).to.have.length(1);
   });
 
-  it('is UNAVAILABLE while the API server is down, with one review per second', async () => {
+  it('authorization fails with UNAVAILABLE while the API server is down, with one review per second', async () => {
     isDown = true;
     expect([await codeOf(), await codeOf()]).to.deep.equal(['UNAVAILABLE', 'UNAVAILABLE']);
     expect(reviewed).to.have.length(1);

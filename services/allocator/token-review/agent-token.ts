@@ -1,18 +1,18 @@
 /**
- * Converts the API server's review of a token to the identity of a node agent. Pure.
+ * Converts the API server's review of a token to the identity of a node agent.
  *
- * The token must be for this ledger (its audience), of the ServiceAccount of the agents, and bound
- * to a Pod. The API server names the node of that Pod. Tokens of Secrets, and tokens bound to
- * nothing or to a Node alone, name no Pod and are rejected.
+ * The token must be for this ledger (its audience), belong to the agents' ServiceAccount, and be
+ * bound to a Pod. The API server names the node of that Pod. Tokens of Secrets, and tokens bound to
+ * nothing or only to a Node, name no Pod and are rejected.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 import { type Identity, parseIdentity } from '../../../lib/tls/identity.ts';
 
-/** The audience of the agents' tokens, which the Kubernetes API does not accept. */
+/** The audience of the agents' tokens. The Kubernetes API does not accept it. */
 export const tokenAudience = 'ipledger';
 
-/** The Kubernetes user of a ServiceAccount. @param account "namespace/name" */
+/** The Kubernetes user name of a ServiceAccount. @param account "namespace/name" */
 export const serviceAccountUser = (account: string): string => `system:serviceaccount:${account.replace('/', ':')}`;
 
 const extraPrefix = 'authentication.kubernetes.io/';
@@ -27,7 +27,7 @@ export function agentOf(review: unknown, account: string): Identity {
   const status = asRecord(asRecord(review)['status']);
   if (status['authenticated'] !== true)
     throw rejected(shorten(asText(status['error'])) || 'the API server does not accept it');
-  // Without audiences in its answer, the API server verified the token for its own audience.
+  // If the answer has no audiences, the API server verified the token for its own audience.
   if (!asTexts(status['audiences']).includes(tokenAudience)) throw rejected(`its audience is not ${tokenAudience}`);
   const user = asRecord(status['user']);
   const username = asText(user['username']);
@@ -47,7 +47,7 @@ function onlyValue(extra: Readonly<Record<string, unknown>>, key: string): strin
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Rejections are cached. */
+/** Limits a message, because rejections are cached. */
 const shorten = (text: string): string => text.slice(0, 500);
 
 const rejected = (reason: string): IpledgerError =>

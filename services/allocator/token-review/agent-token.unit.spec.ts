@@ -12,7 +12,7 @@ const extra = {
 const user = { username: 'system:serviceaccount:kube-system:ipledger-node-agent', extra };
 const status = { authenticated: true, audiences: ['ipledger'], user };
 
-/** The reason for which a review is rejected. */
+/** The reason why a review is rejected. */
 function rejectionOf(review: unknown): string {
   try {
     return `accepted as ${agentOf(review, account).uri}`;
@@ -24,7 +24,7 @@ function rejectionOf(review: unknown): string {
 const withExtra = (changes: object) => ({ status: { ...status, user: { ...user, extra: { ...extra, ...changes } } } });
 
 describe('The identity of a reviewed token', () => {
-  it('is the agent of the node that the API server names', () => {
+  it('the identity of a token is the agent of the node that the API server names', () => {
     expect(agentOf({ status }, account)).to.deep.equal({
       kind: 'agent',
       name: 'node-1',
@@ -69,7 +69,7 @@ describe('The identity of a reviewed token', () => {
     ['two nodes', withExtra({ 'authentication.kubernetes.io/node-name': ['node-1', 'node-2'] }), 'names no node'],
     ['a node whose name is another URI', withExtra({ 'authentication.kubernetes.io/node-name': ['a/b'] }), 'no node'],
   ] as const)
-    it(`does not exist for ${what}`, () => {
+    it(`a token has no identity for ${what}`, () => {
       expect(rejectionOf(review)).to.contain(reason);
     });
 });

@@ -1,4 +1,4 @@
-/** Reviews of tokens and permissions by the Kubernetes API. No error contains a token. */
+/** Reviews tokens and permissions by the Kubernetes API. No error contains a token. */
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { apiGroup } from '../../../lib/grpc/server/kubernetes-permissions.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -11,7 +11,7 @@ import type { ReviewToken } from './token-authenticator.ts';
 import { readUnverifiedToken } from './unverified-token.ts';
 
 const timeoutMs = 3_000;
-/** A TokenReview repeats the token, and lists the groups of its user. */
+/** The limit of a review: a TokenReview repeats the token, and lists the groups of its user. */
 const maxBytes = 65_536;
 const logIntervalMs = 60_000;
 
@@ -29,7 +29,7 @@ export function createReview(parts: ReviewParts): ReviewToken {
   return async (token) => agentOf(await send(token, [tokenAudience]), parts.account ?? '');
 }
 
-/** The same for the token of a user: for the Kubernetes API, or for this ledger only. */
+/** Returns the function that reviews a user's token for the Kubernetes API or for this ledger. */
 export function createUserReview(parts: ReviewParts): ReviewToken<KubernetesUser> {
   const send = tokenReviewSender(parts);
   return async (token) => {
@@ -66,7 +66,7 @@ export function createAccessReview(parts: ReviewParts): ReviewAccess {
     const spec = { user: username, uid, groups, extra, resourceAttributes };
     const review = await send({ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec });
     const status = asRecord(asRecord(review)['status']);
-    // A denial of an authorizer counts, even if the answer also allows it.
+    // An explicit denial counts, even if the answer also allows the call.
     const isAllowed = status['allowed'] === true && status['denied'] !== true;
     const reason = asText(status['reason']) || asText(status['evaluationError']);
     return { isAllowed, reason: reason.slice(0, 300) };
@@ -75,12 +75,12 @@ export function createAccessReview(parts: ReviewParts): ReviewAccess {
 
 interface ReviewKind {
   readonly path: string;
-  /** The message for the log and for the caller. */
+  /** The messages for the log and for the caller. */
   readonly warning: string;
   readonly error: string;
 }
 
-/** @throws IpledgerError UNAVAILABLE from the returned function; logs the reason */
+/** @throws IpledgerError UNAVAILABLE from the returned function, which logs the reason */
 function reviewSender(
   { api, log, signal }: ReviewParts,
   { path, warning, error: message }: ReviewKind,
@@ -100,14 +100,14 @@ function reviewSender(
 }
 
 interface ExpectedUser {
-  /** Whether the review requested the ledger's own audience, and not that of the API server. */
+  /** Whether the review requested the ledger's own audience instead of the API server's. */
   readonly isForLedger: boolean;
-  /** "namespace/name" of the agents' ServiceAccount, which is never a user. */
+  /** "namespace/name" of the agents' ServiceAccount, which is never accepted as a user. */
   readonly agentAccount?: string | undefined;
 }
 
 /**
- * Converts the API server's review of a token to the user of the token. Pure.
+ * Converts the API server's review of a token to the user of the token.
  * @param review the TokenReview that the API server returned
  * @throws IpledgerError UNAUTHENTICATED with the reason
  */

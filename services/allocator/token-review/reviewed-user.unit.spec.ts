@@ -14,7 +14,7 @@ const review = (changes: object = {}, status: object = {}): unknown => ({
   status: { authenticated: true, user: { ...user, ...changes }, ...status },
 });
 
-/** The reason for which a review is rejected. */
+/** The reason why a review is rejected. */
 function rejectionOf(answer: unknown, isForLedger = false): string {
   try {
     return `accepted as ${userOf(answer, { isForLedger, agentAccount }).uri}`;
@@ -25,7 +25,7 @@ function rejectionOf(answer: unknown, isForLedger = false): string {
 }
 
 describe('The user of a reviewed token', () => {
-  it('is the user that the API server names, with its groups', () => {
+  it('the user of a token is the user that the API server names, with its groups', () => {
     expect(userOf(review(), { isForLedger: false, agentAccount })).to.deep.equal({
       kind: 'kubernetes-user',
       name: 'alice@example.org',
@@ -50,7 +50,7 @@ describe('The user of a reviewed token', () => {
       expect(rejectionOf(answer)).to.contain(reason);
     });
 
-  it('does not exist for a token that names the audience of the ledger and does not have it', () => {
+  it('a token that claims the audience of the ledger, but does not have it, is rejected', () => {
     expect(rejectionOf(review(), true)).to.contain('its audience is not ipledger');
     expect(rejectionOf(review({}, { audiences: ['ipledger'] }), true)).to.contain('accepted as kubernetes:alice');
   });
@@ -59,7 +59,7 @@ describe('The user of a reviewed token', () => {
 describe('An unverified token', () => {
   const token = (payload: unknown): string => `e30.${Buffer.from(JSON.stringify(payload)).toString('base64url')}.sig`;
 
-  it('are its subject and its audiences', () => {
+  it('readUnverifiedToken returns the subject and the audiences of a token', () => {
     expect(readUnverifiedToken(token({ sub: 'a', aud: ['x', 'y'] }))).to.deep.equal({
       subject: 'a',
       audiences: ['x', 'y'],
@@ -67,7 +67,7 @@ describe('An unverified token', () => {
     expect(readUnverifiedToken(token({ sub: 'a', aud: 'x' })).audiences).to.deep.equal(['x']);
   });
 
-  it('are empty for a token of another form, or with other types', () => {
+  it('readUnverifiedToken returns nothing for a token of another form, or with fields of other types', () => {
     const none = { subject: '', audiences: [] };
     for (const text of ['sha256~abc', 'a.b.c', '', token(null), token([1]), token({ sub: 1, aud: { a: 1 } }), token(7)])
       expect(readUnverifiedToken(text), text).to.deep.equal(none);

@@ -15,18 +15,18 @@ import type { Identity } from '../../../lib/tls/identity.ts';
 import { storeNewest } from '../../../lib/maps.ts';
 import { TokenBucket } from '../../../lib/process/token-bucket.ts';
 
-/** A token that expired, or whose Pod was deleted, is accepted for at most this time. */
+/** The longest time for which an expired token, or a token of a deleted Pod, is accepted. */
 export const acceptedTtlMs = 60_000;
 const rejectedTtlMs = 10_000;
 /** While the API server does not answer, each token is reviewed once in this time. */
 const unavailableTtlMs = 1_000;
-/** Twice the nodes of a large cluster, for accepted and for rejected tokens. */
+/** Twice the nodes of a large cluster, for accepted and for rejected tokens each. */
 const defaultMaxEntries = 10_000;
-/** Reviews that a connection can cause: an agent causes one per minute and renewal. */
+/** Reviews that a connection can cause. An agent causes one per minute, and one per new token. */
 const connectionLimit = { perSecond: 1, burst: 10 };
-/** Reviews of unknown tokens: all agents may connect after a restart. */
+/** The reviews of unknown tokens. All agents may connect at once after a restart. */
 const unknownLimit = { perSecond: 100, burst: 1_000, inProgress: 32 };
-/** Calls that wait for a review, each with up to 64 KiB in its address's budget. */
+/** The calls that wait for a review. Each counts up to 64 KiB in the budget of its address. */
 const maxWaiting = { total: 1_024, perConnection: 128 };
 
 export const reviewOutcomes = ['accepted', 'rejected', 'unavailable', 'limited'] as const;
@@ -34,18 +34,18 @@ export type ReviewOutcome = (typeof reviewOutcomes)[number];
 
 /**
  * Reviews a token. Returns its identity.
- * @throws IpledgerError UNAUTHENTICATED for an invalid token; any other error when it could not be
+ * @throws IpledgerError UNAUTHENTICATED for an invalid token; any other error if it could not be
  * verified
  */
 export type ReviewToken<Client extends Identity = Identity> = (token: string) => Promise<Client>;
 
 export interface TokenAuthenticatorOptions<Client extends Identity> {
   readonly review: ReviewToken<Client>;
-  /** Cached outcomes, of accepted and of rejected tokens each; default 10,000. */
+  /** The most cached outcomes, for accepted and for rejected tokens each. Default: 10,000. */
   readonly maxEntries?: number;
   /** Called for each review, and for each call that a limit rejects. */
   readonly onReviewed?: (outcome: ReviewOutcome) => void;
-  /** Milliseconds from any origin. */
+  /** Returns milliseconds from any origin. */
   readonly now?: () => number;
 }
 
@@ -64,7 +64,7 @@ export class TokenAuthenticator<Client extends Identity = Identity> {
   readonly #maxEntries: number;
   readonly #onReviewed: (outcome: ReviewOutcome) => void;
   readonly #now: () => number;
-  /** Keyed by hash. An expired entry stays, because the token is then known. */
+  /** The entries of accepted tokens by hash. An expired entry stays: its token is known. */
   readonly #accepted = new Map<string, Entry<Client>>();
   readonly #failed = new Map<string, Entry<Client>>();
   readonly #inProgress = new Map<string, Promise<Client | IpledgerError>>();
@@ -86,7 +86,7 @@ export class TokenAuthenticator<Client extends Identity = Identity> {
     this.#unknownBucket = new TokenBucket(unknownLimit, now());
   }
 
-  /** Number of cached outcomes. */
+  /** The number of cached outcomes. */
   get size(): number {
     return this.#accepted.size + this.#failed.size;
   }
@@ -134,7 +134,7 @@ export class TokenAuthenticator<Client extends Identity = Identity> {
     return account;
   }
 
-  /** Starts a review, within the limits. */
+  /** Starts a review if the limits permit it. */
   #start(hash: string, token: string, account: ConnectionAccount): Promise<Client | IpledgerError> {
     const now = this.#now();
     const isKnown = this.#accepted.has(hash);
@@ -153,7 +153,7 @@ export class TokenAuthenticator<Client extends Identity = Identity> {
     return review;
   }
 
-  /** Reviews a token and caches the outcome. Does not throw. */
+  /** Reviews a token and caches the outcome. Never throws. */
   async #reviewOnce(hash: string, token: string, startedAt: number): Promise<Client | IpledgerError> {
     try {
       const identity = await this.#review(token);

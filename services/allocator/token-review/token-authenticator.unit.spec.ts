@@ -33,7 +33,7 @@ describe('The authentication of tokens', () => {
     });
   });
 
-  /** The node of a token, or the error code. */
+  /** Authenticates a token. Returns its node, or the error code. */
   const send = (token: string, connection: object = {}): Promise<string> =>
     authenticator.authenticate(token, connection).then(
       ({ name }) => name,
@@ -108,7 +108,7 @@ describe('The authentication of tokens', () => {
     expect(await send('right')).to.equal('node-1');
   });
 
-  it('the cache is bounded, and rejected tokens remove no accepted token', async () => {
+  it('the cache is bounded, and rejected tokens never displace accepted tokens', async () => {
     expect(await send('right')).to.equal('node-1');
     for (let round = 0; round < 12; round++) {
       now += 10_000;

@@ -24,26 +24,26 @@ describe('Token review', () => {
         (error: unknown) => String(error),
       );
 
-    it('is off without its flag, and with another value of its variable than 1', async () => {
+    it('token review is off without its flag, or if its variable is not 1', async () => {
       expect(await open({}, someTls)).to.equal(undefined);
       expect(await open({ agentServiceAccount: account }, someTls, { IPLEDGER_TOKEN_REVIEW: '0' })).to.equal(undefined);
     });
 
-    it('fails without a ServiceAccount, instead of accepting all of them', async () => {
+    it('the start fails without a ServiceAccount, instead of accepting all of them', async () => {
       expect(await failure(open({ tokenReview: true }, someTls))).to.contain(
         '--token-review needs --agent-service-account',
       );
       expect(await failure(open({}, someTls, { IPLEDGER_TOKEN_REVIEW: '1' }))).to.contain('--agent-service-account');
     });
 
-    it('fails without TLS, so that agents never send tokens in plaintext', async () => {
+    it('the start fails without TLS, so that agents never send tokens in plaintext', async () => {
       const opening = open({ tokenReview: true, agentServiceAccount: account }, undefined);
       expect(await failure(opening)).to.contain('--token-review needs TLS');
       expect(await failure(open({ kubernetesUsers: true }, undefined))).to.contain('--kubernetes-users needs TLS');
       expect(await failure(open({}, undefined, { IPLEDGER_KUBERNETES_USERS: '1' }))).to.contain('needs TLS');
     });
 
-    it('fails with a Kubernetes API over plaintext, which would reveal the tokens', async () => {
+    it('the start fails for a Kubernetes API over plaintext, which would reveal the tokens', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'ipledger-token-review-'));
       const file = join(folder, 'kubeconfig');
       const named = { name: 'x', context: { cluster: 'x', user: 'x' } };
@@ -92,7 +92,7 @@ describe('Token review', () => {
       });
     });
 
-    it('is UNAVAILABLE when the API server is down, overloaded, or denies it; neither error nor log has the token', async () => {
+    it('a review fails with UNAVAILABLE when the API server is down, overloaded or denies it, and neither error nor log contains the token', async () => {
       for (const status of [0, 401, 403, 429, 500]) {
         const review = reviewBy(() => Promise.reject(new ApiError(status, `${status} no`)));
         const error = await failureOf(review('secret.token.here'));
@@ -123,7 +123,7 @@ describe('Token review', () => {
     };
     const user = { username: 'alice', uid: 'u', groups: ['sre'], extra: { k: ['v'] } };
 
-    it('requests the audience of the API server, and the audience of the ledger for a token with it', async () => {
+    it("a user's token is reviewed for the audience of the API server, or of the ledger if the token names that", async () => {
       const review = createUserReview(partsOf({ status: { authenticated: true, audiences: ['ipledger'], user } }));
       const own = `e30.${Buffer.from('{"aud":["ipledger"]}').toString('base64url')}.c`;
       expect((await review('opaque')).uri).to.equal('kubernetes:alice');
@@ -135,7 +135,7 @@ describe('Token review', () => {
       ]);
     });
 
-    it('sends all that the API server named, and counts an explicit denial', async () => {
+    it('an access review contains all fields that the API server returned, and an explicit denial counts', async () => {
       const identified = await createUserReview(partsOf({ status: { authenticated: true, user } }))('opaque');
       for (const [status, isAllowed] of [
         [{ allowed: true }, true],

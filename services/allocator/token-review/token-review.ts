@@ -1,4 +1,4 @@
-/** The flags of token review, and the authentication that they start. */
+/** The flags of token review, and the authentication that they enable. */
 import { InvalidArgumentError, Option } from 'commander';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { connectDefaultApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -12,7 +12,7 @@ import { createAccessReview, createReview, createUserReview, type ReviewParts } 
 import { type ReviewOutcome, TokenAuthenticator } from './token-authenticator.ts';
 import { readUnverifiedToken } from './unverified-token.ts';
 
-/** A cached user has up to 64 KiB. */
+/** The most cached users. A cached user takes up to 64 KiB. */
 const maxUsers = 1_000;
 
 export interface TokenReviewSettings {
@@ -22,7 +22,7 @@ export interface TokenReviewSettings {
   readonly agentServiceAccount?: string;
 }
 
-/** The flags. `isOn` reads the variables: commander takes any value as true. */
+/** The flags. `isOn` reads the variables, because commander would take any value as true. */
 export const tokenReviewOptions = (): Option[] => [
   new Option(
     '--token-review',
@@ -54,8 +54,8 @@ export interface OpenTokenReviewOptions {
 const isOn = (flag: boolean | undefined, variable: string | undefined): boolean => flag === true || variable === '1';
 
 /**
- * Connects to the cluster of KUBECONFIG, or of this Pod. Resolves to undefined when the server
- * accepts certificates only.
+ * Connects to the cluster of KUBECONFIG, or of this Pod. Resolves to undefined if the server
+ * accepts only certificates.
  * @throws Error for settings that are incomplete, or would send a token in plaintext
  */
 export async function openTokenReview(options: OpenTokenReviewOptions): Promise<TokenAccess | undefined> {
@@ -90,7 +90,7 @@ interface AcceptedClients {
   readonly onReviewed: (outcome: ReviewOutcome) => void;
 }
 
-/** Agents and users have separate caches and limits: users cannot delay agents. */
+/** Gives agents and users separate caches and limits, so that users cannot delay agents. */
 export function createTokenAccess(parts: ReviewParts, accepted: AcceptedClients): TokenAccess {
   const { acceptsAgents, acceptsUsers, onReviewed } = accepted;
   const agents = new TokenAuthenticator({ review: createReview(parts), onReviewed });

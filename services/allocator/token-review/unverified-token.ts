@@ -1,7 +1,6 @@
 /**
- * The content of a token before its verification. It only decides which review the token gets: that
- * of an agent, or that of a user. Each review verifies the token and rejects the clients of the
- * other one. Pure.
+ * Reads the content of a token before its verification. The content only selects the review: for
+ * agents or for users. Each review verifies the token, and rejects tokens of the other kind.
  */
 import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 import { isTokenShaped } from '../../../lib/tls/token-file.ts';
@@ -13,7 +12,7 @@ export interface UnverifiedToken {
 
 const none: UnverifiedToken = { subject: '', audiences: [] };
 
-/** Reads a JSON Web Token. Empty for a token of another form. */
+/** Reads a JSON Web Token. Returns an empty result for a token of another form. */
 export function readUnverifiedToken(token: string): UnverifiedToken {
   if (!isTokenShaped(token)) return none;
   try {

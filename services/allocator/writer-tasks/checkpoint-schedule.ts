@@ -1,7 +1,6 @@
 /**
- * Signs checkpoints at an interval while this replica is the writer, and prints them to stdout and
- * to a file. Auditors keep the copies; an allocator compares the ledger with its own file when it
- * starts.
+ * Signs checkpoints at an interval while this replica is the writer, and writes them to stdout and
+ * to a file. Auditors keep copies. An allocator compares the ledger with its own file at its start.
  */
 import { appendFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
@@ -18,15 +17,15 @@ import type { Writer } from '../../../ledger/log/writer/writer.ts';
 
 /** The values of `checkpointOptions`. */
 export interface CheckpointSettings {
-  /** A file; '': no checkpoints are signed. */
+  /** The file of the signing key; '' if no checkpoints are signed. */
   readonly checkpointKey: string;
-  /** '': none. */
+  /** The file for checkpoints; '' for none. */
   readonly checkpointFile: string;
-  /** Seconds. */
+  /** The interval in seconds. */
   readonly checkpointEvery: number;
 }
 
-/** The flags, each with its environment variable. */
+/** The flags. Each has an environment variable. */
 export const checkpointOptions = (): Option[] => [
   new Option(
     '--checkpoint-key <file>',
@@ -55,10 +54,10 @@ function parseSeconds(text: string): number {
 
 export interface CheckpointScheduleOptions {
   readonly replica: Replica;
-  /** undefined while another replica is the writer. */
+  /** Returns undefined while another replica is the writer. */
   readonly writer: () => Writer | undefined;
   readonly log: Logger;
-  /** Default: print to stdout. */
+  /** Prints a checkpoint. Default: to stdout. */
   readonly print?: (note: string) => void;
 }
 
@@ -66,7 +65,7 @@ export class CheckpointSchedule {
   readonly #settings: CheckpointSettings;
   readonly #options: CheckpointScheduleOptions;
   readonly #signer: CheckpointSigner;
-  /** Head of the last checkpoint that was printed and appended to the file. */
+  /** The event of the last checkpoint that was printed and appended to the file. */
   #emittedSeq = 0;
 
   private constructor(settings: CheckpointSettings, options: CheckpointScheduleOptions) {
@@ -85,12 +84,12 @@ export class CheckpointSchedule {
     );
   }
 
-  /** undefined while this replica does not have the ledger's current key. */
+  /** Undefined while this replica does not have the ledger's current key. */
   get signer(): SignerKey | undefined {
     return this.#signer.signer;
   }
 
-  /** Compares the ledger with the file's last checkpoint. Freezes a rewound ledger. */
+  /** Compares the ledger with the file's last checkpoint. Freezes the ledger if it was rewound. */
   async checkRollback(live: Ledger & FreezeStore, by: string, signal: AbortSignal): Promise<void> {
     const { replica, log } = this.#options;
     const { checkpointFile: file } = this.#settings;

@@ -140,7 +140,7 @@ describe('The checkpoint schedule', () => {
     });
 
     const writeCheckpoint = (by = signer): void => writeFileSync(file, signCheckpoint(writing.replica.head, by));
-    /** Runs the check of a new replica. Returns who froze the ledger. */
+    /** Runs the check of a new replica. Returns the reporter of the freeze. */
     async function checkAndReadFreeze(): Promise<string | undefined> {
       const replica = await Replica.load(memory, never);
       await createSchedule(replica, undefined, file).checkpoints.checkRollback(memory, 'ipledger://allocator/a', never);
@@ -171,7 +171,7 @@ describe('The checkpoint schedule', () => {
       expect(await checkAndReadFreeze()).to.equal(undefined);
     });
 
-    it('warns that nothing was compared: the file is missing or was emptied, and the ledger is not new', async () => {
+    it('warns that nothing was compared if the file is missing or empty although the ledger is not new', async () => {
       const warnings: unknown[] = [];
       const log = pino({ level: 'warn' }, { write: (line) => void warnings.push((JSON.parse(line) as Line).msg) });
       const start = async (ledger: MemoryLedger): Promise<void> => {
@@ -190,7 +190,7 @@ describe('The checkpoint schedule', () => {
       for (const message of warnings) expect(message).to.match(/^the checkpoint file has no checkpoint/);
     });
 
-    it('ignores a checkpoint that another key has signed', async () => {
+    it('the check ignores a checkpoint that another key has signed', async () => {
       await rewind();
       writeCheckpoint(parseSignerKey(generateKey('other').signer));
       expect(await checkAndReadFreeze()).to.equal(undefined);

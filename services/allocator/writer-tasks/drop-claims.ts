@@ -1,7 +1,7 @@
 /**
- * Drops idle claims while this replica is the writer. Memory and etcd then grow with the addresses
- * in use only. For each family of a Subnet the newest idle claims stay: they record the order in
- * which addresses are reused.
+ * Drops idle claims while this replica is the writer, so that memory and etcd grow only with the
+ * addresses in use. For each family of a Subnet the newest idle claims stay, because they record
+ * the order in which addresses are reused.
  */
 import { setImmediate } from 'node:timers/promises';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -15,17 +15,17 @@ import { familyOf } from '../../../ledger/domain/addresses/address.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
 
-/** Idle claims that stay, for each family of a Subnet. */
+/** The idle claims that stay, for each family of a Subnet. */
 export const idleClaimsKept = 4_096;
 const defaultIntervalMs = 60_000;
-/** Limit for one pass over a family of a Subnet. The next pass drops the rest. */
+/** The most claims that a pass drops in a family of a Subnet. The next pass continues. */
 const maxClaimsPerPass = 50_000;
-/** The event loop runs after this many claims: a fraction of a millisecond. */
+/** The loop yields after this many claims, which take a fraction of a millisecond. */
 const claimsPerSlice = 1_000;
 
 export interface DropClaimsOptions {
   readonly replica: Replica;
-  /** undefined while another replica is the writer. */
+  /** Returns undefined while another replica is the writer. */
   readonly writer: () => Writer | undefined;
   readonly log: Logger;
   /** Set by specs. Defaults: `idleClaimsKept`, one minute. */
@@ -56,27 +56,26 @@ async function dropClaimsOf(
   signal: AbortSignal,
 ): Promise<void> {
   const claims = state.claims.get(subnet);
-  // Most Subnets have few claims beside those of present Pods: they need no pass.
+  // Most Subnets have few claims besides those of present Pods, and need no pass.
   if (!claims || claims.size - heldAddresses(state, subnet) <= keep) return;
   const now = clock.read().at;
   const addresses = await findExcess(keep, claims, (claim) => isDroppable(state, subnet, claim, now), signal);
   for (let first = 0; first < addresses.length; first += maxClaimsPerDrop) {
     const dropped = addresses.slice(first, first + maxClaimsPerDrop);
-    // The state may have changed since the pass: the command is decided for each address against
-    // the state at that time.
+    // The state may have changed since the pass. The command decides again about each address.
     const command = (now: number) => ({ type: 'DropClaims', now, subnet, addresses: dropped }) as const;
     await writer.submit({ command, answer: () => undefined, actor: 'allocator', signal });
   }
   if (addresses.length > 0) log.info({ subnet, claims: addresses.length }, 'idle claims were dropped');
 }
 
-/** How many usable addresses of a Subnet Pods hold. */
+/** The number of usable addresses of a Subnet that Pods hold. */
 function heldAddresses(state: State, subnet: string): number {
   const spaces = state.subnets.get(subnet)?.spaces ?? [];
   return spaces.reduce((sum, { inUse }) => sum + Number(inUse), 0);
 }
 
-/** The idle claims but the newest `keep` of each family, longest idle first. */
+/** Returns the idle claims without the newest `keep` of each family, longest idle first. */
 async function findExcess(
   keep: number,
   claims: ClaimMap,
@@ -101,7 +100,7 @@ async function findExcess(
   return found.toSorted(compareReuse).map(({ address }) => address);
 }
 
-/** Claims whose last event is before this one are dropped; 0 when all stay. */
+/** The event before which claims are dropped, judged by their last events; 0 if all stay. */
 function firstKeptSeq(lastSeqs: readonly number[], keep: number): number {
   const excess = Math.min(lastSeqs.length - keep, maxClaimsPerPass);
   return excess > 0 ? (Float64Array.from(lastSeqs).sort()[excess] ?? Infinity) : 0;

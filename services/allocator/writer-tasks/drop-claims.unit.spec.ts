@@ -42,7 +42,7 @@ describe('dropIdleClaims', () => {
   afterEach(() => working.stop());
 
   let created = 0;
-  /** Allocates and releases scattered addresses, one Pod after the other. */
+  /** Allocates and releases scattered addresses, one Pod after another. */
   async function allocateAndRelease(count: number, first = 0): Promise<void> {
     for (let index = first; index < first + count; index++) {
       const uid = `uid-${++created}`;
@@ -93,7 +93,7 @@ describe('dropIdleClaims', () => {
     expect(storedClaims()).to.deep.equal(keys(210, 230));
   });
 
-  it('leaves a ledger that verifies, and that folds, loads and replays to the same state', async () => {
+  it('afterwards the ledger verifies, and folds, loads and replays to the same state', async () => {
     await allocateAndRelease(8);
     elapsedMs = 3_000;
     await drop(3, 1);
@@ -117,7 +117,7 @@ describe('dropIdleClaims', () => {
     expect(copy.everything()).to.deep.equal(memory.everything());
   });
 
-  it('lets a writer that starts later allocate a dropped address', async () => {
+  it('a writer that starts later can allocate a dropped address', async () => {
     await allocateAndRelease(8);
     elapsedMs = 3_000;
     await drop(3, 1);
@@ -127,7 +127,7 @@ describe('dropIdleClaims', () => {
     await stop();
   });
 
-  it('is followed by a standby', async () => {
+  it('a standby follows the drop of claims', async () => {
     const standby = await Replica.load(memory, never);
     await allocateAndRelease(8);
     elapsedMs = 3_000;
@@ -137,7 +137,7 @@ describe('dropIdleClaims', () => {
     expect(standby.revisionOf({ subnet: 'wide', address: far(0) })).to.equal(0n);
   });
 
-  it('leaves keys whose changes the verification finds', async () => {
+  it('verification finds changes of the keys that remain', async () => {
     await allocateAndRelease(8);
     elapsedMs = 3_000;
     await drop(3, 1);
@@ -150,7 +150,7 @@ describe('dropIdleClaims', () => {
     ]);
   });
 
-  it('reads no claim of a Subnet whose Pods hold nearly all of them', async () => {
+  it('reads no claim of a Subnet if Pods hold nearly all of its addresses', async () => {
     for (let index = 0; index < 20; index++)
       await submitAll(working.writer, allocate(`live-${index}`, { ...wide, candidates: [[far(index)]] }));
     await allocateAndRelease(3, 20);

@@ -1,6 +1,6 @@
 /**
- * The task that writes the next segment to the archive: it can fold the log, and compresses what it
- * writes.
+ * The task that writes the next segment to the archive. It runs in a thread, because it may fold
+ * the log, and compresses what it writes.
  */
 import { prepareSegment } from '../../../ledger/archive/seal.ts';
 import type { SealedSegment, Seq } from '../../../ledger/domain/values/ledger.ts';

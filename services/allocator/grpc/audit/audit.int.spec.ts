@@ -36,7 +36,7 @@ describe('The ledger', () => {
   const checkpoint = async () => await served.call(LedgerService.checkpoint, {});
 
   describe('Verify', () => {
-    it('finds nothing in an unchanged ledger, and returns its head', async () => {
+    it('Verify finds nothing in an unchanged ledger, and returns its head', async () => {
       const { seq, hash, ledger } = served.replica.head;
       const replies = await all(LedgerService.verify, {});
       expect(replies.at(-1)).to.deep.equal({
@@ -47,7 +47,7 @@ describe('The ledger', () => {
       });
     });
 
-    it('finds a change by another program', async () => {
+    it('Verify finds a change by another program', async () => {
       served.memory.remove(logKey(4));
       const [reply] = (await all(LedgerService.verify, {})).slice(-1);
       expect(reply).to.deep.include({ done: true });
@@ -68,7 +68,7 @@ describe('The ledger', () => {
       expect(other.at(-1)?.findings[0]?.what).to.match(/is not a trusted key at this event/);
     });
 
-    it('reports trusted keys without a checkpoint, as of an emptied file', async () => {
+    it('Verify reports trusted keys without checkpoints, as after a file was emptied', async () => {
       const { verifierKey } = await checkpoint();
       const [reply] = (await all(LedgerService.verify, { verifierKeys: [verifierKey] })).slice(-1);
       expect(reply?.findings[0]?.what).to.match(/^no checkpoint was compared/);
@@ -126,7 +126,7 @@ describe('The ledger', () => {
       expect(verifierKey).to.equal(signer.verifier.text);
     });
 
-    it('fails at a standby, and without a writer with the reason', async () => {
+    it('Checkpoint fails on a standby, and reports the reason if there is no writer', async () => {
       await served.stepDown('127.0.0.1:1');
       expect((await failureOf(checkpoint())).code).to.equal('NOT_WRITER');
       await served.stepDown(undefined);

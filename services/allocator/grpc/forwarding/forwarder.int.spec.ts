@@ -69,10 +69,10 @@ describe('A standby forwards calls that need the writer', () => {
     expect(refusal).to.include({ status: 'ALREADY_EXISTS', code: 'ADDRESS_IN_USE' });
   });
 
-  it('byte by byte, with fields that the standby does not know', async () => {
+  it('a standby forwards requests and replies byte by byte, with fields that it does not know', async () => {
     const later: Method<AllocateRequest, AllocateReply, 'unary'> = {
       ...IpamService.allocate,
-      // Field 999 of a later version: "\xba\x3e", then its length and text.
+      // Field 999 of a later version: "\xba\x3e", followed by its length and text.
       requestSerialize: (request) =>
         Buffer.concat([IpamService.allocate.requestSerialize(request), Buffer.from('ba3e056c61746572', 'hex')]),
     };
@@ -120,7 +120,7 @@ describe('A standby forwards calls that need the writer', () => {
     });
   });
 
-  it('a standby forwards calls that need the writer and returns that there is none when no writer appears in time', async () => {
+  it('a standby forwards calls that need the writer and returns NOT_WRITER when no writer appears in time', async () => {
     await standby.stepDown(undefined);
     expect(await standby.refusal(IpamService.allocate, allocateRequest('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
@@ -130,7 +130,7 @@ describe('A standby forwards calls that need the writer', () => {
     });
   });
 
-  it('over one hop, also when two standbys take each other for the writer', async () => {
+  it('a standby forwards a call over only one hop, even if two standbys take each other for the writer', async () => {
     await using other = await serveAllocator(writer.memory);
     await other.stepDown(standby.endpoint);
     await standby.stepDown(other.endpoint);
@@ -231,7 +231,7 @@ describe('A standby forwards calls that need the writer', () => {
       expect(received).to.have.length(2);
     });
 
-    it('cancels the call with its caller', async () => {
+    it('a forwarded call is cancelled when its caller cancels it', async () => {
       const leaving = new AbortController();
       const options = { timeoutMs: 20_000, signal: leaving.signal };
       const failed = failureOf(call(standby.client, IpamService.allocate, allocateRequest('a'), options));
@@ -259,7 +259,7 @@ describe('A standby forwards calls that need the writer', () => {
       await new Promise((resolve) => setTimeout(resolve, 150));
       await standby.stepDown(fake.endpoint);
       const { metadata } = await arrival();
-      // The standby counts from the arrival of the call, which a busy machine delays.
+      // The standby counts from the arrival of the call, which a busy machine may delay.
       expect(Number(metadata.get(elapsedKey)[0])).to.be.within(1, performance.now() - startedAt);
       expect(metadata.get(forwardedKey)).to.have.length(1);
       expect(metadata.get(onBehalfOfKey), 'without TLS there is no identity').to.have.length(0);

@@ -1,14 +1,14 @@
 /**
- * Forwards calls that only the writer can answer from a standby to the writer, one hop: the request
- * bytes, and the caller's deadline, cancellation and identity. Without a writer the call waits for
- * one, so a takeover is a pause and not an error.
+ * Forwards calls that only the writer can answer from a standby to the writer, over one hop, with
+ * the request bytes and the caller's deadline, cancellation and identity. Without a writer the call
+ * waits, so that a takeover is a pause and not an error.
  *
  * A request is sent again only if it was certainly not executed: there was no connection, or the
- * replica returned NOT_WRITER. When the connection broke, or another replica became the writer, the
- * outcome is unknown and the call fails with UNAVAILABLE. The caller decides whether to repeat it.
- * Allocate, Bind, Release and Unbind are idempotent.
+ * replica returned NOT_WRITER. If the connection broke, or another replica became the writer, the
+ * outcome is unknown, and the call fails with UNAVAILABLE. The caller then decides whether to
+ * repeat it. Allocate, Bind, Release and Unbind are idempotent.
  *
- * The writer trusts the forwarded identity because the certificate of the peer names an allocator
+ * The writer trusts the forwarded identity because the peer's certificate names an allocator
  * (authorization.ts).
  */
 import { Metadata } from '@grpc/grpc-js';
@@ -20,18 +20,18 @@ import { anonymous, onBehalfOfKey } from '../../../../lib/grpc/server/authorizat
 import { elapsedKey, forwardedKey } from '../../../../lib/grpc/server/call-context.ts';
 import type { ForwardableCall } from '../../../../lib/grpc/server/serve.ts';
 
-/** A request waits this long for a writer: longer than a takeover. */
+/** How long a request waits for a writer: longer than a takeover takes. */
 const defaultWriterWaitMs = 8_000;
-/** Exponential backoff between two attempts. */
+/** The exponential backoff between two attempts. */
 const backoff = { firstMs: 20, maxMs: 250 };
-/** A former writer gets this long to return its last replies. */
+/** How long a former writer may take to return its last replies. */
 const defaultGraceMs = 1_000;
-/** Timeout of calls without a deadline. */
+/** The timeout of calls that have no deadline. */
 const maxCallMs = 30_000;
-/** Bounds the memory of a standby while there is no writer. */
+/** Limits the memory of a standby while there is no writer. */
 const defaultMaxInFlight = 4_096;
 
-/** Another replica that is the writer, or was the last one. */
+/** Another replica that is the writer, or was the last writer. */
 interface Peer {
   readonly address: string;
   readonly connection: Connection;
@@ -41,11 +41,11 @@ interface Peer {
 
 export interface ForwarderOptions {
   readonly connect: (address: string) => Connection;
-  /** Default 8 s. */
+  /** Default: 8 s. */
   readonly writerWaitMs?: number;
-  /** Default 1 s. */
+  /** Default: 1 s. */
   readonly formerWriterGraceMs?: number;
-  /** Calls that are forwarded or waiting at a time; default 4,096. */
+  /** The most calls that are forwarded or waiting at the same time. Default: 4,096. */
   readonly maxInFlight?: number;
 }
 
@@ -60,16 +60,16 @@ export class Forwarder {
     this.#options = options;
   }
 
-  /** Address of the writer; undefined when it is this replica, or unknown. */
+  /** The address of the writer; undefined if it is this replica, or unknown. */
   get writerAddress(): string | undefined {
     return this.#address;
   }
 
-  /** Records that another replica at this address is the writer; undefined: no writer is known. */
+  /** Records the address of another replica that is the writer; undefined if none is known. */
   setRemoteWriter(address: string | undefined): void {
     if (address === this.#address) return;
     this.#address = address;
-    // Until there is another writer, the last one may still return replies.
+    // Until there is another writer, the former one may still return replies.
     if (address !== undefined && address !== this.#peer?.address) {
       this.#closePeerAfterGrace();
       this.#peer = { address, connection: this.#options.connect(address), replaced: new AbortController() };
@@ -92,10 +92,10 @@ export class Forwarder {
   /**
    * Forwards a call that only the writer can answer, or answers it here once this replica is the
    * writer.
-   * @param answerHere threw NOT_WRITER: the call was not executed. Throws it again until this
-   * replica is the writer.
-   * @throws what `answerHere` throws or the writer returned; UNAVAILABLE when the outcome is
-   * unknown, or too many calls are in flight; NOT_WRITER when there was no writer for 8 s.
+   * @param answerHere has thrown NOT_WRITER, so the call was not executed. It throws NOT_WRITER
+   * again until this replica is the writer.
+   * @throws what `answerHere` throws or the writer returned; UNAVAILABLE if the outcome is unknown,
+   * or too many calls are in flight; NOT_WRITER if there was no writer for 8 s.
    */
   async forward<Reply>(forwardable: ForwardableCall, answerHere: () => Promise<Reply>): Promise<Reply | Buffer> {
     const max = this.#options.maxInFlight ?? defaultMaxInFlight;
@@ -113,8 +113,8 @@ export class Forwarder {
   }
 
   /**
-   * Forwards the call to the writer, or waits for one. This replica may become the writer while it
-   * waits.
+   * Forwards the call to the writer, or waits for a writer. This replica may become the writer
+   * during the wait.
    */
   async #retryUntilAnswered<Reply>(
     forwardable: ForwardableCall,
@@ -150,7 +150,7 @@ export class Forwarder {
     this.#writerChanged = new AbortController();
   }
 
-  /** The writer's reply; undefined when the request was certainly not executed. */
+  /** Returns the writer's reply; undefined if the request was certainly not executed. */
   async #forwardToWriter({ path, request, context }: ForwardableCall): Promise<Buffer | undefined> {
     const peer = this.#peer;
     if (!peer || this.#address !== peer.address) return undefined;
@@ -168,7 +168,7 @@ export class Forwarder {
       const error = IpledgerError.from(thrown);
       const outcome = callOutcome(error);
       if (error.code === 'NOT_WRITER' || outcome === 'unsent') return undefined;
-      // A writer of an earlier version does not execute a method that it does not have.
+      // A writer of an earlier version does not know the method, so it did not execute the call.
       const isRefused = outcome === 'refused' || error.code === 'NOT_IMPLEMENTED';
       if (isRefused || error.code === 'DEADLINE_PASSED' || context.signal.aborted) throw error;
       throw new IpledgerError(
@@ -186,9 +186,7 @@ function disconnect(peer: Peer | undefined): void {
   peer?.connection.close();
 }
 
-/**
- * A method whose messages are bytes: a forwarded call keeps fields that this version does not know.
- */
+/** A method that passes messages as bytes, so that unknown fields are forwarded too. */
 function rawBytesMethod(path: string): Method<Buffer, Buffer, 'unary'> {
   const same = (bytes: unknown): Buffer => bytes as Buffer;
   return {

@@ -54,7 +54,7 @@ describe('A standby', () => {
       }
     });
 
-  it('answers as the writer does', async () => {
+  it('answers each query as the writer does', async () => {
     await allocate(writer, 'a');
     await bind(writer, 'a');
     for (const [method, request] of [
@@ -73,7 +73,7 @@ describe('A standby', () => {
     );
   });
 
-  it('ends a Wait when the writer makes the allocation', async () => {
+  it('ends a Wait when the writer allocates', async () => {
     const waiting = queries.wait();
     await waitForRetries();
     const allocation = await allocate(writer, 'a');
@@ -100,7 +100,7 @@ describe('A standby', () => {
     expect(await answer).to.deep.equal(['uid-a', 'uid-b']);
   });
 
-  it('returns its last event when it lags behind for five seconds', async function () {
+  it('returns its last event in the error when it has lagged behind for five seconds', async function () {
     this.timeout(20_000);
     await queries.list();
     standby.ledger.failingReads = Infinity;
@@ -125,7 +125,7 @@ describe('A standby', () => {
     ]);
   });
 
-  it('waits for the event that the request requires', async () => {
+  it('a query waits on a standby for the event that it requires', async () => {
     const readable = createLatch();
     standby.ledger.readable = readable.opened;
     const { seq } = await allocate(writer, 'a');
@@ -190,7 +190,7 @@ describe('A standby', () => {
 });
 
 describe('The writer', () => {
-  it('returns nothing uncommitted, also to local queries', async () => {
+  it('the writer returns nothing uncommitted, even to local queries', async () => {
     const writer = await serveAllocator();
     await applyMacvlan(writer);
     const held = createLatch();

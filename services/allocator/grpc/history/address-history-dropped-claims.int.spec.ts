@@ -30,7 +30,7 @@ function drop(served: ServedAllocator, subnet: string, ...addresses: readonly st
   return submit(served, { type: 'DropClaims', subnet, addresses });
 }
 
-/** All pages of the history of the address. */
+/** Reads all pages of the history of the address. */
 async function pagesOf(served: ServedAllocator, request: object = {}): Promise<HistoryReply[]> {
   const pages: HistoryReply[] = [];
   let pageToken = '';
@@ -61,7 +61,7 @@ describe('The history of an address with a dropped claim', () => {
     await release(served, name);
   }
 
-  it('contains the drop and all events before it', async () => {
+  it('the history of an address contains the drop of its claim and all earlier events', async () => {
     await allocateAndRelease('a'); // 4, 5
     await drop(served, 'macvlan', address); // 6
     expect(served.replica.state.claims.size).to.equal(0);
@@ -93,7 +93,7 @@ describe('The history of an address with a dropped claim', () => {
     expect((await pagesOf(served))[0]?.subnets).to.deep.equal(['macvlan', 'other']);
   });
 
-  it('is complete after its Subnet was retired', async () => {
+  it('the history of a dropped claim is complete after its Subnet was retired', async () => {
     await applySubnet(served, 'gone', { cidrBlock: '10.9.0.0/24' }); // 4
     await allocateAndRelease('a', {
       provider: 'gone.default',
@@ -105,7 +105,7 @@ describe('The history of an address with a dropped claim', () => {
     expect(seqsOf(await pagesOf(served, { address: '10.9.0.2' }))).to.deep.equal([8, 6, 5]);
   });
 
-  it('does not exist for an address that was never used', async () => {
+  it('an address that was never used has no history', async () => {
     await allocateAndRelease('a');
     await drop(served, 'macvlan', address);
     expect(await served.refusal(LedgerService.history, { address: '172.17.0.12' })).to.include({
@@ -123,7 +123,7 @@ describe('The history of an address with a dropped claim', () => {
     expect(seqsOf(await pagesOf(served, { since: at(7) }))).to.deep.equal([8, 7]);
   });
 
-  it('returns the live events, and then an error for sealed events without an archive', async () => {
+  it('returns the events in etcd, and then an error for sealed events without an archive', async () => {
     await allocateAndRelease('a'); // 4, 5
     await drop(served, 'macvlan', address); // 6
     await allocateAndRelease('b'); // 7, 8
@@ -137,7 +137,7 @@ describe('The history of an address with a dropped claim', () => {
     });
   });
 
-  it('does not appear in Diff, also when the Subnet no longer has the address', async () => {
+  it('the drop of a claim does not appear in Diff, even if the Subnet no longer has the address', async () => {
     await allocate(served, 'a', here); // 4
     await release(served, 'a'); // 5
     await drop(served, 'macvlan', address); // 6

@@ -1,7 +1,7 @@
 /**
- * The history of one address. Each event names the event before it of each address (`before`). The
- * query starts at the last event of the claim and follows these links, one read per event. At a
- * dropped claim it continues at the event that dropped the claim.
+ * The history of one address. Each event names the previous event of each of its addresses
+ * (`before`). The query starts at the last event of the claim and follows these links, with one
+ * read per event. Where the claim was dropped, it continues at the event that dropped it.
  */
 import { IpledgerError, isPositionGone } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
@@ -19,29 +19,27 @@ import { eventMessage, positionMessage, estimateEventBytes } from '../messages.t
 import { maxPageBytes } from '../../../../lib/net/page-size.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 
-/** Reads per page. Events after the period are read, too, but not returned. */
+/** The most reads for a page. Events after the period are read, but not returned. */
 const maxSteps = 1_000;
-/** When etcd is slow, the page ends after this time, before the caller's deadline. */
+/** The most time for a page. A page ends early if etcd is slow, before the caller's deadline. */
 const maxMs = 5_000;
 
 export interface AddressHistoryQuery {
   readonly address: string;
-  /** '': all Subnets. */
+  /** The Subnet; '' for all Subnets. */
   readonly subnet: string;
-  /** An event of the address in `subnet`, with which the first page begins; 0: the newest. */
+  /** The event in `subnet` with which the first page begins; 0 for the newest. */
   readonly newestSeq: Seq;
   readonly period: Period;
   readonly page: PageRequest;
 }
 
-/**
- * Per Subnet, the next event to read. −n: the last event before n that dropped the claim is next.
- */
+/** The next event to read, by Subnet. −n means the last event before n that dropped the claim. */
 type Cursors = Map<string, Seq>;
 
 /**
- * Where the history begins in one Subnet: the last event of the claim (0: no claim), and the last
- * drops of the Subnet.
+ * Where the history begins in a Subnet: the last event of the claim (0 without a claim), and the
+ * last events that dropped claims of the Subnet.
  */
 interface HistoryStart {
   readonly last: Seq;
@@ -50,7 +48,7 @@ interface HistoryStart {
 
 /**
  * Returns one page.
- * @throws IpledgerError ADDRESS_UNKNOWN; LEDGER_DAMAGED where an event is missing; what the ledger
+ * @throws IpledgerError ADDRESS_UNKNOWN; LEDGER_DAMAGED if an event is missing; what the ledger
  * throws.
  */
 export async function getAddressHistory(
@@ -104,11 +102,11 @@ function firstCursors(starts: ReadonlyMap<string, HistoryStart>, query: AddressH
   return new Map([[subnet, newestSeq]]);
 }
 
-/** The last event of the address that the state names. */
+/** The newest event that the state names for the address. */
 const lastOf = ({ last, dropped: [lastDrop = 0] }: HistoryStart = { last: 0, dropped: [] }): Seq =>
   Math.max(last, lastDrop);
 
-/** Resolves cursors below 0. The history of a Subnet without an older drop ends. */
+/** Replaces cursors below 0. The history of a Subnet ends if there is no older drop. */
 async function resolveDrops(cursors: Cursors, chains: ReadonlyMap<string, DropChain>): Promise<void> {
   for (const [subnet, cursor] of cursors)
     if (cursor < 0) {
@@ -124,7 +122,7 @@ interface Walk {
   readonly cursors: Cursors;
 }
 
-/** Reads one page, newest first over all Subnets. The cursors then point to the next page. */
+/** Reads one page of all Subnets, newest first. The cursors then point to the next page. */
 async function readPage(
   { ledger, chains, cursors }: Walk,
   query: AddressHistoryQuery,
@@ -136,8 +134,8 @@ async function readPage(
   let bytes = 0;
   const isOver = (step: number): boolean =>
     step >= maxSteps || bytes > maxPageBytes || (step > 0 && performance.now() > end);
-  // Events that were dropped, or are sealed without an archive, end the page. The next page fails
-  // with the error.
+  // The page ends at events that were dropped, or are sealed without an archive. The next page
+  // throws the error.
   const unlessGone = (error: unknown): undefined => {
     if (!isPositionGone(error) || (events.length === 0 && page.token !== '')) throw error;
   };
@@ -170,7 +168,7 @@ async function eventAt(ledger: Ledger, seq: Seq, address: string, signal: AbortS
   );
 }
 
-/** The request names an event that is not of the address, or an event of the log links to one. */
+/** Thrown if the request, or an event of the log, names an event without the address. */
 function unexpectedEvent(query: AddressHistoryQuery, seq: Seq): IpledgerError {
   const { address, page, newestSeq } = query;
   if (page.token === '' && seq === newestSeq) return invalidStart(query);
@@ -184,10 +182,7 @@ function unexpectedEvent(query: AddressHistoryQuery, seq: Seq): IpledgerError {
 
 const writeCursors = (cursors: Cursors): string => [...cursors].map(([subnet, seq]) => `${subnet}=${seq}`).join(',');
 
-/**
- * @throws IpledgerError INVALID_REQUEST for a token with an event or a Subnet that no reply can
- * contain.
- */
+/** @throws IpledgerError INVALID_REQUEST for a token whose event or Subnet no reply can contain */
 function readCursors(token: string, starts: ReadonlyMap<string, HistoryStart>): Cursors {
   return new Map(
     token.split(',').map((part) => {

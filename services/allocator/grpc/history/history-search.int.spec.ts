@@ -19,7 +19,7 @@ describe('Ledger.History without an address', () => {
   let served: ServedAllocator;
   const web = { owner: { kind: 'ReplicaSet', name: 'web', uid: 'uid-of-web' } };
 
-  /** The comments number the events. */
+  /** Creates events, which the comments number. */
   beforeEach(async () => {
     served = await serveAllocator(); // 1
     await applyMacvlan(served); // 2
@@ -109,7 +109,7 @@ describe('Ledger.History without an address', () => {
     expect(await listEvents({ address, until: at })).to.deep.equal(['6 AddressBound', '4 AddressAllocated']);
   });
 
-  it('returns pages that continue each other, also when new events are added', async () => {
+  it('each page continues the one before, even when new events are added', async () => {
     const listed: string[] = [];
     let pageToken = '';
     do {

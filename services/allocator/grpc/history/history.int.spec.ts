@@ -31,7 +31,7 @@ describe('Ledger.History', () => {
     return [events.map(({ seq, type }) => `${seq} ${type}`), nextPageToken];
   };
 
-  /** Two Pods in turn in macvlan, and one Pod in `other` between them. */
+  /** Two Pods in macvlan use the address, and between them a Pod in `other`. */
   async function usePods(): Promise<void> {
     await allocate(served, 'a', here); // 4
     await bind(served, 'a'); // 5
@@ -65,7 +65,7 @@ describe('Ledger.History', () => {
     expect((await listEvents({ subnet: 'other' }))[0]).to.deep.equal(['10 AddressReleased', '6 AddressAllocated']);
   });
 
-  it('begins with a named event of the address', async () => {
+  it('begins with the event of the address that the request names', async () => {
     await usePods();
     const found = await listEvents({ subnet: 'macvlan', newestSeq: 8, pageSize: 2 });
     expect(found).to.deep.equal([['8 AddressReleased', '5 AddressBound'], 'macvlan=4']);
@@ -75,13 +75,13 @@ describe('Ledger.History', () => {
     ]);
   });
 
-  it('rejects a named event that is not of the address, and an event without a Subnet', async () => {
+  it('rejects a named event without the address, and a named event without a Subnet', async () => {
     await usePods();
     for (const request of [{ subnet: 'macvlan', newestSeq: 7 }, { subnet: 'macvlan', newestSeq: 12 }, { newestSeq: 8 }])
       expect(await history(request).catch((error: unknown) => error)).to.include({ code: 'INVALID_REQUEST' });
   });
 
-  it('returns pages that continue each other, also when new events are added', async () => {
+  it('each page continues the one before, even when new events are added', async () => {
     await usePods();
     const seqs: string[] = [];
     let pageToken = '';
@@ -150,7 +150,7 @@ describe('Ledger.History', () => {
     expect(stored).to.include({ id: given?.id, cmd: given?.command, at: given?.at, prev: given?.prev });
   });
 
-  it('returns the live events, and then an error for sealed events', async () => {
+  it('returns the events in etcd, and then an error for sealed events', async () => {
     await usePods();
     served.memory.put(logStartKey, logStartText(6));
     await served.memory.prune(new AbortController().signal);

@@ -1,6 +1,6 @@
 /**
- * Ledger.History: the events of one address, Pod, owner, node or Subnet, newest first. Ledger.Why:
- * those of a Pod name.
+ * Ledger.History returns the events of one address, Pod, owner, node or Subnet, newest first.
+ * Ledger.Why returns those of a Pod name.
  */
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
@@ -27,7 +27,7 @@ import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import { allocationsOfPodName } from '../../../../ledger/domain/state/state.ts';
 
 /**
- * Returns one page. Events of an address are linked; for all other subjects the log is scanned.
+ * Returns one page. The events of an address are linked. For all other subjects the log is scanned.
  * @throws IpledgerError INVALID_REQUEST, ADDRESS_UNKNOWN; what the ledger throws.
  */
 export async function getHistory(
@@ -64,8 +64,8 @@ async function scanLog(
 }
 
 /**
- * Scans the log backwards from `newest` for one page. The token is the event at which the next page
- * begins.
+ * Scans the log backwards from `newest` for one page. The page token is the event at which the next
+ * page begins.
  */
 async function searchHistoryPage(
   { replica: { ledger, state } }: AllocatorContext,

@@ -13,10 +13,7 @@ describe('valid_ms of Allocate', () => {
   });
   afterEach(() => served[Symbol.asyncDispose]());
 
-  /**
-   * The reply to an Allocate with `valid_ms` 400. `context` contains the elapsed and the remaining
-   * time.
-   */
+  /** Sends an Allocate with `valid_ms` 400. `context` has the elapsed and the remaining time. */
   function allocateIn(context: Partial<CallContext>) {
     const { requestSerialize, requestDeserialize } = IpamService.allocate;
     const request = requestDeserialize(requestSerialize({ ...allocateRequest('a'), validMs: 400 }));
@@ -27,25 +24,25 @@ describe('valid_ms of Allocate', () => {
     expect((await allocateIn({ elapsedMs: () => 399, remainingMs: () => 1 })).allocations).to.have.length(1);
   });
 
-  it('includes the time in the queue of the writer', async () => {
+  it('valid_ms includes the time in the queue of the writer', async () => {
     let waited = 0;
     const answer = allocateIn({ elapsedMs: () => waited });
     waited = 401;
     expect(await failureOf(answer)).to.have.property('code', 'DEADLINE_PASSED');
   });
 
-  it('includes the time at a standby', async () => {
+  it('valid_ms includes the time at a standby', async () => {
     expect(await failureOf(allocateIn({ elapsedMs: () => 401 }))).to.have.property('code', 'DEADLINE_PASSED');
   });
 
-  it('ends with the deadline of the call', async () => {
+  it('valid_ms ends at the deadline of the call', async () => {
     let left = 100;
     const answer = allocateIn({ remainingMs: () => left });
     left = -1;
     expect(await failureOf(answer)).to.have.property('code', 'DEADLINE_PASSED');
   });
 
-  it('does not grow when the machine clock is set back', async () => {
+  it('valid_ms does not grow when the machine clock is set back', async () => {
     let waited = 0;
     const answer = allocateIn({ elapsedMs: () => waited });
     served.jumpClock(-4_000);

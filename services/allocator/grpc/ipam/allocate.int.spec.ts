@@ -57,7 +57,7 @@ describe('Ipam.Allocate', () => {
     expect(again).to.deep.equal(first);
   });
 
-  it('returns what a repeated request returns from the state, for Pods of any shape that share a transaction', async () => {
+  it('the first reply equals the reply to a repeated request, for Pods of any shape that share a transaction', async () => {
     await applySubnet(served, 'dual', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112' });
     const shape = fc.record(
       {
@@ -85,7 +85,7 @@ describe('Ipam.Allocate', () => {
     );
     await applySubnet(served, 'own', { cidrBlock: '10.17.0.0/16', provider: 'ovn' });
     let run = 0;
-    /** The request of a Pod. A Pod with another uid and the same name takes the addresses over. */
+    /** The request of a Pod. A Pod with the same name but another uid takes over the addresses. */
     const requestOf = (each: Sampled, name: string, uid: string): MessageInput<AllocateRequest> => ({
       pod: { namespace: 'default', name, uid, node: each.node, owner: each.owner },
       attachments: each.attachments.map(([subnet, ordinal, rest]) => ({
@@ -299,7 +299,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('returns the reason when a container may still answer on it', async () => {
+    it('returns the reason when a container may still answer on the address', async () => {
       await allocate(served, 'gone', requesting('172.17.0.100'));
       await bind(served, 'gone');
       await release(served, 'gone');
@@ -351,7 +351,7 @@ describe('Ipam.Allocate', () => {
       expect((await allocate(served, 'a', { subnets: ['tiny'] })).addresses[0]?.address).to.equal('10.0.0.2');
     });
 
-    it('another program changed the key of the address', async () => {
+    it('returns the reason when another program changed the key of the address', async () => {
       served.memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.100' }), '{}');
       const { status, code, message } = await refused('a', requesting('172.17.0.100'));
       expect([status, code]).to.deep.equal(['DATA_LOSS', 'ADDRESS_FENCED']);

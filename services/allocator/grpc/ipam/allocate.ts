@@ -68,9 +68,9 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
 }
 
 /**
- * The remaining validity of a request: `valid_ms` minus the time that it waited here and at the
- * standby that forwarded it, and at most until the deadline of its caller. Monotonic clocks only:
- * clocks of different machines are never compared.
+ * The remaining validity of a request: `valid_ms` minus the time it has waited, here and at the
+ * standby that forwarded it, limited by the caller's deadline. Uses only monotonic clocks, because
+ * clocks of different machines must not be compared.
  */
 const validMsLeft = ({ validMs }: api.AllocateRequest, context: CallContext): number =>
   Math.min(validMs - (context.elapsedMs?.() ?? 0), context.remainingMs?.() ?? Infinity);
@@ -85,9 +85,9 @@ function refuseRepeated(attachments: readonly AttachmentRequest[]): void {
 }
 
 /**
- * The allocations of a command whose events allocate to each attachment, and do nothing else: most
- * commands. The state has the same allocations; this avoids decoding them. Returns undefined for
- * other commands.
+ * Builds the allocations from the events, if these allocate to each attachment and do nothing else,
+ * as for most commands. The state has the same allocations, but they would have to be decoded.
+ * Returns undefined for other commands.
  */
 function allocationsFromEvents(
   events: readonly Event[],
@@ -97,7 +97,7 @@ function allocationsFromEvents(
   if (events.length !== attachments.length) return undefined;
   const granted: BoundAllocation[] = [];
   for (const event of events) {
-    // The address of an earlier Pod of the same name keeps the bindings of its containers.
+    // An address of an earlier Pod of the same name keeps the bindings of that Pod's containers.
     if (event.type !== 'AddressAllocated' || event.data.supersedes !== undefined) return undefined;
     if (!isFor(attachments[granted.length], event.data.attachment)) return undefined;
     granted.push({ ...event.data, seq: firstSeq + granted.length, subnet: event.subnet, at: now, bindings: [] });
@@ -108,7 +108,7 @@ function allocationsFromEvents(
 const isFor = (request: AttachmentRequest | undefined, { provider, ordinal }: Attachment): boolean =>
   request?.provider === provider && request.ordinal === ordinal;
 
-/** The allocations of the requested attachments: the Pod may have others. Most Pods have one. */
+/** The allocations of the requested attachments, in order. The Pod may have others. */
 function inOrderOf(
   attachments: readonly AttachmentRequest[],
   allocations: readonly BoundAllocation[],
@@ -121,8 +121,8 @@ function inOrderOf(
 }
 
 /**
- * The API server accepts any text in an ownerReference, and the Pod of a controller with odd names
- * gets its address, too.
+ * Escapes the fields of the owner: the API server accepts any text in an ownerReference, and such a
+ * Pod must get its address too.
  */
 const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
   kind: escapeUnprintable(kind),
@@ -133,7 +133,7 @@ const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
 function readAttachment(request: api.AttachmentRequest, isImported: boolean): AttachmentRequest {
   const { provider, ordinal, interface: name, subnets, pool, ipFamily, reservation, mac, routes, ...others } = request;
   const { candidates: sets, defaultRoute, ...forgotten } = others;
-  // A field that is not read is left in `forgotten`, which does not compile.
+  // A field that is not read stays in `forgotten`, so that this does not compile.
   forgotten satisfies Record<string, never>;
   const candidates = sets.map(({ addresses }) => addresses.map(readAddress));
   if (candidates.some(({ length }) => length < 1 || length > 2))
@@ -142,7 +142,7 @@ function readAttachment(request: api.AttachmentRequest, isImported: boolean): At
     provider: readRequired(readProvider, 'provider', provider),
     ordinal,
     interface: readInterface('interface', name),
-    // A refusal quotes these, and is recorded.
+    // Escaped, because a refusal quotes these texts and is recorded.
     subnets: subnets.map(escapeUnprintable),
     candidates,
     pool: escapeUnprintable(pool),
@@ -151,12 +151,12 @@ function readAttachment(request: api.AttachmentRequest, isImported: boolean): At
     mac: escapeUnprintable(mac),
     routes: routes.map(readRoute),
     ...(defaultRoute !== undefined && { defaultRoute }),
-    // An imported NIC keeps its MAC.
+    // An imported NIC keeps its MAC, so it needs no seed.
     ...(isOvnProvider(provider) && !isImported && { macSeed: randomInt(2 ** 48 - 1) }),
   };
 }
 
-/** Host bits in `dst` are valid: the CNI plugin that sets the route masks them. */
+/** Accepts host bits in `dst`, because the CNI plugin that sets the route masks them. */
 function readRoute({ dst, gw }: api.Route): Route {
   if (dst !== '' && !parseCidr(dst))
     throw new IpledgerError('INVALID_REQUEST', `routes: dst "${dst}" is not a CIDR; omit it for the default route`);

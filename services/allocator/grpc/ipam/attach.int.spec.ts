@@ -42,7 +42,7 @@ describe('Ipam.Attach', () => {
     expect(served.replica.head.seq).to.equal(4);
   });
 
-  it('binds when the allocation is made', async () => {
+  it('Attach binds when the allocation is made', async () => {
     const attaching = attach('a');
     await waitForRetries();
     await allocate(served, 'a');
@@ -59,7 +59,7 @@ describe('Ipam.Attach', () => {
     expect((await attaching).allocation?.podUid).to.equal('uid-a');
   });
 
-  it('fails as Wait when there is no allocation in time, and binds nothing', async () => {
+  it('Attach fails like Wait when there is no allocation in time, and binds nothing', async () => {
     expect(await refused('a')).to.include({ status: 'NOT_FOUND', code: 'NOT_REQUESTED' });
     expect(await refused('a', { provider: 'unserved.default' })).to.include({ code: 'PROVIDER_UNBOUND' });
     expect(await refused('a', { node: '' })).to.include({ code: 'INVALID_REQUEST', message: 'node is missing' });
@@ -67,7 +67,7 @@ describe('Ipam.Attach', () => {
     expect(await containers()).to.deep.equal([]);
   });
 
-  it('fails as Bind while a container on another node may answer', async () => {
+  it('Attach fails like Bind while a container on another node may answer', async () => {
     await allocate(served, 'a');
     await bind(served, 'a');
     expect(await refused('a', { containerId: 'other', node: 'node-2' })).to.include({ code: 'ADDRESS_ANSWERING' });
@@ -119,7 +119,7 @@ describe('Ipam.Attach', () => {
     expect((await attaching).position?.seq).to.equal(4);
   });
 
-  it('waits again when the allocation of the Pod is released by an operator and made again', async () => {
+  it('waits again when an operator releases the allocation of the Pod and it is made again', async () => {
     await allocate(served, 'a');
     await release(served, 'a', 'RELEASE_CAUSE_OPERATOR');
     const attaching = attach('a');
@@ -136,7 +136,7 @@ describe('Ipam.Attach', () => {
     });
     afterEach(() => standby[Symbol.asyncDispose]());
 
-    it('waits there, and binds through the writer', async () => {
+    it('Attach on a standby waits there, and binds through the writer', async () => {
       const attaching = standby.call(IpamService.attach, attachRequest('a'));
       await waitForRetries();
       await allocate(served, 'a');

@@ -1,4 +1,4 @@
-/** Ipam.Attach, Ipam.Bind and Ipam.Unbind: a CNI ADD or DEL happened. */
+/** Ipam.Attach, Ipam.Bind and Ipam.Unbind: record CNI ADD and DEL. */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { requireField } from '../../../../lib/grpc/server/read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
@@ -15,9 +15,9 @@ import type { PodWaiters } from './pod-waiters.ts';
 import { defaultWaitMs, waitForAllocation } from './wait.ts';
 
 /**
- * Binds the allocation of a sandbox, and waits for it first if it does not exist yet. A standby
- * waits by itself and forwards the call when the allocation exists.
- * @throws IpledgerError as `waitForAllocation` and `bind`; CANCELLED when the caller disconnects
+ * Binds the allocation of a sandbox. Waits for the allocation if it does not exist yet. A standby
+ * waits itself, and forwards the call when the allocation exists.
+ * @throws IpledgerError as `waitForAllocation` and `bind`; CANCELLED if the caller disconnects
  * before the Bind: nothing is bound
  */
 export async function attach(
@@ -28,7 +28,7 @@ export async function attach(
 ) {
   const sandbox = readSandbox(request);
   requireField('node', request.node);
-  // Only a hint, which saves a query: the Bind decides. A restart or a release can make it wrong.
+  // Saves a query in most calls. A restart or a release can make this wrong, but the Bind decides.
   if (!allocationForSandbox(allocator.replica.state, sandbox)) {
     const remainingMs = (request.timeoutMs || defaultWaitMs) - (context.elapsedMs?.() ?? 0);
     const timeoutMs = Math.max(1, Math.round(remainingMs));
@@ -38,11 +38,11 @@ export async function attach(
   return bind(allocator, request, context);
 }
 
-/** An agent may bind and unbind on its own node only. */
+/** Restricts an agent to bindings on its own node. */
 const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
   ownNode === undefined ? {} : { onlyNode: ownNode };
 
-/** A person does not know whether a container runs; its node does. */
+/** Callers that are people. Only the node knows whether a container runs. */
 const people = /^(ipledger:\/\/operator\/|kubernetes:)/;
 
 const releasedOnly = ({ actor }: CallContext): { readonly releasedOnly?: true } =>

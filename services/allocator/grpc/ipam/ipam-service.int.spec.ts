@@ -77,7 +77,7 @@ describe('The Ipam service', () => {
   });
 
   describe('Bind and Unbind', () => {
-    it('record once that a container uses the address', async () => {
+    it('repeated Binds record only once that a container uses the address', async () => {
       await allocate(served, 'a');
       const { allocation, position } = await bind(served, 'a');
       expect(position?.seq).to.equal(4);
@@ -98,7 +98,7 @@ describe('The Ipam service', () => {
       expect(served.replica.head.seq).to.equal(3);
     });
 
-    it('end the binding of one container, also after the release, and twice', async () => {
+    it('Unbind ends the binding of one container, even after the release, and succeeds when repeated', async () => {
       await allocate(served, 'a');
       await bind(served, 'a');
       await served.call(IpamService.bind, {
@@ -113,7 +113,7 @@ describe('The Ipam service', () => {
       expect(await unbind(served, 'a')).to.include({ unbound: 0 });
     });
 
-    it('record the cause of the end, by default the deleted container', async () => {
+    it('Unbind records the cause, which is by default the deleted container', async () => {
       await allocate(served, 'a');
       const causes = [
         'UNBIND_CAUSE_UNSPECIFIED',
@@ -168,7 +168,7 @@ describe('The Ipam service', () => {
       return [reply.bindings.map(({ binding }) => binding?.containerId).join(' '), reply.nextPageToken];
     };
 
-    it('returns open bindings, also after the release, with a position', async () => {
+    it('returns open bindingswith a position, even of released addresses', async () => {
       await allocate(served, 'a');
       await bind(served, 'a');
       await release(served, 'a');
@@ -332,7 +332,7 @@ describe('The Ipam service', () => {
     });
   });
 
-  it('names the writer that a standby cannot reach, also while the ledger is frozen, and the reason without a writer', async () => {
+  it('the error of a standby names the writer that it cannot reach, even while the ledger is frozen, or why there is no writer', async () => {
     const reason = { epoch: 1, seq: 99, hash: 'ab', by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
     await served.memory.freeze(reason, await served.memory.head(never), never);
     await served.stepDown('127.0.0.1:1');

@@ -1,6 +1,6 @@
 /**
- * The CNI calls that wait until their Pod has an allocation. Committed events wake them, without
- * polling. The last refusal of a Pod explains a wait that times out.
+ * The CNI calls that wait until their Pod has an allocation. Committed events wake them, so nothing
+ * is polled. The last refusal of a Pod explains a wait that times out.
  */
 import { waitForCallback } from '../../../../lib/process/abortable.ts';
 import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
@@ -28,12 +28,12 @@ export class PodWaiters {
     });
   }
 
-  /** Number of waiting calls. */
+  /** The number of waiting calls. */
   get count(): number {
     return [...this.#waiters.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Resolves at the next committed event about the Pod, or with the signal. */
+  /** Resolves at the next committed event about the Pod, or when the signal is aborted. */
   nextEvent(namespace: string, pod: string, signal: AbortSignal): Promise<void> {
     const key = podKey(namespace, pod);
     return waitForCallback(signal, (wake) => {
@@ -47,7 +47,7 @@ export class PodWaiters {
     });
   }
 
-  /** The last refusal of this Pod; undefined when it has had none, or an allocation since. */
+  /** The last refusal of this Pod; undefined if it had none, or has got an allocation since. */
   lastRefusalOf({ namespace, pod, uid }: Pick<Sandbox, 'namespace' | 'pod' | 'uid'>): LastRefusal | undefined {
     const last = this.#refusals.get(uid);
     return last?.pod === podKey(namespace, pod) ? last : undefined;

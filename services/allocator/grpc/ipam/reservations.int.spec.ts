@@ -40,7 +40,7 @@ describe('Reserve', () => {
     expect(one.records.map(({ address }) => address)).to.deep.equal(['fd00::2']);
   });
 
-  it('keeps the address for the named owner', async () => {
+  it('Reserve keeps the address for the named owner', async () => {
     await reserve('vip/web', { addresses: ['172.17.0.11'] });
     await reserve('pod/default/db-0/macvlan.default', { addresses: ['172.17.0.50'] });
     expect((await allocate(served, 'a')).addresses[0]?.address).to.equal('172.17.0.12');
@@ -56,7 +56,7 @@ describe('Reserve', () => {
     });
   });
 
-  it('is listed by Subnet and address, in pages', async () => {
+  it('reservations are listed by Subnet and address, in pages', async () => {
     for (const [name, address] of [
       ['vip/c', '172.17.0.9'],
       ['vip/a', '172.17.0.30'],
@@ -73,7 +73,7 @@ describe('Reserve', () => {
     expect((await page({ subnet: 'other' })).records).to.have.length(0);
   });
 
-  it('is undone by Unreserve, which also succeeds a second time', async () => {
+  it('Unreserve ends a reservation, and succeeds when repeated', async () => {
     await reserve('vip/web');
     for (const time of ['first call', 'second call']) {
       const { position } = await served.call(IpamService.unreserve, { subnet: 'macvlan', reservedFor: 'vip/web' });
@@ -82,7 +82,7 @@ describe('Reserve', () => {
     expect((await served.call(IpamService.listReservations, {})).records).to.deep.equal([]);
   });
 
-  it('persists over a restart', async () => {
+  it('a reservation persists over a restart', async () => {
     await reserve('vip/web');
     await using again = await serveAllocator(served.memory);
     expect((await allocate(again, 'a')).addresses[0]?.address).to.equal('172.17.0.12');

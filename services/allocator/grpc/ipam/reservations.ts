@@ -23,7 +23,6 @@ import type { CallContext, Handlers } from '../../../../lib/grpc/server/serve.ts
 
 type ReservationMethod = 'reserve' | 'unreserve' | 'listReservations' | 'quarantine' | 'unquarantine';
 
-/** Reserve, Unreserve, ListReservations, Quarantine and Unquarantine. */
 export function reservationHandlers(
   allocator: AllocatorContext,
 ): Pick<Handlers<typeof IpamService>, ReservationMethod> {

@@ -51,7 +51,7 @@ describe('Ipam.Wait', () => {
     expect((await wait('a')).allocation?.bindings).to.have.length(1);
   });
 
-  it('returns when the allocation is made', async () => {
+  it('Wait returns when the allocation is made', async () => {
     const waiting = wait('a');
     expect(await pending(waiting)).to.be.true;
     await allocate(served, 'b');
@@ -60,7 +60,7 @@ describe('Ipam.Wait', () => {
     expect((await waiting).allocation).to.deep.equal(allocation);
   });
 
-  it('returns to all calls that wait for the same Pod', async () => {
+  it('an allocation ends all Waits for the same Pod', async () => {
     const waiting = Array.from({ length: 20 }, () => wait('a'));
     await waitForRetries();
     await allocate(served, 'a');
@@ -126,7 +126,7 @@ describe('Ipam.Wait', () => {
     ]);
   });
 
-  it('does not blame pod-watcher if the Pod has another attachment', async () => {
+  it('the error does not blame the pod-watcher if the Pod has another attachment', async () => {
     await allocate(served, 'a');
     const { code, message } = await refused('a', { provider: 'ovn', interface: 'eth0' });
     expect([code, message]).to.deep.equal([
@@ -184,7 +184,7 @@ describe('Ipam.Wait', () => {
     expect((await waiting).allocation?.addresses[0]?.address).to.equal('172.17.0.100');
   });
 
-  it('ignores a refusal that an allocation followed', async () => {
+  it('ignores a refusal if an allocation followed it', async () => {
     await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
     const request = allocateRequest('a', { candidates: [{ addresses: ['172.17.0.100'] }] });
     await served.refusal(IpamService.allocate, request);
@@ -230,7 +230,7 @@ describe('Ipam.Wait', () => {
     expect(waiters.count).to.equal(0);
   });
 
-  it('returns nothing uncommitted', async () => {
+  it('Wait returns nothing uncommitted', async () => {
     const held = createLatch();
     served.ledger.faults.push(async (append) => {
       await held.opened;
@@ -246,7 +246,7 @@ describe('Ipam.Wait', () => {
     for (const reply of await Promise.all([waiting, late])) expect(reply.allocation).to.deep.equal(allocation);
   });
 
-  it('continues when the writer becomes a standby', async () => {
+  it('Wait continues when the writer becomes a standby', async () => {
     const waiting = wait('a');
     await waitForRetries();
     await served.stepDown(undefined);

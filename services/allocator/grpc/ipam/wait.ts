@@ -22,14 +22,14 @@ import type { LastRefusal, PodWaiters } from './pod-waiters.ts';
 /** The wait of a request without `timeout_ms`. */
 export const defaultWaitMs = 20_000;
 const maxWaitMs = 60_000;
-/** A Subnet may be created together with its Pod. The call waits this long for a missing Subnet. */
+/** How long a call waits for a missing Subnet, which may be created together with the Pod. */
 const unboundGraceMs = 2_000;
 
 /**
- * The messages do not repeat the Pod and the provider of the request.
- * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has received no Allocate
- * for it; NOT_ALLOCATED with the reason, if the ledger contains one, at once if no wait can end it;
- * LEDGER_NOT_WRITABLE; PERMISSION_DENIED for a Pod of another node
+ * Waits for an allocation. Messages do not repeat the Pod and provider of the request.
+ * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED if the allocator has received no Allocate
+ * for the attachment; NOT_ALLOCATED with the refusal in the ledger, immediately if waiting cannot
+ * help; LEDGER_NOT_WRITABLE; PERMISSION_DENIED for a Pod of another node
  */
 export async function waitForAllocation(
   allocator: AllocatorContext,
@@ -44,7 +44,7 @@ export async function waitForAllocation(
   for (;;) {
     const round = new AbortController();
     const leftMs = startedAt + timeoutMs - performance.now();
-    // Subscribe before the query: an event that is committed between the two is not missed.
+    // Subscribe before the query, so that an event in between is not missed.
     const nextEvent = waiters.nextEvent(
       sandbox.namespace,
       sandbox.pod,
@@ -78,9 +78,9 @@ interface SandboxView {
   readonly allocation: BoundAllocation | undefined;
   /** Whether a Subnet serves the provider. */
   readonly hasSubnet: boolean;
-  /** The other interfaces that this Pod uid has on the provider. */
+  /** The other interfaces of this Pod uid on the provider. */
   readonly others: readonly string[];
-  /** The uid of another Pod of the same name with an allocation of the provider. */
+  /** The uid of another Pod of the same name that has an allocation of the provider. */
   readonly otherUid: string | undefined;
   /** Whether this Pod uid has allocations of other providers. */
   readonly hasOtherProviders: boolean;
@@ -106,12 +106,10 @@ function findAllocation(state: State, sandbox: Sandbox, ownNode: string | undefi
   };
 }
 
-/** The primary network, whose Subnet the annotations of the Pod or its namespace name. */
+/** Whether a provider is the primary network. Annotations of Pod or namespace name its Subnet. */
 const isPrimary = (provider: string): boolean => provider === '' || provider === 'ovn';
 
-/**
- * All attachments of the Pod on this network have other interfaces: no event would end the wait.
- */
+/** The error if all attachments of the Pod have other interfaces: no event would end the wait. */
 const noAttachmentLeft = ({ interface: name }: Sandbox, others: readonly string[]): IpledgerError =>
   new IpledgerError(
     'NOT_ALLOCATED',
@@ -134,8 +132,8 @@ interface WaitCircumstances {
 }
 
 /**
- * While nothing can be written, that is the cause: an earlier refusal may be outdated, and
- * pod-watcher is not to blame.
+ * Explains a timeout. If nothing can be written, that is the reason: an earlier refusal may be
+ * outdated, and the pod-watcher is not the cause.
  */
 async function explainTimeout(
   sandbox: Sandbox,

@@ -13,15 +13,15 @@ import { checkpointVerifierOf, verifyTask } from '../../threads/verify-task.ts';
 import type { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 
 /**
- * Returns the current head, signed. Only the writer signs: a standby may not have applied the last
- * key rotation.
+ * Returns the current head, signed. Only the writer signs, because a standby may not have applied
+ * the last key rotation.
  * @throws IpledgerError NO_CHECKPOINT_KEY; NOT_WRITER.
  */
 export async function createCheckpoint(
   allocator: AllocatorContext,
   { actor, signal }: CallContext,
 ): Promise<MessageInput<api.CheckpointReply>> {
-  // An empty query: its proof shows that this replica is the writer, and at which head.
+  // Submits an empty query, whose proof shows that this replica is the writer, and at which head.
   const { head } = await requireWriter(allocator).submit({ answer: () => undefined, actor, signal });
   const signer = allocator.signer();
   if (!signer)
@@ -47,7 +47,7 @@ export async function* streamExport(
 }
 
 /**
- * Compares the log, the keys beside it and checkpoints. Streams the progress, and at the end the
+ * Verifies the log, the keys beside it and checkpoints. Streams the progress, and finally the
  * findings.
  * @throws IpledgerError INVALID_REQUEST; OVERLOADED; UNAVAILABLE.
  */
@@ -57,7 +57,7 @@ export async function* streamVerification(
   { signal }: CallContext,
 ): AsyncGenerator<MessageInput<api.VerifyReply>> {
   const request = { checkpoints, verifierKeys };
-  checkpointVerifierOf(request); // an invalid request needs no thread
+  checkpointVerifierOf(request); // rejects an invalid request before a thread starts
   let reached = emptyHead;
   for await (const reply of pointInTime.run(verifyTask, request, signal)) {
     if (reply && 'result' in reply) {

@@ -36,12 +36,12 @@ describe('CommitWaiter', () => {
     await waiting;
   });
 
-  it('ends a wait after its time, without a commit', async () => {
+  it('a wait without a commit ends after its time', async () => {
     await waiter.wait(1);
     expect(waiter.hasCommitted).to.be.false;
   });
 
-  it('ends a wait with the signal, and does not wait after it', async () => {
+  it('a wait ends when the signal is aborted, and later waits end at once', async () => {
     const waiting = waiter.wait(never);
     ended.abort();
     await waiting;

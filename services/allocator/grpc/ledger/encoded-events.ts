@@ -1,12 +1,12 @@
 /**
- * The events of Watch, encoded once for all streams. Several programs follow the ledger, and each
- * stream at its end sends the same events at the same time.
+ * Encodes the events of Watch once for all streams. Several programs follow the ledger, and their
+ * streams send the same new events at the same time.
  */
 import { LedgerService } from '../../../../proto/generated/ipledger.ts';
 import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import { eventMessage } from '../messages.ts';
 
-/** The most events of a reply. A stream that is further behind encodes its events itself. */
+/** The most events in a reply. A stream that is further behind encodes its events itself. */
 const maxKept = 512;
 
 interface Encoded {
@@ -15,12 +15,12 @@ interface Encoded {
 }
 
 export class EncodedEvents {
-  /** Indexed by event number, modulo the length. */
+  /** The encoded events, at their number modulo the length. */
   readonly #kept = Array.from<Encoded | undefined>({ length: maxKept });
 
   /**
-   * A WatchReply with this event alone. Protobuf concatenates lists: the bytes of several, one
-   * after the other, are a reply with all.
+   * Encodes a WatchReply with this event alone. Protobuf concatenates lists, so the bytes of
+   * several such replies, one after another, are a reply with all events.
    */
   encode(event: StoredEvent): Buffer {
     const slot = event.envelope.seq % maxKept;

@@ -16,11 +16,11 @@ const golden = eventVersions.flatMap((version) =>
 );
 const position = { epoch: 3, seq: 2 ** 53 - 1, hash: 'h' };
 
-/** An event with another number. */
+/** Changes the number of an event. */
 const numbered = (event: StoredEvent, seq: number): StoredEvent => ({ ...event, envelope: { ...event.envelope, seq } });
 
 describe('Encoded events', () => {
-  it('are, after a position, the reply with these events, of each type and version', () => {
+  it('concatenated encoded events of any type and version are a reply with these events', () => {
     const encoded = new EncodedEvents();
     const some = fc.array(fc.tuple(fc.constantFrom(...golden), fc.integer({ min: 1, max: 2_000 })));
     fc.assert(
@@ -35,7 +35,7 @@ describe('Encoded events', () => {
     );
   });
 
-  it('are encoded once while they are among the last events', () => {
+  it('an event is encoded once while it is among the last events', () => {
     const encoded = new EncodedEvents();
     const events = Array.from({ length: 512 }, (_, seq) => numbered(golden[0] as StoredEvent, seq));
     const first = events.map((event) => encoded.encode(event));
@@ -44,7 +44,7 @@ describe('Encoded events', () => {
     );
   });
 
-  it('the encoded events of a number are those of the given event, also when another event had the number', () => {
+  it('the encoded events of a number are those of the given event, even if another event had the number before', () => {
     const encoded = new EncodedEvents();
     const [one, other] = [golden[0], golden[1]].map((event) => numbered(event as StoredEvent, 7));
     for (const event of [one, other, one] as StoredEvent[])

@@ -12,7 +12,7 @@ import { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 import { EncodedEvents } from './encoded-events.ts';
 import { SharedTurns, streamEvents } from './watch.ts';
 
-/** The share of a turn that all streams of events together have. */
+/** The share of a turn for all streams of events together. */
 const streamMsPerTurn = 3;
 
 export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {
@@ -21,7 +21,7 @@ export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof Led
   return {
     watch: (request, context) => streamEvents(watched, request, context),
     history: (request, context) => getHistory(allocator, request, context),
-    nextAllocations: () => Promise.resolve({ seqs: [] }), // the index is in the read model
+    nextAllocations: () => Promise.resolve({ seqs: [] }), // only the read model has this index
     stateAt: (request, context) => streamStateAt(pointInTime, request, context),
     diff: (request, context) => streamDiff(pointInTime, request, context),
     why: (request, context) => explainPod(allocator, request, context),

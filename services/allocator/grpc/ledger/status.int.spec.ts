@@ -39,7 +39,7 @@ describe('Ledger.GetStatus', () => {
     expect(status).to.not.have.property('freeze');
   });
 
-  it('returns the first live event as the oldest without an archive', async () => {
+  it('without an archive, the oldest event is the first in etcd', async () => {
     await sealOldestEvents(past.sealing, 20, never);
     await using served = await serveAllocator(past.memory);
     const { oldestSeq, oldestAt, logStartSeq } = await served.call(LedgerService.getStatus, {});
@@ -47,7 +47,7 @@ describe('Ledger.GetStatus', () => {
     expect({ oldestSeq, oldestAt }).to.deep.equal({ oldestSeq: logStartSeq, oldestAt: await timeOf(logStartSeq) });
   });
 
-  it('returns event 1 as the oldest with an archive', async () => {
+  it('with an archive, the oldest event is event 1', async () => {
     await sealOldestEvents(past.sealing, 20, never);
     expect(await readOldestEnvelope(past.ledger, { segments: () => [], firstLive: 21 }, never)).to.include({
       seq: 1,
@@ -55,7 +55,7 @@ describe('Ledger.GetStatus', () => {
     });
   });
 
-  it('returns the first live event when the archive is lost', async () => {
+  it('when the archive is lost, the oldest event is the first in etcd', async () => {
     await sealOldestEvents(past.sealing, 20, never);
     rmSync(past.folder, { recursive: true });
     expect(await readOldestEnvelope(past.ledger, { segments: () => [], firstLive: 21 }, never)).to.include({ seq: 21 });

@@ -1,6 +1,5 @@
 /**
- * Ledger.GetStatus: the head, the oldest readable event, the freeze if there is one, and why
- * nothing can be written.
+ * Ledger.GetStatus: the head, the oldest readable event, a freeze, and why nothing can be written.
  */
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
@@ -51,8 +50,9 @@ export async function getStatus(
 }
 
 /**
- * The oldest readable event: that with which the history begins if nothing is sealed or the archive
- * is available, else the first live one. An unavailable or damaged archive is no error here.
+ * Returns the oldest readable event: the beginning of the history if nothing is sealed or the
+ * archive is available, else the first event in etcd. An unavailable or damaged archive is not an
+ * error here.
  */
 export async function readOldestEnvelope(
   ledger: EventReader,
@@ -68,7 +68,7 @@ export async function readOldestEnvelope(
     try {
       return await readEnvelope(start);
     } catch {
-      // The writer may have dropped it
+      // The writer may have dropped the event.
     }
   }
   return readEnvelope(firstLive);

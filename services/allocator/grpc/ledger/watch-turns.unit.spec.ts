@@ -25,7 +25,7 @@ const now = performance.now.bind(performance);
 const method: { responseSerialize: typeof LedgerService.watch.responseSerialize } = LedgerService.watch;
 const serialize = method.responseSerialize;
 
-/** A clock that only encoded messages advance: what takes time is known, on any machine. */
+/** A clock that only encoded messages advance, so that costs are equal on any machine. */
 describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode each', () => {
   let working: RunningWriter;
   let encoded: number;
@@ -87,7 +87,7 @@ describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode
     watching.abort();
     await counting;
     expect(new Set(seen)).to.deep.equal(new Set([replica.head.seq]));
-    // A slice that begins within the 3 ms, and the keepalive and the position of each stream.
+    // The slice that begins within the 3 ms, and the keepalive and position of each stream.
     expect(mostInTurn).to.be.below(30 + 50 + 2 * streams);
   });
 });

@@ -60,7 +60,7 @@ describe('Ledger.Watch', () => {
     return step.value;
   }
 
-  /** The replies up to this event. */
+  /** Reads the replies up to this event. */
   async function until(seq: number, replies: AsyncGenerator<WatchReply>): Promise<WatchReply[]> {
     const found: WatchReply[] = [];
     while ((found.at(-1)?.events.at(-1)?.seq ?? 0) < seq) found.push(await next(replies));
@@ -127,7 +127,7 @@ describe('Ledger.Watch', () => {
     expect([events, position?.seq]).to.deep.equal([[], 4]);
   });
 
-  it('waits for the next event', async () => {
+  it('a stream waits for the next event', async () => {
     const replies = watch({ fromSeq: 3 });
     await next(replies);
     await allocate(served, 'a');
@@ -173,7 +173,7 @@ describe('Ledger.Watch', () => {
   });
 
   it('sends a keepalive every few seconds, at a position that never goes back', async () => {
-    // This replica follows no log, so it lags behind the log that it reads.
+    // This replica does not follow the log, so it lags behind the log that it reads.
     const lagging = await Replica.load(served.memory, never);
     for (const pod of ['a', 'b', 'c']) await allocate(served, pod);
     const { watch: handler } = ledgerHandlers({ ...served.allocator, replica: lagging });
@@ -191,7 +191,7 @@ describe('Ledger.Watch', () => {
     expect(await next(idleStream)).to.deep.include({ events: [] });
   });
 
-  it('delays no other client for a slow reader, which misses no event', async () => {
+  it('a slow reader delays no other client, and misses no event', async () => {
     const client = new Client(served.endpoint, ChannelCredentials.createInsecure());
     const slow = client.makeServerStreamRequest(
       LedgerService.watch.path,
@@ -267,7 +267,7 @@ describe('Ledger.Watch', () => {
     ],
   ];
   for (const [what, damage, refusal] of damages)
-    it(`stops at ${what}`, async () => {
+    it(`Watch stops at ${what}`, async () => {
       await allocate(served, 'a');
       await using later = await serveAllocator(served.memory);
       damage(served.memory);

@@ -21,25 +21,25 @@ import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;
 const maxLagMs = 10_000;
-/** Parsed or encoded without a pause. Takes about a millisecond. */
+/** The events that are parsed or encoded without a pause, in about a millisecond. */
 const eventsPerPiece = 50;
 
-/** What all streams of a replica share. */
+/** The objects that all streams of a replica share. */
 export interface Watched {
   readonly allocator: AllocatorContext;
   readonly encoded: EncodedEvents;
   /**
-   * Events are parsed and encoded in these, so that streams do not delay the writer, however many
-   * there are.
+   * Turns in which events are parsed and encoded, so that any number of streams does not delay the
+   * writer.
    */
   readonly turns: SharedTurns;
 }
 
 /**
- * Streams complete commands, and of each the events that match the request. A reply with events is
- * encoded.
+ * Streams the events that match the request, never splitting a command between replies. Replies
+ * with events are encoded.
  * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_FROZEN; LEDGER_DAMAGED; UNAVAILABLE
- * when this replica cannot follow the log.
+ * if this replica cannot follow the log.
  */
 export async function* streamEvents(
   { allocator, encoded, turns }: Watched,
@@ -51,7 +51,7 @@ export async function* streamEvents(
   const filter = filterOf(request);
   await assertNotRewound(allocator, request.after, context);
   let next = request.fromSeq || replica.head.seq + 1;
-  // The log may contain events that this replica has not applied yet.
+  // The log may have events that this replica has not applied yet.
   let reachedHead = replica.head;
   const keepalive = () => {
     rejectIfLagging(allocator);
@@ -60,7 +60,7 @@ export async function* streamEvents(
   };
   if (next > replica.head.seq + 1) {
     await rejectBeyondHead(replica, next, signal);
-    // No reply may have a position before the one that the caller has seen.
+    // No reply may have an earlier position than the caller has seen.
     await allocator.positionWaits.until(next - 1, context.actor, timeoutSignal(maxLagMs, signal));
   }
   yield keepalive();
@@ -95,7 +95,7 @@ const filterOf = ({ subnet, namespace, pod, node, address, types }: api.WatchReq
   types: readTypes(types),
 });
 
-/** An unknown type is an error: no event would ever match it. */
+/** Rejects an unknown type, because no event would ever match it. */
 function readTypes(types: readonly string[]): readonly string[] {
   const unknown = types.find((type) => !isEventType(type));
   if (unknown === undefined) return types;
@@ -103,8 +103,8 @@ function readTypes(types: readonly string[]): readonly string[] {
 }
 
 /**
- * A keepalive means that there are no new events. A standby that cannot follow the log must not
- * send one.
+ * Rejects keepalives of a standby that cannot follow the log: a keepalive means that there are no
+ * new events.
  */
 function rejectIfLagging({ replica, follower }: AllocatorContext): void {
   const lagMs = follower()?.lagMs ?? 0;
@@ -115,7 +115,7 @@ function rejectIfLagging({ replica, follower }: AllocatorContext): void {
     );
 }
 
-/** A caller may have seen more than this replica, but not more than the ledger. */
+/** Rejects a position beyond the ledger. A position beyond this replica alone is valid. */
 async function rejectBeyondHead(replica: Replica, from: Seq, signal: AbortSignal): Promise<void> {
   const head = await replica.ledger.head(signal);
   if (from > head.seq + 1)
@@ -125,7 +125,7 @@ async function rejectBeyondHead(replica: Replica, from: Seq, signal: AbortSignal
     );
 }
 
-/** The committed events from a position on, in complete commands. */
+/** Yields the committed events from a position on, in complete commands. */
 async function* eventsFrom(
   replica: Replica,
   from: Seq,
@@ -177,8 +177,8 @@ function notDense(from: Seq, expected: Seq, found: Seq): IpledgerError {
 }
 
 /**
- * Splits events where a reply is full, but never inside a command. A command is at most one etcd
- * transaction.
+ * Splits events into replies of limited size, but never inside a command. A command is at most one
+ * etcd transaction.
  */
 function* splitIntoReplies(events: readonly StoredEvent[]): Generator<readonly StoredEvent[]> {
   let [first, bytes] = [0, 0];
@@ -195,8 +195,8 @@ function* splitIntoReplies(events: readonly StoredEvent[]): Generator<readonly S
 }
 
 /**
- * Work of many callers in small pieces: all callers together have a share of each turn of the event
- * loop.
+ * Runs the work of many callers in small pieces. All callers together have a share of each turn of
+ * the event loop.
  */
 export class SharedTurns {
   readonly #shareMs: number;
@@ -207,12 +207,12 @@ export class SharedTurns {
   }
 
   /**
-   * Does a piece of work in a later turn, after the pieces that wait already. Resolves or rejects
-   * as the piece does.
+   * Runs a piece of work in a later turn, after the pieces that already wait. Settles as the piece
+   * does.
    */
   do<Result>(piece: () => Result): Promise<Result> {
     return new Promise((resolve) => {
-      // A promise executor turns what the piece throws into a rejection.
+      // Inside a promise executor, an error of the piece becomes a rejection.
       this.#waiting.push(() => resolve(new Promise((done) => done(piece()))));
       if (this.#waiting.length === 1) setImmediate(() => this.#run());
     });
@@ -226,7 +226,7 @@ export class SharedTurns {
 }
 
 /**
- * Waits for the next commit. A stream of Watch waits after each one, so a wait creates no signal
+ * Waits for the next commit. A stream of Watch waits after each commit, so a wait creates no signal
  * and no error.
  */
 export class CommitWaiter {
@@ -235,7 +235,7 @@ export class CommitWaiter {
   #hasCommitted = false;
   #wake: (() => void) | undefined;
 
-  /** @param signal ends a wait */
+  /** @param signal ends waits */
   constructor(replica: Pick<Replica, 'onCommitted'>, signal: AbortSignal) {
     this.#signal = signal;
     signal.addEventListener('abort', this.#end);
@@ -245,19 +245,18 @@ export class CommitWaiter {
     });
   }
 
-  /** Makes `wait` and `hasCommitted` be about later commits. */
+  /** Makes `wait` and `hasCommitted` ignore earlier commits. */
   reset(): void {
     this.#hasCommitted = false;
   }
 
-  /** Whether there was a commit since the last `reset`. */
   get hasCommitted(): boolean {
     return this.#hasCommitted;
   }
 
   /**
-   * Resolves when there was a commit since the last `reset`, after `ms` milliseconds, or with the
-   * signal. One wait at a time.
+   * Resolves when there was a commit since the last `reset`, after `ms` milliseconds, or when the
+   * signal is aborted. Only one wait at a time.
    */
   async wait(ms: number): Promise<void> {
     if (this.#hasCommitted || this.#signal.aborted) return;

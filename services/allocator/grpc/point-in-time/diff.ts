@@ -24,7 +24,7 @@ interface DiffQuery {
   readonly subnet: string;
 }
 
-/** The pages, encoded. */
+/** Computes the pages, encoded. */
 export const diffTask: Task<DiffQuery, Uint8Array> = {
   name: 'diff',
   async run(tools, query, send, signal) {
@@ -37,7 +37,7 @@ export const diffTask: Task<DiffQuery, Uint8Array> = {
 };
 
 /**
- * Streams the pages. Replies are empty while the log is read.
+ * Streams the pages. Replies are empty while the log is being read.
  * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; OVERLOADED; what the ledger throws.
  */
 export function streamDiff(
@@ -53,13 +53,13 @@ interface Differences {
   readonly positions: MessageInput<api.DiffReply>;
   readonly configuration: MessageInput<api.DiffReply>;
   /**
-   * undefined for an address whose events cancel each other out, and at the end of a step, as
-   * `addressMap`.
+   * Yields undefined for an address whose events cancel each other out, and at the end of a step,
+   * like `addressMap`.
    */
   readonly changes: () => Iterable<MessageInput<api.AddressChange> | undefined>;
 }
 
-/** Needs one state for both points: the fold records each address before its first change. */
+/** Needs only one state: the fold records each address before its first change. */
 async function findDifferences(
   tools: TaskTools,
   { from, to, subnet }: DiffQuery,
@@ -95,9 +95,7 @@ async function findDifferences(
 const isBefore = (to: FoldEnd, { seq, at }: Pick<Head, 'seq' | 'at'>): boolean =>
   typeof to === 'object' && ('seq' in to ? to.seq < seq : to.at < at);
 
-/**
- * The record of an address, also without a claim, in an unknown Subnet, or outside of its Subnet.
- */
+/** The record of an address, even without a claim, in an unknown Subnet, or outside its Subnet. */
 function recordOf(state: State, subnet: string, address: string, now: number): AddressRecord {
   if (claimOf(state, subnet, address) || isHost(state, subnet, address))
     return addressRecord(state, subnet, address, now);
@@ -135,7 +133,7 @@ interface Specs {
   readonly pools: ReadonlyMap<string, MessageInput<api.PoolSpec>>;
 }
 
-/** The current specs. They are immutable: a change replaces them. */
+/** The current specs. A change replaces them, so they need not be copied. */
 const specsOf = (state: State, selected: string): Specs => ({
   subnets: new Map(
     [...state.subnets].flatMap(([name, { subnet }]) =>

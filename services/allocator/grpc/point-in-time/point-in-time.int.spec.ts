@@ -29,7 +29,7 @@ const summary = (record: AddressRecord | undefined): string =>
 
 describe('A past state', () => {
   let served: ServedAllocator;
-  /** The times of the events. */
+  /** The time of each event. */
   let times: string[];
 
   before(async () => {
@@ -83,14 +83,14 @@ describe('A past state', () => {
         'macvlan 172.17.0.100 allocated a',
         'storage 10.0.0.9 reserved -',
       ]);
-      // A container may still answer on it
+      // A container may still answer on this address.
       expect(await recordsAt({ pointInTime: { seq: 8 }, subnet: 'macvlan' })).to.deep.equal([
         'macvlan 172.17.0.20 held -',
         'macvlan 172.17.0.100 allocated a',
       ]);
     });
 
-    it('returns the holders at an instant, also between two events', async () => {
+    it('returns the holders at an instant, even between two events', async () => {
       const between = new Date(Date.parse(times[3] ?? '') + 500).toISOString();
       for (const at of [times[3] ?? '', between]) {
         const [first, ...rest] = await stateAt({ pointInTime: { at } });
@@ -114,7 +114,7 @@ describe('A past state', () => {
   });
 
   describe('Ledger.Diff', () => {
-    it('returns the differences, and no change that was undone in between', async () => {
+    it('returns the differences, without changes that were undone in between', async () => {
       expect(await changes({ from: { seq: 4 }, to: { seq: 11 } })).to.deep.equal([
         'macvlan 172.17.0.20 allocated b → macvlan 172.17.0.20 held -',
         'macvlan 172.17.0.100 allocated a → macvlan 172.17.0.100 cooldown -',

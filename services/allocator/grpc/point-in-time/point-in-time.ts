@@ -1,7 +1,7 @@
 /**
- * Past states of the ledger, each computed by a fold of the log in a thread. A fold needs the
- * memory of a second state and much CPU, so only two run at a time. Further requests are rejected
- * and not queued, so that the replica can serve all other calls.
+ * Past states of the ledger, each computed by folding the log in a thread. A fold needs the memory
+ * of a second state and much CPU, so only two run at the same time. Further requests are rejected
+ * instead of queued, so that the replica can serve all other calls.
  */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
@@ -20,7 +20,7 @@ import { readInstant } from '../../../../lib/grpc/server/read-request.ts';
 
 const maxConcurrent = 2;
 const silenceMs = 5_000;
-/** Tolerance for a caller's clock that is ahead of ledger time. */
+/** The tolerance for a caller's clock that is ahead of ledger time. */
 const maxAheadMs = 60_000;
 
 export class PointInTimeReader {
@@ -34,9 +34,9 @@ export class PointInTimeReader {
   }
 
   /**
-   * Runs a fold or a verification, and yields its replies; undefined after each silence of 5 s,
-   * because clients take a longer one for a broken stream.
-   * @throws IpledgerError OVERLOADED when two are running; errors of the task
+   * Runs a fold or a verification, and yields its replies. Yields undefined after each 5 s of
+   * silence, because clients treat a longer silence as a broken stream.
+   * @throws IpledgerError OVERLOADED if two are running; errors of the task
    */
   async *run<Request, Reply>(
     task: Task<Request, Reply>,
@@ -66,7 +66,7 @@ export class PointInTimeReader {
 
   /**
    * Reads a PointInTime message.
-   * @throws IpledgerError INVALID_REQUEST for an invalid or a future one.
+   * @throws IpledgerError INVALID_REQUEST if it is invalid or in the future.
    */
   readPointInTime(name: string, point: api.PointInTime | undefined): FoldEnd {
     const at = readInstant(`${name}.at`, point?.at ?? '');
@@ -81,14 +81,14 @@ export class PointInTimeReader {
   }
 }
 
-/** Runs a task with encoded replies like `PointInTimeReader.run`. Silence yields empty replies. */
+/** Converts the replies of `PointInTimeReader.run` to Buffers. Silence becomes an empty reply. */
 export async function* encodedReplies(replies: AsyncIterable<Uint8Array | undefined>): AsyncGenerator<Buffer> {
   for await (const bytes of replies)
     yield bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : Buffer.alloc(0);
 }
 
 /**
- * Folds the log up to a point in time, from the nearest state in the archive.
+ * Folds the log up to a point in time, starting at the nearest state in the archive.
  * @throws IpledgerError as fold.
  */
 export async function foldTo({ ledger, archived }: TaskTools, to: FoldEnd, options: FoldOptions): Promise<StateAtHead> {

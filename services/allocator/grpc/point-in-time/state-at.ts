@@ -14,7 +14,7 @@ import type { Task } from '../../threads/task.ts';
 import { encodedReplies, foldTo, type PointInTimeReader } from './point-in-time.ts';
 
 const recordsPerReply = 500;
-/** Two queries run at a time, and others wait for both in each turn. */
+/** Two queries can run at the same time, so other work waits for both in each turn. */
 const msPerTurn = 3;
 
 interface StateAtQuery {
@@ -22,7 +22,7 @@ interface StateAtQuery {
   readonly subnet: string;
 }
 
-/** The pages, encoded. */
+/** Computes the pages, encoded. */
 export const stateAtTask: Task<StateAtQuery, Uint8Array> = {
   name: 'state-at',
   async run(tools, { until, subnet }, send, signal) {
@@ -38,7 +38,7 @@ export const stateAtTask: Task<StateAtQuery, Uint8Array> = {
 };
 
 /**
- * Streams the pages. Replies are empty while the log is read.
+ * Streams the pages. Replies are empty while the log is being read.
  * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; OVERLOADED; what the ledger throws.
  */
 export function streamStateAt(
@@ -50,7 +50,7 @@ export function streamStateAt(
   return encodedReplies(pointInTime.run(stateAtTask, { until, subnet }, signal));
 }
 
-/** The instant at which states that depend on time are computed, for example cooldown. */
+/** The time at which states such as `cooldown` are computed. */
 export const evaluationInstant = (until: FoldEnd, headAt: number): number =>
   typeof until === 'object' && 'at' in until ? until.at : headAt;
 
@@ -67,8 +67,8 @@ const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * Splits items into pages by count and bytes, without undefined items. A turn of the event loop
- * ends after 3 ms of items.
+ * Splits items into pages by count and bytes, and skips undefined items. A turn of the event loop
+ * ends after 3 ms.
  */
 export async function* paginate<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
   const turn = new TurnBudget(msPerTurn);

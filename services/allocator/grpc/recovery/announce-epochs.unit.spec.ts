@@ -5,7 +5,7 @@ import { createLedger, macvlan, never, startWriter, submitAll } from '../../../.
 import { announceEpochs } from './announce-epochs.ts';
 
 describe('The connections of an allocator', () => {
-  it('end when the ledger begins an epoch, and at no other event', async () => {
+  it('all connections end when the ledger begins an epoch, and at no other event', async () => {
     const replica = await Replica.load(new MemoryLedger(), never);
     const { writer, stop } = await startWriter(replica.ledger, { replica });
     await submitAll(writer, createLedger());

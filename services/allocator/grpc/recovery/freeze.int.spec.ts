@@ -16,7 +16,7 @@ describe('A rewound ledger', () => {
     await stop();
   });
 
-  it('reports its head at the time of the freeze, also after later events', async () => {
+  it('a rewound ledger reports its head at the time of the freeze, even after later events', async () => {
     await using served = await serveAllocator(memory);
     const { epoch, seq, hash, at } = served.replica.head;
     const head = { ...served.replica.head, seq: seq + 5, hash: 'of a lost event' };

@@ -1,4 +1,4 @@
-/** Detects a rewound ledger by the position that a client has seen, and freezes it. */
+/** Detects a rewound ledger from a position that a client has seen, and freezes it. */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
@@ -11,14 +11,14 @@ import {
 import type { AllocatorContext } from '../allocator-context.ts';
 
 /**
- * Callers that may only read do not freeze the ledger. Of Kubernetes users the writer does not know
- * what they may.
+ * Callers that may only read, and so do not freeze the ledger. The writer does not know the
+ * permissions of Kubernetes users, so they are among them.
  */
 const readOnlyCallers = /^(ipledger:\/\/(ovn-projector|read-model|viewer)(\/|$)|kubernetes:)/;
 
 /**
  * Checks that the ledger contains a position that the caller has seen.
- * @throws IpledgerError LEDGER_FROZEN when it does not, and freezes the ledger; POSITION_GONE when
+ * @throws IpledgerError LEDGER_FROZEN if it does not, after freezing the ledger; POSITION_GONE if
  * the ledger was restored since.
  */
 export async function assertNotRewound(
@@ -42,7 +42,7 @@ export async function assertNotRewound(
   );
 }
 
-/** The `freeze` field of a reply; absent while the ledger is not frozen. */
+/** The `freeze` field of a reply; absent if the ledger is not frozen. */
 export async function freezeMessage(
   { freezeStore }: AllocatorContext,
   signal: AbortSignal,

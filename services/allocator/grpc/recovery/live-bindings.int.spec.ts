@@ -14,7 +14,7 @@ import {
 
 describe('A live binding', () => {
   for (const actor of ['ipledger://operator/anna', 'kubernetes:anna'])
-    it(`is not ended by ${actor} while the Pod holds the address`, async () => {
+    it(`a live binding is not ended by ${actor} while the Pod holds the address`, async () => {
       await using served = await serveAllocator();
       await applyMacvlan(served);
       await allocate(served, 'a');
@@ -31,7 +31,7 @@ describe('A live binding', () => {
       expect(await end('UNBIND_CAUSE_GARBAGE_COLLECTED')).to.include({ unbound: 1 });
     });
 
-  it('keeps its address from an import, also after the release of its Pod', async () => {
+  it('an import does not get the address of a live binding, even after the release of its Pod', async () => {
     await using served = await serveAllocator();
     await applyMacvlan(served);
     const allocation = await allocate(served, 'a');

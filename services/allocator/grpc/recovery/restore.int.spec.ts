@@ -7,14 +7,14 @@ const reason = 'the disk of etcd was lost';
 const restoredByOther =
   /^another run has recovered the ledger: event 4 of \S+Z by anonymous began epoch 2 \(the disk of etcd was lost\); the ledger is at epoch 2, event 4, and the comparison was in epoch 1\. Nothing was changed: run ipledger recover/;
 
-/** The position that an operator compares with the cluster. */
+/** Reads the position that an operator would compare with the cluster. */
 async function readPosition(served: ServedAllocator): Promise<Position> {
   const { position } = await served.call(LedgerService.getStatus, {});
   if (!position) throw new Error('no position');
   return position;
 }
 
-/** An allocator on a ledger that the watcher has frozen. */
+/** Serves an allocator on a ledger that the pod-watcher has frozen. */
 async function serveFrozen(): Promise<ServedAllocator> {
   const served = await serveAllocator();
   await applyMacvlan(served);
@@ -60,7 +60,7 @@ describe('Ledger.Restore', () => {
       expect(await epochsBegun(served)).to.deep.equal([2]);
     });
 
-  it('changes nothing for a comparison before another run', async () => {
+  it('Restore changes nothing if the comparison was made before another run', async () => {
     await using served = await serveFrozen();
     const compared = await readPosition(served);
     await served.call(LedgerService.restore, { reason, comparedPosition: compared });
@@ -78,7 +78,7 @@ describe('Ledger.Restore', () => {
     expect(await epochsBegun(served)).to.deep.equal([2]);
   });
 
-  it('continues the epoch of an interrupted run', async () => {
+  it('Restore continues the epoch of an interrupted run', async () => {
     await using served = await serveFrozen();
     await served.call(LedgerService.restore, { reason, comparedPosition: await readPosition(served) });
     await served.call(LedgerService.restore, { reason, comparedPosition: await readPosition(served) });

@@ -14,9 +14,10 @@ import { createFreezeRecord } from '../../../../ledger/log/reader/rollback-detec
 import { positionMessage } from '../messages.ts';
 
 /**
- * Begins an epoch, unless another run has begun one since the ledger was compared with the cluster.
- * After an interrupted run, the next run compares the ledger in the new epoch and continues in it.
- * @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; POSITION_GONE when the ledger was
+ * Begins an epoch, unless another run of `recover` has begun one since the ledger was compared with
+ * the cluster. After an interrupted run, the next run compares the ledger in the new epoch and
+ * continues in it.
+ * @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; POSITION_GONE if the ledger was
  * restored since; NOT_WRITER; UNAVAILABLE.
  */
 export async function restoreLedger(
@@ -58,8 +59,8 @@ export async function restoreLedger(
 }
 
 /**
- * The error for a comparison in an earlier epoch. It names the event that began the current epoch,
- * if it is near.
+ * The error if the comparison was made in an earlier epoch. It names the event that began the
+ * current epoch, if that is near.
  */
 async function restoredSince(
   { replica }: AllocatorContext,
@@ -90,7 +91,7 @@ async function findEpochStart(ledger: Ledger, from: number, signal: AbortSignal)
       break;
     }
   } catch (error) {
-    // etcd no longer has the event, and there is no archive: the message does not name it.
+    // The message names no event: etcd no longer has it, and there is no archive.
     if (!isPositionGone(error)) throw error;
   }
   return undefined;

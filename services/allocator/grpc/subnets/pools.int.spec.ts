@@ -62,7 +62,7 @@ describe('Pools', () => {
     });
   });
 
-  it('serve only requests that name them', async () => {
+  it('a pool serves only requests that name it', async () => {
     await apply('low', { ips: ['172.17.0.11'], namespaces: [] });
     expect((await allocate(served, 'a')).addresses[0]?.address).to.equal('172.17.0.12');
     const given = await allocate(served, 'b', { pool: 'low' });
@@ -105,7 +105,7 @@ describe('Pools', () => {
       'NoSubnet: subnet nope does not exist in IPAM: ippool red waits for it',
     ],
   ] as const)
-    it(`rejects one that ${what}`, async () => {
+    it(`a pool is rejected that ${what}`, async () => {
       await apply();
       const refusal = await served.refusal(SubnetsService.applyPool, {
         name,
@@ -114,7 +114,7 @@ describe('Pools', () => {
       expect(refusal).to.deep.equal({ status, code, message });
     });
 
-  it('persist over a restart', async () => {
+  it('pools persist over a restart', async () => {
     await apply('blue', { namespaces: [] });
     await using again = await serveAllocator(served.memory);
     expect((await again.call(SubnetsService.listPools, {})).pools).to.have.length(1);

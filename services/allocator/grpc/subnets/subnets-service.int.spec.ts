@@ -78,7 +78,7 @@ describe('Subnets', () => {
       expect(subnet?.spec).to.include({ cidrBlock: '172.17.0.0/24', cooldownMs: 0 });
     });
 
-    it('limits the addresses of a namespace, with RESOURCE_EXHAUSTED', async () => {
+    it('maxAddressesPerNamespace limits the addresses of a namespace, with RESOURCE_EXHAUSTED', async () => {
       const { subnet } = await applySubnet(served, 'macvlan', {
         cidrBlock: '172.17.0.0/24',
         maxAddressesPerNamespace: 1,
@@ -91,7 +91,7 @@ describe('Subnets', () => {
       });
     });
 
-    it('counts beyond 64 bits', async () => {
+    it('counts of addresses can exceed 64 bits', async () => {
       const { subnet } = await applySubnet(served, 'six', { cidrBlock: 'fd00::/48' });
       expect(subnet?.usage[0]).to.include({ family: 6, total: String(2n ** 80n - 3n) });
     });
@@ -175,7 +175,7 @@ describe('Subnets', () => {
       expect((await served.refusal(SubnetsService.getSubnet, { name: 'macvlan' })).code).to.equal('SUBNET_UNKNOWN');
     });
 
-    it('is rejected while a Pod holds an address', async () => {
+    it('DeleteSubnet is rejected while a Pod holds an address', async () => {
       await applyMacvlan(served);
       await allocate(served, 'a');
       expect(await served.refusal(SubnetsService.deleteSubnet, { name: 'macvlan' })).to.deep.equal({
@@ -187,7 +187,7 @@ describe('Subnets', () => {
       await served.call(SubnetsService.deleteSubnet, { name: 'macvlan' });
     });
 
-    it('keeps cooldowns: a Subnet that is configured again allocates no address in cooldown', async () => {
+    it('cooldowns stay: a Subnet that is configured again allocates no address in cooldown', async () => {
       await applyMacvlan(served);
       await allocate(served, 'a');
       await release(served, 'a');

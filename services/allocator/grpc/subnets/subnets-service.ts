@@ -49,7 +49,7 @@ export function subnetsHandlers(allocator: AllocatorContext): Handlers<typeof Su
 
 type Named = Pick<api.ApplySubnetRequest, 'name' | 'source'>;
 
-/** The RPCs for one kind of configuration, which has names. */
+/** The handlers for one kind of configuration that has names. */
 function configurations<Item>(
   allocator: AllocatorContext,
   namesIn: (state: State) => Iterable<string>,

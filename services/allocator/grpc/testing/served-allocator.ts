@@ -1,4 +1,4 @@
-/** Test support for the API: a served allocator on a ledger in memory, with a real client. */
+/** Test support for the API: an allocator on a ledger in memory, with a real client. */
 import { Server, status } from '@grpc/grpc-js';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
 import { listenOnLoopback } from '../../../../lib/grpc/testing/grpc-test-server.ts';
@@ -27,7 +27,7 @@ import { Forwarder } from '../forwarding/forwarder.ts';
 import { runInThisThread } from '../../threads/testing/run-in-this-thread.ts';
 import { addServices } from '../../api-server.ts';
 
-/** The key of the checkpoints. */
+/** The key that signs checkpoints. */
 export const signer = parseSignerKey(generateKey('allocator.example').signer);
 
 export interface ServedAllocator extends AsyncDisposable {
@@ -43,12 +43,12 @@ export interface ServedAllocator extends AsyncDisposable {
   /** Moves only the machine's clock. */
   jumpClock(ms: number): void;
   /**
-   * Makes this replica a standby. Another replica at this address is the writer; undefined: there
-   * is no writer.
+   * Makes this replica a standby. Another replica at `writerAddress` is the writer; undefined for
+   * no writer.
    */
   stepDown(writerAddress: string | undefined): Promise<void>;
   call<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: MessageInput<Request>): Promise<Reply>;
-  /** The error of a call that must fail. */
+  /** Returns the error of a call, which must fail. */
   refusal<Request, Reply>(
     method: Method<Request, Reply, 'unary'>,
     request: MessageInput<Request>,
@@ -154,7 +154,7 @@ export const watchRequest = (fromSeq: number): api.WatchRequest => ({
   types: [],
 });
 
-/** The reply of the handler of Watch, which encodes replies with events. */
+/** Decodes a reply of the Watch handler, which encodes replies with events. */
 export const watchReply = (reply: MessageInput<api.WatchReply> | Buffer): MessageInput<api.WatchReply> =>
   Buffer.isBuffer(reply) ? LedgerService.watch.responseDeserialize(reply) : reply;
 
@@ -206,7 +206,7 @@ export const release = (
 ): Promise<api.ReleaseReply> =>
   served.call(IpamService.release, { namespace: 'default', pod: name, podUid: `uid-${name}`, cause });
 
-/** Interface net1 of Pod `name` in container "container-of-<name>". */
+/** The sandbox of interface net1 of Pod `name` in container "container-of-<name>". */
 export const sandboxOf = (name: string) => ({
   namespace: 'default',
   pod: name,
@@ -216,10 +216,10 @@ export const sandboxOf = (name: string) => ({
   interface: 'net1',
 });
 
-/** Bind of that sandbox. */
+/** Binds the sandbox of `sandboxOf(name)`. */
 export const bind = (served: ServedAllocator, name: string): Promise<api.BindReply> =>
   served.call(IpamService.bind, { ...sandboxOf(name), node: 'node-1', bootId: 'boot-1' });
 
-/** Unbind of that sandbox. */
+/** Unbinds the sandbox of `sandboxOf(name)`. */
 export const unbind = (served: ServedAllocator, name: string): Promise<api.UnbindReply> =>
   served.call(IpamService.unbind, sandboxOf(name));

@@ -1,4 +1,4 @@
-/** Runs tasks in this thread, for specs whose ledger is in its memory. */
+/** Test support: runs tasks in this thread, for specs whose ledger is in its memory. */
 import { MessageChannel } from 'node:worker_threads';
 import { receiveReplies, sendReplies, type Task, type TaskRunner, type TaskTools } from '../task.ts';
 

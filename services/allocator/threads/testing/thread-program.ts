@@ -1,11 +1,11 @@
-/** A program of threads whose tasks misbehave, for worker-threads.int.spec.ts. */
+/** Test support: a thread program whose tasks misbehave, for worker-threads.int.spec.ts. */
 import { isMainThread } from 'node:worker_threads';
 import { getPriority } from 'node:os';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { Task } from '../task.ts';
 import { runTaskOfThread } from '../worker-threads.ts';
 
-/** Sends the numbers up to the requested one, and counts in the shared memory what it has sent. */
+/** Sends the numbers up to the requested one. Stores in shared memory how many it has sent. */
 export const counts: Task<{ readonly to: number; readonly sent: Int32Array }, number> = {
   name: 'counts',
   async run(_tools, { to, sent }, send) {
@@ -18,8 +18,7 @@ export const counts: Task<{ readonly to: number; readonly sent: Int32Array }, nu
 };
 
 /**
- * Never returns to its event loop. The first place of the shared memory counts on while the thread
- * exists.
+ * Never returns to its event loop. Counts in the first place of the shared memory while it runs.
  */
 export const loops: Task<Int32Array, never> = {
   name: 'loops',
