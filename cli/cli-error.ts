@@ -8,9 +8,9 @@ export const exitStatus = {
   usage: 2,
   /** The answer is empty: no Pod had the address, no event matches, nothing changed. */
   empty: 4,
-  /** `check` and `verify`: something is wrong with the ledger or the cluster. */
+  /** `doctor`, `check` and `verify`: something is wrong with the ledger or the cluster. */
   disagreement: 1,
-  /** `check` and `verify`: the comparison failed, so there is no result. */
+  /** `check` and `verify`: there is no result; `doctor`: a part could not be looked at. */
   notCompared: 2,
   /** No allocator answered. */
   unreachable: 3,

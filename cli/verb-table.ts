@@ -21,6 +21,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/status.ts')).defineStatus,
   },
   {
+    usage: 'doctor',
+    description: 'report what is wrong with an installation, why, and what to do',
+    load: async () => (await import('./verbs/doctor/doctor.ts')).defineDoctor,
+  },
+  {
     usage: 'allocations',
     description: 'list the current allocations',
     load: async () => (await import('./verbs/allocations.ts')).defineAllocations,
@@ -123,7 +128,7 @@ export const verbTable: readonly VerbEntry[] = [
   {
     usage: 'check',
     description: 'compare the ledger with the Pods, IP objects and Subnets of the Kubernetes API',
-    load: async () => (await import('./verbs/check/check.ts')).defineCheck,
+    load: async () => (await import('./verbs/check.ts')).defineCheck,
   },
   {
     usage: 'import',

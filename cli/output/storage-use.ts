@@ -1,5 +1,7 @@
 /** How much of its quota etcd uses, for people. */
-import type { StorageUse } from '../../proto/generated/ipledger.ts';
+import type { StorageUse as StorageUseMessage } from '../../proto/generated/ipledger.ts';
+
+type StorageUse = Pick<StorageUseMessage, 'usedBytes' | 'quotaBytes'> & { readonly daysLeft?: number | undefined };
 
 /** Thresholds of the alerts IpledgerEtcdHalfFull and IpledgerEtcdFillsUp. */
 const noticeAtShare = 0.5;

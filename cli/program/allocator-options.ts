@@ -57,3 +57,9 @@ export const targetOf = ({
   kubeconfig,
   context,
 });
+
+/** The endpoint of each replica that `--allocator` names. */
+export function endpointsOf(options: AllocatorOptions): LedgerTarget[] {
+  const names = options.allocator.split(',').flatMap((name) => name.trim() || []);
+  return names.map((endpoint) => ({ ...targetOf(options), endpoint }));
+}

@@ -31,6 +31,6 @@ export const formatHelp = (): string =>
     'Environment:',
     ...environmentVariables.map(([variable, meaning]) => `  ${variable.padEnd(33)}  ${meaning}`),
     '',
-    'Exit status (check and verify have their own):',
+    'Exit status (doctor, check and verify have their own):',
     ...exitStatuses.map(([status, meaning]) => `  ${status}  ${meaning}`),
   ].join('\n');

@@ -6,7 +6,7 @@ import { type HealthServerOptions, startHealthServer as startUntilStop } from '.
 import { createRegistry, addGauge } from './metrics.ts';
 
 const log = pino({ level: 'silent' });
-const metrics = createRegistry();
+const metrics = createRegistry('test');
 
 async function startHealthServer(options: HealthServerOptions) {
   const stops: (() => void | Promise<void>)[] = [];
@@ -31,7 +31,7 @@ describe('Health server', () => {
   });
 
   it('serves the metrics', async () => {
-    const counted = createRegistry();
+    const counted = createRegistry('test');
     addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => true });
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics: counted, log });
     try {
@@ -123,7 +123,7 @@ describe('Health server', () => {
   });
 
   it('collects the metrics once for requests that arrive together', async () => {
-    const counted = createRegistry();
+    const counted = createRegistry('test');
     let collected = 0;
     addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => ++collected > 0 });
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics: counted, log });

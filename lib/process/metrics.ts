@@ -3,6 +3,7 @@
  * serves at /metrics. See docs/metrics.md for all metrics.
  */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { version } from './version.ts';
 
 export { Counter, Histogram, type Registry } from 'prom-client';
 
@@ -23,10 +24,20 @@ export interface GaugeOptions {
   readonly read: () => Readings | Promise<Readings>;
 }
 
-/** A registry with Node's default metrics: processor time, memory, event loop lag. */
-export function createRegistry(): Registry {
+/**
+ * A registry with Node's default metrics (processor time, memory, event loop lag), and the program
+ * with its version.
+ */
+export function createRegistry(program: string): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const labels = { program, version };
+  addGauge(registry, {
+    name: 'ipledger_build_info',
+    help: 'Always 1; the labels are the program and its version.',
+    labels: Object.keys(labels),
+    read: () => [{ labels, value: 1 }],
+  });
   return registry;
 }
 

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import {
 } from '../../test/harness/certificates/certificate-authority.ts';
 import type { TlsFiles } from './certificates.ts';
 import type { Logger } from '../process/log.ts';
-import { certificateGauge, CertificateReloader } from './certificate-reloader.ts';
+import { certificateGauges, CertificateReloader } from './certificate-reloader.ts';
 
 const pollIntervalMs = 5;
 const day = 86_400_000;
@@ -68,16 +69,20 @@ describe('Certificate reloader', () => {
     expect(() => follow()).to.throw(`${files.key} is not, or not yet, a PEM file of a private key`);
   });
 
-  it('reports the remaining validity of the certificate and of its authority', () => {
-    const { reloader } = follow();
-    const read = () => certificateGauge.read() as Record<string, number>;
+  it('reports the expiry and the remaining validity of the certificate and of its authority', () => {
+    follow();
+    const readGauge = (index: number): Record<string, number> =>
+      (certificateGauges[index]?.read() ?? {}) as Record<string, number>;
+    const read = () => readGauge(0);
+    const expires = new X509Certificate(readFileSync(files.cert)).validToDate.getTime() / 1_000;
+    expect(readGauge(1)[files.cert]).to.equal(expires);
     expect(read()[files.cert]).to.be.closeTo(1, 0.01);
     expect(read()[files.ca]).to.be.closeTo(1, 0.01);
     passedMs = 9.5 * day;
     expect(read()[files.cert]).to.be.closeTo(0.05, 0.01);
     expect(read()[files.ca]).to.be.above(0.9);
     passedMs = 11 * day;
-    expect(Object.fromEntries(reloader.remaining())[files.cert]).to.equal(0);
+    expect(read()[files.cert]).to.equal(0);
   });
 
   it('fails at the start when its additional check fails', () => {

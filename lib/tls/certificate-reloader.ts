@@ -43,12 +43,23 @@ interface Installed {
 const reloaders: CertificateReloader[] = [];
 
 /** The certificates of this process as metrics. Alerts name those that were not renewed. */
-export const certificateGauge: GaugeOptions = {
-  name: 'ipledger_certificate_remaining_ratio',
-  help: 'The part of the validity of a certificate that is left; 0 when it has expired.',
-  labels: ['file'],
-  read: () => Object.fromEntries(reloaders.flatMap((each) => each.remaining())),
-};
+export const certificateGauges: readonly GaugeOptions[] = [
+  {
+    name: 'ipledger_certificate_remaining_ratio',
+    help: 'The part of the validity of a certificate that is left; 0 when it has expired.',
+    labels: ['file'],
+    read: () => readEach(remainingOf),
+  },
+  {
+    name: 'ipledger_certificate_expiry_timestamp_seconds',
+    help: 'When a certificate expires.',
+    labels: ['file'],
+    read: () => readEach((certificate) => expiryOf(certificate) / 1_000),
+  },
+];
+
+const readEach = (read: (certificate: X509Certificate, now: number) => number): Record<string, number> =>
+  Object.fromEntries(reloaders.flatMap((each) => each.read(read)));
 
 /**
  * The certificate provider for grpc-js. It polls the files while it has a listener, such as a
@@ -85,14 +96,14 @@ export class CertificateReloader implements experimental.CertificateProvider {
     if (log) reloaders.push(this);
   }
 
-  /** The remaining share of the validity, by file: of the certificate, and of the authorities. */
-  remaining(): [file: string, ratio: number][] {
+  /** A value by file: of the certificate, and of the authority that expires last. */
+  read(of: (certificate: X509Certificate, now: number) => number): [file: string, value: number][] {
     const { own, certificates } = this.#files.current;
     const authorities = parseCertificates(this.#paths.ca, certificates.ca);
     const last = authorities.reduce((one, other) => (expiryOf(other) > expiryOf(one) ? other : one), own);
     return [
-      [this.#paths.cert, remainingOf(own, this.#now())],
-      [this.#paths.ca, remainingOf(last, this.#now())],
+      [this.#paths.cert, of(own, this.#now())],
+      [this.#paths.ca, of(last, this.#now())],
     ];
   }
 

@@ -17,7 +17,7 @@ async function countLoaded(endpoint: string): Promise<number> {
     const life = { onStop() {} };
     const log = { info() {} };
     const settings = { traceEndpoint: ${JSON.stringify(endpoint)}, traceRatio: 1 };
-    await openTracing({ settings, metrics: createRegistry(), service: 's', instance: 'i', life, log });
+    await openTracing({ settings, metrics: createRegistry('test'), service: 's', instance: 'i', life, log });
     const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => file.includes('${exporter}'));
     console.log(loaded.length);`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);

@@ -10,7 +10,7 @@ import {
   type Reading,
   type Registry,
 } from '../../lib/process/metrics.ts';
-import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
+import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
 import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
 import type { EtcdSpace } from './health/etcd-space.ts';
@@ -55,8 +55,8 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
   followMembers(health: Pick<ClusterHealth, 'members'> | undefined): void;
   onSealing(failure: ErrorKind | undefined): void;
 } {
-  const registry = createRegistry();
-  addGauge(registry, certificateGauge);
+  const registry = createRegistry('allocator');
+  for (const gauge of certificateGauges) addGauge(registry, gauge);
   const counters = countersOf(registry);
   limitGauges(registry, limits);
   let sealingFailure: ErrorKind | undefined;

@@ -1,6 +1,6 @@
 /** The Prometheus metrics of the console. docs/metrics.md describes each. */
 import { addGauge, Counter, createRegistry, type Registry } from '../../lib/process/metrics.ts';
-import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
+import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 
 export interface ConsoleMetrics {
   readonly registry: Registry;
@@ -11,8 +11,8 @@ export function consoleMetrics(read: {
   readonly sessions: () => number;
   readonly streams: () => number;
 }): ConsoleMetrics {
-  const registry = createRegistry();
-  addGauge(registry, certificateGauge);
+  const registry = createRegistry('console');
+  for (const gauge of certificateGauges) addGauge(registry, gauge);
   addGauge(registry, { name: 'ipledger_console_sessions', help: 'The people who are signed in.', read: read.sessions });
   addGauge(registry, {
     name: 'ipledger_console_streams',

@@ -1,5 +1,6 @@
 /** The node agent: serves the CNI plugin of one node on the daemon socket. */
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { Option } from 'commander';
 import { defaultIntegrationBridge } from '../../lib/ovn/names.ts';
 import { runProgram } from '../../lib/process/lifecycle.ts';
@@ -43,6 +44,15 @@ const options = parseOptions('node-agent', 'serves the CNI plugin of one node', 
   new Option('--ovs-bridge <name>', "OVN's integration bridge")
     .env('IPLEDGER_OVS_BRIDGE')
     .default(defaultIntegrationBridge),
+  new Option(
+    '--installed-plugin <file>',
+    'the CNI plugin in the folder of the node, which the metrics compare; not compared if empty',
+  )
+    .env('IPLEDGER_INSTALLED_PLUGIN')
+    .default(''),
+  new Option('--plugin <file>', 'the CNI plugin of this version, for that comparison')
+    .env('IPLEDGER_PLUGIN')
+    .default(join(import.meta.dirname, 'kube-ovn')),
   new Option(
     '--token-file <path>',
     'ServiceAccount token with audience ipledger that identifies this agent, instead of a certificate',

@@ -1,7 +1,7 @@
 /** The node agent's metrics; docs/metrics.md describes them. */
 import { IpledgerError } from '../../lib/errors.ts';
 import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../../lib/process/metrics.ts';
-import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
+import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 import type { RequestHandler } from './daemon/daemon-server.ts';
 import type { NamespaceState } from './network-namespace.ts';
 import type { UnderlayStatus } from './underlay/keep-underlay.ts';
@@ -19,12 +19,16 @@ const buckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 
 export interface AgentReadings {
   readonly underlay?: () => UnderlayStatus | undefined;
   readonly sandboxes?: () => Readonly<Record<NamespaceState, number>> | undefined;
+  readonly isPluginCurrent?: () => Promise<boolean | undefined>;
 }
 
 /** @param node the node's name */
-export function createAgentMetrics(node: string, { underlay, sandboxes }: AgentReadings = {}): AgentMetrics {
-  const registry = createRegistry();
-  addGauge(registry, certificateGauge);
+export function createAgentMetrics(
+  node: string,
+  { underlay, sandboxes, isPluginCurrent }: AgentReadings = {},
+): AgentMetrics {
+  const registry = createRegistry('node-agent');
+  for (const gauge of certificateGauges) addGauge(registry, gauge);
   addGauge(registry, {
     name: 'ipledger_provider_networks',
     help: 'Physical networks that this node serves, and those that it should serve and cannot.',
@@ -36,6 +40,11 @@ export function createAgentMetrics(node: string, { underlay, sandboxes }: AgentR
     help: 'Bindings of this node, by whether their sandbox exists. unknown: the agent does not see its network namespace.',
     labels: ['sandbox'],
     read: () => sandboxes?.(),
+  });
+  addGauge(registry, {
+    name: 'ipledger_plugin_current',
+    help: 'Whether the CNI plugin in the folder of the node is the file of this agent.',
+    read: () => isPluginCurrent?.(),
   });
   const requests = new Counter({
     name: 'ipledger_cni_requests_total',

@@ -23,6 +23,7 @@ import { readSouthbound } from './data-path/southbound.ts';
 import { createKubernetesGet, createObjectReader } from './kubernetes/object-reader.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { OvsDatabase } from './ovs/ovs-database.ts';
+import { comparePlugin } from './plugin-installer/installed-plugin.ts';
 import { createNodeSandbox } from './requests/sandbox.ts';
 import { UnderlayKeeper } from './underlay/keep-underlay.ts';
 
@@ -35,6 +36,9 @@ export interface AgentOptions extends TracingSettings {
   readonly pendingDels: string;
   readonly bindings: string;
   readonly bootIdFile: string;
+  /** '': the plugin of the node is not compared. */
+  readonly installedPlugin: string;
+  readonly plugin: string;
   /** Absent: the agent identifies by its certificate. */
   readonly tokenFile?: string;
   readonly sysctls: string;
@@ -49,6 +53,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   const { registry: metrics, instrument } = createAgentMetrics(node, {
     underlay: () => underlay?.status,
     sandboxes: () => sandboxes?.counts,
+    isPluginCurrent: comparePlugin(options.installedPlugin, options.plugin),
   });
   const tracer = await openTracing({
     settings: options,

@@ -1,6 +1,6 @@
 /** The metrics of an ovn-projector. docs/metrics.md describes each. */
 import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../../lib/process/metrics.ts';
-import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
+import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 import { type Problem, type ProblemKind, problemKinds } from './rows/problem.ts';
 import type { TransactionOutcome } from './projector.ts';
 
@@ -24,8 +24,8 @@ export interface ProjectorMetrics {
 
 /** @param stats of the active projector; undefined while this one is a standby */
 export function projectorMetrics(stats: () => ProjectorStats | undefined): ProjectorMetrics {
-  const registry = createRegistry();
-  addGauge(registry, certificateGauge);
+  const registry = createRegistry('ovn-projector');
+  for (const gauge of certificateGauges) addGauge(registry, gauge);
   addGauge(registry, {
     name: 'ipledger_ovn_projector_active',
     help: '1 on the active projector, 0 on a standby.',

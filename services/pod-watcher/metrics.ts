@@ -1,12 +1,12 @@
 /** The metrics of a pod-watcher. docs/metrics.md describes each. */
 import { createRegistry, addGauge, type Registry } from '../../lib/process/metrics.ts';
-import { certificateGauge } from '../../lib/tls/certificate-reloader.ts';
+import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 import type { WatcherStats } from './active-watcher.ts';
 
 /** @param stats of the active watcher; undefined while this one is a standby */
 export function watcherMetrics(stats: () => WatcherStats | undefined): Registry {
-  const registry = createRegistry();
-  addGauge(registry, certificateGauge);
+  const registry = createRegistry('pod-watcher');
+  for (const gauge of certificateGauges) addGauge(registry, gauge);
   addGauge(registry, {
     name: 'ipledger_watcher_active',
     help: '1 on the active watcher, 0 on a standby.',

@@ -63,7 +63,8 @@ function copySources(): string {
       recursive: true,
       filter: (path) => !path.endsWith('.spec.ts') && !path.endsWith('.pb.js'),
     });
-  cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+  // What the command line imports beside them
+  for (const file of ['package.json', 'deploy/monitoring/alerts.ts']) cpSync(join(root, file), join(copy, file));
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(
     join(copy, 'tsconfig.json'),

@@ -137,7 +137,9 @@ async function readPage(
   { limit, token, ...options }: Omit<ListOptions, 'pageSize'> & { limit: number; token: string },
 ): Promise<ListPage & { readonly nextToken: string }> {
   const query = new URLSearchParams({ limit: String(limit), ...(token !== '' && { continue: token }) });
-  const response = asRecord(await api.request({ method: 'GET', path: `${path}?${query}`, ...options }));
+  const response = asRecord(
+    await api.request({ method: 'GET', path: `${path}${path.includes('?') ? '&' : '?'}${query}`, ...options }),
+  );
   // The items of an empty PartialObjectMetadataList are null.
   const items = response['items'] === null && asText(response['kind']).endsWith('List') ? [] : response['items'];
   const metadata = asRecord(response['metadata']);

@@ -4,7 +4,7 @@
  * returns one sentence per inconsistency.
  */
 import { BlockList, isIPv4 } from 'node:net';
-import { findAddressesInUse } from '../../../cli/verbs/check/compare-ledger.ts';
+import { findAddressesInUse } from '../../../cli/comparison/compare-ledger.ts';
 import { ipObjectNames } from '../../../lib/kubernetes/ip-object-name.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
 import type { Allocation, SubnetSpec } from '../../../proto/generated/ipledger.ts';

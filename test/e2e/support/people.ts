@@ -17,7 +17,7 @@ interface Manifest {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
-const roleKinds = new Set(['Role', 'ClusterRole', 'ClusterRoleBinding']);
+const roleKinds = new Set(['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']);
 
 /** Applies the ServiceAccounts and the roles of deploy/single. */
 export async function applyChartRoles(cluster: Cluster): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Pod } from '../../cluster/cluster-state.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 import {
   allocation,
   attachmentOf,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AddressRecord } from '../../../proto/generated/ipledger.ts';
+import type { AddressRecord } from '../../proto/generated/ipledger.ts';
 import { ip, describeDisagreements } from './testing/check-input.fixture.ts';
 
 describe('Reservations', () => {

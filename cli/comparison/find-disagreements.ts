@@ -1,6 +1,6 @@
 /** Finds all disagreements of a check input. Pure. */
-import { compareNodeSwitch } from '../../ovn/node-switch.ts';
-import { compareNorthbound } from '../../ovn/northbound.ts';
+import { compareNodeSwitch } from '../ovn/node-switch.ts';
+import { compareNorthbound } from '../ovn/northbound.ts';
 import {
   compareBoundNodes,
   compareCounts,

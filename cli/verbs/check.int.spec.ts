@@ -11,10 +11,10 @@ import {
   LedgerService,
   type ListAllocationsRequest,
   SubnetsService,
-} from '../../../proto/generated/ipledger.ts';
-import { startTestServer, type TestServer } from '../../../lib/grpc/testing/grpc-test-server.ts';
-import { runProgram } from '../../testing/run-cli.ts';
-import type { CliResult } from '../../testing/run-in-process.ts';
+} from '../../proto/generated/ipledger.ts';
+import { startTestServer, type TestServer } from '../../lib/grpc/testing/grpc-test-server.ts';
+import { runProgram } from '../testing/run-cli.ts';
+import type { CliResult } from '../testing/run-in-process.ts';
 
 const attachment = { namespace: 'default', pod: 'web', provider: 'lan.default', ordinal: 0 };
 const allocations = [

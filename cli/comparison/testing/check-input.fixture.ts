@@ -1,9 +1,9 @@
 /** A small cluster and its ledger, without disagreements. */
-import { runningPod } from '../../../cluster/testing/running-pod.ts';
-import type { Allocation, Subnet } from '../../../../proto/generated/ipledger.ts';
+import { runningPod } from '../../cluster/testing/running-pod.ts';
+import type { Allocation, Subnet } from '../../../proto/generated/ipledger.ts';
 import { findDisagreements } from '../find-disagreements.ts';
 import type { CheckInput } from '../check-input.ts';
-import type { Pod } from '../../../cluster/cluster-state.ts';
+import type { Pod } from '../../cluster/cluster-state.ts';
 
 export const allocation: Allocation = {
   seq: 7,

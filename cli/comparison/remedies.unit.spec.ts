@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { root } from '../../../test/harness/paths.ts';
-import { compareNodeSwitch } from '../../ovn/node-switch.ts';
-import { compareNorthbound } from '../../ovn/northbound.ts';
+import { root } from '../../test/harness/paths.ts';
+import { compareNodeSwitch } from '../ovn/node-switch.ts';
+import { compareNorthbound } from '../ovn/northbound.ts';
 import {
   allocation as ovnAllocation,
   nodeInterface,
@@ -12,9 +12,9 @@ import {
   portWith,
   sandboxBinding,
   subnetOf,
-} from '../../ovn/testing/ovn-rows.fixture.ts';
-import { restartWatcherCommand, formatRepairCommand } from '../../shell-command.ts';
-import { type CommandCheck, createCommandCheck, shellWords } from '../../testing/verb-parser.ts';
+} from '../ovn/testing/ovn-rows.fixture.ts';
+import { restartWatcherCommand, formatRepairCommand } from '../shell-command.ts';
+import { type CommandCheck, createCommandCheck, shellWords } from '../testing/verb-parser.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { findDisagreements } from './find-disagreements.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Pod } from '../../cluster/cluster-state.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
 import { podWithAnnotations, describeDisagreements } from './testing/check-input.fixture.ts';
 
 describe('The interfaces of a running Pod', () => {

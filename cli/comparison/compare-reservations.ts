@@ -1,9 +1,9 @@
 /** Compares the reservations with the Vip objects. */
-import type { AddressRecord } from '../../../proto/generated/ipledger.ts';
+import type { AddressRecord } from '../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
 import type { Disagreement } from './disagreement.ts';
-import type { Vip } from '../../cluster/cluster-state.ts';
-import { formatShellCommand } from '../../shell-command.ts';
+import type { Vip } from '../cluster/cluster-state.ts';
+import { formatShellCommand } from '../shell-command.ts';
 
 /** The pod-watcher's reason for a Vip's reservation. Other reservations have no Vip. */
 const vipReason = 'Vip object ';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { distinctIpObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
-import type { Subnet } from '../../../proto/generated/ipledger.ts';
+import { distinctIpObjectName } from '../../lib/kubernetes/ip-object-name.ts';
+import type { Subnet } from '../../proto/generated/ipledger.ts';
 import { allocation, attachmentOf, describeDisagreements, ip, subnet, web } from './testing/check-input.fixture.ts';
 
 describe('IP objects', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Subnet } from '../../../proto/generated/ipledger.ts';
+import type { Subnet } from '../../proto/generated/ipledger.ts';
 import { findBindingsWithoutAllocation } from './compare-ledger.ts';
 import { findDisagreements } from './find-disagreements.ts';
 import {

@@ -4,17 +4,17 @@ import {
   type AttachmentName,
   ipObjectNames,
   ipReservationReason,
-} from '../../../lib/kubernetes/ip-object-name.ts';
-import type { AddressRecord, Allocation, Usage } from '../../../proto/generated/ipledger.ts';
-import { ipv4First } from '../../../lib/net/ip.ts';
+} from '../../lib/kubernetes/ip-object-name.ts';
+import type { AddressRecord, Allocation, Usage } from '../../proto/generated/ipledger.ts';
+import { ipv4First } from '../../lib/net/ip.ts';
 import type { CheckInput } from './check-input.ts';
-import { formatAddresses, formatAllocation } from '../../output/format.ts';
-import { formatPodName } from '../../../lib/ledger-text/texts.ts';
+import { formatAddresses, formatAllocation } from '../output/format.ts';
+import { formatPodName } from '../../lib/ledger-text/texts.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
-import { type ClusterState, type IpObject, resourceOf, type StatusObject } from '../../cluster/cluster-state.ts';
-import { formatShellCommand, restartWatcherCommand } from '../../shell-command.ts';
-import { conditionOf } from '../../../lib/kubernetes/object-meta.ts';
-import { asText } from '../../../lib/kubernetes/untyped-json.ts';
+import { type ClusterState, type IpObject, resourceOf, type StatusObject } from '../cluster/cluster-state.ts';
+import { formatShellCommand, restartWatcherCommand } from '../shell-command.ts';
+import { conditionOf } from '../../lib/kubernetes/object-meta.ts';
+import { asText } from '../../lib/kubernetes/untyped-json.ts';
 
 /** The largest integer of the Kubernetes API. */
 const maxCount = 2n ** 63n - 1n;

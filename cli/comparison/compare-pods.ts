@@ -1,16 +1,16 @@
 /** Compares the allocations with the Pods' annotations and with the NICs that Multus reports. */
-import { isAnnotationKey } from '../../../lib/kubernetes/kubernetes-metadata.ts';
-import { isRetained, podLifecycleStage } from '../../cluster/needed-addresses.ts';
-import { bothFamilies } from '../../../lib/net/ip.ts';
-import type { Allocation, Subnet } from '../../../proto/generated/ipledger.ts';
+import { isAnnotationKey } from '../../lib/kubernetes/kubernetes-metadata.ts';
+import { isRetained, podLifecycleStage } from '../cluster/needed-addresses.ts';
+import { bothFamilies } from '../../lib/net/ip.ts';
+import type { Allocation, Subnet } from '../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
-import { formatAddresses, podKey, formatAllocation } from '../../output/format.ts';
-import { formatPodName } from '../../../lib/ledger-text/texts.ts';
-import { findRequestedProviders } from '../../cluster/requested-attachments.ts';
+import { formatAddresses, podKey, formatAllocation } from '../output/format.ts';
+import { formatPodName } from '../../lib/ledger-text/texts.ts';
+import { findRequestedProviders } from '../cluster/requested-attachments.ts';
 import type { Disagreement } from './disagreement.ts';
-import type { Pod } from '../../cluster/cluster-state.ts';
-import { formatShellCommand } from '../../shell-command.ts';
-import { parseNetworkStatus } from '../../cluster/network-status.ts';
+import type { Pod } from '../cluster/cluster-state.ts';
+import { formatShellCommand } from '../shell-command.ts';
+import { parseNetworkStatus } from '../cluster/network-status.ts';
 
 const releaseHint =
   'the pod-watcher releases it: check that it runs; an ALARM in its log means that it has stopped releases';

@@ -1,15 +1,15 @@
 /** Compares parts of the ledger with each other, and bindings and Pods with Nodes and agents. */
 import { BlockList, isIPv4 } from 'node:net';
-import { cidrContains } from '../../../lib/net/ip.ts';
-import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
-import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
-import type { Allocation, SandboxBinding, Subnet, Usage } from '../../../proto/generated/ipledger.ts';
+import { cidrContains } from '../../lib/net/ip.ts';
+import { virtualMachineKind } from '../../lib/kubernetes/pod-identity.ts';
+import { isOvnProvider } from '../../lib/kubernetes/served-network.ts';
+import type { Allocation, SandboxBinding, Subnet, Usage } from '../../proto/generated/ipledger.ts';
 import type { LedgerState, CheckInput } from './check-input.ts';
-import { formatAllocation, lostNodeRemedy } from '../../output/format.ts';
-import { formatPodName } from '../../../lib/ledger-text/texts.ts';
+import { formatAllocation, lostNodeRemedy } from '../output/format.ts';
+import { formatPodName } from '../../lib/ledger-text/texts.ts';
 import type { Disagreement } from './disagreement.ts';
-import { formatShellCommand } from '../../shell-command.ts';
-import { formatCount } from '../../output/answer.ts';
+import { formatShellCommand } from '../shell-command.ts';
+import { formatCount } from '../output/answer.ts';
 
 /** A frozen ledger was restored from a backup and lacks events. */
 export function compareFreeze({ ledger: { freeze } }: CheckInput): Disagreement[] {

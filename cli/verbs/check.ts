@@ -1,34 +1,27 @@
 /** `ipledger check`: compares the ledger with the Kubernetes API, with OVN and Open vSwitch. */
 import type { Command } from 'commander';
-import { pause } from '../../../lib/process/abortable.ts';
-import { IpledgerError } from '../../../lib/errors.ts';
-import { type Finding, LedgerService, type SandboxBinding } from '../../../proto/generated/ipledger.ts';
-import { connectOwnObjects, type KubernetesClient } from '../../clients/kubernetes-client.ts';
-import { readCluster } from '../../cluster/read-cluster.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import { type Finding, LedgerService, type SandboxBinding } from '../../proto/generated/ipledger.ts';
+import { connectOwnObjects } from '../clients/kubernetes-client.ts';
 import {
   addNodeSwitchOption,
   addNorthboundOption,
   type NodeSwitchOptions,
   type NorthboundOptions,
-  readNodeSwitch,
-  readNorthbound,
-} from '../../ovn/ovn-databases.ts';
-import { type Answer, formatCount } from '../../output/answer.ts';
-import { endOfBinding } from '../../output/format.ts';
-import { formatPodName, joinNonEmpty } from '../../../lib/ledger-text/texts.ts';
-import { formatRepairCommand } from '../../shell-command.ts';
-import { noticeOfStorageUse } from '../../output/storage-use.ts';
-import { formatTable, textColumns } from '../../output/table.ts';
-import { CliError, exitStatus } from '../../cli-error.ts';
-import { targetOf } from '../../program/allocator-options.ts';
-import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
-import { type CheckInput, type LedgerEndpoints, readLedger } from './check-input.ts';
-import { findBindingsWithoutAllocation } from './compare-ledger.ts';
-import type { Disagreement } from './disagreement.ts';
-import { findDisagreements, findLasting } from './find-disagreements.ts';
-
-/** The pod-watcher needs a second or two to show a change. */
-const secondReadAfterMs = 3_000;
+} from '../ovn/ovn-databases.ts';
+import { type Answer, formatCount } from '../output/answer.ts';
+import { endOfBinding } from '../output/format.ts';
+import { formatPodName, joinNonEmpty } from '../../lib/ledger-text/texts.ts';
+import { formatRepairCommand } from '../shell-command.ts';
+import { noticeOfStorageUse } from '../output/storage-use.ts';
+import { formatTable, textColumns } from '../output/table.ts';
+import { CliError, exitStatus } from '../cli-error.ts';
+import { endpointsOf } from '../program/allocator-options.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
+import type { CheckInput, LedgerEndpoints } from '../comparison/check-input.ts';
+import { findBindingsWithoutAllocation } from '../comparison/compare-ledger.ts';
+import { type Comparison, compareTwice, secondReadAfterMs } from '../comparison/compare-twice.ts';
+import type { Disagreement } from '../comparison/disagreement.ts';
 
 const columns = textColumns('DISAGREEMENT', 'WHERE', 'WHAT', 'REMEDY');
 
@@ -51,12 +44,13 @@ Exit status:
     )
     .action(async ({ keys, ...options }: CheckOptions & { readonly keys: boolean }) => {
       try {
-        const names = options.allocator.split(',').flatMap((name) => name.trim() || []);
-        const endpoints = names.map((endpoint) => ({ ...targetOf(options), endpoint }));
+        const endpoints = endpointsOf(options);
         await runAndPrint(options, async (allocator, signal) => {
           const ledger = { allocator, endpoints, options, signal };
           const damagedKeys = keys ? await compareKeys(ledger) : [];
-          const { disagreements, ...comparison } = await compareTwice(ledger);
+          const kubernetes = await connectOwnObjects(signal, options);
+          const refuse = refuseEmptyLedger(options.allocator);
+          const { disagreements, ...comparison } = await compareTwice({ ...ledger, kubernetes }, refuse);
           return createAnswer({ ...comparison, disagreements: [...damagedKeys, ...disagreements] });
         });
       } catch (error) {
@@ -85,45 +79,16 @@ function keyDisagreement(finding: Finding): Disagreement {
   return { kind: 'key', where: finding.key, what: finding.what, remedy: formatRepairCommand(finding) };
 }
 
-interface Comparison {
-  readonly input: CheckInput;
-  readonly disagreements: readonly Disagreement[];
-  /** The number of differences that only one of two reads showed. */
-  readonly transient: number;
-}
-
-interface Sources extends LedgerEndpoints {
-  readonly options: CheckOptions;
-}
-
-/** Ledger and API cannot be read at one instant: a difference counts only if two reads show it. */
-async function compareTwice(ledger: Sources): Promise<Comparison> {
-  const kubernetes = await connectOwnObjects(ledger.signal, ledger.options);
-  const firstInput = await readInput(ledger, kubernetes);
-  const first = findDisagreements(firstInput);
-  if (first.length === 0) return { input: firstInput, disagreements: first, transient: 0 };
-  await pause(secondReadAfterMs, ledger.signal);
-  const input = await readInput(ledger, kubernetes);
-  const second = findDisagreements(input);
-  const disagreements = findLasting(second, first);
-  return { input, disagreements, transient: Math.max(first.length, second.length) - disagreements.length };
-}
-
-async function readInput(sources: Sources, kubernetes: KubernetesClient): Promise<CheckInput> {
-  const { options, signal } = sources;
-  const [ledger, cluster, nodeSwitch] = await Promise.all([
-    readLedger(sources),
-    readCluster(kubernetes),
-    readNodeSwitch(options, signal),
-  ]);
-  if ((ledger.position?.seq ?? 0) === 0)
-    throw new CliError(
-      'notCompared',
-      `there is no event in the ledger of ${options.allocator}: check that it is the right allocator`,
-    );
-  const northbound = await readNorthbound(options, ledger.id, signal);
-  return { ledger, cluster, northbound, nodeSwitch };
-}
+/** An empty ledger is that of another allocator, or of an etcd that lost its data. */
+const refuseEmptyLedger =
+  (allocator: string) =>
+  ({ ledger }: CheckInput): void => {
+    if ((ledger.position?.seq ?? 0) === 0)
+      throw new CliError(
+        'notCompared',
+        `there is no event in the ledger of ${allocator}: check that it is the right allocator`,
+      );
+  };
 
 function createAnswer({
   input: { ledger, cluster, northbound, nodeSwitch },

@@ -1,5 +1,5 @@
 /** A difference between the ledger and the Kubernetes API, OVN or the switch of a node. */
-import type { OvnDriftKind } from '../../ovn/northbound.ts';
+import type { OvnDriftKind } from '../ovn/northbound.ts';
 
 export interface Disagreement {
   readonly kind: DisagreementKind;

@@ -12,13 +12,13 @@ import {
   IpamService,
   LedgerService,
   SubnetsService,
-} from '../../../proto/generated/ipledger.ts';
-import type { ClusterState } from '../../cluster/cluster-state.ts';
-import type { NodeSwitch } from '../../ovn/node-switch.ts';
-import type { Northbound } from '../../ovn/northbound.ts';
-import { readAll } from '../../../lib/ledger-client/pages.ts';
-import { listAllocations, listBindings } from '../../clients/list-allocations.ts';
-import { type LedgerClient, type LedgerTarget, openAllocatorClient } from '../../clients/ledger-client.ts';
+} from '../../proto/generated/ipledger.ts';
+import type { ClusterState } from '../cluster/cluster-state.ts';
+import type { NodeSwitch } from '../ovn/node-switch.ts';
+import type { Northbound } from '../ovn/northbound.ts';
+import { readAll } from '../../lib/ledger-client/pages.ts';
+import { listAllocations, listBindings } from '../clients/list-allocations.ts';
+import { type LedgerClient, type LedgerTarget, openAllocatorClient } from '../clients/ledger-client.ts';
 
 export interface LedgerState {
   /** Id of the ledger. */

@@ -1,0 +1,145 @@
+/** Gathers the facts about an installation: one gatherer for each source, each may fail alone. */
+import type { KubeConfig } from '@kubernetes/client-node';
+import { errorMessage, IpledgerError } from '../../lib/errors.ts';
+import { loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
+import { version } from '../../lib/process/version.ts';
+import { LedgerService } from '../../proto/generated/ipledger.ts';
+import { connectOwnObjects, hasKubeconfig, type KubernetesClient } from '../clients/kubernetes-client.ts';
+import { type LedgerTarget, openAllocatorClient, chartNamespace, namespaceOf } from '../clients/ledger-client.ts';
+import { compareTwice } from '../comparison/compare-twice.ts';
+import type { LedgerEndpoints } from '../comparison/check-input.ts';
+import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
+import type { NodeSwitchOptions, NorthboundOptions } from '../ovn/ovn-databases.ts';
+import type { Facts, Gap, Part } from './facts.ts';
+import { observeLease, readBackup, readDefinitions, readNewestCheckpoint, readWorkloads } from './read-installation.ts';
+import { readNetworks, readSubnets } from './read-networks.ts';
+import { readPermissions } from './read-permissions.ts';
+import { readPrograms } from './read-programs.ts';
+
+/** A list of disagreements of a ledger that is wrong as a whole would fill a terminal. */
+const maxDisagreements = 1_000;
+
+export interface FactSources extends LedgerEndpoints {
+  readonly options: ClusterSelection & NorthboundOptions & NodeSwitchOptions;
+  /** Where ipledger is installed. */
+  readonly namespace: string;
+  readonly skip: readonly Part[];
+  /** "host:port" of /metrics of programs outside of Pods. */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Where ipledger is installed: as `--allocator kubernetes/NAMESPACE` names it, else by the chart.
+ */
+export const installedIn = (allocator: string): string => namespaceOf(allocator) ?? chartNamespace;
+
+interface Cluster {
+  readonly kubernetes: KubernetesClient;
+  readonly config: KubeConfig;
+}
+
+type Attempt = <T>(part: string, read: () => Promise<T>) => Promise<T | undefined>;
+
+/** @throws IpledgerError CANCELLED after an abort; nothing else */
+export async function gatherFacts(sources: FactSources): Promise<Facts> {
+  const { skip, namespace, signal } = sources;
+  const gaps: Gap[] = [];
+  const attempt: Attempt = async (part, read) => {
+    try {
+      return await read();
+    } catch (error) {
+      if (signal.aborted) throw IpledgerError.from(signal.reason);
+      gaps.push({ part, reason: errorMessage(error) });
+      return undefined;
+    }
+  };
+  const unless = <T>(part: Part, read: () => Promise<T>): Promise<T | undefined> =>
+    skip.includes(part) ? Promise.resolve(undefined) : read();
+  const cluster = await unless('kubernetes', () => attempt('Kubernetes', () => openCluster(sources)));
+  const [allocators, comparison, programs, objects] = await Promise.all([
+    unless('allocators', () => readAllocators(sources, attempt)),
+    cluster && unless('comparison', () => attempt('comparison', () => compare(sources, cluster.kubernetes))),
+    attempt('programs', () => readPrograms({ ...sources, cluster, readMetrics: !skip.includes('metrics') })),
+    cluster && readObjects(sources, cluster.kubernetes, attempt),
+  ]);
+  const { newestAt, ...ofCluster } = objects ?? {};
+  const { isSigned, ...ofAllocators } = allocators ?? {};
+  const found = {
+    format: 1 as const,
+    gatheredAt: new Date().toISOString(),
+    version,
+    namespace,
+    skipped: [...skip],
+    gaps: [...gaps, ...(programs?.gaps ?? [])],
+    ...ofAllocators,
+    ...(isSigned !== undefined && { checkpoints: { isSigned, newestAt } }),
+    comparison,
+    programs: programs && [...programs.programs],
+    ...ofCluster,
+  };
+  return JSON.parse(JSON.stringify(found)) as Facts; // a part without a value is absent
+}
+
+async function openCluster({ options, signal }: FactSources): Promise<Cluster> {
+  if (!hasKubeconfig(process.env, options))
+    throw new Error('there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes');
+  return { kubernetes: await connectOwnObjects(signal, options), config: await loadKubeconfig(options) };
+}
+
+async function readAllocators({ allocator, endpoints, signal }: FactSources, attempt: Attempt) {
+  const [status, isSigned, replicas] = await Promise.all([
+    attempt('allocators', () => allocator.call(LedgerService.getStatus, {})),
+    attempt('checkpoints', async () => {
+      try {
+        await allocator.call(LedgerService.checkpoint, {});
+        return true;
+      } catch (error) {
+        if (error instanceof IpledgerError && error.code === 'NO_CHECKPOINT_KEY') return false;
+        throw error;
+      }
+    }),
+    // The status is that of one replica
+    Promise.all(endpoints.length > 1 ? endpoints.map((endpoint) => probe(endpoint, signal)) : []),
+  ]);
+  if (!status) return { replicas };
+  const { ledger, position, ledgerTime, freeze, cannotWrite, storage } = status;
+  return {
+    status: { ledger, seq: position?.seq ?? 0, ledgerTime, frozenBy: freeze?.reportedBy, cannotWrite, storage },
+    isSigned,
+    replicas,
+  };
+}
+
+async function probe(endpoint: LedgerTarget, signal: AbortSignal): Promise<{ endpoint: string; failure: string }> {
+  using replica = openAllocatorClient(endpoint, signal);
+  try {
+    await replica.call(LedgerService.getStatus, {});
+    return { endpoint: endpoint.endpoint, failure: '' };
+  } catch (error) {
+    return { endpoint: endpoint.endpoint, failure: errorMessage(error) };
+  }
+}
+
+async function compare(sources: FactSources, kubernetes: KubernetesClient): Promise<Facts['comparison']> {
+  const { input, disagreements } = await compareTwice({ ...sources, kubernetes });
+  return {
+    disagreements: disagreements.slice(0, maxDisagreements),
+    leftOut: Math.max(0, disagreements.length - maxDisagreements),
+    pods: input.cluster.pods.length,
+    bindings: input.ledger.bindings.length,
+  };
+}
+
+async function readObjects({ namespace, signal }: FactSources, kubernetes: KubernetesClient, attempt: Attempt) {
+  const [workloads, definitions, permissions, networks, subnets, leases, backup, newestAt] = await Promise.all([
+    attempt('workloads', () => readWorkloads(kubernetes, namespace)),
+    attempt('CustomResourceDefinitions', () => readDefinitions(kubernetes)),
+    attempt('RBAC', () => readPermissions(kubernetes, namespace)),
+    attempt('NetworkAttachmentDefinitions', () => readNetworks(kubernetes)),
+    attempt('Subnets', () => readSubnets(kubernetes)),
+    attempt('Lease', async () => [await observeLease(kubernetes, { namespace, name: 'ipledger-pod-watcher' }, signal)]),
+    attempt('backups', () => readBackup(kubernetes, namespace)),
+    attempt('stored checkpoints', () => readNewestCheckpoint(kubernetes, namespace)),
+  ]);
+  return { workloads, definitions, permissions, networks, subnets, leases, backup, newestAt };
+}

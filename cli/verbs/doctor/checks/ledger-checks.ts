@@ -1,0 +1,101 @@
+/** The ledger: whether it can be written, its replicas, etcd, verification and checkpoints. */
+import { describeObstacle } from '../../../output/format.ts';
+import { noticeOfStorageUse } from '../../../output/storage-use.ts';
+import { alertFinding, type Check, type Finding } from './finding.ts';
+import { valueOf } from './metric-checks.ts';
+
+const hour = 3_600;
+const day = 24 * hour;
+/** The pod-watcher stores one each five minutes. */
+const checkpointMaxAgeMs = 900_000;
+
+export const checkObstacle: Check = ({ status }) => {
+  if (!status) return [];
+  const finding = { severity: 'critical', where: 'the ledger', document: 'docs/runbooks.md#ipledgernowrites' } as const;
+  if (status.frozenBy !== undefined) {
+    const what = `It is frozen: etcd was restored from a backup, as ${status.frozenBy} reported.`;
+    const document = 'docs/operations.md#etcd-restored-from-a-backup';
+    return [{ ...finding, what, remedy: 'ipledger recover  # delete and change nothing before', document }];
+  }
+  if (!status.cannotWrite) return [];
+  const { reason } = status.cannotWrite;
+  const document = reason === 'no-writer' ? 'docs/runbooks.md#ipledgernowriter' : finding.document;
+  const what = `Nothing can be written ${describeObstacle(status.cannotWrite, (instant) => instant)}`;
+  return [{ ...finding, what, remedy: 'ipledger status  # repair that first', document }];
+};
+
+export const checkReplicas: Check = ({ replicas = [], status }) =>
+  replicas.flatMap(({ endpoint, failure }): Finding[] => {
+    if (failure === '' || !status) return []; // without any answer, that is a gap
+    const remedy = 'kubectl -n ipledger-system get pods -l app.kubernetes.io/component=allocator -o wide';
+    const document = 'docs/troubleshooting.md#the-allocator-does-not-answer';
+    return [{ severity: 'warning', where: `allocator ${endpoint}`, what: failure, remedy, document }];
+  });
+
+export const checkStorage: Check = ({ status }) => {
+  const what = noticeOfStorageUse(status?.storage).replace(/ See the runbook.*/, '');
+  if (what === '') return [];
+  const document = 'docs/runbooks.md#ipledgeretcdhalffull';
+  return [{ severity: 'warning', where: 'etcd', what, remedy: 'ipledger status  # choose an archive', document }];
+};
+
+/**
+ * A standby verifies the complete ledger from time to time. One that has just started has not, and
+ * a writer never does.
+ */
+export const checkVerification: Check = ({ programs = [], gatheredAt }) => {
+  const now = Date.parse(gatheredAt) / 1_000;
+  const standbys = programs.filter((each) => valueOf(each, 'ipledger_is_leader') === 0);
+  const overdue = standbys.filter((each) => {
+    const verifiedAt = valueOf(each, 'ipledger_verified_timestamp_seconds');
+    const startedAt = valueOf(each, 'process_start_time_seconds') ?? now;
+    return verifiedAt === undefined ? now - startedAt > 6 * hour : now - verifiedAt > day;
+  });
+  if (standbys.length === 0 || overdue.length < standbys.length) return [];
+  const series = { labels: {}, value: standbys.length };
+  const remedy = 'ipledger verify  # and read the log of the standbys';
+  return [alertFinding('IpledgerNotVerified', 'the ledger', series, remedy)];
+};
+
+export const checkCheckpoints: Check = ({ checkpoints, status }) => {
+  const base = { where: 'checkpoints', document: 'docs/audit.md#checkpoints' };
+  if (!checkpoints) return [];
+  const { isSigned, newestAt } = checkpoints;
+  if (!isSigned) {
+    const what = 'No key is set up, so that a record that was rewritten from its start is not noticed.';
+    return [
+      { ...base, severity: 'note', what, remedy: 'ipledger checkpoint-key FILE  # then allocator.checkpointSecret' },
+    ];
+  }
+  if (newestAt === undefined) return []; // not read
+  const remedy = 'kubectl -n ipledger-system logs -l app.kubernetes.io/component=pod-watcher  # look for: checkpoint';
+  if (newestAt === '') {
+    const what = 'The allocators sign checkpoints, and Kubernetes keeps none of them.';
+    return [{ ...base, severity: 'warning', what, remedy }];
+  }
+  const age = Date.parse(status?.ledgerTime ?? '') - Date.parse(newestAt);
+  if (!(age > checkpointMaxAgeMs)) return [];
+  const what = `The newest checkpoint that Kubernetes keeps is of ${newestAt}.`;
+  return [{ ...base, severity: 'warning', what, remedy }];
+};
+
+/** What the status of the ledger and the conditions of Subnets contain already. */
+const saidElsewhere = new Set(['frozen', 'not writable', 'Subnet refused']);
+const critical = new Set(['allocated twice', 'bound on two nodes', 'fenced', 'key', 'no agent', 'no address']);
+
+/** The disagreements that `ipledger check` reports. */
+export const checkComparison: Check = ({ comparison }) => {
+  if (!comparison) return [];
+  const { disagreements, leftOut } = comparison;
+  const document = 'docs/troubleshooting.md#a-pod-hangs-in-containercreating';
+  const findings = disagreements
+    .filter(({ kind }) => !saidElsewhere.has(kind))
+    .map(({ kind, where, what, remedy }): Finding => {
+      const severity = critical.has(kind) ? 'critical' : 'warning';
+      const section = kind === 'no agent' ? 'docs/troubleshooting.md#a-node-without-an-agent' : document;
+      return { severity, where, what: `${kind}: ${what}`, remedy, document: section };
+    });
+  if (leftOut === 0) return findings;
+  const what = `${leftOut} more disagreements are left out.`;
+  return [...findings, { severity: 'warning', where: 'the ledger', what, remedy: 'ipledger check', document }];
+};

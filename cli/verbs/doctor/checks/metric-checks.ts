@@ -1,0 +1,179 @@
+/** Conditions of alerts that hold in the metrics of the programs now. */
+import type { Facts, Program } from '../../../installation/facts.ts';
+import { alertFinding, type Check, type Finding, type Series } from './finding.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly metric: string;
+  /** Further labels that the series must have. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** @param programs those of the series */
+  readonly holds: (value: number, program: Program) => boolean;
+  readonly remedy: string;
+}
+
+const log = (component: string): string =>
+  `kubectl -n ipledger-system logs -l app.kubernetes.io/component=${component}`;
+const isPositive = (value: number): boolean => value > 0;
+
+/** The value of a metric without labels; undefined if the program has none. */
+export const valueOf = ({ samples = [] }: Program, metric: string): number | undefined =>
+  samples.find(({ name }) => name === metric)?.value;
+
+/**
+ * The alerts that one look can decide. What `check` or the status of the ledger report in more
+ * detail is not here, and neither is what needs a history: rates, and times without a change.
+ */
+export const rules: readonly Rule[] = [
+  {
+    alert: 'IpledgerAlarm',
+    metric: 'ipledger_alarms',
+    holds: isPositive,
+    remedy: `${log('pod-watcher')}  # look for ALARM`,
+  },
+  {
+    alert: 'IpledgerSubnetSuspended',
+    metric: 'ipledger_suspended_subnets',
+    holds: isPositive,
+    remedy: 'kubectl get subnets.ipam.ipledger.io  # their condition Ready names what to change',
+  },
+  {
+    alert: 'IpledgerVerificationFailed',
+    metric: 'ipledger_verification_failures',
+    holds: isPositive,
+    remedy: 'ipledger verify  # it names each event and key',
+  },
+  {
+    alert: 'IpledgerArchiveDamaged',
+    metric: 'ipledger_sealing_failed',
+    labels: { reason: 'damaged' },
+    holds: isPositive,
+    remedy: 'ipledger verify  # delete nothing from the archive',
+  },
+  {
+    alert: 'IpledgerSealingFailed',
+    metric: 'ipledger_sealing_failed',
+    labels: { reason: 'other' },
+    holds: isPositive,
+    remedy: `${log('allocator')}  # look for: sealing events failed`,
+  },
+  {
+    alert: 'IpledgerSealingStopped',
+    metric: 'ipledger_live_events',
+    holds: (value, program) => value > (valueOf(program, 'ipledger_live_events_limit') ?? Infinity),
+    remedy: `${log('allocator')}  # look for: sealing events failed`,
+  },
+  {
+    alert: 'IpledgerSubnetNearlyFull',
+    metric: 'subnet_available_ip_count',
+    holds: (value) => value < 10,
+    remedy: 'ipledger subnets  # then add a CIDR or a Subnet',
+  },
+  {
+    alert: 'IpledgerClockDiffers',
+    metric: 'ipledger_clock_difference_seconds',
+    holds: (value) => Math.abs(value) > 30,
+    remedy: 'chronyc tracking  # on the machines of this allocator and of that clock',
+  },
+  {
+    alert: 'IpledgerLedgerTimeAhead',
+    metric: 'ipledger_ledger_time_ahead_seconds',
+    holds: (value) => value > 60,
+    remedy: 'ipledger status  # it shows ledger time and its difference from the clock',
+  },
+  {
+    alert: 'IpledgerEtcdMemberDown',
+    metric: 'ipledger_etcd_member_answers',
+    holds: (value) => value === 0,
+    remedy: 'ipledger with-etcd etcdctl endpoint health -w table',
+  },
+  {
+    alert: 'IpledgerEtcdNearQuota',
+    metric: 'ipledger_etcd_bytes',
+    labels: { kind: 'allocated' }, // the part in use is in the status of the ledger
+    holds: (value, program) => value > 0.75 * (valueOf(program, 'ipledger_etcd_quota_bytes') ?? Infinity),
+    remedy: 'ipledger with-etcd etcdctl endpoint status -w table  # defragment one member after the other',
+  },
+  {
+    alert: 'IpledgerOvnNorthboundUnreachable',
+    metric: 'ipledger_ovn_northbound_connected',
+    holds: (value) => value === 0,
+    remedy: `${log('ovn-projector')}  # look for: northbound database`,
+  },
+  {
+    alert: 'IpledgerOvnPortsDown',
+    metric: 'ipledger_ovn_ports',
+    labels: { state: 'down' },
+    holds: isPositive,
+    remedy: 'ipledger check --ovn-nb ENDPOINTS  # it names each port',
+  },
+  {
+    alert: 'IpledgerOvnConflict',
+    metric: 'ipledger_ovn_conflicts',
+    holds: isPositive,
+    remedy: 'ipledger check --ovn-nb ENDPOINTS  # it names each row',
+  },
+  {
+    alert: 'IpledgerProviderNetworkRefused',
+    metric: 'ipledger_provider_networks',
+    labels: { state: 'refused' },
+    holds: isPositive,
+    remedy: `${log('node-agent')} --prefix  # look for: is not available on this node`,
+  },
+];
+
+export const checkMetrics: Check = ({ programs = [] }) =>
+  unique(programs.flatMap((program) => rules.flatMap((rule) => evaluate(rule, program))));
+
+function evaluate({ alert, metric, labels = {}, holds, remedy }: Rule, program: Program): Finding[] {
+  const matches = (program.samples ?? []).filter(
+    (each) => each.name === metric && Object.entries(labels).every(([key, value]) => each.labels[key] === value),
+  );
+  return matches
+    .filter(({ value }) => holds(value, program))
+    .map((each) => alertFinding(alert, whereOf(program), withTarget(each, program), remedy));
+}
+
+/** The labels that Prometheus adds to a series. */
+const withTarget = ({ labels, value }: Series, { component, name, node }: Program): Series => ({
+  labels: { job: `ipledger-${component}`, instance: name, node, ...labels },
+  value,
+});
+
+export const whereOf = ({ component, name }: Program): string => `${component || 'program'} ${name}`;
+
+/** Replicas report some facts alike, as a member of etcd that is down. */
+function unique(findings: readonly Finding[]): Finding[] {
+  return [...new Map(findings.toReversed().map((each) => [each.what, each])).values()].toReversed();
+}
+
+/** Certificates in the last tenth of their validity, with the days that are left. */
+export const checkCertificates: Check = ({ programs = [], gatheredAt }) =>
+  programs.flatMap((program) =>
+    (program.samples ?? []).flatMap(({ name, labels, value }) => {
+      if (name !== 'ipledger_certificate_remaining_ratio' || value >= 0.1) return [];
+      const { file = '' } = labels;
+      const finding = alertFinding(
+        'IpledgerCertificateNotRenewed',
+        whereOf(program),
+        withTarget({ labels, value }, program),
+        'kubectl get certificates,certificaterequests -n ipledger-system  # without cert-manager, renew the files',
+      );
+      const days = daysLeft(program, file, gatheredAt);
+      const severity = value === 0 ? ('critical' as const) : finding.severity;
+      return [{ ...finding, severity, what: `${finding.what} It ${describeDays(days)}.` }];
+    }),
+  );
+
+function daysLeft({ samples = [] }: Program, file: string, gatheredAt: Facts['gatheredAt']): number | undefined {
+  const expiry = samples.find(
+    ({ name, labels }) => name === 'ipledger_certificate_expiry_timestamp_seconds' && labels['file'] === file,
+  );
+  return expiry && (expiry.value - Date.parse(gatheredAt) / 1_000) / 86_400;
+}
+
+function describeDays(days: number | undefined): string {
+  if (days === undefined) return 'expires soon';
+  if (days <= 0) return 'has expired';
+  return days < 1 ? 'expires in less than a day' : `expires in ${Math.floor(days)} days`;
+}

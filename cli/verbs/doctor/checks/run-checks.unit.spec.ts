@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { alerts } from '../../../../deploy/monitoring/alerts.ts';
+import { type Facts, factsSchema, type Program } from '../../../installation/facts.ts';
+import { agents, gatheredAt, healthyFacts, multus, programOf } from '../../../installation/testing/facts.fixture.ts';
+import { rules } from './metric-checks.ts';
+import { runChecks } from './run-checks.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+const describeFindings = (facts: Partial<Facts>): string[] =>
+  runChecks({ ...healthyFacts, ...facts }).map(({ severity, where, what }) => `${severity} ${where}: ${what}`);
+const now = Date.parse(gatheredAt) / 1_000;
+const withLabels = (name: string, labels: Readonly<Record<string, string>>, value: number): Program =>
+  programOf('allocator', {}, { samples: [{ name, labels, value }] });
+
+describe('The checks of doctor', () => {
+  it('find nothing in a healthy installation, in no facts, and in facts from a bundle', () => {
+    const { format, version, namespace, skipped, gaps } = healthyFacts;
+    expect(runChecks(healthyFacts)).to.deep.equal([]);
+    expect(runChecks({ format, version, namespace, skipped, gaps, gatheredAt })).to.deep.equal([]);
+    expect(runChecks(factsSchema.parse(JSON.parse(JSON.stringify(healthyFacts))))).to.deep.equal([]);
+  });
+
+  it('report a ledger that cannot be written, with the message of its status', () => {
+    const { status } = healthyFacts;
+    const cannotWrite = { reason: 'etcd-full', message: 'etcd is full: compact it', since: gatheredAt };
+    expect(describeFindings({ status: { ...status, cannotWrite } })).to.deep.equal([
+      `critical the ledger: Nothing can be written since ${gatheredAt}: etcd is full: compact it`,
+    ]);
+    expect(describeFindings({ status: { ...status, cannotWrite, frozenBy: 'watcher' } })).to.have.length(1);
+  });
+
+  it('report a quota of etcd that is nearly used, with the days that are left', () => {
+    const storage = { usedBytes: 40, quotaBytes: 100, daysLeft: 3 };
+    const [finding = ''] = describeFindings({ status: { ...healthyFacts.status, storage } });
+    expect(finding).to.match(/^warning etcd: .*40 % of .*, full in 3 days/);
+  });
+
+  it('report disagreements once, and leave those out that the status or a condition reports', () => {
+    const disagreement = { where: 'Pod default/web', what: 'none', remedy: 'ipledger why default/web' };
+    const kinds = ['no address', 'frozen', 'not writable', 'Subnet refused'];
+    const disagreements = kinds.map((kind) => ({ ...disagreement, kind }));
+    const comparison = { ...healthyFacts.comparison, disagreements, leftOut: 7 };
+    expect(describeFindings({ comparison })).to.deep.equal([
+      'critical Pod default/web: no address: none',
+      'warning the ledger: 7 more disagreements are left out.',
+    ]);
+  });
+
+  it('report missing verification of the standbys only when all of them are overdue', () => {
+    const started = { process_start_time_seconds: now - 7 * 3_600, ipledger_is_leader: 0 };
+    const verified = { ...started, ipledger_verified_timestamp_seconds: now - 3_600 };
+    const expected = ['warning the ledger: None of 1 standbys has verified the complete ledger for a day.'];
+    expect(describeFindings({ programs: [programOf('allocator', started)] })).to.deep.equal(expected);
+    const old = { ...started, ipledger_verified_timestamp_seconds: now - 90_000 };
+    expect(describeFindings({ programs: [programOf('allocator', old)] })).to.deep.equal(expected);
+    expect(describeFindings({ programs: [programOf('allocator', started), programOf('b', verified)] })).to.deep.equal(
+      [],
+    );
+    const young = { ...started, process_start_time_seconds: now - 60 };
+    expect(describeFindings({ programs: [programOf('allocator', young)] })).to.deep.equal([]);
+  });
+
+  it('report a certificate that has expired as critical', () => {
+    const labels = { file: '/tls/tls.crt' };
+    const samples = [
+      { name: 'ipledger_certificate_remaining_ratio', labels, value: 0 },
+      { name: 'ipledger_certificate_expiry_timestamp_seconds', labels, value: now - 1 },
+    ];
+    const [finding] = describeFindings({ programs: [programOf('pod-watcher', {}, { samples })] });
+    expect(finding).to.match(/^critical pod-watcher pod-watcher-0: .*last tenth of its validity\. It has expired\.$/);
+  });
+
+  it('report old checkpoints by ledger time, and note that none are signed', () => {
+    expect(describeFindings({ checkpoints: { isSigned: true, newestAt: '2026-01-31T07:30:00.000Z' } })).to.deep.equal([
+      'warning checkpoints: The newest checkpoint that Kubernetes keeps is of 2026-01-31T07:30:00.000Z.',
+    ]);
+    expect(describeFindings({ checkpoints: { isSigned: false } })[0]).to.match(/^note checkpoints: No key is set up/);
+    expect(describeFindings({ checkpoints: { isSigned: true } }), 'not read').to.deep.equal([]);
+  });
+
+  it('report a rollout that has not ended, a backup that is suspended, and another version here as a note', () => {
+    expect(describeFindings({ workloads: [multus, { ...agents, updated: 1 }] })).to.deep.equal([
+      'warning DaemonSet ipledger-system/ipledger-node-agent: 1 of 2 Pods are of an earlier version.',
+    ]);
+    expect(describeFindings({ backup: { ...healthyFacts.backup, isSuspended: true } })).to.have.length(1);
+    expect(describeFindings({ version: '9.9.9' })[0]).to.match(/^note versions: /);
+  });
+
+  it('accept a Multus without DaemonSet while containers have addresses', () => {
+    expect(describeFindings({ workloads: [] })).to.deep.equal([]);
+    const comparison = { ...healthyFacts.comparison, bindings: 0 };
+    expect(describeFindings({ workloads: [], comparison })[0]).to.match(/^warning Multus: /);
+  });
+
+  it('report what several replicas see alike once', () => {
+    const down = withLabels('ipledger_etcd_member_answers', { endpoint: 'etcd-1:2379' }, 0);
+    expect(describeFindings({ programs: [down, { ...down, name: 'allocator-1' }] })).to.deep.equal([
+      'warning allocator allocator-0: Member etcd-1:2379 of etcd does not answer.',
+    ]);
+  });
+
+  it('name the namespace of the installation in their commands', () => {
+    const [finding] = runChecks({ ...healthyFacts, namespace: 'net', leases: [{ name: 'ipledger-pod-watcher' }] });
+    expect(finding?.remedy).to.match(/^kubectl -n net get lease /);
+  });
+
+  /**
+   * Rates and times without a change need a history; `check`, the status or the Lease reports the
+   * rest.
+   */
+  const elsewhere = new Set(
+    (
+      'NoWriter NoWrites WriterChanges LeaseChanges EventLoopDelayed CertificateNotRenewed AgentDown NoActivePodWatcher FencedAddresses ' +
+      'NotVerified Bug SubnetFull AddressesHeld PodsWaiting ProjectionBehind ClockJumped EtcdHalfFull EtcdFillsUp BackupFailed ' +
+      'ThreadCrashed AgentRateLimited OvnNoActiveProjector OvnProjectionBehind'
+    ).split(' '),
+  );
+
+  it('have a rule for each alert that one look can decide, with a metric of the alert', () => {
+    const names = alerts.map(({ name }) => name.replace(/^Ipledger/, ''));
+    expect(names.filter((name) => !elsewhere.has(name)).toSorted()).to.deep.equal(
+      rules.map(({ alert }) => alert.replace(/^Ipledger/, '')).toSorted(),
+    );
+    const wrong = rules.filter(
+      ({ alert, metric }) => !alerts.find(({ name }) => name === alert)?.expression.includes(metric),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('name sections that the documents have', () => {
+    const sources = ['finding', 'ledger-checks', 'installation-checks', 'metric-checks'].map((name) =>
+      readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8'),
+    );
+    const links = sources.flatMap((source) => [...source.matchAll(/(docs\/[a-z-]+\.md)#([a-z0-9-]+)/g)]);
+    expect(links.length).to.be.greaterThan(15);
+    const wrong = links.filter(([, file = '', anchor]) => {
+      const headings = [...readFileSync(join(root, file), 'utf8').matchAll(/^#+ (.*)$/gm)];
+      return !headings.some(
+        ([, heading = '']) =>
+          heading
+            .toLowerCase()
+            .replaceAll(/[^\w -]/g, '')
+            .replaceAll(' ', '-') === anchor,
+      );
+    });
+    expect(wrong.map(([link]) => link)).to.deep.equal([]);
+  });
+});

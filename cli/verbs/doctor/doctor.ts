@@ -1,0 +1,124 @@
+/** `ipledger doctor`: reports what is wrong with an installation, and what to do. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Facts, Gap } from '../../installation/facts.ts';
+import { gatherFacts } from '../../installation/gather-facts.ts';
+import { addFactOptions, type FactOptions, factSourcesOf } from '../../program/fact-options.ts';
+import { type Answer, formatCount, printAnswer } from '../../output/answer.ts';
+import { joinNonEmpty } from '../../../lib/ledger-text/texts.ts';
+import { escapeControlCharacters } from '../../output/control-characters.ts';
+import { textColumns } from '../../output/table.ts';
+import { exitStatus } from '../../cli-error.ts';
+import { outputStyle, withAllocator } from '../../program/verb.ts';
+import type { Finding } from './checks/finding.ts';
+import { runChecks } from './checks/run-checks.ts';
+
+const columns = textColumns('SEVERITY', 'WHERE', 'WHAT', 'REMEDY', 'DOCUMENT');
+const lookAgainMs = 5_000;
+
+interface DoctorOptions extends FactOptions {
+  readonly wait: boolean;
+  readonly timeout: number;
+}
+
+export function defineDoctor(verb: Command): void {
+  addFactOptions(verb)
+    .option('--wait', 'look again until the installation is healthy', false)
+    .addOption(
+      new Option('--timeout <seconds>', 'with --wait: give up after this time').default(300).argParser(parseSeconds),
+    )
+    .addHelpText(
+      'after',
+      `
+Reads the allocators, the metrics of the programs (by port-forward), and the cluster that KUBECONFIG names. It changes nothing. It contains
+what ipledger check and ipledger status report.
+
+Exit status:
+  0  healthy
+  ${exitStatus.disagreement}  findings
+  ${exitStatus.notCompared}  no finding, and a part could not be looked at`,
+    )
+    .action(async (options: DoctorOptions) => {
+      await withAllocator(options, async (allocator, signal) => {
+        const sources = factSourcesOf(options, allocator, signal);
+        const diagnose = async (): Promise<Diagnosis> => createDiagnosis(await gatherFacts(sources));
+        const diagnosis = await (options.wait ? waitUntilHealthy(diagnose, options.timeout, signal) : diagnose());
+        await print(diagnosis, options);
+      });
+    });
+}
+
+function parseSeconds(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('It is a number of seconds, at most 99999.');
+  return Number(text);
+}
+
+interface Diagnosis {
+  readonly facts: Facts;
+  readonly findings: readonly Finding[];
+  readonly status: number;
+}
+
+function createDiagnosis(facts: Facts): Diagnosis {
+  const findings = runChecks(facts);
+  const isSick = findings.some(({ severity }) => severity !== 'note');
+  const status = isSick ? exitStatus.disagreement : facts.gaps.length > 0 ? exitStatus.notCompared : 0;
+  return { facts, findings, status };
+}
+
+/** The last diagnosis, healthy or not. Reports each change of what is missing on stderr. */
+async function waitUntilHealthy(
+  diagnose: () => Promise<Diagnosis>,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Diagnosis> {
+  const until = performance.now() + seconds * 1_000;
+  let reported = '';
+  for (;;) {
+    const diagnosis = await diagnose();
+    const missing = summarize(diagnosis);
+    if (diagnosis.status === 0 || performance.now() + lookAgainMs > until) return diagnosis;
+    if (missing !== reported) process.stderr.write(`waiting: ${missing}\n`);
+    reported = missing;
+    await pause(lookAgainMs, signal);
+    signal.throwIfAborted();
+  }
+}
+
+const describeGap = ({ part, reason }: Gap): string => `not looked at: ${part}: ${reason}`;
+
+function summarize({ facts: { gaps, skipped }, findings }: Diagnosis): string {
+  const counted = findings.filter(({ severity }) => severity !== 'note');
+  const verdict =
+    counted.length > 0 ? formatCount(counted.length, 'finding') : gaps.length > 0 ? 'no finding' : 'healthy';
+  return joinNonEmpty(
+    '; ',
+    verdict,
+    gaps.length > 0 ? `${formatCount(gaps.length, 'part')} could not be looked at` : '',
+    skipped.length > 0 ? `skipped: ${skipped.join(', ')}` : '',
+  );
+}
+
+async function print(diagnosis: Diagnosis, options: DoctorOptions): Promise<void> {
+  process.exitCode = diagnosis.status;
+  await printAnswer(outputStyle(options), createAnswer(diagnosis));
+}
+
+function createAnswer(diagnosis: Diagnosis): Answer {
+  const { facts, findings } = diagnosis;
+  const { gaps, skipped, gatheredAt } = facts;
+  const rows = findings.map(({ severity, where, what, remedy, document }) => [severity, where, what, remedy, document]);
+  const listing = { columns, rows };
+  return {
+    content: { healthy: diagnosis.status === 0, gatheredAt, findings, gaps, skipped },
+    table: () =>
+      `${findings.map(formatFinding).join('')}${gaps.map((gap) => `${escapeControlCharacters(describeGap(gap))}\n`).join('')}${summarize(diagnosis)}\n`,
+    listing: () => listing,
+  };
+}
+
+/** One finding for people: lines are shorter than those of a table of five columns. */
+const formatFinding = ({ severity, where, what, remedy, document }: Finding): string =>
+  [`${severity}: ${where}: ${what}`, remedy, `see ${document}`]
+    .map((line, index) => `${index === 0 ? '' : '  '}${escapeControlCharacters(line)}\n`)
+    .join('');
