@@ -111,6 +111,10 @@ histories: SPEC = test/histories/histories.e2e.spec.ts
 histories: cni programs ## histories of three allocators on three members of etcd under faults, checked by Porcupine and a fold of the log (root; a short one is part of test; RUNS=n, HISTORY_SECONDS=n, FAULT_SEED=n)
 	@HISTORY_RUNS=$${RUNS:-1} HISTORY_SECONDS=$${HISTORY_SECONDS:-60} JOBS=1 $(specs)
 
+.PHONY: sim
+sim: node_modules ## the deterministic simulation: allocators over models, in virtual time, under faults (SEEDS=n, FROM=n, JOBS=n; SEED=n [ONLY=ids]: one seed, shortened; part of test)
+	@node test/simulation/main.ts
+
 .PHONY: attack
 attack: SPEC = test/attack/*.e2e.spec.ts
 attack: cni programs ## one client of each kind at its limits, against an allocator with the chart's memory limit (root; part of test; CHAOS=1: for longer)
@@ -133,7 +137,7 @@ e2e-chart: images ## install, upgrade, roll back and remove the chart on nodes w
 	@SPEC='test/chart/installation/*.check.spec.ts' JOBS=1 $(specs)
 
 .PHONY: mutants
-mutants: node_modules programs ## plant known mistakes one by one, and see that the specs of their tier find them (BUG=text: only these, JOBS=n: so many at a time)
+mutants: node_modules programs ## plant known mistakes one by one, and see that the specs of their tier find them (BUG=text: only these, JOBS=n: so many at a time, BY=sim: by the simulation)
 	@node test/mutants/main.ts
 
 .PHONY: bench

@@ -1,7 +1,8 @@
 /**
  * `make mutants`: plants each known mistake in a copy of the project, and runs the specs of its
  * tier, which must fail. It prints how each mistake was found, and exits with 1 if one was not.
- * BUG=text selects mistakes by name or file; JOBS is how many run at a time.
+ * BUG=text selects mistakes by name or file; JOBS is how many run at a time. BY=sim runs the
+ * simulation in place of the specs, with SEEDS=n seeds, for the mistakes of allocator and ledger.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,13 +18,20 @@ const runTimeoutMs = 180_000;
 
 type Outcome = 'found' | 'found by a timeout only' | 'not found';
 
-const { BUG: selection = '', JOBS: jobs = String(availableParallelism()) } = process.env;
-const selected = plantedBugs.filter(({ name, file }) => `${file} ${name}`.includes(selection));
+const { BUG: selection = '', JOBS: jobs = String(availableParallelism()), SEEDS: seeds = '300' } = process.env;
+const bySimulation = process.env['BY'] === 'sim';
+const isSimulated = (file: string): boolean => /^(ledger|services\/allocator)\//.test(file);
+const selected = plantedBugs.filter(
+  ({ name, file }) => `${file} ${name}`.includes(selection) && (!bySimulation || isSimulated(file)),
+);
 const waiting = [...selected];
 const outcomes = new Map<PlantedBug, Outcome>();
 await Promise.all(Array.from({ length: Number(jobs) }, work));
 const missed = selected.filter((bug) => outcomes.get(bug) !== 'found');
-for (const { name, file, specs } of missed) console.log(`not found: ${file}: ${name}\n  by ${specs.join(' ')}`);
+for (const { name, file, specs } of missed)
+  console.log(
+    `not found: ${file}: ${name}\n  by ${bySimulation ? `${seeds} seeds of the simulation` : specs.join(' ')}`,
+  );
 console.log(`${selected.length - missed.length} of ${selected.length} planted mistakes were found`);
 process.exitCode = missed.length === 0 && selected.length > 0 ? 0 : 1;
 
@@ -63,7 +71,7 @@ async function tryOne(copy: string, { file, from, to, specs }: PlantedBug): Prom
     right.replace(from, () => to),
   );
   try {
-    return await runSpecs(copy, specs);
+    return await (bySimulation ? runSimulation(copy) : runSpecs(copy, specs));
   } finally {
     writeFileSync(path, right);
   }
@@ -78,5 +86,23 @@ function runSpecs(copy: string, specs: readonly string[]): Promise<Outcome> {
       const isSlow = error.killed === true || /Timeout of \d+ms exceeded/.test(stdout);
       resolve(isSlow ? 'found by a timeout only' : 'found');
     });
+  });
+}
+
+/** A run that ends without a report found nothing, either. */
+function runSimulation(copy: string): Promise<Outcome> {
+  const program = [join(copy, 'test/simulation/main.ts')];
+  const env = { ...process.env, SEEDS: seeds, JOBS: '1', FIRST: '1' };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      program,
+      { cwd: copy, env, timeout: 20 * runTimeoutMs, maxBuffer: 64 << 20 },
+      (_, stdout) => {
+        const [, violation] = /^[a-z]+, (seed .*)$/m.exec(stdout) ?? [];
+        if (violation !== undefined) console.log(violation.slice(0, 300));
+        resolve(violation === undefined ? 'not found' : 'found');
+      },
+    );
   });
 }

@@ -36,6 +36,12 @@ const ok: CallStatus = { code: status.OK, details: '' };
 /** What `addGrpcService` needs of a Server of grpc-js. */
 export class MethodTable {
   readonly methods = new Map<string, GrpcMethod>();
+  readonly #onAnswer: (path: string, request: object, reply: Buffer) => void;
+
+  /** @param onAnswer called with each reply of a unary method when it is sent */
+  constructor(onAnswer: (path: string, request: object, reply: Buffer) => void = () => undefined) {
+    this.#onAnswer = onAnswer;
+  }
 
   addService(definition: ServiceDefinition, implementation: UntypedServiceImplementation): void {
     for (const [name, { path, responseStream, requestDeserialize, responseSerialize }] of Object.entries(definition)) {
@@ -44,9 +50,12 @@ export class MethodTable {
         incoming.onMessage = (message) => {
           const call = new ServedCall(incoming, requestDeserialize(message) as object);
           if (responseStream) return handle(call);
-          handle(call, (error, reply) =>
-            error ? incoming.end(statusOf(error)) : incoming.end(ok, responseSerialize(reply)),
-          );
+          handle(call, (error, reply) => {
+            if (error) return incoming.end(statusOf(error));
+            const bytes = responseSerialize(reply);
+            this.#onAnswer(path, call.request, bytes);
+            incoming.end(ok, bytes);
+          });
         };
       };
       this.methods.set(path, { requestStream: false, serve });

@@ -26,6 +26,8 @@ export class ConnectionLost extends Error {
 export interface Medium {
   readonly world: Timeline;
   readonly random: SeededRandom;
+  /** When the last connection broke. */
+  brokeAt: number;
   isCut(one: Clocks, other: Clocks): boolean;
   /** The time that a message takes now. */
   latencyMs(): number;
@@ -39,7 +41,7 @@ interface Ends {
 }
 
 /** After so long without packets a connection counts as broken: keepalives. */
-const silence = { minMs: 5_000, rangeMs: 5_000 };
+export const silence = { minMs: 5_000, rangeMs: 5_000 };
 
 export class NetworkCall {
   readonly onClosed: (() => void)[] = [];
@@ -122,6 +124,7 @@ export class NetworkCall {
   #break(sent: boolean, ms: number): void {
     if (!this.#isOpen || this.#isBroken) return;
     this.#isBroken = true;
+    this.#network.brokeAt = this.#network.world.now;
     const { client, server, onLost, onCancel } = this.#ends;
     const { world } = this.#network;
     world.trace(`call of ${client.name} to ${server?.name ?? 'no server'} breaks`);

@@ -13,6 +13,8 @@ const latency = { minMs: 0.1, rangeMs: 1.2 };
 export class Network implements Medium {
   readonly world: Timeline;
   readonly random: SeededRandom;
+  /** When the last connection broke. A server may see it up to ten seconds later. */
+  brokeAt = -Infinity;
   readonly #cuts = new Set<readonly [Clocks, Clocks | undefined]>();
   readonly #callsOf = new Map<Program, Set<NetworkCall>>();
 

@@ -64,6 +64,12 @@ export class Program implements ProgramClock, Stepped {
     this.pausedUntil = Math.max(this.pausedUntil, this.machine.world.now + ms);
   }
 
+  /** Ends its suspension now. */
+  resume(): void {
+    this.pausedUntil = this.machine.world.now;
+    this.machine.world.resume(this);
+  }
+
   wall(): number {
     return this.machine.wall();
   }

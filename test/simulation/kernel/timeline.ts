@@ -28,6 +28,8 @@ export interface Timeline {
    * @returns a function that cancels it
    */
   after(ms: number, act: () => void, program?: Stepped, what?: string): () => void;
+  /** Makes what waited for a program due, at the end of its pause. */
+  resume(program: Stepped): void;
   /** Records what happened, for the hash and the printed history. */
   trace(what: string): void;
 }

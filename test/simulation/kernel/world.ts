@@ -46,6 +46,8 @@ export class World implements Timeline {
   #traceHash = 0x811c9dc5;
   #order = 0;
   readonly #queue = new EventQueue<Event>();
+  /** What waits for the end of a pause, in its order. */
+  readonly #deferred = new Map<Stepped, Event[]>();
   readonly #machines = new Map<string, Machine>();
   readonly #kinds = new Map<string, number>();
 
@@ -119,8 +121,7 @@ export class World implements Timeline {
     this.now = event.at;
     if (program && !program.isAlive) return true;
     if (program && program.pausedUntil > this.now) {
-      [event.at, event.order] = [program.pausedUntil, this.#order++];
-      this.#queue.push(event);
+      this.#defer(program, event);
       return true;
     }
     this.steps++;
@@ -133,6 +134,28 @@ export class World implements Timeline {
       program.fail(error);
     }
     return true;
+  }
+
+  /** Makes what waited for a program due, at the end of its pause. */
+  resume(program: Stepped): void {
+    if (program.pausedUntil > this.now) return this.#wake(program);
+    const events = this.#deferred.get(program) ?? [];
+    this.#deferred.delete(program);
+    for (const event of events) {
+      [event.at, event.order] = [this.now, this.#order++];
+      this.#queue.push(event);
+    }
+  }
+
+  #defer(program: Stepped, event: Event): void {
+    const others = this.#deferred.get(program);
+    if (others) return void others.push(event);
+    this.#deferred.set(program, [event]);
+    this.#wake(program);
+  }
+
+  #wake(program: Stepped): void {
+    this.after(program.pausedUntil - this.now, () => this.resume(program), undefined, 'resume');
   }
 
   #kindOf({ program, what }: Event): number {

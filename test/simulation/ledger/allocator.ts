@@ -3,6 +3,7 @@ import type { Server } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import type { Lifecycle } from '../../../lib/process/lifecycle.ts';
 import { openArchived } from '../../../ledger/archive/open-archive.ts';
+import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
 import { addServices } from '../../../services/allocator/api-server.ts';
 import { Forwarder } from '../../../services/allocator/grpc/forwarding/forwarder.ts';
@@ -31,6 +32,16 @@ export interface AllocatorSurroundings {
     readonly seals: boolean;
   };
   connect(program: Program, endpoints: string): Connection;
+  /** Called when an allocator sends an answer. */
+  onAnswer(path: string, request: object, reply: Buffer): void;
+}
+
+export interface RunningAllocator {
+  readonly program: Program;
+  /** Its ledger, once it is loaded. */
+  replica: Replica | undefined;
+  /** Stops its parts, the last one first, and ends it. */
+  stop(): void;
 }
 
 export interface AllocatorPlace {
@@ -44,21 +55,25 @@ const log = pino({ level: 'silent' });
 const nothing = (): void => undefined;
 const noMetrics = { follow: nothing, compareClocks: nothing, onAppend: nothing, onSealing: nothing };
 
-export function startAllocator(cluster: AllocatorSurroundings, { name, address, run }: AllocatorPlace): Program {
+export function startAllocator(
+  cluster: AllocatorSurroundings,
+  { name, address, run }: AllocatorPlace,
+): RunningAllocator {
   const { world, network, addresses } = cluster;
   const options = optionsOf(cluster, name, address);
   const machine = world.machine(name);
+  const stopping = new AbortController();
+  const stops: (() => Promise<void> | void)[] = [];
   const program = machine.start(`${name} (start ${run})`, async () => {
-    const stopping = new AbortController();
     const life: Lifecycle = {
       signal: stopping.signal,
-      onStop: nothing,
+      onStop: (stop) => void stops.push(stop),
       fail: (error) => program.fail(error),
     };
     const etcd = connectToModel(cluster.etcdEndpoints, simulatedChannel(program, network, addresses));
     const forwarder = new Forwarder({ connect: (writer) => cluster.connect(program, writer) });
     const leadership: Leadership = { writer: undefined, follower: undefined };
-    const table = new MethodTable();
+    const table = new MethodTable((path, request, reply) => cluster.onAnswer(path, request, reply));
     await runReplica({
       options,
       log,
@@ -75,6 +90,7 @@ export function startAllocator(cluster: AllocatorSurroundings, { name, address, 
       metrics: noMetrics,
       serveHealth: () => Promise.resolve(),
       serve: (allocator) => {
+        running.replica = allocator.replica;
         addServices(table as unknown as Server, allocator, {
           log,
           forward: (call, answerHere) => forwarder.forward(call, answerHere),
@@ -85,7 +101,13 @@ export function startAllocator(cluster: AllocatorSurroundings, { name, address, 
       },
     });
   });
-  return program;
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    for (const each of stops.toReversed()) await each();
+    program.crash();
+  };
+  const running: RunningAllocator = { program, replica: undefined, stop: () => void stop() };
+  return running;
 }
 
 function optionsOf({ options: { seals } }: AllocatorSurroundings, replica: string, listen: string): AllocatorOptions {

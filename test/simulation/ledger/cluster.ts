@@ -6,10 +6,13 @@ import type { GrpcServer } from '../kernel/grpc-channel.ts';
 import { Network } from '../kernel/network.ts';
 import type { Program } from '../kernel/program.ts';
 import type { World } from '../kernel/world.ts';
-import { type AllocatorSurroundings, startAllocator } from './allocator.ts';
+import type { Replica } from '../../../ledger/log/reader/replica.ts';
+import { type AllocatorSurroundings, type RunningAllocator, startAllocator } from './allocator.ts';
 
 export type ClusterOptions = AllocatorSurroundings['options'] & { readonly replicas: number };
 
+/** The kubelet starts a program again that has ended. */
+const restartMs = 1_000;
 const etcdAddress = 'etcd:2379';
 
 export class Cluster implements AllocatorSurroundings {
@@ -22,7 +25,11 @@ export class Cluster implements AllocatorSurroundings {
   readonly etcdEndpoints: readonly string[] = [etcdAddress];
   /** The names of the allocators. */
   readonly names: readonly string[];
-  readonly #running = new Map<string, Program>();
+  /** Called when an allocator sends an answer. */
+  onAnswer: (path: string, request: object, reply: Buffer) => void = () => undefined;
+  /** Called when an allocator ends by an error. It is started again. */
+  onFailure: (name: string, error: unknown) => void = () => undefined;
+  readonly #running = new Map<string, RunningAllocator>();
   #starts = 0;
 
   constructor(world: World, options: ClusterOptions) {
@@ -42,19 +49,39 @@ export class Cluster implements AllocatorSurroundings {
 
   /** The running allocators. */
   get running(): readonly Program[] {
-    return [...this.#running.values()].filter(({ isAlive }) => isAlive);
+    return [...this.#running.values()].map(({ program }) => program).filter(({ isAlive }) => isAlive);
   }
 
   programOf(name: string): Program | undefined {
-    const program = this.#running.get(name);
+    const program = this.#running.get(name)?.program;
     return program?.isAlive ? program : undefined;
   }
 
   start(name: string): void {
     if (this.programOf(name)) return;
-    const program = startAllocator(this, { name, address: addressOf(name), run: ++this.#starts });
-    this.#running.set(name, program);
-    program.ended.addEventListener('abort', () => void this.addresses.delete(addressOf(name)));
+    const started = startAllocator(this, { name, address: addressOf(name), run: ++this.#starts });
+    this.#running.set(name, started);
+    started.program.ended.addEventListener('abort', () => {
+      this.addresses.delete(addressOf(name));
+      const { failure } = started.program;
+      if (failure === undefined) return;
+      this.onFailure(name, failure);
+      this.world.after(restartMs, () => this.start(name));
+    });
+  }
+
+  /** The ledger in the memory of a running allocator, once it is loaded. */
+  replicaOf(name: string): Replica | undefined {
+    const running = this.#running.get(name);
+    return running?.program.isAlive ? running.replica : undefined;
+  }
+
+  /** Stops an allocator as its process is stopped: it hands over, ends, and starts again. */
+  stop(name: string, pauseMs: number): void {
+    const running = this.#running.get(name);
+    if (!running?.program.isAlive) return;
+    running.program.ended.addEventListener('abort', () => this.world.after(pauseMs, () => this.start(name)));
+    running.program.run(() => running.stop());
   }
 
   startAll(): void {
