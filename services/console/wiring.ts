@@ -1,5 +1,4 @@
 /** Connects the parts of the console. */
-import { readFileSync } from 'node:fs';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
@@ -10,7 +9,8 @@ import { createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { AuthorityReloader } from '../../lib/tls/authority-reloader.ts';
 import { type Tls, tlsFromEnvironment } from '../../lib/tls/client-tls.ts';
 import { createApi } from './http/api.ts';
-import { closeConsoleServer, createConsoleServer, listenOn, type ServerCertificates } from './http/console-server.ts';
+import { closeConsoleServer, createConsoleServer, listenOn } from './http/console-server.ts';
+import { serverCertificates } from './http/server-certificates.ts';
 import { Query } from './http/query.ts';
 import type { Action, Routes, View } from './http/routes.ts';
 import { createLedgerReads, type LedgerReads } from './ledger/ledger-reads.ts';
@@ -43,7 +43,7 @@ const apiPrefix = '/api/v1';
 export async function startConsole({ options, env, log }: ConsoleParts, life: Lifecycle): Promise<string> {
   const tls = tlsFromEnvironment(env, log);
   const isOpen = options.open === true || env['IPLEDGER_CONSOLE_OPEN'] === '1';
-  const certificates = serverCertificates(options, tls);
+  const certificates = serverCertificates(options, tls, log);
   refuseUnsafe({
     options,
     tls,
@@ -125,22 +125,6 @@ function personalClients(endpoints: string, env: NodeJS.ProcessEnv): (token: str
         connection.close();
       },
     };
-  };
-}
-
-/** Of the options, else the certificate of the console as a client; undefined for HTTP. */
-function serverCertificates({ httpsCert, httpsKey }: ConsoleOptions, tls: Tls): ServerCertificates | undefined {
-  if (httpsCert !== undefined && httpsKey !== undefined)
-    return { cert: readFileSync(httpsCert), key: readFileSync(httpsKey), onRenewed: () => undefined };
-  if (httpsCert !== undefined || httpsKey !== undefined)
-    throw new Error('--https-cert and --https-key: set both, or none');
-  if (!tls) return undefined;
-  const { cert, key } = tls.current;
-  return {
-    cert,
-    key,
-    onRenewed: (install) =>
-      tls.addIdentityCertificateListener((renewed) => renewed && install(renewed.certificate, renewed.privateKey)),
   };
 }
 

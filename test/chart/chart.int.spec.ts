@@ -118,6 +118,7 @@ const mistakes: readonly (readonly [title: string, settings: readonly string[], 
     ],
     'set tls.secrets.ovnProjector',
   ],
+  ['a console without a read model', ['--set=console.enabled=true'], 'the console needs readModel.enabled'],
   [
     'a PodMonitor of a Prometheus that may read no metrics',
     ['--set=monitoring.podMonitor=true'],
@@ -147,6 +148,7 @@ const programs = {
   '/app/ovn-projector.mjs': 'services/ovn-projector/main.ts',
   '/app/node-agent.mjs': 'services/node-agent/main.ts',
   '/app/read-model.mjs': 'services/read-model/main.ts',
+  '/app/console.mjs': 'services/console/main.ts',
 } as const;
 
 /** Variables that no flag has: docs/security.md and docs/operations.md list them. */

@@ -12,6 +12,7 @@ import type { Logger } from '../../../lib/process/log.ts';
 import { type BucketLimit, TokenBucket } from '../../../lib/process/token-bucket.ts';
 import { HttpError } from './http-error.ts';
 import { sendError, setCommonHeaders } from './reply.ts';
+import type { ServerCertificates } from './server-certificates.ts';
 
 const maxConnections = 1_024;
 const maxUrlLength = 2_048;
@@ -32,13 +33,6 @@ export interface ConsoleServerOptions {
   readonly tls: ServerCertificates | undefined;
   readonly log: Logger;
   readonly onRequest?: (status: number) => void;
-}
-
-export interface ServerCertificates {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  /** Calls `install` for each renewed certificate. */
-  onRenewed(install: (cert: Buffer, key: Buffer) => void): void;
 }
 
 const timeouts = {
@@ -66,10 +60,11 @@ export function createConsoleServer({ handle, tls, log, onRequest }: ConsoleServ
     response.once('close', () => onRequest?.(response.statusCode));
     void answer(request, response).finally(() => request.resume());
   };
-  const server = tls
-    ? createSecureServer({ ...timeouts, cert: tls.cert, key: tls.key }, listener)
-    : createServer(timeouts, listener);
-  if (tls && 'setSecureContext' in server) tls.onRenewed((cert, key) => server.setSecureContext({ cert, key }));
+  const server = tls ? createSecureServer({ ...timeouts, ...tls.current }, listener) : createServer(timeouts, listener);
+  if (tls && 'setSecureContext' in server) {
+    const stop = tls.onRenewed((renewed) => server.setSecureContext(renewed));
+    server.once('close', stop);
+  }
   server.setTimeout(idleTimeoutMs);
   const slots = new ConnectionSlots(maxConnections);
   server.on('connection', (socket: Socket) => slots.hold(socket));
