@@ -142,14 +142,8 @@ const hasOvn = (manifests: readonly Manifest[]): boolean =>
 const inGroupOfKubeOvn = (rules: Manifest['rules']): unknown =>
   rules && JSON.parse(JSON.stringify(rules).replaceAll(ownGroup, 'kubeovn.io'));
 
-const programs = {
-  '/app/allocator.mjs': 'services/allocator/main.ts',
-  '/app/pod-watcher.mjs': 'services/pod-watcher/main.ts',
-  '/app/ovn-projector.mjs': 'services/ovn-projector/main.ts',
-  '/app/node-agent.mjs': 'services/node-agent/main.ts',
-  '/app/read-model.mjs': 'services/read-model/main.ts',
-  '/app/console.mjs': 'services/console/main.ts',
-} as const;
+const names = ['allocator', 'pod-watcher', 'ovn-projector', 'node-agent', 'read-model', 'console'];
+const programs = Object.fromEntries(names.map((name) => [`/app/${name}.mjs`, `services/${name}/main.ts`]));
 
 /** Variables that no flag has: docs/security.md and docs/operations.md list them. */
 const withoutFlag =

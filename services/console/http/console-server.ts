@@ -14,7 +14,6 @@ import { HttpError } from './http-error.ts';
 import { sendError, setCommonHeaders } from './reply.ts';
 import type { ServerCertificates } from './server-certificates.ts';
 
-const maxConnections = 1_024;
 const maxUrlLength = 2_048;
 const maxHeaderBytes = 16_384;
 const headersTimeoutMs = 5_000;
@@ -22,9 +21,15 @@ const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
 /** A connection on which nothing is sent, in either direction. Streams send every few seconds. */
 const idleTimeoutMs = 60_000;
-/** Of one address, before any session is known. Behind a proxy all people have one address. */
-const clientRate: BucketLimit = { perSecond: 500, burst: 2_000 };
 const maxClients = 10_000;
+
+export interface ServerLimits {
+  readonly maxConnections: number;
+  /** Of one address, before any session is known. Behind a proxy all people have one address. */
+  readonly clientRate: BucketLimit;
+}
+
+const defaultLimits: ServerLimits = { maxConnections: 1_024, clientRate: { perSecond: 500, burst: 2_000 } };
 
 export interface ConsoleServerOptions {
   /** Handles a request within the limits. */
@@ -33,6 +38,7 @@ export interface ConsoleServerOptions {
   readonly tls: ServerCertificates | undefined;
   readonly log: Logger;
   readonly onRequest?: (status: number) => void;
+  readonly limits?: ServerLimits;
 }
 
 const timeouts = {
@@ -43,12 +49,13 @@ const timeouts = {
   connectionsCheckingInterval: 1_000,
 };
 
-export function createConsoleServer({ handle, tls, log, onRequest }: ConsoleServerOptions): Server | SecureServer {
+export function createConsoleServer(options: ConsoleServerOptions): Server | SecureServer {
+  const { handle, tls, log, onRequest, limits = defaultLimits } = options;
   const rates = new Map<string, TokenBucket>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     setCommonHeaders(response, tls !== undefined);
     try {
-      refuseFastClient(rates, request);
+      refuseFastClient(rates, limits.clientRate, request);
       await handle(request, response, readUrl(request));
     } catch (thrown) {
       const error = IpledgerError.from(thrown);
@@ -66,16 +73,16 @@ export function createConsoleServer({ handle, tls, log, onRequest }: ConsoleServ
     server.once('close', stop);
   }
   server.setTimeout(idleTimeoutMs);
-  const slots = new ConnectionSlots(maxConnections);
+  const slots = new ConnectionSlots(limits.maxConnections);
   server.on('connection', (socket: Socket) => slots.hold(socket));
   server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   return server;
 }
 
 /** @throws HttpError 429 */
-function refuseFastClient(rates: Map<string, TokenBucket>, { socket }: IncomingMessage): void {
+function refuseFastClient(rates: Map<string, TokenBucket>, limit: BucketLimit, { socket }: IncomingMessage): void {
   const address = socket.remoteAddress ?? '';
-  const bucket = rates.get(address) ?? new TokenBucket(clientRate, performance.now());
+  const bucket = rates.get(address) ?? new TokenBucket(limit, performance.now());
   storeNewest(rates, address, bucket, maxClients);
   if (!bucket.take(performance.now()))
     throw new HttpError(429, 'RATE_LIMITED', 'too many requests of this address: try again in a second');

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { refuseOtherHosts, refuseOtherOrigins } from './same-origin.ts';
+
+const own = { host: 'console.example:7480', origin: 'https://console.example:7480', 'x-ipledger-console': '1' };
+const isRefused = (method: string, headers: Record<string, string>): boolean => {
+  try {
+    refuseOtherOrigins({ method, headers });
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+describe('refuseOtherOrigins', () => {
+  it('accepts what a page of the console sends, and a read without a browser', () => {
+    expect(isRefused('POST', own)).to.equal(false);
+    expect(isRefused('GET', { host: own.host })).to.equal(false);
+    expect(isRefused('GET', { host: own.host, 'sec-fetch-site': 'none' })).to.equal(false);
+  });
+
+  it('refuses reads and actions of other sites', () => {
+    for (const site of ['cross-site', 'same-site', 'unknown'])
+      for (const method of ['GET', 'POST', 'DELETE'])
+        expect(isRefused(method, { ...own, 'sec-fetch-site': site }), `${method} ${site}`).to.equal(true);
+  });
+
+  it('refuses an action of another origin, port or host, without an origin, and without the header', () => {
+    for (const origin of [
+      'https://attacker.example',
+      'https://console.example',
+      'null',
+      'https://console.example:7480.attacker.example',
+    ])
+      expect(isRefused('POST', { ...own, origin }), origin).to.equal(true);
+    const { origin: _origin, ...withoutOrigin } = own;
+    const { 'x-ipledger-console': _header, ...withoutHeader } = own;
+    expect([isRefused('POST', withoutOrigin), isRefused('DELETE', withoutHeader)]).to.deep.equal([true, true]);
+  });
+});
+
+describe('refuseOtherHosts', () => {
+  it('accepts loopback only, so that a name which an attacker resolves to it reads nothing', () => {
+    for (const host of ['localhost:7480', '127.0.0.1:7480', '127.0.0.1', '[::1]:7480'])
+      expect(() => refuseOtherHosts({ host }), host).to.not.throw();
+    for (const host of [
+      'attacker.example:7480',
+      '127.0.0.1.attacker.example',
+      'localhost.attacker.example',
+      '',
+      undefined,
+    ])
+      expect(() => refuseOtherHosts(host === undefined ? {} : { host }), String(host)).to.throw(/without sign-in/);
+  });
+});

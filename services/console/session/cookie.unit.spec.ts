@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { sessionCookie, sessionIdIn } from './cookie.ts';
+
+describe('The cookie of a session', () => {
+  it('is read back, also among others', () => {
+    const [cookie = ''] = sessionCookie('id-1', true).split(';');
+    expect(sessionIdIn({ cookie: `a=b; ${cookie}; c=d` }, true)).to.equal('id-1');
+  });
+
+  it('is not that of a connection without TLS, which any host of the network could have set', () => {
+    const [cookie = ''] = sessionCookie('id-1', false).split(';');
+    expect([sessionIdIn({ cookie }, true), sessionIdIn({ cookie }, false)]).to.deep.equal(['', 'id-1']);
+  });
+
+  it('is none if two have its name', () => {
+    const [cookie = ''] = sessionCookie('id-1', true).split(';');
+    expect(sessionIdIn({ cookie: `${cookie}; ${cookie}2` }, true)).to.equal('');
+    expect(sessionIdIn({}, true)).to.equal('');
+  });
+
+  it('ends in the browser with the session', () => {
+    expect(sessionCookie('', true)).to.match(/=; .*Max-Age=0$/);
+  });
+});

@@ -1,0 +1,104 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { EventRow } from '../api/event.ts';
+import { Query } from '../http/query.ts';
+import type { LiveEvents } from '../ledger/live-events.ts';
+import { createEventStreams } from './event-stream.ts';
+
+const row = (seq: number, more: Partial<EventRow> = {}): EventRow => ({
+  seq,
+  at: '',
+  type: 'AddressAllocated',
+  actor: '',
+  subnet: 'lan',
+  addresses: [],
+  pod: null,
+  node: '',
+  cause: '',
+  text: '',
+  before: {},
+  ...more,
+});
+
+/** A browser that reads nothing: all that is written stays unsent. */
+class SilentBrowser extends EventEmitter {
+  text = '';
+  isDestroyed = false;
+  socket = undefined;
+  get writableLength(): number {
+    return this.text.length;
+  }
+  writeHead(): this {
+    return this;
+  }
+  write(text: string): void {
+    this.text += text;
+  }
+  end(text = ''): void {
+    this.text += text;
+    this.emit('close');
+  }
+  destroy(): void {
+    this.isDestroyed = true;
+    this.emit('close');
+  }
+}
+
+function openStream(query = '', options: { verify?: () => Promise<void>; keepaliveMs?: number } = {}) {
+  const listeners = new Set<(rows: readonly EventRow[]) => void>();
+  const events = {
+    position: { epoch: 1, seq: 9, hash: '' },
+    subscribe: (listen: (rows: readonly EventRow[]) => void) => {
+      listeners.add(listen);
+      return () => listeners.delete(listen);
+    },
+    after: () => [],
+  } as unknown as LiveEvents;
+  const browser = new SilentBrowser();
+  const ending = new AbortController();
+  const { stream, count } = createEventStreams({
+    events,
+    signal: ending.signal,
+    keepaliveMs: options.keepaliveMs ?? 60_000,
+  });
+  const viewer = { session: undefined, verify: options.verify ?? (async () => undefined) };
+  const request = { headers: {} } as IncomingMessage;
+  stream(viewer, new Query(new URLSearchParams(query)), request, browser as unknown as ServerResponse);
+  return {
+    browser,
+    ending,
+    count,
+    emit: (...rows: EventRow[]) => listeners.forEach((listen) => listen(rows)),
+    listeners,
+  };
+}
+
+describe('An event stream', () => {
+  it('sends the events that match all filters', () => {
+    const { browser, emit, ending } = openStream('subnet=lan&node=a');
+    emit(row(1, { node: 'a' }), row(2, { node: 'b' }), row(3, { node: 'a', subnet: 'san' }));
+    expect(browser.text.match(/^id: \d+$/gm)).to.deep.equal(['id: 1']);
+    ending.abort();
+  });
+
+  it('disconnects a browser that does not read, and keeps nothing for it', () => {
+    const { browser, emit, count, listeners } = openStream();
+    const text = 'x'.repeat(100_000);
+    for (let seq = 1; seq <= 20; seq++) emit(row(seq, { text }));
+    expect(browser.isDestroyed).to.equal(true);
+    expect(browser.text.length).to.be.below(1_300_000);
+    expect([count(), listeners.size]).to.deep.equal([0, 0]);
+  });
+
+  it('ends with the reason when the session is no longer accepted, and with the program', async () => {
+    const rejected = new IpledgerError('PERMISSION_DENIED', 'no rule');
+    const { browser } = openStream('', { verify: () => Promise.reject(rejected), keepaliveMs: 1 });
+    await EventEmitter.once(browser, 'close');
+    expect(browser.text).to.contain('event: end\ndata: {"code":"PERMISSION_DENIED"');
+    const other = openStream();
+    other.ending.abort(new IpledgerError('UNAVAILABLE', 'the console stops'));
+    expect(other.browser.text).to.contain('the console stops');
+  });
+});
