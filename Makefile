@@ -91,6 +91,17 @@ dashboards: cni programs ## every query of the dashboards and alerts on a real P
 	@sh test/harness/prerequisites monitoring
 	@$(specs)
 
+.PHONY: e2e-console
+e2e-console: SPEC = test/console/*.spec.ts
+e2e-console: programs ## the console in Chromium, on real servers: views, slider, keyboard, sessions, restarts, accessibility (part of test)
+	@sh test/harness/prerequisites browser
+	@$(specs)
+
+.PHONY: console-pictures
+console-pictures: programs ## make the pictures of docs/console.md again
+	@sh test/harness/prerequisites browser
+	@node test/console/make-pictures.ts
+
 .PHONY: e2e-ovn
 e2e-ovn: SPEC = {test/ovn,services/ovn-projector,services/node-agent/data-path,services/node-agent/underlay}/**/*.e2e.spec.ts
 e2e-ovn: cni programs node-packages ovn-packages ## NICs that OVN connects, on two nodes with kubelet: traffic, ownership, faults, OVN4NFV (root; part of test; CHAOS=1: 20 kills of each program, 1,000 ADDs)

@@ -30,7 +30,10 @@ export async function bundleConsole(folder: string): Promise<string[]> {
   return bundledPackages(metafile);
 }
 
-/** Adds what the bundled program reads beside itself: its pages, and the runbooks. Returns as `bundleConsole`. */
+/**
+ * Adds what the bundled program reads beside itself: its pages, and the runbooks. Returns as
+ * `bundleConsole`.
+ */
 export async function bundleConsoleFiles(folder: string): Promise<string[]> {
   await cp(join(root, 'docs/runbooks.md'), join(folder, 'runbooks.md'));
   return bundleConsole(join(folder, 'console-web'));

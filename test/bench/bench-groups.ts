@@ -5,6 +5,7 @@ import { agentRows } from './rows/agents/agents-rows.ts';
 import { allocateRows } from './rows/allocate/allocate-rows.ts';
 import { attackRows } from './rows/attack.ts';
 import { commandLineRows } from './rows/command-line.ts';
+import { consoleRows } from './rows/console.ts';
 import { historyGrowthRows } from './rows/history/history-growth.ts';
 import { historyRows } from './rows/history/history-rows.ts';
 import { podBurstRows } from './rows/pods/pod-rows.ts';
@@ -24,6 +25,7 @@ export const benchGroups: readonly BenchGroup[] = [
   sealRows,
   attackRows,
   agentRows,
+  consoleRows,
 ];
 
 /** The names of all rows. */

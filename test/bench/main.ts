@@ -50,7 +50,7 @@ function record(measurement: Measurement): void {
 if (profileFolder === '') {
   const bundles = mkdtempSync(join(tmpdir(), 'ipledger-bench-'));
   process.on('exit', () => rmSync(bundles, { recursive: true, force: true }));
-  await bundlePrograms(['allocator', 'pod-watcher', 'read-model', 'node-agent'], bundles);
+  await bundlePrograms(['allocator', 'pod-watcher', 'read-model', 'node-agent', 'console'], bundles);
   process.env[bundlesVariable] = bundles;
 }
 

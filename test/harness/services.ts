@@ -81,7 +81,7 @@ function archiveVariables({ location, keepEvents, segmentEvents, env }: ArchiveS
 export function allocatorLaunch(settings: AllocatorSettings): Launch {
   const { name, etcd, listen, endpoint = listen, tls, etcdTls, healthListen = '', archive, tokenReview } = settings;
   return {
-    ...node('allocator', name),
+    ...launchOf('allocator', name),
     env: {
       IPLEDGER_ETCD: etcd.join(','),
       IPLEDGER_LISTEN: listen,
@@ -116,7 +116,7 @@ export function watcherLaunch(settings: WatcherSettings): Launch {
   const { name, allocator, kubeconfig, healthListen, tls, namespaceRate, besideKubeOvn, allocatorTimeoutSeconds } =
     settings;
   return {
-    ...node('pod-watcher', name),
+    ...launchOf('pod-watcher', name),
     env: {
       IPLEDGER_ENDPOINT: allocator,
       KUBECONFIG: kubeconfig,
@@ -142,7 +142,7 @@ export interface OvnProjectorSettings extends WatcherSettings {
 export function ovnProjectorLaunch(settings: OvnProjectorSettings): Launch {
   const { name, allocator, kubeconfig, healthListen, tls, northbound, ovnTls } = settings;
   return {
-    ...node('ovn-projector', name),
+    ...launchOf('ovn-projector', name),
     env: {
       IPLEDGER_ENDPOINT: allocator,
       KUBECONFIG: kubeconfig,
@@ -172,7 +172,7 @@ export interface ReadModelSettings {
 export function readModelLaunch(settings: ReadModelSettings): Launch {
   const { name, allocator, listen, endpoint = listen, file, healthListen = '', tls } = settings;
   return {
-    ...node('read-model', name),
+    ...launchOf('read-model', name),
     env: {
       IPLEDGER_ENDPOINT: allocator,
       IPLEDGER_LISTEN: listen,
@@ -229,7 +229,7 @@ export function agentLaunch(settings: AgentSettings): Launch {
     program,
   } = settings;
   return {
-    ...node('node-agent', name, program),
+    ...launchOf('node-agent', name, program),
     env: {
       IPLEDGER_ENDPOINT: allocator,
       IPLEDGER_SOCKETS: sockets.join(','),
@@ -251,7 +251,8 @@ export function agentLaunch(settings: AgentSettings): Launch {
 /** Names a folder of bundled programs, which then start in place of the sources. */
 export const bundlesVariable = 'IPLEDGER_TEST_BUNDLES';
 
-function node(service: string, name: string, bundled?: AgentProgram): Omit<Launch, 'ready'> {
+/** The launch of a program of ipledger, without its environment. */
+export function launchOf(service: string, name: string, bundled?: AgentProgram): Omit<Launch, 'ready'> {
   const bundles = process.env[bundlesVariable] ?? '';
   const main = bundles === '' ? join(root, 'services', service, 'main.ts') : join(bundles, `${service}.mjs`);
   if (!existsSync(main)) throw new Error(`${main} does not exist`);

@@ -24,7 +24,7 @@ export function Allocation({ allocation }: { readonly allocation: AllocationRow 
       ${fact('Owner', owner && html`<a href=${ownerHref}>${text(`${owner.kind} ${owner.name}`)}</a>`)}
       ${fact('Node', node === '' ? 'not scheduled' : html`<a href=${hrefOf(['events'], { node })}>${text(node)}</a>`)}
       ${fact('Since', html`${time(at)}, <a href=${hrefOf(['events', String(seq)])}>event ${seq}</a> (${text(cause)})`)}
-      ${fact('Network', [text(network), html` <span class="quiet">(${text(provider)})</span>`])}
+      ${fact('Network', text(network))} ${fact('Provider', provider !== network && text(provider))}
       ${fact('Interface', nic && text(nic))}
     </dl>
     <h3>CNI result</h3>

@@ -1,0 +1,154 @@
+/**
+ * The rows of the console, in Chromium: how fast its pages are on a long history, and what many
+ * viewers cost.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+import { startBrowser, openPage } from '../../harness/browser.ts';
+import { printProgress } from '../../harness/progress.ts';
+import { type ConsoleServer, startConsole } from '../../harness/console.ts';
+import { cpuSeconds } from '../../scale/resource-usage.ts';
+import type { BenchGroup } from '../bench-row.ts';
+import { createMeasurement, measureTime, quantile } from '../measurement.ts';
+import { openHistoryEnvironment, startIndexedReadModel } from './history/history-environment.ts';
+
+const sizes = {
+  smoke: { events: 1_500, livePods: 100, steps: 3, viewers: 2, watchMs: 300 },
+  normal: { events: 1_000_000, livePods: 60_000, steps: 100, viewers: 100, watchMs: 30_000 },
+  long: { events: 1_000_000, livePods: 60_000, steps: 400, viewers: 100, watchMs: 120_000 },
+} as const;
+
+/** A /16 of the Subnet of the long history. The one of the smoke has 4,096 addresses. */
+const rangeOf = (livePods: number): string => (livePods > 1_000 ? 'range=10.0.0.0%2F16' : '');
+/** How often a viewer reads the map of now, as the page does. */
+const refreshMs = 5_000;
+
+export const consoleRows: BenchGroup = {
+  rows: ['console'],
+  async measure({ run, rounds, size, record }) {
+    const { events, livePods, steps, viewers, watchMs } = sizes[size];
+    printProgress(`building a history of ${events} events with ${livePods} live Pods in etcd:`);
+    const environment = await openHistoryEnvironment(run, events, { livePods });
+    const { model: readModel } = await startIndexedReadModel(environment);
+    const { allocator } = environment;
+    const range = rangeOf(livePods);
+    const server = await startConsole(run, { allocator, readModel });
+    const browser = await startBrowser(run);
+    const results = [];
+    for (let round = 0; round < rounds; round++) results.push(await measurePages(browser, server, { steps, range }));
+    const rows = [
+      { name: 'first-view', what: 'ms until the Subnets are shown', most: 1_000 },
+      { name: 'map', what: 'ms from the data of a /16 to its map', most: 200 },
+      { name: 'slider', what: 'ms of a step, p95', most: 150 },
+    ] as const;
+    for (const { name, what, most } of rows) {
+      const ours = results.map((result) => result[name]);
+      record(createMeasurement({ name: `console ${name}`, what, ours, goal: { atMost: most } }));
+    }
+    const cores = await measureViewers({ console: server, allocator }, server, { viewers, watchMs, range });
+    const what = `cores, with ${viewers} viewers`;
+    record(createMeasurement({ name: 'console viewers', what, ours: [cores.console], goal: { atMost: 1 } }));
+    record(createMeasurement({ name: 'console writer', what, ours: [cores.allocator], goal: { atMost: 0.1 } }));
+  },
+};
+
+interface Steps {
+  readonly steps: number;
+  readonly range: string;
+}
+
+interface PageTimes {
+  readonly 'first-view': number;
+  readonly map: number;
+  readonly slider: number;
+}
+
+/** One new browser context: the first view, the map of a /16, and steps through the history. */
+async function measurePages(browser: Browser, { url }: ConsoleServer, { steps, range }: Steps): Promise<PageTimes> {
+  const { page, problems } = await openPage(browser, { baseURL: url });
+  const { ms } = await measureTime(async () => {
+    await page.goto('/');
+    await page.getByRole('row').nth(1).waitFor();
+  });
+  await page.goto(`/subnets/narrow?${range}`);
+  await page.getByRole('application').waitFor();
+  const map = await page.evaluate<number>(timeOfMap);
+  const slider = quantile(await page.evaluate<number[]>(timesOfSteps(steps)), 0.95);
+  await page.context().close();
+  if (problems.length > 0) throw new Error(`the page reported: ${problems.join('; ')}`);
+  return { 'first-view': ms, map, slider };
+}
+
+/** In the page: the milliseconds from the reply with the map to its picture. */
+const timeOfMap = `new Promise((resolve) => {
+  new PerformanceObserver((entries, observer) => {
+    const [drawn] = entries.getEntriesByName('map drawn');
+    const reply = performance.getEntriesByType('resource').find(({ name }) => name.includes('/map?'));
+    if (!drawn || !reply) return;
+    observer.disconnect();
+    resolve(drawn.startTime - reply.responseEnd);
+  }).observe({ type: 'mark', buffered: true });
+})`;
+
+/** In the page: the milliseconds from each move of the slider to the picture of that time. */
+const timesOfSteps = (steps: number): string => `(async () => {
+  const slider = document.querySelector('input[type=range]');
+  const [first, last, times] = [Number(slider.min), Number(slider.max), []];
+  for (let step = 1; step <= ${steps}; step++) {
+    const drawn = new Promise((resolve) => {
+      new PerformanceObserver((entries, observer) => {
+        if (entries.getEntriesByName('map drawn').length === 0) return;
+        observer.disconnect();
+        resolve();
+      }).observe({ type: 'mark' });
+    });
+    const startedAt = performance.now();
+    slider.value = String(Math.round(last - (step / (${steps} + 1)) * (last - first)));
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    await drawn;
+    times.push(performance.now() - startedAt);
+  }
+  return times;
+})()`;
+
+interface Viewers {
+  readonly viewers: number;
+  readonly watchMs: number;
+  readonly range: string;
+}
+
+/** The cores that each program uses while viewers follow the events and read the map of now. */
+async function measureViewers<Name extends string>(
+  programs: Readonly<Record<Name, { readonly pid: number }>>,
+  { url }: ConsoleServer,
+  { viewers, watchMs, range }: Viewers,
+): Promise<Record<Name, number>> {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const view = async (): Promise<void> => {
+    const stream = await fetch(`${url}/api/v1/events/stream`, { signal });
+    if (!stream.ok) throw new Error(`the stream has status ${stream.status}`);
+    for (;;) {
+      const reply = await fetch(`${url}/api/v1/subnets/narrow/map?family=4&${range}`, { signal });
+      if (!reply.ok) throw new Error(`the map has status ${reply.status}`);
+      await reply.arrayBuffer();
+      await sleep(refreshMs, undefined, { signal });
+    }
+  };
+  const names = Object.keys(programs) as Name[];
+  const spent = (): number[] => names.map((name) => cpuSeconds(programs[name].pid));
+  const [before, startedAt] = [spent(), performance.now()];
+  const views = Array.from({ length: viewers }, view);
+  const failed = Promise.all(views).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  // Linux counts hundredths of a second
+  do await Promise.race([sleep(watchMs), failed]);
+  while (spent().some((seconds, index) => seconds === before[index]));
+  const [after, seconds] = [spent(), (performance.now() - startedAt) / 1_000];
+  leaving.abort();
+  await Promise.allSettled(views);
+  return Object.fromEntries(
+    names.map((name, index) => [name, ((after[index] ?? 0) - (before[index] ?? 0)) / seconds]),
+  ) as Record<Name, number>;
+}

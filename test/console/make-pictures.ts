@@ -1,0 +1,33 @@
+/** Makes the pictures of docs/console.md: `make console-pictures`. */
+import { join } from 'node:path';
+import { openPage, startBrowser } from '../harness/browser.ts';
+import { root } from '../harness/paths.ts';
+import { openRun } from '../harness/run.ts';
+import { openConsoleEnvironment } from './console-environment.ts';
+import { signIn } from './sign-in.ts';
+
+const folder = join(root, 'docs/pictures');
+/** A picture, the page that it shows, and a text that is on it when its data has arrived. */
+const pictures = [
+  { name: 'console-subnets', path: '/', content: '10.32.0.0/16', height: 480 },
+  { name: 'console-map', path: '/subnets/lan?select=10.8.0.100', content: 'AddressReserved', height: 1_060 },
+  { name: 'console-address', path: '/subnets/lan/10.8.0.2', content: 'AddressBound', height: 900 },
+];
+
+const run = openRun();
+try {
+  const [environment, browser] = await Promise.all([openConsoleEnvironment(run), startBrowser(run)]);
+  const options = { baseURL: environment.url, ignoreHTTPSErrors: true };
+  const { page } = await openPage(browser, options);
+  await page.goto('/');
+  await signIn(page, environment.token);
+  for (const { name, path, content, height } of pictures) {
+    await page.setViewportSize({ width: 1_200, height });
+    await page.goto(path);
+    await page.getByText(content).first().waitFor();
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+    console.log(`docs/pictures/${name}.png`);
+  }
+} finally {
+  await run.end();
+}
