@@ -58,8 +58,8 @@ func refuseOwnNamespace(args *skel.CmdArgs) error {
 	return nil
 }
 
-// del succeeds without an agent, so that the Pod can be deleted: it saves the request, and the agent replays it. A request
-// for a socket that no agent may serve is not saved.
+// del succeeds without an agent, so that the Pod can be deleted. It saves the request, and the agent replays it later. A
+// request for a socket that no agent may serve is not saved.
 func del(args *skel.CmdArgs) error {
 	if chained, err := isChainedNoOp(args); chained || err != nil {
 		return err

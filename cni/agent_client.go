@@ -23,7 +23,7 @@ type route struct {
 	Gateway     string `json:"gw,omitempty"`
 }
 
-// device holds options of Kube-OVN's own NICs, which the agent gets as configured.
+// device holds the options of Kube-OVN's own NICs. The agent gets them unchanged.
 type device struct {
 	DeviceID                   string `json:"deviceID"`
 	VhostUserSocketVolumeName  string `json:"vhost_user_socket_volume_name"`
@@ -50,7 +50,7 @@ type cniRequest struct {
 	TakesGateway bool `json:"takes_gateway,omitempty"`
 }
 
-// cniResponse is both forms of Kube-OVN's response: `ips`, and the flat comma-joined fields of releases before v1.16.
+// cniResponse covers both forms of Kube-OVN's response: `ips`, and the flat comma-joined fields of releases before v1.16.
 type cniResponse struct {
 	IPs                    []address
 	Address, CIDR, Gateway string
@@ -74,9 +74,9 @@ type address struct {
 const addWaitVariable = "IPLEDGER_ADD_WAIT_SECONDS"
 
 const (
-	// defaultAddWait covers an agent whose Pod is replaced. kubelet gives up a sandbox after four minutes.
+	// defaultAddWait is enough to replace the Pod of the agent. kubelet gives up a sandbox after four minutes.
 	defaultAddWait = 40 * time.Second
-	// shortWait covers an agent whose process restarts. It holds for all other commands: their caller does without an answer.
+	// shortWait is enough to restart the process of the agent. All other commands use it, because their callers need no answer.
 	shortWait = 2 * time.Second
 )
 
@@ -95,7 +95,7 @@ func addWait(socket string) time.Duration {
 func postAdd(socket string, request *cniRequest) (status int, body []byte, err error) {
 	deadline := time.Now().Add(addWait(socket))
 	for {
-		// Longer than the agent's own limit of 20 s: its error names the cause.
+		// Longer than the agent's own limit of 20 s, because the agent's error names the cause.
 		status, body, err = postJSON(socket, "/api/v1/add", request, limits{time.Until(deadline), 30 * time.Second})
 		isEnding := status == statusAgentEnds || errors.As(err, new(noResponse))
 		if !isEnding || time.Now().After(deadline) {
@@ -176,8 +176,8 @@ func dialUntil(deadline time.Time, socket string) (net.Conn, error) {
 	return connection, err
 }
 
-// traceHeader returns the runtime's W3C trace context as a header line, or "" without one. Other characters than those of a
-// context could add headers. The agent parses it.
+// traceHeader returns the runtime's W3C trace context as a header line, or "" without one. Any other character than those of
+// a context could add a header. The agent parses the context.
 func traceHeader() string {
 	value := os.Getenv("TRACEPARENT")
 	if len(value) != 55 || strings.Trim(value, "0123456789abcdef-") != "" {
@@ -210,7 +210,7 @@ func truncate(text string) string {
 	return strings.ToValidUTF8(text[:maxErrorText], "") + "…"
 }
 
-// rpcFailed makes an error with CNI code 11: the runtime retries.
+// rpcFailed makes an error with CNI code 11, for which the runtime retries.
 func rpcFailed(format string, values ...any) error {
 	return types.NewError(types.ErrTryAgainLater, "RPC failed", fmt.Sprintf(format, values...))
 }

@@ -1,6 +1,6 @@
 package main
 
-// An ADD while the agent of its socket is replaced.
+// Tests an ADD while the agent of its socket is replaced.
 
 import (
 	"fmt"
@@ -91,7 +91,7 @@ func TestADDEndsWithTheLastCause(t *testing.T) {
 	}
 }
 
-// A network's configuration may name any socket: a Pod of it does not keep a process of the node for a minute.
+// A network's configuration may name any socket, so a Pod of that network must not keep a process of the node for a minute.
 func TestADDWaitsOnlyWhereAnAgentMayAppear(t *testing.T) {
 	existing := t.TempDir()
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func TestADDWaitsOnlyWhereAnAgentMayAppear(t *testing.T) {
 	}
 }
 
-// The configuration comes from a tenant, the environment from the node's administrator: an untrusted socket is not tried again.
+// A tenant writes the configuration, the node's administrator the environment. An untrusted socket is not tried again.
 func TestADDDoesNotWaitForAnUntrustedSocket(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

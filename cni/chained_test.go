@@ -75,7 +75,7 @@ func TestChainedADDKeepsTheMACWhenTheLinkHasNone(t *testing.T) {
 	}
 }
 
-// A main plugin that gets a prevResult of its own is not a chained plugin.
+// A main plugin is not a chained plugin, even if it gets a prevResult.
 func TestChainedADDNeedsTheLink(t *testing.T) {
 	missing := onThisMachine("net9")
 	config := chained("1.1.0", "net9", "02:00:00:00:00:01")

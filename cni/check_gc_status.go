@@ -70,7 +70,7 @@ func check(args *skel.CmdArgs) error {
 	return callAgent(conf, "check", checkRequest{request, addresses}, 10*time.Second)
 }
 
-// gc sends the list of valid attachments. A missing list is an error: read as an empty list it would end every binding.
+// gc sends the list of valid attachments. A missing list is an error, because an empty list would end every binding.
 func gc(args *skel.CmdArgs) error {
 	if chained, err := isChainedNoOp(args); chained || err != nil {
 		return err
@@ -95,7 +95,7 @@ func gc(args *skel.CmdArgs) error {
 	return callAgent(conf, "gc", request, 30*time.Second)
 }
 
-// status fails only if the agent or the allocator is unavailable: runtimes then report the node NotReady.
+// status fails only if the agent or the allocator is unavailable, because runtimes then report the node as NotReady.
 func status(args *skel.CmdArgs) error {
 	if chained, err := isChainedNoOp(args); chained || err != nil {
 		return err

@@ -24,7 +24,7 @@ type netConf struct {
 	device
 	CNIVersion string `json:"cniVersion"`
 	Type       string `json:"type"`
-	NfnNetwork string `json:"nfn-network"` // the one network of an OVN4NFV request for which this configuration is
+	NfnNetwork string `json:"nfn-network"` // the network of an OVN4NFV request that this configuration is for
 	// IsGateway and IsDefaultGateway are options of the plugin `bridge`; a value that is not true counts as false.
 	IsGateway        any          `json:"isGateway"`
 	IsDefaultGateway any          `json:"isDefaultGateway"`

@@ -28,7 +28,7 @@ func main() {
 		return
 	}
 	if os.Getenv("CNI_PATH") == "" && command != "GC" {
-		os.Setenv("CNI_PATH", "/opt/cni/bin") // skel requires it, the specification only for GC; this plugin runs no other
+		os.Setenv("CNI_PATH", "/opt/cni/bin") // skel requires CNI_PATH, but the specification only for GC; this plugin runs no other plugin
 	}
 	if err == nil {
 		funcs := skel.CNIFuncs{Add: add, Del: del, Check: check, GC: gc, Status: status}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A tenant may write the configuration, and the plugin runs as root.
+// A tenant may write the configuration, and the plugin runs as root, so the configuration must not name the folder.
 func TestDELIsNotSavedInAFolderThatTheConfigurationNames(t *testing.T) {
 	folder := t.TempDir()
 	pending, named := filepath.Join(folder, "pending"), filepath.Join(folder, "named")
@@ -25,7 +25,7 @@ func TestDELIsNotSavedInAFolderThatTheConfigurationNames(t *testing.T) {
 	}
 }
 
-// Otherwise a tenant's configuration could fill the folder, and the DELs of other Pods would fail.
+// A tenant's configuration could fill the folder, so that the DELs of other Pods fail.
 func TestDELForASocketThatNoAgentServesIsNotSaved(t *testing.T) {
 	for name, socket := range map[string]string{
 		"a file": "/etc/passwd", "below a file": "/etc/passwd/s", "a relative path": "run/s", "an abstract socket": "@s",
@@ -66,7 +66,7 @@ func TestDELForAnAbsentAgentIsSaved(t *testing.T) {
 	}
 }
 
-// A configuration may have megabytes that no DEL needs.
+// A configuration may contain megabytes that a DEL does not need.
 func TestDELSavesOnlyTheFieldsThatTheAgentNeeds(t *testing.T) {
 	folder := t.TempDir()
 	config := with(macvlan("1.0.0", filepath.Join(folder, "s"), ""), `"deviceID":"`+strings.Repeat("x", 60_000)+`"`)

@@ -1,6 +1,6 @@
 package main
 
-// Which sockets the plugin trusts. A tenant may write the configuration that names the socket. So the plugin sends a
+// Checks whether the plugin trusts a socket. A tenant may write the configuration that names the socket. So the plugin sends a
 // request only to a process of root (or of the user that runs the plugin), on a path that no other user can change, and
 // outside of folders where containers have files.
 
@@ -37,7 +37,7 @@ type untrusted struct{ error }
 
 func isUntrusted(err error) bool { return errors.As(err, new(untrusted)) }
 
-// isAway reports whether a later attempt may reach the agent.
+// isRetryable reports whether a later attempt may reach the agent.
 func isRetryable(err error) bool { return err != nil && !isUntrusted(err) }
 
 // dial connects to the agent's socket, and checks the process that serves it. It returns an untrusted error if a check fails.

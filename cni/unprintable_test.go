@@ -1,6 +1,6 @@
 package main
 
-// What an error of the plugin shows: kubelet copies it into an Event of the Pod.
+// Tests the text of errors, which kubelet copies into an Event of the Pod.
 
 import (
 	"encoding/json"

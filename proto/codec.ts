@@ -1,8 +1,7 @@
 /**
- * Encodes and decodes the messages of ipledger.proto, and describes its methods as grpc-js needs
- * them.
+ * Encodes and decodes the messages of ipledger.proto, and describes its methods for grpc-js.
  *
- * Messages are plain objects. Absent scalars are written as their zero value and read as it; an
+ * Messages are plain objects. An absent scalar is written as zero, and zero is read for it. An
  * absent message or `optional` field is left out. Numbers are safe integers: any other number is an
  * error, and is never rounded.
  */
@@ -10,7 +9,7 @@ import protobuf from 'protobufjs/minimal.js';
 import tables from './generated/ipledger.json' with { type: 'json' };
 import { messageTypes, readMessage, writeMessage } from './wire-format.ts';
 
-/** A message to write: each of its fields may be absent. */
+/** A message to write. Any field may be absent. */
 export type MessageInput<T> = T extends readonly (infer Item)[]
   ? readonly MessageInput<Item>[]
   : T extends object
@@ -19,7 +18,7 @@ export type MessageInput<T> = T extends readonly (infer Item)[]
 
 export type MethodKind = 'unary' | 'serverStream';
 
-/** A method of a service: its path and its messages' codecs, in the shape for grpc-js. */
+/** A method of a service in the form of grpc-js: its path, and the codecs of its messages. */
 export interface Method<Request, Reply, Kind extends MethodKind = MethodKind> {
   readonly kind: Kind;
   readonly path: string;
@@ -34,11 +33,10 @@ export interface Method<Request, Reply, Kind extends MethodKind = MethodKind> {
 const typeOf = messageTypes(tables);
 
 /**
- * Message → bytes.
- * @param name the message's name in ipledger.proto.
- * @throws RangeError for a BigInt and for a number that is negative, fractional or beyond 2^53 - 1,
- * with the path of the field;
- *   TypeError for an unknown message, and for a value of another type.
+ * Encodes a message.
+ * @param name the name of the message in ipledger.proto
+ * @throws RangeError, with the path of the field, for a BigInt and for a number that is negative,
+ * fractional or beyond 2^53 - 1; TypeError for an unknown message, and for a value of another type
  */
 export function encode(name: string, plain: object): Buffer {
   const type = typeOf(name);
@@ -52,9 +50,9 @@ export function encode(name: string, plain: object): Buffer {
 }
 
 /**
- * Bytes → message, a plain object with every scalar and list present; an absent message or
- * `optional` is left out.
- * @throws Error for bytes that are cut off; RangeError for a number beyond 2^53 - 1.
+ * Decodes a message to a plain object. All scalars and lists are present. An absent message or
+ * `optional` field is left out.
+ * @throws Error for truncated bytes; RangeError for a number beyond 2^53 - 1
  */
 export function decode(name: string, bytes: Uint8Array): object {
   return readMessage(typeOf(name), protobuf.Reader.create(bytes));
@@ -78,7 +76,7 @@ function method<Request, Reply, Kind extends MethodKind>(
   };
 }
 
-/** A method with one request and one reply, both given by the name of their message. */
+/** A method with one request and one reply. Each is given by the name of its message. */
 export const unary = <Request, Reply>(path: string, request: string, reply: string) =>
   method<Request, Reply, 'unary'>('unary', path, request, reply);
 

@@ -11,7 +11,7 @@ const root = new protobuf.Root()
   .resolveAll();
 const messages = root.lookup('ipledger.v1', protobuf.Namespace) as protobuf.Namespace;
 
-/** A value that a field of this type can hold, as codec.ts returns it. */
+/** Values that a field of this type can hold, in the form that codec.ts returns. */
 function arbitraryValue(field: protobuf.Field): fc.Arbitrary<unknown> {
   if (field.resolvedType instanceof protobuf.Enum) return fc.constantFrom(...Object.keys(field.resolvedType.values));
   if (field.resolvedType) return arbitraryMessage(field.resolvedType);
@@ -21,8 +21,8 @@ function arbitraryValue(field: protobuf.Field): fc.Arbitrary<unknown> {
 }
 
 /**
- * Messages with every scalar and list present; messages, `optional` fields and members of a oneof
- * are present or absent.
+ * Messages with all scalars and lists. Messages, `optional` fields and members of a oneof may be
+ * absent.
  */
 function arbitraryMessage(type: protobuf.Type): fc.Arbitrary<object> {
   const required: Record<string, fc.Arbitrary<unknown>> = {};
@@ -46,7 +46,7 @@ function withOneOf(plain: fc.Arbitrary<object>, oneof: protobuf.OneOf): fc.Arbit
 }
 
 const types = messages.nestedArray.filter((item) => item instanceof protobuf.Type);
-/** The values that protobufjs reads: numbers, names of enums, and nothing for absent ones. */
+/** Makes protobufjs return the same form: numbers, enum names, nothing for absent values. */
 const asPlain = { longs: Number, enums: String, defaults: true, arrays: true };
 
 function withoutNulls(value: unknown): unknown {
@@ -57,7 +57,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 describe('The codec', () => {
-  it('reads every message as it was written', () => {
+  it('decode returns every message as it was encoded', () => {
     for (const type of types)
       fc.assert(
         fc.property(arbitraryMessage(type), (message) => {
@@ -67,7 +67,7 @@ describe('The codec', () => {
       );
   });
 
-  it('writes the bytes that protobufjs writes, and reads them alike', () => {
+  it('encode writes the same bytes as protobufjs, and decode reads them in the same way', () => {
     for (const type of types)
       fc.assert(
         fc.property(arbitraryMessage(type), (message) => {
@@ -84,12 +84,12 @@ describe('The codec', () => {
     expect(decode('ClaimsDropped', Uint8Array.of(tag, 7, tag, 9))).to.deep.include({ previous: [7, 9] });
   });
 
-  it('skips a field whose wire type is not its own', () => {
+  it('skips a field with another wire type than the table states', () => {
     const text = (2 << 3) | 2; // Position.seq is a number
     expect(decode('Position', Uint8Array.of(text, 1, 0x68))).to.deep.equal({ epoch: 0, seq: 0, hash: '' });
   });
 
-  it('reads an empty message with every scalar and list, and without messages and optional fields', () => {
+  it('decode returns all scalars and lists of an empty message, but no messages and optional fields', () => {
     expect(decode('SubnetSpec', new Uint8Array())).to.deep.equal({
       cidrBlock: '',
       gateway: '',
@@ -140,13 +140,13 @@ describe('The codec', () => {
       expect(() => decode('Position', Uint8Array.of(0x10, ...varint))).to.throw(RangeError, 'Position.seq is');
     });
 
-  it('skips unknown fields, as a newer server sends them', () => {
+  it('skips unknown fields, such as those of a newer server', () => {
     const unknownText = [0xfa, 0x07, 0x02, 0x68, 0x69]; // field 127, length 2
     const bytes = Uint8Array.of(...encode('Position', { epoch: 1, seq: 2, hash: 'ab' }), ...unknownText);
     expect(decode('Position', bytes)).to.deep.equal({ epoch: 1, seq: 2, hash: 'ab' });
   });
 
-  it('rejects bytes that are cut off', () => {
+  it('rejects truncated bytes', () => {
     const bytes = encode('Event', { type: 'AddressAllocated', stored: '{"v":1}' });
     expect(() => decode('Event', bytes.subarray(0, bytes.length - 1))).to.throw();
   });

@@ -1,6 +1,6 @@
 /**
- * Tables over all event types of the API: one entry for each member of `Event.data`. A table
- * without an entry for a type is a compile error.
+ * Tables with an entry for each event type of the API, that is, each member of `Event.data`. A
+ * missing entry is a compile error.
  */
 import type { Event } from './generated/ipledger.ts';
 
@@ -20,15 +20,15 @@ type CommonField =
   | 'hash'
   | 'stored';
 
-/** The field with the data of one event type, as "addressAllocated". */
+/** The field with the data of one event type, such as "addressAllocated". */
 export type EventDataField = Exclude<keyof Event, CommonField>;
 
-/** What a program makes of each event type. */
+/** A function for each event type. */
 export type EventTable<Result> = {
   readonly [Field in EventDataField]: (data: NonNullable<Event[Field]>, event: Event) => Result;
 };
 
-/** The entry's result; undefined for an event type that only a newer program has. */
+/** Calls the entry for an event. Returns undefined for a type that only a newer program has. */
 export function applyEventTable<Result>(table: EventTable<Result>, event: Event): Result | undefined {
   for (const field of Object.keys(table) as EventDataField[]) {
     const data = event[field];

@@ -1,10 +1,11 @@
 /**
- * Writes what is generated from ipledger.proto into generated/:
- *   ipledger.json     the table of fields that the codec reads and writes messages by
- *   ipledger.ts       the messages as plain TypeScript types, and one typed table of methods for each service
+ * Generates files from ipledger.proto into generated/:
+ *   ipledger.json     the table of fields that the codec uses to read and write messages
+ *   ipledger.ts       the messages as plain TypeScript types, and one typed table of methods for
+ *   each service
  *
  * The types are exactly those that codec.ts returns: numbers for 64-bit fields, text for enums,
- * `undefined` for what is absent. `node proto/generate.ts --check` writes nothing and fails when a
+ * `undefined` for absent values. `node proto/generate.ts --check` writes nothing, and fails if a
  * file is out of date.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,7 @@ const scalarTypes: Record<string, string> = {
   uint64: 'number',
 };
 
-/** A doc comment of the .proto as one of TypeScript's, indented; '' when there is none. */
+/** Converts a doc comment of the .proto to TypeScript, indented; '' if there is none. */
 function documentation(comment: string | null, indent: string): string {
   if (!comment) return '';
   const lines = comment.split('\n');
@@ -91,7 +92,7 @@ function typesSource(): string {
   );
 }
 
-/** The fields of messages and the names of enums, one line each, for wire-format.ts. */
+/** The fields of messages and the names of enums for wire-format.ts, one line each. */
 function tablesSource(): string {
   const lines = (entries: readonly (readonly [string, unknown])[]): string =>
     entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(',\n');

@@ -1,20 +1,20 @@
 /**
  * Protobuf's binary encoding, driven by a table of the messages. It covers what ipledger.proto
- * uses: string, bool, uint32, uint64, enums, messages, lists and `optional`. Reader and Writer are
- * those of protobufjs.
+ * uses: string, bool, uint32, uint64, enums, messages, lists and `optional`. Reader and Writer come
+ * from protobufjs.
  *
- * Two decisions differ from protobufjs: a number that JavaScript cannot hold exactly is an error in
- * both directions, and a message that occurs twice in one field replaces the first one (protobuf
- * merges them; no encoder writes that).
+ * It differs from protobufjs in two points. A number that JavaScript cannot hold exactly is an
+ * error in both directions. If a message occurs twice in one field, the second replaces the first;
+ * protobuf would merge them, but no encoder writes that.
  */
 import protobuf from 'protobufjs/minimal.js';
 
-/** One field: its name, number and type, and `repeated` or `optional`. */
+/** A field: name, number and type, and `repeated` or `optional`. */
 type FieldRow = readonly (string | number)[];
 
 /** The contents of generated/ipledger.json. */
 export interface MessageTables {
-  /** Enum → names of its values; the position in the list is the value. */
+  /** The names of each enum's values. The position of a name is its value. */
   readonly enums: Readonly<Record<string, readonly string[]>>;
   readonly messages: Readonly<Record<string, readonly FieldRow[]>>;
 }
@@ -26,11 +26,11 @@ interface Field {
   readonly name: string;
   readonly tag: number;
   readonly isRepeated: boolean;
-  /** An absent value stays absent, and a zero is written. */
+  /** Whether an absent value stays absent, and a zero is written. */
   readonly isOptional: boolean;
-  /** What a value is: a scalar, one of these names, or a message. */
+  /** The type of a value: a scalar, an enum with these names, or a message. */
   readonly type: ScalarType | readonly string[] | (() => MessageType);
-  /** What an absent value is read as. */
+  /** The value of an absent field. */
   readonly zero: unknown;
 }
 
@@ -38,7 +38,7 @@ export interface MessageType {
   readonly name: string;
   readonly fields: readonly Field[];
   readonly fieldOf: ReadonlyMap<number, Field>;
-  /** An empty message: what fields are read as that were not written. */
+  /** An empty message, with the values of absent fields. */
   readonly absent: Plain;
   readonly lists: readonly string[];
 }
@@ -48,7 +48,7 @@ type Plain = Record<string, unknown>;
 const [varint, delimited] = [0, 2];
 const maxUint32 = 2 ** 32 - 1;
 
-/** The types of a table, by name. Each is built when it is used first. */
+/** Returns the message types of a table, by name. Each type is built when it is first used. */
 export function messageTypes({ enums, messages }: MessageTables): (name: string) => MessageType {
   const types = new Map<string, MessageType>();
   const build = (name: string): MessageType => {
@@ -134,9 +134,9 @@ function enumValue(name: string, value: unknown, names: readonly string[]): numb
 }
 
 /**
- * A plain object. Scalars and lists are always present; messages and `optional`
- * fields only where they were written. Unknown fields are skipped, as protobuf demands.
- * @throws Error for bytes that are cut off; RangeError for a number beyond 2^53 - 1.
+ * Reads a message to a plain object. Scalars and lists are always present, messages and `optional`
+ * fields only if they were written. Unknown fields are skipped, as protobuf requires.
+ * @throws Error for truncated bytes; RangeError for a number beyond 2^53 - 1
  */
 export function readMessage(type: MessageType, reader: protobuf.Reader, end = reader.len): Plain {
   const plain = { ...type.absent };
@@ -167,7 +167,7 @@ function readField(type: MessageType, field: Field, plain: Plain, { reader, wire
   else plain[name] = readValue(type, field, reader);
 }
 
-/** Numbers, booleans and enums of a list are written one behind the other, without a tag each. */
+/** Whether a list is packed: numbers, booleans and enums follow each other without tags. */
 const isPackable = ({ type }: Pick<Field, 'type'>): boolean => type !== 'string' && typeof type !== 'function';
 
 function readValue(owner: MessageType, { name, type }: Field, reader: protobuf.Reader): unknown {

@@ -1,4 +1,4 @@
-/** The handlers of the read model: Ledger.Why, and Ledger.History except of addresses. */
+/** The handlers of the read model: Ledger.Why, and Ledger.History without addresses. */
 import { timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import {
@@ -29,16 +29,16 @@ import type { EventStore } from './store/event-store.ts';
 
 const maxOwners = 1_000;
 
-/** What the handlers need of the ledger. */
+/** The calls that the handlers send to the allocator. */
 export interface LedgerQueries {
-  /** Lists the current allocations of a Pod at the allocator. */
+  /** Lists the present allocations of a Pod. */
   readonly listPodAllocations: (
     pod: { readonly namespace: string; readonly pod: string },
     signal: AbortSignal,
   ) => Promise<{ readonly allocations: readonly Allocation[]; readonly position: Position }>;
-  /** The ledger's head, read after the call. @throws IpledgerError without an answer. */
+  /** Reads the ledger's head after the call. @throws IpledgerError without an answer */
   readonly readHead: () => Promise<Position>;
-  /** How long a query waits for the newest events to arrive. */
+  /** How long a query waits until the newest events arrive. */
   readonly maxWaitMs: number;
 }
 
@@ -59,7 +59,7 @@ export function ledgerHandlers(model: ReadModel, ledger: LedgerQueries): Partial
   };
 }
 
-/** Compares the store with the ledger's head: the stream may be silent without an error. */
+/** Compares the store with the ledger's head, because a silent stream may lack events. */
 async function waitUntilCurrent(model: ReadModel, ledger: LedgerQueries, signal: AbortSignal): Promise<void> {
   assertReady(model);
   let head: Position;
@@ -148,7 +148,7 @@ interface PageRange {
   readonly page: PageRequest;
 }
 
-/** Searches one page. A page token before the store's first event is an error. */
+/** Searches one page. Rejects a page token before the store's first event. */
 async function searchPage(store: EventStore, criteria: SearchCriteria, { last, first, page }: PageRange) {
   const from = page.token === '' ? last : Math.min(last, readSeqToken(page.token));
   const { firstSeq } = store;
@@ -162,7 +162,7 @@ async function searchPage(store: EventStore, criteria: SearchCriteria, { last, f
   return { events, searchedDownToSeq: searched, nextPageToken: more || isCut ? String(searched - 1) : '' };
 }
 
-/** An unknown Pod, node, owner or Subnet matches no event. */
+/** Converts a subject to criteria. An unknown Pod, node, owner or Subnet matches no event. */
 function criteriaFor(store: EventStore, { subnet, namespace, pod, node, owner }: HistorySubject): SearchCriteria {
   const subnets = subnet === '' ? undefined : store.findKeys('subnets', { name: subnet }, 1);
   const inSubnet = subnets && { subnet: subnets[0] ?? -1 };
@@ -180,8 +180,8 @@ const keysOf = (column: 'pod' | 'node' | 'owner' | 'subnet', keys: readonly numb
   keys.map((key) => ({ column, key }));
 
 /**
- * Returns a function whose result is of a call that began after it was called: an earlier one may
- * have an old result. At most one call runs, and one waits.
+ * Shares calls. A caller only gets the result of a call that began after the request, because an
+ * earlier one may be outdated. At most one call runs, and one waits.
  */
 export function shareCalls<Value>(start: () => Promise<Value>): () => Promise<Value> {
   let running: Promise<Value> | undefined;

@@ -42,7 +42,7 @@ describe('A read model that begins in the middle of a ledger', () => {
   const refused = (request: MessageInput<HistoryRequest>, more: Partial<LedgerQueries> = {}): Promise<unknown> =>
     history(request, more).catch((error: unknown) => error);
 
-  it('returns its events, and then an error for older events', async () => {
+  it('a read model that begins late returns its events, and then an error for older events', async () => {
     const reply = await history({ namespace: 'default', pod: 'web' });
     expect(seqs(reply)).to.deep.equal([903, 902, 901, 900]);
     const error = await refused({ namespace: 'default', pod: 'web', pageToken: reply.nextPageToken });
@@ -66,7 +66,7 @@ describe('A read model that begins in the middle of a ledger', () => {
     expect(seqs(await waiting)[0]).to.equal(906);
   });
 
-  it('answers nothing for another ledger, and while no allocator answers', async () => {
+  it('a read model answers nothing for another ledger, and while no allocator answers', async () => {
     const other = await refused({}, { readHead: () => Promise.resolve({ ...fakePosition(903), hash: 'other' }) });
     expect(other).to.include({ code: 'UNAVAILABLE' }).and.property('message').to.contain('is not that of the ledger');
     const away = () => Promise.reject(new IpledgerError('UNAVAILABLE', 'no allocator answers'));
@@ -77,7 +77,7 @@ describe('A read model that begins in the middle of a ledger', () => {
     expect(seqs(await history({}, { readHead: () => Promise.resolve(fakePosition(903)) }))[0]).to.equal(905);
   });
 
-  it('is complete for a period after its first event', async () => {
+  it('a read model is complete for a period after its first event', async () => {
     const reply = await history({ since: hourInstant(901) });
     expect(seqs(reply)).to.deep.equal([905, 904, 903, 902, 901]);
     expect(reply.nextPageToken).to.equal('');

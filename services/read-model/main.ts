@@ -50,7 +50,7 @@ const options = parseOptions('read-model', 'answers history queries by Pod, owne
 
 const log = createLogger('read-model');
 const healthIntervalMs = 100;
-/** A query waits this long for the newest events to arrive. */
+/** How long a query waits until the newest events arrive. */
 const maxWaitMs = 10_000;
 
 await runProgram(log, async (life) => {
@@ -60,7 +60,7 @@ await runProgram(log, async (life) => {
   const model = new ReadModel(options.file);
   const following = storeEvents({
     model,
-    // Older events may be dropped
+    // Begins at the first event of the history: older events may have been dropped.
     firstEvent: async () => Math.max(options.from, (await allocator.call(LedgerService.getStatus, {})).historyStartSeq),
     watch: (fromSeq, signal) => allocator.stream(watchWithBytes, { fromSeq }, signal),
     log,
@@ -93,7 +93,7 @@ await runProgram(log, async (life) => {
 
 function ledgerQueries(allocator: LedgerClient): LedgerQueries {
   return {
-    // A Pod has at most 24 attachments, so one page contains all.
+    // One page contains all allocations, because a Pod has at most 24 attachments.
     listPodAllocations: async (pod, signal) => {
       const { allocations, position } = await allocator.call(IpamService.listAllocations, pod, signal);
       return { allocations, position: requirePosition(position) };

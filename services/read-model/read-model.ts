@@ -1,4 +1,4 @@
-/** The read model: its event store, and whether the store has caught up with the ledger. */
+/** The read model: its event store, and whether that store has caught up with the ledger. */
 import { EventEmitter, once } from 'node:events';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Event, Position } from '../../proto/generated/ipledger.ts';
@@ -9,7 +9,7 @@ export class ReadModel {
   readonly #file: string;
   readonly #advanced = new EventEmitter().setMaxListeners(0);
   #store: EventStore;
-  /** The head of the ledger at the start. Queries are rejected until the store reaches it. */
+  /** The ledger's head at the start. Queries are rejected until the store reaches it. */
   #catchUpSeq: number | undefined;
   #damage: string | undefined;
 
@@ -22,12 +22,12 @@ export class ReadModel {
     return this.#store.position;
   }
 
-  /** What a verification has found; undefined for nothing. The follower rebuilds the file then. */
+  /** A fault that verification found; undefined for none. The follower then rebuilds the file. */
   get damage(): string | undefined {
     return this.#damage;
   }
 
-  /** Why queries are rejected; undefined when they are answered. */
+  /** Why queries are rejected; undefined if they are answered. */
   get notReadyReason(): string | undefined {
     if (this.#damage !== undefined) return 'the read model is rebuilding its file, which was damaged or replaced';
     if (this.#catchUpSeq === undefined) return 'the read model has no connection to the ledger yet';
@@ -42,7 +42,6 @@ export class ReadModel {
     return this.#store;
   }
 
-  /** Records the head of the ledger. */
   recordLedgerHead(seq: number): void {
     this.#catchUpSeq ??= seq;
     this.#advanced.emit('advanced');
@@ -53,12 +52,12 @@ export class ReadModel {
     this.#advanced.emit('advanced');
   }
 
-  /** Whether a store is the one of the model: a rebuild replaces it. */
+  /** Whether a store is the current one: a rebuild replaces it. */
   isCurrent(store: EventStore): boolean {
     return store === this.#store;
   }
 
-  /** Resolves when queries are answered. @throws AbortError with the signal. */
+  /** Resolves when queries are answered. @throws AbortError if the signal is aborted */
   async caughtUp(signal: AbortSignal): Promise<void> {
     while (this.notReadyReason !== undefined) await once(this.#advanced, 'advanced', { signal });
   }
@@ -68,12 +67,12 @@ export class ReadModel {
     this.#damage = what;
   }
 
-  /** Resolves when the store contains an event. @throws AbortError with the signal. */
+  /** Resolves when the store contains an event. @throws AbortError if the signal is aborted */
   async waitForSeq(seq: number, signal: AbortSignal): Promise<void> {
     while (this.position.seq < seq) await once(this.#advanced, 'advanced', { signal });
   }
 
-  /** Deletes the file. The log is read from its first event again. */
+  /** Deletes the file, so that the log is read again from its first event. */
   reset(): void {
     this.#store.close();
     removeDatabase(this.#file);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { shareCalls } from './ledger-service.ts';
 
 describe('shareCalls', () => {
-  it('begins no call for requests that wait for the next call, and none of them gets the result of an earlier call', async () => {
+  it('shareCalls answers all requests that arrive during a call with one next call, never with the running one', async () => {
     const calls: PromiseWithResolvers<number>[] = [];
     const read = shareCalls(() => {
       const call = Promise.withResolvers<number>();
@@ -23,7 +23,7 @@ describe('shareCalls', () => {
     expect(await fourth).to.equal(3);
   });
 
-  it('begins the next call after a failed call', async () => {
+  it('shareCalls begins the next call after a call failed', async () => {
     let count = 0;
     const read = shareCalls(() => (++count === 1 ? Promise.reject(new Error('away')) : Promise.resolve(count)));
     const [first, second] = [read(), read()];

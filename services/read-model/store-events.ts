@@ -1,4 +1,4 @@
-/** Keeps the read model up to date with the ledger, in transactions of complete commands. */
+/** Stores the events of the ledger in the read model, in transactions of complete commands. */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../lib/errors.ts';
 import { PositionMismatch, subscribeEvents } from '../../lib/ledger-client/event-subscription.ts';
@@ -9,33 +9,33 @@ import { emptyPosition } from './store/database-file.ts';
 
 export interface StoreOptions {
   readonly model: Pick<ReadModel, 'position' | 'damage' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'reset'>;
-  /** The first event to read into an empty model. */
+  /** Returns the first event to read if the model is empty. */
   readonly firstEvent: () => Promise<number>;
   readonly watch: (fromSeq: number, signal: AbortSignal) => AsyncIterable<WatchReply>;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** A transaction of this size takes some milliseconds, in which queries wait. */
+/** The events of a transaction: it takes some milliseconds, in which queries wait. */
 const transactionEvents = 100;
-/** The model rejects queries while it catches up. A larger transaction writes fewer pages twice. */
+/** Larger during catch-up, when queries are rejected anyway: fewer pages are written twice. */
 const catchUpTransactionEvents = 2_000;
 
 /** Follows the ledger until the signal is aborted. */
 export async function storeEvents({ model, firstEvent, watch, log, signal }: StoreOptions): Promise<void> {
   /**
-   * Received and not stored. While the model catches up, events of several replies are stored in
-   * one transaction.
+   * Received events that are not stored yet. During catch-up, the events of several replies are
+   * stored in one transaction.
    */
   let pending: Event[] = [];
-  /** The head in the last reply: its epoch and ledger are those of the events. */
+  /** The head in the last reply. Its epoch and ledger are those of the events. */
   let head = emptyPosition;
   /** The highest position in a reply of the stream. The first reply states the ledger's head. */
   let headSeq = 0;
 
   const transactionSize = (): number =>
     model.notReadyReason === undefined ? transactionEvents : catchUpTransactionEvents;
-  /** Whether more events belong into the transaction. */
+  /** Whether the transaction must wait for more events. */
   const mustWait = (): boolean => {
     const isBehind = (pending.at(-1)?.seq ?? Infinity) < headSeq;
     return isBehind && model.notReadyReason !== undefined && pending.length < catchUpTransactionEvents;
@@ -54,7 +54,7 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
     position: async () => {
       assertUndamaged(model);
       await store();
-      // The stream before may have been of a ledger that was rewound since.
+      // The previous stream may have been of a ledger that was rewound since.
       headSeq = 0;
       return model.position.seq > 0 ? model.position : { ...emptyPosition, seq: (await firstEvent()) - 1 };
     },
@@ -84,8 +84,9 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
 }
 
 /**
- * The error ends the stream of events, and the next stream begins at the first event.
- * @throws IpledgerError LEDGER_DAMAGED if the store is damaged
+ * Throws if the store is damaged. The error ends the stream of events, and the next stream begins
+ * at the first event.
+ * @throws IpledgerError LEDGER_DAMAGED
  */
 function assertUndamaged({ damage }: StoreOptions['model']): void {
   if (damage !== undefined) throw new IpledgerError('LEDGER_DAMAGED', damage);

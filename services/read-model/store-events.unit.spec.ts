@@ -20,7 +20,7 @@ describe('storeEvents', () => {
     place = temporaryFile();
     model = new ReadModel(place.file);
   });
-  /** The answers of the allocator, in turn. */
+  /** The answers of the allocator, in order. */
   let firstEvents: number[] = [];
   afterEach(() => {
     model.close();
@@ -28,8 +28,8 @@ describe('storeEvents', () => {
   });
 
   /**
-   * Follows these streams in turn until each ends or fails. Calls a function of a stream when all
-   * before it is applied. Returns the first event that each was opened at.
+   * Follows these streams one after another, until each ends or fails. Calls a function in a stream
+   * when everything before it was applied. Returns the event from which each stream was opened.
    */
   async function follow(...streams: (WatchReply | IpledgerError | (() => void))[][]): Promise<number[]> {
     const openedAt: number[] = [];
@@ -67,7 +67,7 @@ describe('storeEvents', () => {
     expect(model.store.event(4)).to.deep.equal(unbound);
   });
 
-  it('rejects queries until it reaches the head of the start', async () => {
+  it('the model rejects queries until it reaches the head that the ledger had at the start', async () => {
     expect(model.notReadyReason).to.equal('the read model has no connection to the ledger yet');
     const [given, bound] = podLifeEvents(1) as [never, never];
     await follow([keepalive(2), watchReply([given], fakePosition(1))]);
@@ -79,7 +79,7 @@ describe('storeEvents', () => {
     expect(model.notReadyReason).to.equal(undefined);
   });
 
-  it('rebuilds a damaged file, also while the stream is idle, and answers nothing until then', async () => {
+  it('storeEvents rebuilds a damaged file, even while the stream is idle, and the model answers nothing until then', async () => {
     const [given, bound] = podLifeEvents(1) as [never, never];
     const openedAt = await follow(
       [
@@ -136,7 +136,7 @@ describe('storeEvents', () => {
     expect(model.store.event(2_603).seq).to.equal(2_603);
   });
 
-  it('stores what it has when the stream ends, fails or is idle while it catches up', async () => {
+  it('storeEvents stores the received events when the stream ends, fails or is idle while it catches up', async () => {
     const positions = positionsOf();
     const openedAt = await follow(
       [keepalive(300), replyOf(1, 100)],
@@ -147,7 +147,7 @@ describe('storeEvents', () => {
     expect(positions).to.deep.equal([100, 150, 200, 250]);
   });
 
-  it('drops what it has received of another ledger', async () => {
+  it('storeEvents drops events that it received from another ledger', async () => {
     await follow([keepalive(2), watchReply(podLifeEvents(1).slice(0, 2))]);
     model.reset();
     await follow([keepalive(300), replyOf(1, 100)]);
@@ -157,7 +157,7 @@ describe('storeEvents', () => {
     expect(positions).to.deep.equal([1]);
   });
 
-  it('stores at the head of a rewound ledger, although the ledger was longer before', async () => {
+  it('storeEvents stores events up to the head of a rewound ledger, although the ledger was longer before', async () => {
     const stored: number[] = [];
     await follow(
       [keepalive(100_000), replyOf(1, 600), new IpledgerError('UNAVAILABLE', 'away')],
@@ -190,7 +190,7 @@ describe('storeEvents', () => {
     expect(model.position).to.deep.equal(fakePosition(1));
   });
 
-  it('begins with the event with which the history begins, also when that moves before it is read', async () => {
+  it('storeEvents begins at the history start, even if that moves before it is read', async () => {
     firstEvents = [3, 4];
     const gone = new IpledgerError('POSITION_GONE', 'the history begins with event 4');
     const [given] = podLifeEvents(4) as [never];

@@ -1,10 +1,10 @@
-/** Verifies the file of the read model in the background, and has it rebuilt if it is damaged. */
+/** Verifies the read model's file in the background. A damaged file is then rebuilt. */
 import { pause } from '../../lib/process/abortable.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { ReadModel } from './read-model.ts';
 import { StoreDamaged, verifyStore } from './store/verify-store.ts';
 
-/** The pause between pages of 64 events: queries wait for a page. 10^7 events take two hours. */
+/** The pause between pages of 64 events, as queries wait for a page. 10^7 events take two hours. */
 const pagePauseMs = 50;
 const dayMs = 86_400_000;
 
@@ -15,7 +15,7 @@ export interface VerificationOptions {
   readonly signal: AbortSignal;
 }
 
-/** Verifies the file once the model has caught up, and daily, until the signal is aborted. */
+/** Verifies the file after catch-up, and then daily, until the signal is aborted. */
 export async function verifyForever(options: VerificationOptions): Promise<void> {
   const { model, log, signal } = options;
   while (!signal.aborted) {
@@ -29,7 +29,7 @@ export async function verifyForever(options: VerificationOptions): Promise<void>
   }
 }
 
-/** @returns false if the file is rebuilt. @throws the system's error of the scratch file */
+/** @returns false if the file is being rebuilt. @throws the system's error of the scratch file */
 export async function verifyOnce(
   { model, scratchFile, log, signal }: VerificationOptions,
   pauseMs: number,

@@ -14,9 +14,7 @@ describe('verifyOnce', () => {
   const events = chained(podLifeEvents(1));
   const log = pino({ level: 'silent' });
 
-  /**
-   * A model that has caught up with the ledger, on a file that was changed while it was stopped.
-   */
+  /** Opens a model that is up to date, on a file that was changed while it was stopped. */
   function openChanged(change: string): ReadModel {
     const writer = new ReadModel(place.file);
     writer.append(events, positionAfter(events));
@@ -38,7 +36,7 @@ describe('verifyOnce', () => {
     model.close();
   });
 
-  it('reports nothing of a correct file', async () => {
+  it('verifyOnce reports nothing for a correct file', async () => {
     const model = openChanged('PRAGMA optimize');
     const options = { model, scratchFile: `${place.file}-verification`, log, signal: new AbortController().signal };
     expect(await verifyOnce(options, 0)).to.equal(true);

@@ -1,4 +1,4 @@
-/** The handlers of Views: address maps, usage by hour, and the search. */
+/** The handlers of Views: address maps, hourly usage, and search. */
 import { IpledgerError } from '../../lib/errors.ts';
 import { readInstant, requireField } from '../../lib/grpc/server/read-request.ts';
 import type { Handlers } from '../../lib/grpc/server/serve.ts';
@@ -27,7 +27,7 @@ const maxAddresses = 1_000_000;
 const maxHours = 2_400;
 const minSearchLength = 2;
 
-/** The store has what it has read: a console shows the position, and waits for none. */
+/** Answers from the store without waiting for newer events: a console shows the position. */
 export function viewsHandlers(
   model: Pick<ReadModel, 'store'>,
   now: () => number = Date.now,
@@ -78,7 +78,7 @@ function mapAddresses(
   };
 }
 
-/** As the allocator: ledger/domain/commands/command.ts. */
+/** The default of the allocator: ledger/domain/commands/command.ts. */
 const defaultCooldownMs = 60_000;
 
 const momentOf = (store: EventStore, seq: number): Moment => ({
@@ -86,7 +86,7 @@ const momentOf = (store: EventStore, seq: number): Moment => ({
   at: new Date(store.timeOf(seq)).toISOString(),
 });
 
-/** The last included event, and the time for which cooldowns are computed. */
+/** Reads the last event to include, and the time for which cooldowns are computed. */
 function readMoment(
   store: EventStore,
   point: PointInTime | undefined,
@@ -126,7 +126,7 @@ function specAt(store: EventStore, { subnet, name, family }: MapSubject, seq: nu
   throw new IpledgerError('SUBNET_UNKNOWN', `subnet ${name} had no addresses of IPv${family} at event ${seq}`);
 }
 
-/** @param cooling an address that was changed by this event or a later one is in cooldown */
+/** @param cooling the first event whose addresses, and those of later events, are in cooldown */
 function mapState([, state, last]: ClaimRow, cooling: number): MapState {
   const { known, allocated, reserved, quarantined, bound } = stateBits;
   if (state & allocated) return state & bound ? 'MAP_STATE_BOUND' : 'MAP_STATE_ALLOCATED';

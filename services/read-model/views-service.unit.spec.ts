@@ -13,7 +13,7 @@ import { viewsHandlers } from './views-service.ts';
 
 const context = { actor: 'anonymous', signal: new AbortController().signal };
 
-/** A store with these events, for the time of the test. */
+/** Creates a store with these events for a test. */
 async function withStore(
   events: readonly Event[],
   use: (views: Views, store: EventStore) => Promise<void>,
@@ -87,7 +87,7 @@ const bound = (seq: number, address: string, pod = 'web'): Event =>
   });
 const twoHoursMs = 7_200_000;
 
-/** The error code of a call that must fail. */
+/** Returns the error code of a call, which must fail. */
 async function codeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -119,7 +119,7 @@ describe('MapAddresses', () => {
       },
     ));
 
-  it('names the events before and after the moment, of the Subnet or of one address', () =>
+  it('MapAddresses names the events of the Subnet, or of one address, before and after the moment', () =>
     withStore(
       [
         configured(1),
@@ -153,7 +153,7 @@ describe('MapAddresses', () => {
       },
     ));
 
-  it('keeps an address whose claim was dropped free, and one that a container may answer on resting', () =>
+  it('MapAddresses shows an address whose claim was dropped as free, and one on which a container may answer as resting', () =>
     withStore(
       [
         configured(1),
@@ -170,7 +170,7 @@ describe('MapAddresses', () => {
       },
     ));
 
-  it('rejects a Subnet without that family, a later event, a time to come, and a store that begins late', async () => {
+  it('rejects a Subnet without that family, a later event, a future time, and a store that begins late', async () => {
     await withStore([configured(1, { cidrBlock: '10.0.0.0/24' })], async ({ map }) => {
       expect(await codeOf(map({ family: 6 }))).to.equal('SUBNET_UNKNOWN');
       expect(await codeOf(map({ subnet: 'unknown' }))).to.equal('SUBNET_UNKNOWN');
@@ -184,7 +184,7 @@ describe('MapAddresses', () => {
     });
   });
 
-  it('is the same with keyframes as without, at each event of a long history', () => {
+  it('MapAddresses returns the same map with and without keyframes, at each event of a long history', () => {
     const held = new Set<number>();
     const expected: number[][] = [[], []];
     const events = [configured(1, { cooldownMs: 0 })];
@@ -214,7 +214,7 @@ describe('MapAddresses', () => {
 });
 
 describe('ListUsage', () => {
-  it('counts the addresses in use at the end of each hour, from the one that the period begins with', () =>
+  it('counts the addresses in use at the end of each hour, from the hour in which the period begins', () =>
     withStore(
       [
         configured(1),
@@ -255,7 +255,7 @@ describe('Search', () => {
       expect(await found('10.0.0.99')).to.deep.equal([]);
     }));
 
-  it('finds Pods by the beginning of their name, also with a namespace, and matches no pattern', () =>
+  it('finds Pods by the beginning of their name, even with a namespace, and does not interpret patterns', () =>
     withStore(events, async ({ search }) => {
       const found = async (text: string) => (await search(text)).map(({ kind, name }) => `${kind} ${name}`);
       expect(await found('web')).to.deep.equal(['pod web-0', 'pod webhook']);

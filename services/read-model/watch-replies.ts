@@ -1,14 +1,14 @@
-/** Ledger.Watch for the read model: keeps the bytes of events, which the store writes. */
+/** Ledger.Watch for the read model. Keeps the bytes of events, which the store writes unchanged. */
 import protobuf from 'protobufjs/minimal.js';
 import { encode } from '../../proto/codec.ts';
 import { type Event, LedgerService, type WatchReply } from '../../proto/generated/ipledger.ts';
 
-/** Field 2 of WatchReply: a length and the bytes of one event. */
+/** The tag of field 2 of a WatchReply. A length and the bytes of one event follow it. */
 const eventTag = (2 << 3) | 2;
 
 const receivedBytes = new WeakMap<Event, Uint8Array>();
 
-/** The method, for `stream`. */
+/** The method to pass to `stream`. */
 export const watchWithBytes: typeof LedgerService.watch = {
   ...LedgerService.watch,
   responseDeserialize: (bytes) => {
@@ -33,5 +33,5 @@ function keepBytes({ events }: WatchReply, bytes: Uint8Array): void {
   }
 }
 
-/** An event as bytes: as it was received, or encoded. */
+/** Returns the received bytes of an event, or encodes it. */
 export const encodedEvent = (event: Event): Uint8Array => receivedBytes.get(event) ?? encode('Event', event);

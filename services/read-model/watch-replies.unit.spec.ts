@@ -8,7 +8,7 @@ describe('watchWithBytes', () => {
   const events = podLifeEvents(1);
   const bytes = encode('WatchReply', { position: fakePosition(4), events });
 
-  it('reads a reply as Ledger.Watch does', () => {
+  it('watchWithBytes reads a reply like Ledger.Watch', () => {
     expect(watchWithBytes.responseDeserialize(bytes)).to.deep.equal(LedgerService.watch.responseDeserialize(bytes));
     const keepalive = encode('WatchReply', { position: fakePosition(4) });
     expect(watchWithBytes.responseDeserialize(keepalive).events).to.deep.equal([]);
@@ -24,7 +24,7 @@ describe('watchWithBytes', () => {
     }
   });
 
-  it('encodes an event that was not received', () => {
+  it('encodedEvent encodes an event that was not received', () => {
     const [event] = events;
     expect(encodedEvent(event as never)).to.deep.equal(encode('Event', event as object));
   });

@@ -1,8 +1,8 @@
-/** What each event makes of an address: whether it is free, held, reserved or quarantined. Pure. */
+/** Computes how events change an address: whether it is free, held, reserved or quarantined. */
 import { type EventTable, applyEventTable } from '../../../proto/event-table.ts';
 import type { AddressBound, Event } from '../../../proto/generated/ipledger.ts';
 
-/** Bits of a state. An address without a claim has none of them. */
+/** The bits of a state. An address without a claim has none of them. */
 export const stateBits = { known: 1, allocated: 2, reserved: 4, quarantined: 8, bound: 16 } as const;
 
 /** A container that may answer on the address. */
@@ -18,7 +18,7 @@ export interface AddressEntry {
   readonly containers: readonly Container[];
 }
 
-/** An address that no event has changed yet. */
+/** The entry of an address that no event has changed yet. */
 export const freshEntry: AddressEntry = {
   isAllocated: false,
   isReserved: false,
@@ -42,17 +42,17 @@ export function entryOf(state: number, containers: readonly Container[]): Addres
   };
 }
 
-/** Whether the address counts as in use: a Pod has it, or it is reserved. */
+/** Whether the address is in use: a Pod has it, or it is reserved. */
 export const isInUse = (state: number): boolean => (state & (stateBits.allocated | stateBits.reserved)) !== 0;
 
-/** What an event changes. */
+/** The change that an event makes to addresses. */
 export interface AddressChange {
   readonly addresses: readonly string[];
   /** Returns the entry after the event; undefined when the claim is dropped. */
   readonly change: (entry: AddressEntry) => AddressEntry | undefined;
 }
 
-/** undefined for an event that changes no address. */
+/** Returns undefined for an event that changes no address. */
 export const addressChangeOf = (event: Event): AddressChange | undefined => applyEventTable(changes, event);
 
 const podOf = (attachment: { readonly namespace: string; readonly pod: string } | undefined): string =>
@@ -60,11 +60,11 @@ const podOf = (attachment: { readonly namespace: string; readonly pod: string } 
 
 const none = (): undefined => undefined;
 
-/** As the allocator applies these events: ledger/domain/events. */
+/** The same effects as in the allocator: ledger/domain/events. */
 const changes: EventTable<AddressChange | undefined> = {
   addressAllocated: ({ addresses, attachment, supersedes }) => ({
     addresses: addresses.map(({ address }) => address),
-    // Containers of an earlier Pod of the same name may still answer
+    // Containers of an earlier Pod of the same name may still answer.
     change: (entry) => ({
       ...entry,
       isAllocated: true,

@@ -1,15 +1,15 @@
-/** Addresses as keys of the store, in numeric order: a number for IPv4, hexadecimal for IPv6. */
+/** Addresses as keys in numeric order: a number for IPv4, hexadecimal text for IPv6. */
 import ipaddr from 'ipaddr.js';
 
 export type AddressKey = number | string;
 
-/** @param address canonical text */
+/** @param address in canonical text */
 export function addressKey(address: string): AddressKey {
   if (address.includes(':')) return Buffer.from(ipaddr.IPv6.parse(address).toByteArray()).toString('hex');
   return address.split('.').reduce((value, part) => value * 256 + Number(part), 0);
 }
 
-/** Canonical text. */
+/** Returns the canonical text. */
 export function addressOfKey(key: AddressKey): string {
   if (typeof key === 'string') return new ipaddr.IPv6([...Buffer.from(key, 'hex')]).toRFC5952String();
   return [24, 16, 8, 0].map((shift) => (key >>> shift) & 255).join('.');

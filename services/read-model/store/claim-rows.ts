@@ -1,4 +1,4 @@
-/** Writes the rows of address maps: current claims, their changes, keyframes, and hourly usage. */
+/** Writes the rows of address maps: current claims, changes, keyframes, and hourly usage. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Event } from '../../../proto/generated/ipledger.ts';
 import {
@@ -23,9 +23,9 @@ export interface ClaimRows {
   readonly forget: () => void;
 }
 
-/** A keyframe follows after so many changes: a map reads at most these, and one keyframe. */
+/** The most changes before a keyframe: a map reads at most these, and one keyframe. */
 const minChanges = 2_048;
-/** Of the claims: what the keyframes cost stays a few rows for each change. */
+/** The changes before a keyframe, for each claim. So keyframes cost a few rows for each change. */
 const changesPerClaim = 1 / 4;
 
 export function createClaimRows(database: DatabaseSync): ClaimRows {
@@ -71,7 +71,7 @@ export function createClaimRows(database: DatabaseSync): ClaimRows {
   };
 }
 
-/** Counts the changes of each Subnet since its last keyframe, and writes the next one in time. */
+/** Counts the changes of each Subnet since its last keyframe, and writes keyframes when due. */
 function keyframeRows(database: DatabaseSync) {
   const latest = database.prepare('SELECT seq, claims FROM keyframes WHERE subnet = ? ORDER BY seq DESC LIMIT 1');
   const countSince = database.prepare('SELECT count(*) AS count FROM changes WHERE subnet = ? AND seq > ?');

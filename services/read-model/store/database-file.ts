@@ -1,4 +1,4 @@
-/** Opens, creates and deletes the read model's SQLite file. The log has all of its data. */
+/** Opens, creates and deletes the read model's SQLite file. All of its data is also in the log. */
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { errorMessage } from '../../../lib/errors.ts';
@@ -8,10 +8,10 @@ import type { Position } from '../../../proto/generated/ipledger.ts';
 export const emptyPosition: Position = { epoch: 0, seq: 0, hash: '' };
 
 /**
- * Opens or creates the file. A file of another version, or an incomplete one, is deleted: the log
- * contains all of it.
- * @throws Error with advice when it cannot be opened, contains another database, or is in use by
- * another process.
+ * Opens or creates the file. Deletes an incomplete file, or a file of another version, because the
+ * log contains all of its data.
+ * @throws Error with advice if the file cannot be opened, contains another database, or is in use
+ * by another process
  */
 export function openDatabase(file: string): DatabaseSync {
   try {
@@ -39,12 +39,12 @@ function create(file: string): DatabaseSync {
   return database;
 }
 
-/** A commit does not wait for the disk: what a power cut loses is read from the log again. */
+/** Commits do not wait for the disk: events that a power cut loses are read from the log again. */
 function connect(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    // 32 MiB: a checkpoint writes each changed page once, and a page of an index changes often.
+    // 32 MiB between checkpoints: each writes a changed page once, and index pages change often.
     database.exec('PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192');
     return database;
   } catch (error) {
@@ -59,25 +59,25 @@ const tablesCount = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
 const numberOf = (database: DatabaseSync, query: string): number =>
   Number(Object.values(database.prepare(query).get() ?? {})[0]);
 
-/** Advice for an error message of SQLite. */
+/** Returns advice for an error message of SQLite. */
 function adviceOn(reason: string): string {
   if (reason.includes('locked')) return ': another process uses it. Stop that process, or choose another file';
   if (/not a database|malformed/.test(reason)) return ': delete it. The read model rebuilds it from the log';
   return '';
 }
 
-/** Deletes the file and SQLite's files beside it. */
+/** Deletes the file, and the files that SQLite keeps beside it. */
 export function removeDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
-/** A file with another version is rebuilt. */
+/** A file of another version is rebuilt. */
 const schemaVersion = 7;
 
 /**
- * The tables are sized for ten million events: the events are packed in pages, and a row of small
- * numbers has the keys of each event. SQLite stores the row key (the event number) in each index
- * entry, so an index returns its events in order.
+ * The tables are designed for ten million events. Events are packed in pages, and each has a row of
+ * small numbers, its keys. Each index entry of SQLite ends with the row key, which is the event
+ * number, so an index returns its events in order.
  */
 const schema = `
   CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -1,4 +1,4 @@
-/** Inserts the rows of events: what they are found by. */
+/** Inserts the rows by which events are found. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Event } from '../../../proto/generated/ipledger.ts';
 import { createClaimRows } from './claim-rows.ts';
@@ -11,7 +11,7 @@ export interface EventInsert {
   readonly forget: () => void;
 }
 
-/** Rows of one statement: the call of a statement takes longer than the row. */
+/** The rows of one INSERT: calling a statement takes longer than inserting a row. */
 const rowsPerInsert = 32;
 
 export function createInsert(database: DatabaseSync): EventInsert {

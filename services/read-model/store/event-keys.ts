@@ -1,4 +1,4 @@
-/** Resolves the Subnet, Pod, node and owner of an event, also through its allocation. */
+/** Resolves the Subnet, Pod, node and owner of an event, directly or through its allocation. */
 import type { DatabaseSync } from 'node:sqlite';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
   Owner,
 } from '../../../proto/generated/ipledger.ts';
 
-/** Keys of rows; null where the event has none. */
+/** The row keys of an event; null for none. */
 export interface EventKeys {
   readonly subnet: number | null;
   readonly pod: number | null;
@@ -19,13 +19,13 @@ export interface EventKeys {
 
 export interface EventKeyResolver {
   readonly keysOf: (event: Event) => EventKeys;
-  /** Call it when a transaction is rolled back, for the rows that it has inserted. */
+  /** Call it when a transaction is rolled back: it forgets the inserted rows. */
   readonly forget: () => void;
 }
 
 /**
  * Returns the resolver. Call it for each event in the order of the log, in the transaction that
- * stores the event: it also updates the rows of current allocations and bindings.
+ * stores the event, because it also updates the rows of current allocations and bindings.
  */
 export function createEventKeyResolver(database: DatabaseSync): EventKeyResolver {
   const sources = {
@@ -49,7 +49,7 @@ export function createEventKeyResolver(database: DatabaseSync): EventKeyResolver
     return { attachment: grant.attachment, owner, node: grant.node === '' ? null : nodes(grant.node) };
   }
 
-  /** What each event type is about. Entries also write rows that later events refer to. */
+  /** The subject of each event type. An entry also writes rows that later events refer to. */
   const subjects: EventTable<Subject> = {
     addressAllocated: (allocated, event) => {
       for (const { address } of allocated.addresses) addAllocation.run(addresses(event.subnet, address), event.seq);
@@ -105,12 +105,12 @@ interface Subject extends Pick<EventKeys, 'node' | 'owner'> {
 
 const noSubject = (): Subject => ({ attachment: undefined, owner: null, node: null });
 
-/** Most events are about the Pods, nodes and addresses of recent events. */
+/** The row keys in memory. Most events are about Pods, nodes and addresses of recent events. */
 const maxKnownRows = 20_000;
 
 /**
  * Returns the key of the row with these values, and inserts the row if it is missing. Rows are
- * never deleted. A row of a transaction that was rolled back must not stay known: see `forget`.
+ * never deleted. After a rollback, the inserted rows must be forgotten: see `forget`.
  */
 function rowSource(database: DatabaseSync, table: string, columns: readonly string[]): RowSource {
   const same = columns.map((column) => `${column} = ?`).join(' AND ');

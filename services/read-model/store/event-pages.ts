@@ -1,15 +1,15 @@
-/** Pages of events. A packed page takes a seventh of the space of single events. */
+/** Pages of events. A packed page takes a seventh of the space that its events would take alone. */
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** Larger pages compress little better, and reading one event unpacks its page. */
+/** Larger pages would not be much smaller when packed, and reading one event unpacks its page. */
 export const eventsPerPage = 64;
 
-/** Zstandard's fastest level takes half the time of deflate, and a fifth less space. */
+/** Zstandard's fastest level takes half the time of deflate and a fifth less space. */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const lengthBytes = 4;
 
-/** Packs encoded messages, each with its length before it. */
+/** Packs encoded messages. The length of each precedes it. */
 export function packPage(messages: readonly Uint8Array[]): Buffer {
   const size = messages.reduce((sum, message) => sum + lengthBytes + message.length, 0);
   const bytes = Buffer.allocUnsafe(size);
@@ -24,7 +24,7 @@ export function packPage(messages: readonly Uint8Array[]): Buffer {
 /** The hash before the first page. */
 export const firstPageHash: Uint8Array = new Uint8Array(0);
 
-/** SHA-256 of the hash of the page before and of the bytes of the page. */
+/** SHA-256 of the previous page's hash and of the bytes of the page. */
 export const pageHash = (before: Uint8Array, packed: Uint8Array): Uint8Array =>
   createHash('sha256').update(before).update(packed).digest();
 

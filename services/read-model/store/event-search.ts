@@ -4,15 +4,15 @@ import { maxPageBytes, estimateBytes } from '../../../lib/net/page-size.ts';
 import type { Event } from '../../../proto/generated/ipledger.ts';
 import type { KeyColumn, EventRow, EventStore } from './event-store.ts';
 
-/** SQLite is synchronous. After a step of about a millisecond the event loop runs. */
+/** Rows per step of about a millisecond. SQLite is synchronous; other work runs between steps. */
 const rowsPerStep = 200;
 const eventsPerStep = 50;
-/** Rows that one call reads; then it returns where to continue. */
+/** The most rows that one call reads. Then it returns where to continue. */
 const maxRowsPerCall = 20_000;
 
-/** The events to find: those with any of these keys, optionally of one Subnet. */
+/** Selects events with any of these keys, optionally of one Subnet. */
 export interface SearchCriteria {
-  /** Absent: all events. Empty: none. */
+  /** If absent, all events match; if empty, none. */
   readonly anyOf?: readonly { readonly column: KeyColumn; readonly key: number }[];
   readonly subnet?: number;
 }
@@ -27,9 +27,9 @@ export interface SearchRange {
 
 export interface SearchResult {
   readonly events: readonly Event[];
-  /** All matching events from this one on were found. */
+  /** The oldest event of the searched range: all matching events from it on were found. */
   readonly searched: number;
-  /** Whether there may be older ones: continue at `searched - 1`. */
+  /** Whether older events may match: continue at `searched - 1`. */
   readonly more: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function searchEvents(
 
 type SearchKey = NonNullable<SearchCriteria['anyOf']>[number] | undefined;
 
-/** The newest rows of all keys, down to the first row that may be incomplete for one of them. */
+/** Reads the newest rows of all keys, down to the first row that may be incomplete for a key. */
 function readStep(store: EventStore, keys: readonly SearchKey[], { first, last }: Pick<SearchRange, 'first' | 'last'>) {
   const found = keys.map((key) => store.rows(key, { first, last, limit: rowsPerStep }));
   const unfinished = found.flatMap((rows) => (rows.length < rowsPerStep ? [] : [(rows.at(-1) as EventRow).seq]));
@@ -66,7 +66,7 @@ function readStep(store: EventStore, keys: readonly SearchKey[], { first, last }
   return { rows: keys.length > 1 ? rows.toSorted((one, other) => other.seq - one.seq) : rows, floor };
 }
 
-/** Reads as many events as fit on a page, at least one. */
+/** Reads as many events as fit into a page, at least one. */
 async function readEvents(store: EventStore, seqs: readonly number[]): Promise<Event[]> {
   const events: Event[] = [];
   let bytes = 0;
@@ -80,7 +80,7 @@ async function readEvents(store: EventStore, seqs: readonly number[]): Promise<E
   return events;
 }
 
-/** The first event at or after an instant in milliseconds; else the next number. */
+/** The first event at or after an instant in milliseconds; the next event number if none. */
 export function firstSeqSince(store: EventStore, at: number): number {
   let [before, notBefore] = [store.firstSeq - 1, store.position.seq + 1];
   while (notBefore - before > 1) {

@@ -1,4 +1,4 @@
-/** The event store: every event with its Subnet, Pod, node and owner. */
+/** The event store: every event, with its Subnet, Pod, node and owner. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { decode } from '../../../proto/codec.ts';
 import type { Event, Position } from '../../../proto/generated/ipledger.ts';
@@ -10,7 +10,7 @@ import { createMapQuery, type MapQuery } from './map-query.ts';
 import { createNameSearch, type Hit } from './name-search.ts';
 import { eventsPerPage, firstPageHash, packPage, pageHash, unpackPage } from './event-pages.ts';
 
-/** The columns that events are searched by. */
+/** The columns by which events are searched. */
 export type KeyColumn = 'subnet' | 'pod' | 'node' | 'owner';
 
 /** A matching event. */
@@ -25,7 +25,6 @@ interface Page {
   readonly messages: readonly Uint8Array[];
 }
 
-/** A page as it is stored. */
 export interface StoredPage {
   readonly first: number;
   readonly packed: Uint8Array;
@@ -47,16 +46,16 @@ export class EventStore {
   /** Finds things by name. */
   readonly search: (text: string) => Hit[];
   #position: Position;
-  /** The newest page. Events are appended until it is full. */
+  /** The newest page, to which events are appended until it is full. */
   #openPage: Page;
-  /** The hash of the page before it. */
+  /** The hash of the page before `#openPage`. */
   #hashBefore: Uint8Array;
-  /** The last unpacked page: neighbouring events are often read together. */
+  /** The last unpacked page, because neighbouring events are often read together. */
   #unpackedPage: Page | undefined;
 
   /**
-   * Opens or creates the file. One process uses it at a time.
-   * @throws Error as `openDatabase`.
+   * Opens or creates the file. Only one process can use it.
+   * @throws Error as `openDatabase`
    */
   constructor(file: string) {
     this.#database = openDatabase(file);
@@ -136,12 +135,12 @@ export class EventStore {
     return found?.hash ?? firstPageHash;
   }
 
-  /** The first page that begins with event `first` or later, as it is stored. */
+  /** The first stored page that begins at event `first` or later. */
   storedPage(first: number): StoredPage | undefined {
     return this.#nextPage.get(first) as StoredPage | undefined;
   }
 
-  /** What events are found by. */
+  /** Describes the rows by which events are found. */
   foundBy(events: readonly Event[]): string[] {
     return foundBy(this.#database, events);
   }
@@ -173,7 +172,6 @@ export class EventStore {
     return statement;
   }
 
-  /** An event of the store. */
   event(seq: number): Event {
     const isIn = (page: Page | undefined): boolean => page?.messages[seq - page.first] !== undefined;
     if (!isIn(this.#openPage) && !isIn(this.#unpackedPage)) this.#unpackedPage = this.#pageOf(seq);
@@ -200,7 +198,7 @@ export class EventStore {
     return this.#findAllocations.all(subnet, address, first, limit).map(({ seq }) => Number(seq));
   }
 
-  /** The keys of the rows that match all values; '' matches every value. */
+  /** The keys of the rows that match all values. '' matches every value. */
   findKeys(
     table: 'subnets' | 'nodes' | 'pods' | 'owners',
     values: Readonly<Record<string, string>>,
@@ -212,7 +210,7 @@ export class EventStore {
     return find.all(...given.map(([, value]) => value), limit).map(({ id }) => Number(id));
   }
 
-  /** The Subnets of the store; of this name, if one is given. */
+  /** The Subnets of the store, or only the Subnet with this name. */
   subnets(name: string): { readonly id: number; readonly name: string }[] {
     const find = this.#database.prepare("SELECT id, name FROM subnets WHERE ?1 IN ('', name) ORDER BY name");
     return find.all(name) as unknown as { id: number; name: string }[];

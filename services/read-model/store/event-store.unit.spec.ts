@@ -23,7 +23,7 @@ describe('The event store', () => {
     store = new EventStore(place.file);
   };
 
-  it('returns each event unchanged, also after it was reopened', () => {
+  it('returns each event unchanged, even after it was reopened', () => {
     const events = podLifeEvents(1);
     store.append(events, fakePosition(4));
     expect(events.map(({ seq }) => store.event(seq))).to.deep.equal(events);
@@ -32,7 +32,7 @@ describe('The event store', () => {
     expect(store.position).to.deep.equal(fakePosition(4));
   });
 
-  it('returns each event of many, for any page sizes', () => {
+  it('returns each of many events, for any page size', () => {
     const events = Array.from({ length: 200 }, (_, index) => fakeEvent(index + 1, { subnet: `subnet-${index}` }));
     let from = 0;
     for (const count of [1, 62, 1, 1, 63, 3, 69]) {
@@ -46,7 +46,7 @@ describe('The event store', () => {
     expect([200, 199, 1].map((seq) => store.event(seq))).to.deep.equal([events[199], events[198], events[0]]);
   });
 
-  it('begins with any event', () => {
+  it('the event store can begin with any event', () => {
     store.append([fakeEvent(900), fakeEvent(901)], fakePosition(901));
     reopen();
     expect([901, 900].map((seq) => store.event(seq).seq)).to.deep.equal([901, 900]);
@@ -65,7 +65,7 @@ describe('The event store', () => {
     expect(store.rows(undefined, { first: 1, last: 9, limit: 9 })).to.deep.equal([{ seq: 1, subnet: 1 }]);
   });
 
-  it('takes back the Subnets of a transaction that failed', () => {
+  it('forgets the Subnets of a transaction that failed', () => {
     store.append([fakeEvent(1)], fakePosition(1));
     const another = fakeEvent(2, { subnet: 'another' });
     expect(() => store.append([another, fakeEvent(1)], fakePosition(2))).to.throw();
@@ -76,7 +76,7 @@ describe('The event store', () => {
     );
   });
 
-  it('is rebuilt for a file of another version', () => {
+  it('a file of another version is rebuilt', () => {
     store.append([fakeEvent(1)], fakePosition(1));
     store.close();
     const database = new DatabaseSync(place.file);
@@ -86,13 +86,13 @@ describe('The event store', () => {
     expect(store.position).to.deep.equal(emptyPosition);
   });
 
-  it('is used by one process at a time', () => {
+  it('only one process can use the event store', () => {
     expect(() => new EventStore(place.file)).to.throw(
       `the read model's file ${place.file} cannot be used: database is locked: another process uses it. Stop that process, or choose another file`,
     );
   });
 
-  it('rejects another database, and a file that is no database', () => {
+  it('rejects another database, and a file that is not a database', () => {
     const foreign = `${place.file}.foreign`;
     const database = new DatabaseSync(foreign);
     database.exec("CREATE TABLE foreign_table (value); INSERT INTO foreign_table VALUES ('precious')");
@@ -163,7 +163,7 @@ describe('The event store', () => {
 
     it('returns the newest events first, of a Pod, a node, an owner or a Subnet', async () => {
       expect(await seqs(by('pod', 'pods', { namespace: 'default', name: 'web' }))).to.deep.equal([4, 3, 2, 1]);
-      // A release contains no node. The end of a binding has the node of its Bind.
+      // A release names no node. The end of a binding has the node of its Bind.
       expect(await seqs(by('node', 'nodes', { name: 'node-1' }))).to.deep.equal([12, 10, 4, 2]);
       expect(await seqs(by('owner', 'owners', { name: 'web' }))).to.deep.equal([12, 11, 10, 9, 4, 3, 2, 1]);
       expect(await seqs(by('owner', 'owners', { uid: 'uid-of-db', namespace: 'default' }))).to.deep.equal([8, 7, 6, 5]);
@@ -181,7 +181,7 @@ describe('The event store', () => {
       expect(await seqs(by('node', 'nodes', { name: 'node-3' }))).to.deep.equal([21, 20, 18, 15]);
     });
 
-    it('is limited to a Subnet and a range', async () => {
+    it('searchEvents returns only events of the Subnet and the range', async () => {
       const [subnet] = store.findKeys('subnets', { name: 'san' }, 1);
       const ofReplicaSets = by('owner', 'owners', { kind: 'ReplicaSet' });
       expect(await seqs({ ...ofReplicaSets, ...(subnet !== undefined && { subnet }) })).to.deep.equal([8, 7, 6, 5]);
@@ -189,7 +189,7 @@ describe('The event store', () => {
       expect(await seqs({ anyOf: [] })).to.deep.equal([]);
     });
 
-    it('returns where to continue', async () => {
+    it('searchEvents returns where to continue', async () => {
       const criteria = by('owner', 'owners', { kind: 'ReplicaSet' });
       const seqsFound: number[] = [];
       for (let last = 13, more = true; more;) {

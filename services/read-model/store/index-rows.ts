@@ -1,4 +1,4 @@
-/** Reads what events are found by, with names for row keys, to compare two databases. */
+/** Reads the rows by which events are found, without row keys, to compare two databases. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Event } from '../../../proto/generated/ipledger.ts';
 import { marksOf } from './name-marks.ts';
@@ -20,7 +20,7 @@ const changes = `
 
 const marks = 'SELECT mark, seq FROM marks WHERE seq = ? AND mark = ?';
 
-/** One text for each row of consecutive events, and for each address that they changed. */
+/** Returns a text for each row of consecutive events, and for each address that they changed. */
 export function foundBy(database: DatabaseSync, events: readonly Event[]): string[] {
   const [first = 0, last = 0] = [events[0]?.seq, events.at(-1)?.seq];
   const found = [rows, changes].flatMap((query) =>

@@ -7,13 +7,13 @@ export type ClaimRow = readonly [ip: AddressKey, state: number, last: number];
 
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 
-/** Columns pack better than rows. */
+/** Packs by columns, which is smaller than by rows. */
 export function packKeyframe(rows: readonly ClaimRow[]): Buffer {
   const columns = [0, 1, 2].map((index) => rows.map((row) => row[index]));
   return zstdCompressSync(Buffer.from(JSON.stringify(columns)), { params });
 }
 
-/** @throws Error for other bytes */
+/** @throws Error for bytes that are not a keyframe */
 export function unpackKeyframe(packed: Uint8Array): ClaimRow[] {
   const [ips, states, lasts] = JSON.parse(zstdDecompressSync(packed).toString()) as [AddressKey[], number[], number[]];
   return ips.map((ip, index) => [ip, states[index] ?? 0, lasts[index] ?? 0] as const);

@@ -1,4 +1,4 @@
-/** Reads the address map of a Subnet after an event: the nearest keyframe, and the changes since. */
+/** Reads the address map of a Subnet after an event, from the last keyframe and later changes. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { AddressKey } from './address-key.ts';
 import { type ClaimRow, unpackKeyframe } from './keyframe.ts';
@@ -8,11 +8,11 @@ export interface MapQuery {
   readonly claims: (subnet: number, seq: number) => ClaimRow[];
   /** The newest event up to `seq` that configured or retired the Subnet. */
   readonly specSeq: (subnet: number, seq: number) => number | undefined;
-  /** The event that configured the Subnet first. */
+  /** The first event that configured the Subnet. */
   readonly firstSpecSeq: (subnet: number) => number | undefined;
   /** The events of a Subnet, or of one of its addresses, before and after event `seq`. */
   readonly neighbours: (subnet: number, ip: AddressKey | undefined, seq: number) => Neighbours;
-  /** Numbers of addresses in use by hour, from the one that `since` begins with. */
+  /** The number of addresses in use by hour, from the hour in effect at `since`. */
   readonly usage: (subnet: number, since: number) => readonly UsageRow[];
 }
 
@@ -71,7 +71,7 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
   };
 }
 
-/** The rows of a keyframe with later rows in their place. Numbers sort before texts. */
+/** Replaces rows of a keyframe by later rows. Numbers sort before texts. */
 function merge(rows: readonly ClaimRow[], changed: readonly ClaimRow[]): ClaimRow[] {
   const latest = new Map(changed.map((row) => [row[0], row]));
   const added = [...latest.values()].toSorted(([one], [other]) => compareKeys(one, other));

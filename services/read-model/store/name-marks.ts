@@ -1,24 +1,24 @@
-/** Numbers for MACs and container ids, which are indexed by them. */
+/** Converts MACs and container ids to numbers, by which they are indexed. */
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type { Event } from '../../../proto/generated/ipledger.ts';
 
-/** A MAC has 48 bits, and so have the 12 digits of a container id that runtimes print. */
+/** The hexadecimal digits of a MAC, and of a container id as runtimes print it. */
 const digits = 12;
 const containerOffset = 2 ** 48;
 
-/** The number of a text that looks like a MAC; undefined for another text. */
+/** The number of a text that looks like a MAC; undefined for other texts. */
 export function macMark(text: string): number | undefined {
   const isMac = /^[\da-f]{2}(?:[:-][\da-f]{2}){5}$/i.test(text);
   return isMac ? Number.parseInt(text.replaceAll(/[:-]/g, ''), 16) : undefined;
 }
 
-/** The number of the first 12 digits of a container id; undefined for another text. */
+/** The number of a container id's first 12 digits; undefined for other texts. */
 export function containerMark(text: string): number | undefined {
   const isId = /^[\da-f]{12,128}$/i.test(text);
   return isId ? containerOffset + Number.parseInt(text.slice(0, digits), 16) : undefined;
 }
 
-/** The marks of an event. */
+/** The numbers of the MACs and container ids in an event. */
 export const marksOf = (event: Event): number[] =>
   (applyEventTable(marks, event) ?? []).filter((mark): mark is number => mark !== undefined);
 

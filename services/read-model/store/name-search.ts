@@ -1,4 +1,4 @@
-/** Finds things by their name, or by the beginning of it. */
+/** Finds objects by name, or by the beginning of a name. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { MessageInput } from '../../../proto/codec.ts';
 import type { Event, SearchHit } from '../../../proto/generated/ipledger.ts';
@@ -12,7 +12,7 @@ export type Hit = MessageInput<SearchHit> & { readonly kind: string };
 const maxHits = 50;
 const maxOfKind = 15;
 
-/** Searches a database. `eventOf` reads one of its events. */
+/** Creates the search of a database. `eventOf` reads one event. */
 export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) => Event): (text: string) => Hit[] {
   const startsWith = 'name >= ?1 AND name < ?1 || char(1114111)';
   const find = (columns: string, table: string) =>
@@ -78,7 +78,7 @@ export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) 
   };
 }
 
-/** An address in the spelling of the ledger; undefined for another text. */
+/** Returns the canonical text of an address; undefined for other texts. */
 function canonicalAddress(text: string): string | undefined {
   if (!isAddress(text)) return undefined;
   return text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;

@@ -1,4 +1,4 @@
-/** The number of addresses in use of each Subnet and family, by hour. */
+/** The number of addresses in use, by Subnet, family and hour. */
 import type { DatabaseSync } from 'node:sqlite';
 
 export const hourMs = 3_600_000;
@@ -14,7 +14,7 @@ interface Series {
   readonly subnet: number;
   readonly family: 4 | 6;
   inUse: number;
-  /** The hours that the transaction changed, with their last number. */
+  /** The hours that the transaction changed, with the last number in each. */
   readonly changed: Map<number, number>;
 }
 

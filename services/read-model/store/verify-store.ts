@@ -1,8 +1,8 @@
 /**
  * Verifies the events and the index of the store, page by page. The ledger confirms the hash of the
- * last event, each event has the hash of the one before, and each index row follows from the
- * events. So a file that was replaced or edited is found. The hash of a page also covers the fields
- * into which the allocator has decoded its events.
+ * last event, each event has the hash of the previous one, and each index row must follow from the
+ * events. So a replaced or edited file is detected. The hash of a page also covers the fields into
+ * which the allocator has decoded its events.
  */
 import { createHash } from 'node:crypto';
 import { decode } from '../../../proto/codec.ts';
@@ -13,14 +13,14 @@ import { eventsPerPage, firstPageHash, pageHash, unpackPage } from './event-page
 import type { EventStore, StoredPage } from './event-store.ts';
 import { foundBy } from './index-rows.ts';
 
-/** A fault of the file. */
+/** Thrown for a fault of the file. */
 export class StoreDamaged extends Error {}
 
 /**
- * Verifies one page with each step. The last one is the first that is not full: it may grow after
- * its step, and the next verification sees the events that it got since.
- * @param scratchFile for a second index, which has the names of all events and the rows of one
- * page; it is deleted.
+ * Verifies one page with each step. It ends after the first page that is not full. Such a page may
+ * grow later; the next verification then covers its new events.
+ * @param scratchFile a file for a second index, with the names of all events and the rows of one
+ * page. It is deleted at the end
  * @throws StoreDamaged
  */
 export function* verifyStore(store: EventStore, scratchFile: string): Generator<void> {
@@ -72,7 +72,7 @@ function readPage({ first, packed, hash }: StoredPage, before: Uint8Array, previ
   return events;
 }
 
-/** @param previous the hash of the event before; undefined for the first one of the store. */
+/** @param previous the hash of the previous event; undefined for the first event of the store */
 function faultOf(event: Event, seq: number, previous: string | undefined): string | undefined {
   if (createHash('sha256').update(event.stored).digest('hex') !== event.hash) return 'does not have its hash';
   if (previous !== undefined && event.prev !== previous) return 'does not follow the event before';
@@ -87,10 +87,10 @@ function faultOf(event: Event, seq: number, previous: string | undefined): strin
   return foreign === undefined ? undefined : `has ${JSON.stringify(foreign)}, which is not in its line`;
 }
 
-/** The values of the API's enumerations are not those of the line. */
+/** Whether a text is a value of the API's enumerations. The line has other values. */
 const isEnumValue = (text: string): boolean => text === '' || /^[A-Z]+(_[A-Z]+)+$/.test(text);
 
-/** All texts of a value. Of an object also the names, which may be addresses. */
+/** Yields all texts in a value. With `withNames` also field names, which may be addresses. */
 function* textsOf(value: unknown, withNames = false): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null)

@@ -10,7 +10,7 @@ import { packPage, unpackPage } from './event-pages.ts';
 import { EventStore } from './event-store.ts';
 import { StoreDamaged, verifyStore } from './verify-store.ts';
 
-/** 200 events of 50 Pods on two nodes: three full pages and an open one. */
+/** 200 events of 50 Pods on two nodes: three full pages, and one that is not full. */
 const events = chained(
   Array.from({ length: 50 }, (_, index) =>
     podLifeEvents(4 * index + 1, { pod: `pod-${index}`, node: `node-${index % 2}` }),
@@ -82,7 +82,7 @@ describe('verifyStore', () => {
     ['in the middle of the verification', 1],
     ['after its last page, which is not full, is verified', 3],
   ] as const)
-    it(`finds nothing in a correct file, also if it grows ${when}`, () => {
+    it(`verifyStore finds nothing in a correct file, even if it grows ${when}`, () => {
       expect(verify()).to.equal(undefined);
       const grown = verify((store, step) => {
         if (step === grownAt) store.append(events.slice(190), positionAfter(events));

@@ -1,9 +1,9 @@
-/** Makes events whose lines and hashes are a chain, as the allocator sends them. */
+/** Test support: events whose lines and hashes form a chain, as the allocator sends them. */
 import { createHash } from 'node:crypto';
 import { decode, encode } from '../../../proto/codec.ts';
 import type { Event, Position } from '../../../proto/generated/ipledger.ts';
 
-/** The same events with a line, its hash and the hash of the event before. */
+/** Adds to each event its line, the line's hash, and the hash of the previous event. */
 export function chained(events: readonly Event[]): Event[] {
   let prev = '';
   return events.map((event) => {

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { decode, encode, type MessageInput } from '../../../proto/codec.ts';
 import type { Event, Position, WatchReply } from '../../../proto/generated/ipledger.ts';
 
-/** Hours since 2026 began, as an instant. */
+/** The time this many hours after the beginning of 2026. */
 export const hourInstant = (hours: number): string => new Date(Date.UTC(2026, 0, 1, hours)).toISOString();
 
 const hashOf = (seq: number): string => `hash-${seq}`;
 
-/** Event `seq` with the fields of the test. Events are one hour apart. */
+/** Event `seq` with the given fields. Events are one hour apart. */
 export function fakeEvent(seq: number, fields: MessageInput<Event> = {}): Event {
   const chain = { prev: seq === 1 ? '' : hashOf(seq - 1), hash: hashOf(seq), stored: `{"seq":${seq}}` };
   const envelope = {

@@ -120,7 +120,7 @@ describe('A standby forwards calls that need the writer', () => {
     });
   });
 
-  it('a standby forwards calls that need the writer and returns NOT_WRITER when no writer appears in time', async () => {
+  it('a standby forwards calls that need the writer and reports that there is no writer when none appears in time', async () => {
     await standby.stepDown(undefined);
     expect(await standby.refusal(IpamService.allocate, allocateRequest('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
