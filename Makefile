@@ -151,6 +151,10 @@ e2e-chart: images ## install, upgrade, roll back and remove the chart on nodes w
 mutants: node_modules programs ## plant known mistakes one by one, and see that the specs of their tier find them (BUG=text: only these, JOBS=n: so many at a time, BY=sim: by the simulation)
 	@node test/mutants/main.ts
 
+.PHONY: fuzz
+fuzz: node_modules ## mutated inputs for each place where bytes enter a program, Go plugin included (TIME=seconds or INPUTS=n, TARGET=text, SEED=n)
+	@node test/fuzz/main.ts
+
 .PHONY: bench
 bench: cni programs ## speed and memory of each path, beside its floor or peer (ROW=a,b, ROUNDS=n, LONG=1, CHECK=1: fail far below a goal)
 	@node test/bench/main.ts

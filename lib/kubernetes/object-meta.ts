@@ -1,12 +1,13 @@
 /** The metadata that every object has, and the conditions in its status. */
 import { asText, type UntypedJson, asRecord, asRecords } from './untyped-json.ts';
 import type { ObjectMeta } from './client/informer.ts';
+import { truncate } from './limit-messages.ts';
 
 /** @throws Error for an object without name or uid */
 export function objectMetaOf(metadata: UntypedJson): ObjectMeta {
   const [name, uid] = [asText(metadata['name']), asText(metadata['uid'])];
   if (name === '' || uid === '')
-    throw new Error(`an object without name or uid: ${JSON.stringify(metadata).slice(0, 200)}`);
+    throw new Error(`an object without name or uid: name ${truncate(name)}, uid ${truncate(uid)}`);
   return { namespace: asText(metadata['namespace']), name, uid, resourceVersion: asText(metadata['resourceVersion']) };
 }
 

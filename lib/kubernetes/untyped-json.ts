@@ -27,6 +27,15 @@ export function tryParseJson(value: string): unknown {
   }
 }
 
+/** JSON of a parsed value; undefined if it has too many levels. The API server accepts 10,000. */
+export function tryFormatJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value ?? null);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns a finite number; undefined for any other value. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;

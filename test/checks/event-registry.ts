@@ -15,6 +15,7 @@ const places = [
   'lib/ledger-text/event-summary.ts',
   'cli/verbs/recover/missing-events.ts',
   'ledger/domain/events/registry.ts',
+  'ledger/log/chain/event-shapes.ts',
   'services/allocator/grpc/messages.ts',
   'services/ovn-projector/ledger/ledger-model.ts',
   'services/pod-watcher/ledger/ledger-events.ts',

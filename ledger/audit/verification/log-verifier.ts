@@ -13,6 +13,7 @@ import {
   NewerEventError,
   parseHashedEvent,
   type StoredEvent,
+  withReadableData,
 } from '../../log/chain/chain.ts';
 import type { StateAtHead } from '../../log/reader/fold.ts';
 import { logKey, seqOfKey } from '../../log/store/keys.ts';
@@ -78,10 +79,12 @@ export class LogVerifier {
     if (this.#newer) return this.#checkNewer(this.#newer, prevOf(text));
     try {
       const event = parseHashedEvent(text, hash);
-      const fault = faultOf({ head: this.#head, state: this.state, openCommand: this.#unfinished }, event);
-      if (fault !== undefined) return { key, what: `event ${this.#head.seq + 1} ${fault}` };
-      this.#apply(event);
-      return undefined;
+      return withReadableData(event.envelope, () => {
+        const fault = faultOf({ head: this.#head, state: this.state, openCommand: this.#unfinished }, event);
+        if (fault !== undefined) return { key, what: `event ${this.#head.seq + 1} ${fault}` };
+        this.#apply(event);
+        return undefined;
+      });
     } catch (error) {
       if (error instanceof NewerEventError && error.prev === this.#head.hash) {
         this.#newer = error;

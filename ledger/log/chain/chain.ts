@@ -8,6 +8,8 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Event, Sequenced } from '../../domain/events/event.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
 import { isEventType } from '../../domain/events/registry.ts';
+import { faultInData } from './event-shapes.ts';
+import { faultFinder } from './shape.ts';
 import { formatTime, parseCanonicalInstant } from './instant.ts';
 import { downcast, type StoredData, upcast } from './upcast.ts';
 import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
@@ -150,7 +152,24 @@ export function parseEvent(text: string): StoredEvent {
 /** Parses an event whose line has this SHA-256. */
 export function parseHashedEvent(text: string, hash: string): StoredEvent {
   const { envelope, at } = parseEnvelope(text, hash);
-  return { envelope, text, hash, sequenced: sequencedOf(envelope, at) };
+  const sequenced = withReadableData(envelope, () => sequencedOf(envelope, at));
+  const fault = faultInData(sequenced.type, sequenced.data);
+  if (fault !== undefined)
+    throw damaged(`event ${envelope.seq} has not the data of an event of type ${envelope.type}: data${fault}`);
+  return { envelope, text, hash, sequenced };
+}
+
+/**
+ * Does work on the data of an event. Its type promises a form that only another program breaks.
+ * @throws IpledgerError LEDGER_DAMAGED that names the event, for any other error
+ */
+export function withReadableData<Result>({ seq, type }: Pick<Envelope, 'seq' | 'type'>, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof IpledgerError) throw error;
+    throw damaged(`event ${seq} has not the data of an event of type ${type}`, error);
+  }
 }
 
 export const hashOfLine = (text: string): string => sha256(text);
@@ -168,7 +187,7 @@ function parseEnvelope(text: string, hash: string): { readonly envelope: Envelop
     throw damaged(`a line of the log is not JSON: ${text.slice(0, 200)}`, error);
   }
   const envelope = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Envelope;
-  const { v, seq, part, type, data, before } = envelope;
+  const { v, seq, type, data, before } = envelope;
   const at = parseCanonicalInstant(envelope.at) ?? Date.parse(envelope.at);
   const isReadable = eventVersions.includes(v);
   if (!isReadable && Number.isSafeInteger(v))
@@ -178,17 +197,25 @@ function parseEnvelope(text: string, hash: string): { readonly envelope: Envelop
       hash,
     );
   const isComplete =
-    isReadable &&
-    Number.isSafeInteger(seq) &&
-    Array.isArray(part) &&
-    !Number.isNaN(at) &&
-    isObject(data) &&
-    isObject(before);
+    isReadable && faultInEnvelope(envelope) === undefined && !Number.isNaN(at) && isObject(data) && isObject(before);
   if (!isComplete) throw damaged(`a line of the log is not an event: ${text.slice(0, 200)}`);
   if (!isEventType(type))
     throw new NewerEventError(`event ${seq} has type ${type}, which this program does not support`, envelope, hash);
   return { envelope, at };
 }
+
+const faultInEnvelope = faultFinder<Omit<Envelope, 'v' | 'data' | 'before' | 'part'> & { part: readonly number[] }>({
+  seq: 'number',
+  id: 'text',
+  cmd: 'text',
+  part: ['number'],
+  type: 'text',
+  subnet: 'text',
+  at: 'text',
+  clock: { optional: 'text' },
+  actor: 'text',
+  prev: 'text',
+});
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 

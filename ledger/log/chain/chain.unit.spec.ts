@@ -286,7 +286,30 @@ describe('parseEvent', () => {
         .to.have.property('message')
         .that.matches(/a line of the log is not (an event|JSON): /);
     }
-    for (const change of [{ at: 'noon' }, { data: null }, { before: undefined }, { seq: '5' }])
+    for (const change of [{ at: 'noon' }, { data: null }, { before: undefined }, { seq: '5' }, { prev: {} }])
       expect(refusal(edited(4, change)), JSON.stringify(change)).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+
+  it('rejects data of another form than that of its type, and names the event and the field', () => {
+    const changes = {
+      'data.attachment.pod is not a text': {
+        attachment: { namespace: 'default', pod: 7, provider: 'a.b', ordinal: 0 },
+      },
+      'data.attachment.ordinal is not a whole number': {
+        attachment: { namespace: 'default', pod: 'a', provider: 'a.b', ordinal: -1 },
+      },
+      'data.addresses is not a list': { addresses: { length: 1e9 } },
+      'data.addresses.0 is not an object': { addresses: ['10.0.0.1'] },
+      'data.uid is not a text': { uid: undefined },
+      'data.defaultRoute is not true or false': { defaultRoute: 'yes' },
+    };
+    const event = parseEvent(golden.find((line) => line.includes('"type":"AddressAllocated"')) ?? '');
+    for (const [fault, change] of Object.entries(changes)) {
+      const data = { ...event.envelope.data, ...change };
+      expect(refusal(JSON.stringify({ ...event.envelope, data }))).to.include({
+        code: 'LEDGER_DAMAGED',
+        message: `event ${event.envelope.seq} has not the data of an event of type AddressAllocated: ${fault}`,
+      });
+    }
   });
 });

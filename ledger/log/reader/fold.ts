@@ -11,7 +11,14 @@ import type { Seq } from '../../domain/values/ledger.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
 import { evolve } from '../../domain/events/registry.ts';
 import { initialState, type State } from '../../domain/state/state.ts';
-import { emptyHead, type Envelope, advanceHead, type Head, type StoredEvent } from '../chain/chain.ts';
+import {
+  emptyHead,
+  type Envelope,
+  advanceHead,
+  type Head,
+  type StoredEvent,
+  withReadableData,
+} from '../chain/chain.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { parseLine } from '../store/stored-line.ts';
 
@@ -105,7 +112,7 @@ export function applyCommand(from: StateAtHead, events: readonly StoredEvent[], 
     for (const [index, event] of events.entries()) {
       observe?.({ head, state: from.state, openCommand: events[index - 1]?.envelope }, event);
       head = advanceHead(head, event);
-      evolve(from.state, event.sequenced, undoLog);
+      withReadableData(event.envelope, () => evolve(from.state, event.sequenced, undoLog));
     }
     return head;
   } catch (error) {

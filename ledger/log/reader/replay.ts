@@ -15,7 +15,7 @@ import type { OtherKey } from '../../domain/events/event-definition.ts';
 import { otherKeyOf, evolve } from '../../domain/events/registry.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
-import { emptyHead, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
+import { emptyHead, advanceHead, type Head, parseEvent, type StoredEvent, withReadableData } from '../chain/chain.ts';
 import {
   configurationEntries,
   emptyNames,
@@ -103,7 +103,7 @@ class ReplayWriter {
     for (const event of command) {
       const before = this.#head;
       this.#head = advanceHead(before, event);
-      evolve(this.#state, event.sequenced, permanent);
+      withReadableData(event.envelope, () => evolve(this.#state, event.sequenced, permanent));
       if (this.#head.seq <= this.#existingHead.seq) this.#skipExisting();
       else this.#queueEvent(event);
     }

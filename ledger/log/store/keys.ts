@@ -62,6 +62,9 @@ export function claimNameOf(key: string): ClaimName {
   const subnet = key.slice(addressPrefix.length, slash);
   const address = key.slice(slash + 1);
   if (!key.startsWith(addressPrefix) || slash < 0 || subnet === '' || address === '' || address.includes('/'))
-    throw new IpledgerError('LEDGER_DAMAGED', `${key} is not an address key. Another program wrote it: delete the key`);
+    throw new IpledgerError(
+      'LEDGER_DAMAGED',
+      `${key.slice(0, 500)} is not an address key. Another program wrote it: delete the key`,
+    );
   return { subnet, address };
 }

@@ -3,7 +3,7 @@
  * --print-value-only | jq` reads the ledger.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import { parseAddress } from '../../domain/addresses/address.ts';
+import { canonicalAddress } from '../../domain/addresses/address.ts';
 import type { Claim, LastRelease, Quarantine, Reservation } from '../../domain/state/claim.ts';
 import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import type { PoolSpec, SourceObject, SubnetSpec } from '../../domain/values/configuration.ts';
@@ -11,10 +11,21 @@ import type { ClaimName } from '../../domain/state/claim.ts';
 import { networkOf } from '../../domain/state/network.ts';
 import type { ConfiguredPool } from '../../domain/state/pool.ts';
 import type { DroppedClaims } from '../../domain/state/snapshot.ts';
-import { parseAllocation, parseBinding, parseTime, type StoredBinding, type StoredHolder } from './claim-holder.ts';
+import {
+  bindingShape,
+  holderShape,
+  parseAllocation,
+  parseBinding,
+  parseTime,
+  type StoredBinding,
+  type StoredHolder,
+} from './claim-holder.ts';
 import type { ConfiguredSubnet } from '../../domain/state/state.ts';
+import { subnetFromSpec } from '../../domain/state/subnet.ts';
 import type { Head } from '../chain/chain.ts';
+import { poolShape, sourceShape, subnetShape } from '../chain/event-shapes.ts';
 import { formatTime } from '../chain/instant.ts';
+import { faultFinder } from '../chain/shape.ts';
 import {
   addressKey,
   claimNameOf,
@@ -37,7 +48,6 @@ export interface FoundClaim {
 export function readClaim(key: string, text: string): FoundClaim {
   const name = claimNameOf(key);
   try {
-    if (!parseAddress(name.address)) return { name, claim: undefined };
     return { name, claim: parseClaim(name, text) };
   } catch {
     return { name, claim: undefined };
@@ -121,10 +131,10 @@ function expectedList(
 export function parseClaim({ subnet, address }: ClaimName, text: string): Claim {
   return parseOrReject(addressKey({ subnet, address }), text, 'claim', () => {
     const stored = JSON.parse(text) as StoredClaim;
+    if (canonicalAddress(address) !== address) throw new TypeError('its key has no address');
+    refuseFault(faultInClaim(stored));
     const { last, at, networks = [], alloc, holder, bindings, released, reservation, quarantine } = stored;
-    if (!Number.isSafeInteger(last)) throw new TypeError('"last" is missing');
-    if (!isListOfTexts(networks)) throw new TypeError('"networks" is not a list of texts');
-    if (holder && !Number.isSafeInteger(alloc)) throw new TypeError('it has a holder but no "alloc"');
+    if (holder && alloc === undefined) throw new TypeError('it has a holder but no "alloc"');
     const allocation = holder && parseAllocation(holder, alloc as Seq, subnet);
     return {
       last,
@@ -139,8 +149,23 @@ export function parseClaim({ subnet, address }: ClaimName, text: string): Claim 
   });
 }
 
-const isListOfTexts = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string');
+const eventOfPart = { seq: 'number', at: 'text' } as const;
+const faultInClaim = faultFinder<StoredClaim>({
+  last: 'number',
+  at: 'text',
+  networks: { optional: ['text'] },
+  alloc: { optional: 'number' },
+  holder: { optional: holderShape },
+  bindings: [bindingShape],
+  released: { optional: { ...eventOfPart, uid: 'text', pod: { optional: 'text' }, mac: { optional: 'text' } } },
+  reservation: { optional: { ...eventOfPart, reservedFor: 'text', reason: 'text', mac: 'text' } },
+  quarantine: { optional: { ...eventOfPart, seenMac: 'text', seenAt: 'text', reason: 'text' } },
+});
+
+/** @throws TypeError */
+function refuseFault(fault: string | undefined): void {
+  if (fault !== undefined) throw new TypeError(`the value${fault}`);
+}
 
 function parseOrReject<Value>(key: string, text: string, what: string, parse: () => Value): Value {
   try {
@@ -155,12 +180,14 @@ function parseOrReject<Value>(key: string, text: string, what: string, parse: ()
 /** The value of a `dropped` key: the last events that dropped claims of the subnet. */
 export const droppedText = (seqs: readonly Seq[]): string => JSON.stringify({ seqs });
 
+const faultInDropped = faultFinder<{ readonly seqs: readonly Seq[] }>({ seqs: ['number'] });
+
 /** Parses a `dropped` key and its value. @throws IpledgerError LEDGER_DAMAGED */
 export function parseDropped(key: string, text: string): DroppedClaims {
   return parseOrReject(key, text, 'list of events', () => {
-    const { seqs } = JSON.parse(text) as { readonly seqs: readonly Seq[] };
-    if (!seqs.every(Number.isSafeInteger)) throw new TypeError('"seqs" are not event numbers');
-    return { subnet: key.slice(droppedPrefix.length), seqs };
+    const dropped = JSON.parse(text) as { readonly seqs: readonly Seq[] };
+    refuseFault(faultInDropped(dropped));
+    return { subnet: key.slice(droppedPrefix.length), seqs: dropped.seqs };
   });
 }
 
@@ -176,12 +203,17 @@ export const subnetText = ({ spec, source }: StoredSubnet): string =>
 export const configuredSubnetText = ({ subnet, source }: Pick<ConfiguredSubnet, 'subnet' | 'source'>): string =>
   subnetText({ spec: subnet.spec, ...(source && { source }) });
 
+const faultInSubnet = faultFinder<StoredSubnet>({ spec: subnetShape, source: { optional: sourceShape } });
+
 /** Parses a subnet key and its value. @throws IpledgerError LEDGER_DAMAGED */
 export function parseSubnet(key: string, text: string): StoredSubnet & { readonly name: string } {
   return parseOrReject(key, text, 'subnet', () => {
-    const { spec, source } = JSON.parse(text) as StoredSubnet;
-    if (typeof spec.cidrBlock !== 'string') throw new TypeError('"cidrBlock" is missing');
-    return { name: key.slice(subnetPrefix.length), spec, ...(source && { source }) };
+    const stored = JSON.parse(text) as StoredSubnet;
+    refuseFault(faultInSubnet(stored));
+    const { spec, source } = stored;
+    const name = key.slice(subnetPrefix.length);
+    subnetFromSpec(name, spec); // throws for a CIDR or a gateway that is none, as a start would
+    return { name, spec, ...(source && { source }) };
   });
 }
 
@@ -192,12 +224,14 @@ export interface StoredPool {
 
 export const poolText = ({ spec, source }: StoredPool): string => JSON.stringify({ spec, ...(source && { source }) });
 
+const faultInPool = faultFinder<StoredPool>({ spec: poolShape, source: { optional: sourceShape } });
+
 /** Parses a pool key and its value. @throws IpledgerError LEDGER_DAMAGED */
 export function parsePool(key: string, text: string): ConfiguredPool {
   return parseOrReject(key, text, 'pool', () => {
-    const { spec, source } = JSON.parse(text) as StoredPool;
-    if (typeof spec.subnet !== 'string' || !Array.isArray(spec.ips))
-      throw new TypeError('"subnet" or "ips" is missing');
+    const stored = JSON.parse(text) as StoredPool;
+    refuseFault(faultInPool(stored));
+    const { spec, source } = stored;
     return { name: key.slice(poolPrefix.length), spec, ...(source && { source }) };
   });
 }

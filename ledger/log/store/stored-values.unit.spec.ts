@@ -4,7 +4,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim } from '../../domain/state/claim.ts';
 import type { Attachment } from '../../domain/values/allocation.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
-import { poolKey, subnetKey } from './keys.ts';
+import { addressKey, poolKey, subnetKey } from './keys.ts';
 import {
   claimText,
   expectedClaimText,
@@ -16,6 +16,7 @@ import {
   parseHead,
   parsePool,
   parseSubnet,
+  readClaim,
   poolText,
   subnetText,
 } from './stored-values.ts';
@@ -125,6 +126,38 @@ describe('The value of a claim key', () => {
       expect(expectedOf(networks).networks).to.deep.equal(claim.networks);
   });
 
+  it('is rejected when a field has another type: a decision about other addresses would fail by it', () => {
+    const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default', ordinal: 0 };
+    const at = '2026-01-31T08:00:00.000Z';
+    const binding = { alloc: 9, attachment, containerId: 'c', interface: 'net1', node: 'n', bootId: 'b', at };
+    const addresses = [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }];
+    const texts = { uid: 'u', node: '', mac: '', interface: '', cause: 'dynamic' };
+    const holder = { attachment, ...texts, addresses, routes: [], at };
+    const claim = { last: 9, at, networks: ['lan.default'], alloc: 9, holder, bindings: [binding] };
+    expect(parseClaim(name, JSON.stringify(claim))).to.have.property('last', 9);
+    const changes = [
+      { holder: { ...holder, attachment: { ...attachment, provider: undefined } } },
+      { holder: { ...holder, attachment: { ...attachment, ordinal: 1.5 } } },
+      { holder: { ...holder, addresses: [{ address: 7 }] } },
+      { holder: { ...holder, routes: { length: 1e9 } } },
+      { bindings: [{ ...binding, node: null }] },
+      { bindings: { length: 1 } },
+      { released: 'yes' },
+      { reservation: { reservedFor: ['a'], reason: '', mac: '', seq: 9, at } },
+      { quarantine: { seenMac: '', seenAt: '', reason: '', seq: '9', at } },
+    ];
+    for (const change of changes) {
+      const found = readClaim(addressKey(name), JSON.stringify({ ...claim, ...change }));
+      expect(found, JSON.stringify(change)).to.deep.equal({ name, claim: undefined });
+    }
+  });
+
+  it('is rejected under a key without an address in canonical text', () => {
+    const text = claimText({ last: 9, lastAt: 0, networks: ['lan.default'], bindings: [] });
+    for (const address of ['172.17.0.011', 'fd00::0:1', 'printer'])
+      expect(readClaim(addressKey({ ...name, address }), text).claim, address).to.equal(undefined);
+  });
+
   it('is rejected with the name of the key when it is not a claim', () => {
     const at = '"at":"2026-01-31T08:00:00.000Z"';
     for (const text of [
@@ -200,7 +233,15 @@ describe('The value of a Subnet key', () => {
   });
 
   it('is rejected when it is not a Subnet', () => {
-    for (const text of ['', '{}', '{"spec":{}}'])
+    const changed = [
+      { gateway: ['172.17.0.1'] },
+      { cidrBlock: 'fd00::/64' },
+      { cidrBlock: '172.17.0.0/33' },
+      { excludeIps: '172.17.0.1' },
+      { cooldownMs: '60' },
+      { provider: 7 },
+    ].map((change) => JSON.stringify({ spec: { ...spec, ...change } }));
+    for (const text of ['', '{}', '{"spec":{}}', ...changed])
       expect(damageMessage(() => parseSubnet(subnetKey('macvlan'), text))).to.contain('/ipledger/v1/subnet/macvlan');
   });
 });
@@ -215,7 +256,11 @@ describe('The value of a pool key', () => {
   });
 
   it('is rejected when it is not a pool', () => {
-    for (const text of ['', '{}', '{"spec":{"subnet":"macvlan"}}'])
+    const lists = [
+      '{"spec":{"subnet":"a","ips":[[]],"namespaces":[]}}',
+      '{"spec":{"subnet":"a","ips":[],"namespaces":7}}',
+    ];
+    for (const text of ['', '{}', '{"spec":{"subnet":"macvlan"}}', ...lists])
       expect(damageMessage(() => parsePool(poolKey('blue'), text))).to.contain('/ipledger/v1/pool/blue');
   });
 });

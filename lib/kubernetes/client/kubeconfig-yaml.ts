@@ -5,4 +5,4 @@
 import { parse } from 'yaml';
 
 /** @throws Error when the text is not valid */
-export const parseYaml = (text: string): unknown => parse(text) as unknown;
+export const parseYaml = (text: string): unknown => parse(text, { logLevel: 'error' }) as unknown;

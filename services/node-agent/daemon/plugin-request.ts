@@ -104,14 +104,20 @@ function sharedProvider(provider: string, ifName: string): string {
  * @throws IpledgerError INVALID_REQUEST, "parse add request failed: …"
  */
 function parseBody<Schema extends z.ZodType>(verb: string, schema: Schema, body: string): z.output<Schema> {
-  const failed = (why: string) => new IpledgerError('INVALID_REQUEST', `parse ${verb} request failed: ${why}`);
-  if (body.trim() === '') throw failed('the body is empty');
+  if (body.trim() === '') throw parseFailure(verb, 'the body is empty');
   let json: unknown;
   try {
     json = JSON.parse(body);
   } catch (error) {
-    throw failed(String(error));
+    throw parseFailure(verb, String(error));
   }
+  return readJson(verb, schema, json);
+}
+
+const parseFailure = (verb: string, why: string): IpledgerError =>
+  new IpledgerError('INVALID_REQUEST', `parse ${verb} request failed: ${why}`);
+
+function readJson<Schema extends z.ZodType>(verb: string, schema: Schema, json: unknown): z.output<Schema> {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
@@ -119,11 +125,14 @@ function parseBody<Schema extends z.ZodType>(verb: string, schema: Schema, body:
     .slice(0, maxReportedFaults)
     .map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
   if (issues.length > maxReportedFaults) faults.push(`and ${issues.length - maxReportedFaults} more`);
-  throw failed(faults.join('; '));
+  throw parseFailure(verb, faults.join('; '));
 }
 
 /** Parses a request about a container; see `parseBody`. */
 export const parseCniRequest = (verb: string, body: string): CniRequest => parseBody(verb, requestSchema, body);
+
+/** The same for parsed JSON. */
+export const readCniRequest = (verb: string, json: unknown): CniRequest => readJson(verb, requestSchema, json);
 
 const checkSchema = z.object({ addresses: z.array(boundedText(64)).max(maxAddresses) });
 

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { type CniRequest, parseCniRequest } from '../daemon/plugin-request.ts';
+import { type CniRequest, readCniRequest } from '../daemon/plugin-request.ts';
 import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
 
 const everyMs = 15_000;
@@ -117,7 +117,7 @@ async function listFiles({ folder, log }: ReplayOptions): Promise<string[]> {
 
 const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-type PendingDel =
+export type PendingDel =
   | { readonly kind: 'ours'; readonly request: CniRequest }
   | { readonly kind: 'unclaimed'; readonly socket: string }
   | { readonly kind: 'broken'; readonly error: unknown };
@@ -144,15 +144,21 @@ async function replayOne(options: ReplayOptions, path: string, signal: AbortSign
   }
 }
 
-/** Checks the socket before the request: the request of another agent may have another format. */
 async function readPendingDel({ sockets }: ReplayOptions, path: string): Promise<PendingDel> {
   try {
-    const text = await readTrustedFile(path, maxFileBytes);
-    const { server_socket: socket, request } = fileSchema.parse(JSON.parse(text));
-    if (!sockets.some((ours) => resolve(ours) === resolve(socket))) return { kind: 'unclaimed', socket };
-    return { kind: 'ours', request: parseCniRequest('del', JSON.stringify(request)) };
+    return parsePendingDel(await readTrustedFile(path, maxFileBytes), sockets);
   } catch (error) {
     if (isSystemError(error)) throw error;
     return { kind: 'broken', error };
   }
+}
+
+/**
+ * Checks the socket before the request: the request of another agent may have another format.
+ * @throws Error for a text that is no pending DEL
+ */
+export function parsePendingDel(text: string, sockets: readonly string[]): PendingDel {
+  const { server_socket: socket, request } = fileSchema.parse(JSON.parse(text));
+  if (!sockets.some((ours) => resolve(ours) === resolve(socket))) return { kind: 'unclaimed', socket };
+  return { kind: 'ours', request: readCniRequest('del', request) };
 }

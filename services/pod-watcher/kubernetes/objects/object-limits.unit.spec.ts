@@ -14,6 +14,8 @@ import { nodes } from './node.ts';
 
 const metadata = { name: 'one', namespace: 'n', uid: 'u' };
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+/** The API server accepts 10,000 levels. */
+const nested = JSON.parse('['.repeat(9_999) + ']'.repeat(9_999)) as object;
 const problemsOf = (kind: 'Subnet' | 'IPPool' | 'Vip' | 'IP', spec: object): readonly string[] => {
   const parse = { Subnet: toSubnet, IPPool: ipPools.parse, Vip: vips.parse, IP: ips.parse }[kind];
   return parse({ metadata, spec }).problems;
@@ -29,6 +31,9 @@ describe('An object over a limit is reported with the limit:', () => {
     ['Subnet', { excludeIps: ['x'.repeat(254)] }, 'an entry of spec.excludeIps has 254 characters'],
     ['Subnet', { cidrBlock: times(20, '10.0.0.0/24').join(',') }, 'spec.cidrBlock has 239 characters, and at most 128'],
     ['Subnet', { gateway: 'x'.repeat(129) }, 'spec.gateway has 129 characters'],
+    ['Subnet', { gateway: nested }, 'spec.gateway must be a text, and is nested too deeply'],
+    ['Subnet', { namespaceSelectors: nested }, 'spec.namespaceSelectors is nested too deeply: remove some levels'],
+    ['IP', { more: nested }, 'spec is nested too deeply: remove some levels'],
     ['Subnet', { provider: 'x'.repeat(338) }, 'spec.provider has 338 characters'],
     ['Subnet', { namespaces: ['a', ''] }, 'spec.namespaces has an empty entry: remove it, or name a namespace'],
     ['Subnet', { namespaces: times(4_097, 'a') }, 'spec.namespaces has 4097 names'],

@@ -1,5 +1,5 @@
 /** Reads an object's spec. A field over its limit reads as absent, and is a problem. */
-import { type UntypedJson, asText, asTexts } from '../../../../lib/kubernetes/untyped-json.ts';
+import { type UntypedJson, asText, asTexts, tryFormatJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { truncate, textLimits, tooLong, tooMany } from '../../limits.ts';
 
 /** The maximum number of entries of a list, and their unit for messages. */
@@ -65,7 +65,7 @@ export class SpecReader {
   /** Reads any value; undefined if its JSON is longer than `maxLength`. */
   value(key: string, maxLength: number): unknown {
     const value = this.#spec[key];
-    return this.#isWithin(tooLong(`spec.${key}, as JSON,`, jsonOf(value), maxLength)) ? value : undefined;
+    return this.#isWithin(tooLongAsJson(`spec.${key}`, value, maxLength)) ? value : undefined;
   }
 
   /** Reads a whole number from `min` to `max`; another value is a problem and reads as absent. */
@@ -79,7 +79,7 @@ export class SpecReader {
 
   /** Reads the complete spec; empty if its JSON is longer than `maxLength`. */
   bounded(maxLength: number): UntypedJson {
-    return this.#isWithin(tooLong('spec, as JSON,', jsonOf(this.#spec), maxLength)) ? this.#spec : {};
+    return this.#isWithin(tooLongAsJson('spec', this.#spec, maxLength)) ? this.#spec : {};
   }
 
   #boundedList<Item>(key: string, list: readonly Item[], limit: ListLimit): Item[] {
@@ -95,5 +95,12 @@ export class SpecReader {
   }
 }
 
-const jsonOf = (value: unknown): string => JSON.stringify(value ?? null);
-const quoted = (value: unknown): string => truncate(jsonOf(value));
+function tooLongAsJson(what: string, value: unknown, maxLength: number): string | undefined {
+  const json = tryFormatJson(value);
+  return json === undefined
+    ? `${what} is ${tooDeep}: remove some levels`
+    : tooLong(`${what}, as JSON,`, json, maxLength);
+}
+
+const tooDeep = 'nested too deeply';
+const quoted = (value: unknown): string => truncate(tryFormatJson(value) ?? tooDeep);

@@ -40,7 +40,8 @@ const bindings: Record<string, NamespaceRestriction> = {
   closed: { namespaces: ['shop', 'web'], selectors: [] },
   'ovn-shop': { namespaces: ['shop'], selectors: [{ matchLabels: { team: 'shop' }, matchExpressions: [] }] },
 };
-const clusterView: ClusterView = {
+/** The networks, Subnets, IPPools and Vips of the plans. */
+export const clusterView: ClusterView = {
   network: (key) => {
     const [namespace = '', name = ''] = key.split('/');
     const config = configs[key];
