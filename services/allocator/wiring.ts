@@ -20,7 +20,7 @@ import {
 } from '../../ledger/audit/verification/background-verifier.ts';
 import { readMark, saveMark } from '../../ledger/audit/verification/verification-mark.ts';
 import { createUlidSource } from '../../ledger/log/chain/ulid-source.ts';
-import { eventVersions } from '../../ledger/domain/events/schema-version.ts';
+import { type EventVersion, eventVersions } from '../../ledger/domain/events/schema-version.ts';
 import { liftFences } from '../../ledger/log/reader/lift-fences.ts';
 import { Replica } from '../../ledger/log/reader/replica.ts';
 import { freezeIfRewound } from '../../ledger/log/reader/rollback-detection.ts';
@@ -297,7 +297,7 @@ function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger)
         leadership,
         newId: createUlidSource(),
         elect: createCandidacy({ etcd, self, membership, clocks, stopping: life.signal, log }),
-        eventVersion: () => membership.eventVersion,
+        eventVersion: () => Math.max(membership.eventVersion, replica.version) as EventVersion,
         onLeadershipChange: (isWriter) => (isWriter ? forwarder.setLocalWriter() : undefined),
         onAppend: metrics.onAppend,
         log,

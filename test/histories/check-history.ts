@@ -1,4 +1,6 @@
-/** Judges a history by test/tools/history-checker, a program that shares no code with the ledger. */
+/**
+ * Judges a history by test/tools/history-checker, a program that shares no code with the ledger.
+ */
 import { mustRun } from '../harness/processes/command.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 

@@ -145,7 +145,10 @@ export class Client {
     });
   }
 
-  /** Releases a Pod that was deleted; or as an operator one allocation, after which its Pod may get another. */
+  /**
+   * Releases a Pod that was deleted; or as an operator one allocation, after which its Pod may get
+   * another.
+   */
   async #release(): Promise<void> {
     const pod = this.#random.pick(podNames);
     const uid = this.#anyUid(pod);

@@ -59,7 +59,9 @@ function chain(entries: readonly Entry[]): string[] {
   });
 }
 
-/** The violations of operations that follow each other, each answered before the next one begins. */
+/**
+ * The violations of operations that follow each other, each answered before the next one begins.
+ */
 async function violationsOf(steps: readonly Step[], log: readonly string[] = [], more: readonly object[] = []) {
   const operations = steps.map(({ outcome = 'ok', at, ...fields }, index) => ({
     operation: {

@@ -25,6 +25,14 @@ const size = 3;
 const diskMiB = 192;
 const readyWithinMs = 120_000;
 
+/** A version of the allocator; by default that of this tree. */
+export interface Program {
+  /** A module to load before it. */
+  readonly preload?: string;
+  /** Its main module. */
+  readonly main?: string;
+}
+
 export interface Machine {
   readonly index: number;
   /** Its address on the network. */
@@ -32,9 +40,10 @@ export interface Machine {
   readonly node: Namespace;
   /** Folder of the data of etcd: a file system of its own. */
   readonly disk: string;
-  readonly allocator: Server;
   /** "127.0.0.1:<port>" */
   readonly endpoint: string;
+  /** Replaced by another version. */
+  allocator: Server;
   /** Replaced with the member. */
   etcd: Server;
   /** Sets the clock of the allocator ahead. */
@@ -45,6 +54,8 @@ export interface Machines {
   readonly all: readonly Machine[];
   /** Runs etcdctl on a machine, at the member there unless `args` names endpoints. */
   etcdctl(machine: Machine, ...args: string[]): Promise<string>;
+  /** Stops the allocator, and starts another version at the same port. */
+  changeProgram(machine: Machine, program: Program): Promise<void>;
   /** Starts an empty member in place of one that was killed. Can be repeated after an error. */
   replaceMember(machine: Machine, by: Machine): Promise<void>;
 }
@@ -55,7 +66,7 @@ const nameOf = (index: number): string => `etcd-${index}`;
 const indexes = Array.from({ length: size }, (_, index) => index);
 
 /** Starts all. They end with the run. */
-export async function startMachines(run: Run): Promise<Machines> {
+export async function startMachines(run: Run, program: Program = {}): Promise<Machines> {
   const places: Pick<Machine, 'index' | 'address' | 'node' | 'disk'>[] = [];
   for (const index of indexes) {
     const node = await createNodeNamespace(run, `machine-${index}`);
@@ -64,11 +75,22 @@ export async function startMachines(run: Run): Promise<Machines> {
   }
   const members = await Promise.all(places.map((place) => startMember(run, place, 'new')));
   const all = await Promise.all(
-    places.map(async (place, index) => ({
-      ...place,
-      ...(await startAllocator(run, place)),
-      etcd: members[index] as Server,
-    })),
+    places.map(async (place, index): Promise<Machine> => {
+      const port = await findFreePort();
+      await exposePort(run, place.node, port);
+      const endpoint = `127.0.0.1:${port}`;
+      const reached = { ...place, endpoint };
+      const machine: Machine = {
+        ...reached,
+        etcd: members[index] as Server,
+        allocator: await startAllocator(run, reached, program),
+        shiftClock(ms) {
+          writeFileSync(shiftFileOf(run, index), String(ms));
+          if (machine.allocator.isAlive) process.kill(machine.allocator.pid, 'SIGUSR2');
+        },
+      };
+      return machine;
+    }),
   );
   const etcdctl = async ({ node, address }: Machine, ...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await inNamespace(node, [
@@ -82,6 +104,10 @@ export async function startMachines(run: Run): Promise<Machines> {
   return {
     all,
     etcdctl,
+    async changeProgram(machine, to) {
+      await machine.allocator.stop();
+      machine.allocator = await startAllocator(run, machine, to);
+    },
     async replaceMember(machine, by) {
       // "8211f1d0f64f3269, started, etcd-0, http://10.88.0.1:2380, …"
       const known = (await etcdctl(by, 'member', 'list')).split('\n').map((line) => line.split(', '));
@@ -134,36 +160,28 @@ async function startMember(run: Run, { index, address, node, disk }: Place, stat
   return startServer(run, launchInside(node, launch));
 }
 
+const shiftFileOf = (run: Run, index: number): string => join(run.folder, `clock-of-allocator-${index}`);
+
 async function startAllocator(
   run: Run,
-  { index, address, node }: Place,
-): Promise<Pick<Machine, 'allocator' | 'endpoint' | 'shiftClock'>> {
-  const port = await findFreePort();
-  await exposePort(run, node, port);
-  const name = `allocator-${index}`;
-  const shiftFile = join(run.folder, `${name}-clock`);
-  const endpoint = `127.0.0.1:${port}`;
+  { index, address, node, endpoint }: Place & Pick<Machine, 'endpoint'>,
+  { preload, main }: Program,
+): Promise<Server> {
+  const port = endpoint.slice(endpoint.indexOf(':') + 1);
   const etcd = indexes.map((each) => `http://${addressOf(each)}:2379`);
-  const launch = allocatorLaunch({ name, etcd, listen: `0.0.0.0:${port}`, endpoint });
-  const allocator = await startServer(
+  const launch = allocatorLaunch({ name: `allocator-${index}`, etcd, listen: `0.0.0.0:${port}`, endpoint });
+  const preloads = [join(import.meta.dirname, 'shifted-clock.ts'), preload].filter((file) => file !== undefined);
+  return startServer(
     run,
     launchInside(node, {
       ...launch,
-      args: ['--import', join(import.meta.dirname, 'shifted-clock.ts'), ...launch.args],
+      args: [...preloads.flatMap((file) => ['--import', file]), ...(main ? [main] : launch.args)],
       env: {
         ...launch.env,
         IPLEDGER_ADVERTISE: `${address}:${port}`,
         IPLEDGER_INSECURE: '1',
-        CLOCK_SHIFT_FILE: shiftFile,
+        CLOCK_SHIFT_FILE: shiftFileOf(run, index),
       },
     }),
   );
-  return {
-    allocator,
-    endpoint,
-    shiftClock(ms) {
-      writeFileSync(shiftFile, String(ms));
-      if (allocator.isAlive) process.kill(allocator.pid, 'SIGUSR2');
-    },
-  };
 }

@@ -21,9 +21,10 @@ const root = '/ipledger/v1/';
 export async function readLedger({ all, etcdctl }: Machines): Promise<StoredLedger> {
   const machine = all[0] as Machine;
   const log = (await etcdctl(machine, 'get', '--prefix', '--print-value-only', `${root}log/`)).trimEnd().split('\n');
-  const pairs = (await etcdctl(machine, 'get', '--prefix', `${root}addr/`)).trimEnd().split('\n');
+  const pairs = (await etcdctl(machine, 'get', '--prefix', `${root}addr/`)).split('\n');
   const claims = pairs.flatMap((key, index) => {
-    if (index % 2 === 1) return [];
+    // Each key is followed by its value
+    if (index % 2 === 1 || key === '') return [];
     const { alloc = 0, holder, bindings, reservation, quarantine } = JSON.parse(pairs[index + 1] ?? '') as StoredClaim;
     return {
       key: key.slice(`${root}addr/`.length),

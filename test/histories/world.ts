@@ -1,4 +1,6 @@
-/** What the clients of a history share: Subnets, Pod names, addresses, and what they know of them. */
+/**
+ * What the clients of a history share: Subnets, Pod names, addresses, and what they know of them.
+ */
 import type { Connection } from '../../lib/grpc/client.ts';
 import type { History, RecordedAllocation } from './history.ts';
 

@@ -7,12 +7,13 @@ import { waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { AllocationRefused } from '../../domain/events/event.ts';
+import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
 import type { Seq } from '../../domain/values/ledger.ts';
 import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { StateRestore } from '../../domain/state/snapshot.ts';
 import type { State } from '../../domain/state/state.ts';
 import { addressesOf } from '../../domain/events/registry.ts';
-import type { Head, StoredEvent } from '../chain/chain.ts';
+import { type Head, NewerEventError, type StoredEvent } from '../chain/chain.ts';
 import { LedgerClock } from '../chain/ledger-clock.ts';
 import { applyCommand, type EventObserver, type StateAtHead } from './fold.ts';
 import { headText, UnfinishedReplay } from '../store/stored-values.ts';
@@ -37,6 +38,7 @@ export class Replica {
   /** Called for each event that another replica wrote, before the event is applied. */
   onEventRead: EventObserver | undefined;
   #head: Head;
+  #version: EventVersion;
   readonly #revisions: ClaimRevisions;
   /** Fenced addresses (`claimKey`) that have no claim, because their keys were unreadable. */
   readonly #unreadable = new Set<string>();
@@ -47,11 +49,17 @@ export class Replica {
   /** Events of a command whose last event has not been read. */
   #incomplete: StoredEvent[] = [];
 
-  private constructor(ledger: Ledger, { state, head }: StateAtHead, revisions: ClaimRevisions, clock: LedgerClock) {
+  private constructor(
+    ledger: Ledger,
+    { state, head, version }: StateAtHead & { readonly version: EventVersion },
+    revisions: ClaimRevisions,
+    clock: LedgerClock,
+  ) {
     this.ledger = ledger;
     this.state = state;
     this.clock = clock;
     this.#head = head;
+    this.#version = version;
     this.#revisions = revisions;
     clock.observe(head.at);
   }
@@ -59,10 +67,11 @@ export class Replica {
   /**
    * Loads the ledger. An address whose key is unreadable is fenced; all other addresses work.
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for an unreadable head, Subnet, pool or
-   * address key name.
+   * address key name; NewerEventError for keys that a newer program has written.
    */
   static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock(), log?: Logger): Promise<Replica> {
     const snapshot = await ledger.load(signal);
+    const version = await readVersion(ledger, snapshot.head.seq, signal);
     const restore = new StateRestore(snapshot.subnets);
     const revisions = new ClaimRevisions();
     const [unreadable, incomplete]: [ClaimName[], ClaimName[]] = [[], []];
@@ -78,7 +87,8 @@ export class Replica {
       }
     for (const { name, networks } of await networksFromLog(incomplete, snapshot.head, ledger, { signal, log }))
       restore.setNetworks(name, networks);
-    const replica = new Replica(ledger, { state: restore.end(snapshot), head: snapshot.head }, revisions, clock);
+    const atHead = { state: restore.end(snapshot), head: snapshot.head, version };
+    const replica = new Replica(ledger, atHead, revisions, clock);
     for (const name of unreadable.map(claimKey)) {
       replica.state.fenced.add(name);
       replica.#unreadable.add(name);
@@ -89,6 +99,11 @@ export class Replica {
   /** The head of the committed events in the state. */
   get head(): Head {
     return this.#head;
+  }
+
+  /** The schema version of the last event: none is written in an earlier one from then on. */
+  get version(): EventVersion {
+    return this.#version;
   }
 
   /** The revision that a claim's key has according to the log; 0n without a key. */
@@ -187,6 +202,7 @@ export class Replica {
   commit(events: readonly StoredEvent[], head: Head, revision: Revision): void {
     this.#head = head;
     this.clock.observe(head.at);
+    this.#version = events.at(-1)?.envelope.v ?? this.#version;
     for (const { sequenced } of events) {
       for (const address of addressesOf(sequenced)) {
         const name = { subnet: sequenced.subnet, address };
@@ -233,6 +249,24 @@ export class Replica {
   #recordRefusal(refusal: AllocationRefused): void {
     storeNewest(this.#refusals, refusalKey(refusal), this.#head.at, maxRefusals);
   }
+}
+
+/**
+ * The schema version of the last event. A start reads the keys beside the log, which an earlier
+ * program would read without what a newer one has written there.
+ * @throws NewerEventError
+ */
+async function readVersion(ledger: Ledger, seq: Seq, signal: AbortSignal): Promise<EventVersion> {
+  const [oldest] = eventVersions as [EventVersion];
+  if (seq === 0) return oldest;
+  try {
+    for await (const [line] of ledger.read(seq, signal)) if (line) return parseLine(line).envelope.v;
+  } catch (error) {
+    // Any other damage of the log must not prevent the start
+    const reason = IpledgerError.from(error);
+    if (error instanceof NewerEventError || reason.kind === 'transient') throw error;
+  }
+  return oldest;
 }
 
 export const refusalKey = ({ data: { uid, reason } }: AllocationRefused): string => `${uid}/${reason}`;

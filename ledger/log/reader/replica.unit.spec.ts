@@ -48,6 +48,20 @@ describe('Replica', () => {
     expect(loaded.revisionOf({ ...name, address: '172.17.0.12' })).to.equal(0n);
   });
 
+  it('refuses keys that a newer program has written, by the last event of the log', async () => {
+    await submitAll(working.writer, allocate('a'));
+    const { seq } = working.replica.head;
+    const key = logKey(seq);
+    const { v, ...event } = JSON.parse(memory.get(key) ?? '') as { v: number };
+    expect((await Replica.load(memory, never)).version).to.equal(v);
+    memory.put(key, JSON.stringify({ v: v + 1, ...event }));
+    const { code, message } = await failureOf(Replica.load(memory, never));
+    expect(code).to.equal('LEDGER_DAMAGED');
+    expect(message).to.contain(`event ${seq} has schema version ${v + 1}, but this program reads only`);
+    memory.put(key, 'no event');
+    expect((await Replica.load(memory, never)).head.seq, 'with any other damage of the log').to.equal(seq);
+  });
+
   it('loads the network of a quarantine in a retired Subnet, even from a key without networks', async () => {
     const quarantine = { subnet: 'macvlan', address: '172.17.0.11', seenMac: '', seenAt: '', reason: '' };
     await submitAll(working.writer, allocate('a'), release('a'));

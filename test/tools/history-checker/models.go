@@ -95,7 +95,8 @@ func allocateAddress(state addressState, each step) (bool, addressState) {
 func refusesAddress(state addressState, each step) bool {
 	switch each.Code {
 	case "ADDRESS_IN_USE":
-		return (state.uid != "" && state.pod != each.Pod) || state.bindings != ""
+		// Version 0.1.0 has this code for each reason.
+		return (state.uid != "" && state.pod != each.Pod) || state.bindings != "" || state.owner != "" || state.quarantined
 	case "ADDRESS_RESERVED":
 		return state.owner != "" && state.owner != each.Owner
 	case "ADDRESS_QUARANTINED":
