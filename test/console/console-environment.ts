@@ -11,7 +11,7 @@ import { startCluster } from '../harness/kubernetes/cluster.ts';
 import type { Server } from '../harness/processes/server.ts';
 import type { Run } from '../harness/run.ts';
 import { startAllocator, startReadModel } from '../harness/services.ts';
-import { startConsole } from '../harness/console.ts';
+import { type ConsoleServer, startConsole } from '../harness/console.ts';
 import { fillLedger } from './console-ledger.ts';
 
 export interface ConsoleEnvironment {
@@ -23,6 +23,7 @@ export interface ConsoleEnvironment {
   readonly connection: Connection;
   readonly allocator: Server;
   readonly readModel: Server;
+  readonly console: ConsoleServer;
 }
 
 export async function openConsoleEnvironment(run: Run): Promise<ConsoleEnvironment> {
@@ -48,11 +49,11 @@ export async function openConsoleEnvironment(run: Run): Promise<ConsoleEnvironme
     createToken(cluster, 'alice'),
     fillLedger({ operator: connection, agent }),
   ]);
-  const { url } = await startConsole(run, {
+  const server = await startConsole(run, {
     allocator,
     readModel,
     tls: certificates.viewer,
     https: certificates.readModel,
   });
-  return { url, token, user: `kubernetes:${user}`, connection, allocator, readModel };
+  return { console: server, url: server.url, token, user: `kubernetes:${user}`, connection, allocator, readModel };
 }

@@ -236,6 +236,21 @@ describe('The console', function () {
       await page.getByRole('link', { name: `shop/${name}` }).waitFor();
       ignoreStatus(problems, 503);
     });
+
+  it('keeps a page while it does not answer itself, and continues after a sign-in', async () => {
+    const { page, problems } = await signedIn('/events?subnet=lan');
+    await page.getByText('Live:').waitFor();
+    await environment.console.stop();
+    await page.getByText('It is tried again').waitFor();
+    expect(await page.getByRole('row').count()).to.be.above(1);
+    await environment.console.start();
+    await page.getByText('Your session has ended').waitFor();
+    await signIn(page, environment.token);
+    await page.getByText('Live:').waitFor();
+    expect(page.url()).to.contain('/events?subnet=lan');
+    ignoreStatus(problems, 401);
+    problems.splice(0, problems.length, ...problems.filter((problem) => !problem.includes('net::ERR_')));
+  });
 });
 
 /** The name and the elements of each serious or critical finding. */

@@ -48,13 +48,7 @@ function Console(): VNode {
     <${Top} place=${place} />
     <${Away} isAway=${state === 'away'} />
     <main id="main" tabindex="-1">
-      ${
-        state === 'signed out'
-          ? html`<${SignIn} wasSignedIn=${(person?.user ?? '') !== ''} />`
-          : person
-            ? viewOf(place)
-            : html`<p class="quiet">Loading …</p>`
-      }
+      ${state === 'signed out' ? html`<${SignIn} />` : person ? viewOf(place) : html`<p class="quiet">Loading …</p>`}
     </main>`;
 }
 

@@ -26,7 +26,8 @@ const refreshMs = 5_000;
 export const consoleRows: BenchGroup = {
   rows: ['console'],
   async measure({ run, rounds, size, record }) {
-    const { events, livePods, steps, viewers, watchMs } = sizes[size];
+    const { livePods, steps, viewers, watchMs } = sizes[size];
+    const events = Number(process.env['EVENTS'] || sizes[size].events);
     printProgress(`building a history of ${events} events with ${livePods} live Pods in etcd:`);
     const environment = await openHistoryEnvironment(run, events, { livePods });
     const { model: readModel } = await startIndexedReadModel(environment);

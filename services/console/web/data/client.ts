@@ -37,12 +37,13 @@ interface Sent extends RequestInit {
 export async function request<Reply>(url: string, init: Sent = {}): Promise<Reply> {
   const response = await send(url, init);
   if (response.ok) {
-    connection.set('connected');
+    forget(url);
     return (response.status === 204 ? undefined : await response.json()) as Reply;
   }
   const error = await errorOf(response);
   if (error.status === 401) connection.set('signed out');
-  if (error.isTransient) goAway(error.message);
+  if (error.isTransient) goAway(url, error.message);
+  else forget(url);
   throw error;
 }
 
@@ -52,14 +53,24 @@ async function send(url: string, init: Sent): Promise<Response> {
   } catch (error) {
     if (init.signal?.aborted) throw error;
     const message = 'The console does not answer. The page shows what it had before.';
-    goAway(message);
+    goAway(url, message);
     throw new RequestError(0, 'UNREACHABLE', message);
   }
 }
 
-function goAway(reason: string): void {
+/** The addresses that are away: another one may answer at the same time. */
+const away = new Set<string>();
+
+function goAway(url: string, reason: string): void {
+  away.add(url);
   awayReason.set(reason);
-  if (connection.value !== 'signed out') connection.set('away');
+  if (connection.value === 'connected') connection.set('away');
+}
+
+/** An address has answered, or its view was left. */
+export function forget(url: string): void {
+  away.delete(url);
+  if (away.size === 0 && connection.value === 'away') connection.set('connected');
 }
 
 async function errorOf(response: Response): Promise<RequestError> {

@@ -5,9 +5,13 @@ import { createStore } from './store.ts';
 
 export const session = createStore<Session | undefined>(undefined);
 
+/** Whether a session has ended that the person did not end. */
+export const hasEnded = createStore(false);
+
 const url = apiUrl(['session']);
 
 function use(value: Session): void {
+  hasEnded.set(!value.signedIn && (hasEnded.value || (session.value?.signedIn ?? false)));
   session.set(value);
   connection.set(value.signedIn ? 'connected' : 'signed out');
 }
@@ -20,5 +24,6 @@ export const signIn = async (token: string): Promise<void> => use(await post<Ses
 
 export async function signOut(): Promise<void> {
   await request(url, { method: 'DELETE', headers: { 'x-ipledger-console': '1' } });
+  session.set(undefined);
   await readSession();
 }

@@ -2,7 +2,7 @@
  * Data of the server for a view. It is kept while it is read again, and while the server is away.
  */
 import { useEffect, useReducer, useState } from 'preact/hooks';
-import { RequestError, connection, request } from './client.ts';
+import { RequestError, connection, forget, request } from './client.ts';
 import { useStore } from './store.ts';
 
 export interface Loaded<Value> {
@@ -55,6 +55,7 @@ export function useData<Value>(url: string, refreshMs = 0): Loaded<Value> {
     void attempt(0);
     return () => {
       leave.abort();
+      forget(url);
       clearTimeout(timer);
     };
   }, [url, round, refreshMs, isSignedOut]);
@@ -72,27 +73,33 @@ export interface LoadedPages<Reply> {
   loadMore(): Promise<void>;
 }
 
-/** Reads the first page of a list, and others when the reader calls for them. */
+interface Pages<Reply> {
+  readonly after: unknown;
+  readonly pages: readonly Reply[];
+  readonly error: string;
+}
+
+/**
+ * Reads the first page of a list, and others when the reader calls for them. Without `refreshMs`
+ * they end when the first page is read again: between it and them an event could be missing.
+ */
 export function usePages<Reply extends { readonly nextPage?: string }>(url: string, refreshMs = 0): LoadedPages<Reply> {
   const first = useData<Reply>(url, refreshMs);
-  const [state, set] = useState<{ of: string; pages: readonly Reply[]; error: string }>({
-    of: '',
-    pages: [],
-    error: '',
-  });
-  const pages = state.of === url ? state.pages : [];
+  const after = refreshMs > 0 ? url : first.value;
+  const [state, set] = useState<Pages<Reply>>({ after: undefined, pages: [], error: '' });
+  const { pages, error } = state.after === after ? state : { pages: [], error: '' };
   const nextPage = (pages.at(-1) ?? first.value)?.nextPage ?? '';
   return {
     first,
     more: pages,
     hasMore: first.of === url && nextPage !== '',
-    error: state.of === url ? state.error : '',
+    error,
     async loadMore() {
       try {
         const page = await request<Reply>(`${url}${url.includes('?') ? '&' : '?'}page=${encodeURIComponent(nextPage)}`);
-        set({ of: url, pages: [...pages, page], error: '' });
-      } catch (error) {
-        set({ of: url, pages, error: error instanceof Error ? error.message : String(error) });
+        set({ after, pages: [...pages, page], error: '' });
+      } catch (failure) {
+        set({ after, pages, error: failure instanceof Error ? failure.message : String(failure) });
       }
     },
   };

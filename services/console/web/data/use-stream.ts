@@ -29,9 +29,13 @@ export function useStream(url: string, from: number, handlers: StreamHandlers): 
   useEffect(() => {
     if (url === '' || isSignedOut) return undefined;
     let [last, timer, source]: [number, number | undefined, EventSource | undefined] = [from, undefined, undefined];
+    let isLeft = false;
     const open = (): void => {
       source = new EventSource(`${url}${url.includes('?') ? '&' : '?'}from=${last}`);
-      source.addEventListener('open', () => setLive(true));
+      source.addEventListener('open', () => {
+        setLive(true);
+        if (connection.value === 'away') readSession().catch(() => undefined);
+      });
       source.addEventListener('event', ({ data }: MessageEvent<string>) => {
         const event = JSON.parse(data) as EventRow;
         last = event.seq;
@@ -47,19 +51,20 @@ export function useStream(url: string, from: number, handlers: StreamHandlers): 
       });
       source.addEventListener('error', () => {
         setLive(false);
-        if (source?.readyState !== EventSource.CLOSED) return;
-        // The browser gives no reason: the session may have ended
-        readSession().then(reopen, reopen);
+        const isClosed = source?.readyState === EventSource.CLOSED;
+        // The browser gives no reason: the server may be away, or the session has ended
+        const then = isClosed ? reopen : () => undefined;
+        readSession().then(then, then);
       });
     };
     const reopen = (): void => {
       clearTimeout(timer);
-      timer = setTimeout(open, reopenMs);
+      if (!isLeft) timer = setTimeout(open, reopenMs);
     };
     open();
     return () => {
+      isLeft = true;
       source?.close();
-      source = undefined;
       clearTimeout(timer);
       setLive(false);
     };

@@ -61,8 +61,11 @@ export function MapCanvas({ name, page, selected, describe, onSelect, onOpen, on
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || page.count === 0) return;
     const target = cellAfterKey(event.key, Math.max(0, selected), grid);
-    if (target !== undefined) onSelect(selected < 0 ? 0 : target);
-    else if (event.key === 'Enter' && selected >= 0) onOpen(selected);
+    if (target !== undefined) {
+      const index = selected < 0 ? 0 : target;
+      onSelect(index);
+      reveal(canvas.current, grid.positionOf(index).y, grid.size);
+    } else if (event.key === 'Enter' && selected >= 0) onOpen(selected);
     else if (event.key === 'Escape') onLeave();
     else return;
     event.preventDefault();
@@ -83,6 +86,14 @@ export function MapCanvas({ name, page, selected, describe, onSelect, onOpen, on
     </p>
     <p class="for-readers" role="status">${selected >= 0 && selected < page.count ? describe(selected) : ''}</p>
   </div>`;
+}
+
+/** Scrolls the page as far as needed to show a cell that a key moved to. */
+function reveal(canvas: HTMLCanvasElement | null, y: number, size: number): void {
+  const top = (canvas?.getBoundingClientRect().top ?? 0) + y;
+  const below = top + 2 * size - document.documentElement.clientHeight;
+  if (top < size) scrollBy(0, top - size);
+  else if (below > 0) scrollBy(0, below);
 }
 
 /** The width that an element has for its content. */

@@ -18,7 +18,7 @@ export function Allocation({ allocation }: { readonly allocation: AllocationRow 
     bindings,
     cniAnswer,
   } = allocation;
-  const ownerHref = owner && hrefOf(['events'], { owner: `${pod.namespace}/${owner.name}`, ownerKind: owner.kind });
+  const ownerHref = owner && hrefOf(['events'], { owner: `${pod.namespace}/${owner.kind}/${owner.name}` });
   return html`<dl>
       ${fact('Pod', [podLink(pod), html` <span class="quiet">(uid ${text(pod.uid)})</span>`])}
       ${fact('Owner', owner && html`<a href=${ownerHref}>${text(`${owner.kind} ${owner.name}`)}</a>`)}

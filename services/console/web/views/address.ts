@@ -33,7 +33,11 @@ export function Address({ subnet, address }: { readonly subnet: string; readonly
       value &&
       html`<section class="panel">
         <h2>History</h2>
-        <${EventTable} caption="Newest first." events=${events} without=${['address']} />
+        <${EventTable}
+          caption="Newest first. The number of an event opens its proof."
+          events=${events}
+          without=${['address']}
+        />
         <${More} pages=${pages} />
         <${Copies} json=${url} csv=${csvUrl(url)} command=${value.command} />
       </section>`

@@ -13,7 +13,7 @@ export const filterFields = [
   { name: 'namespace', label: 'Namespace', placeholder: 'default' },
   { name: 'pod', label: 'Pod', placeholder: 'web-0' },
   { name: 'node', label: 'Node', placeholder: 'node-1' },
-  { name: 'owner', label: 'Owner', placeholder: 'default/web' },
+  { name: 'owner', label: 'Owner', placeholder: 'default/StatefulSet/web' },
   { name: 'actor', label: 'By', placeholder: 'kubernetes:alice' },
   { name: 'since', label: 'Since', placeholder: '2026-11-17T14:05:00Z' },
   { name: 'until', label: 'Until', placeholder: '2026-11-17T15:00:00Z' },
@@ -44,20 +44,18 @@ const types: Readonly<Record<EventType, true>> = {
 };
 export const eventTypes = Object.keys(types);
 
-/** The list knows one subject, and a Pod only with its namespace. */
+/** The list has one subject, a Pod only with its namespace, and an owner in three fields. */
 export function listQuery(filters: Filters): Filters {
-  const { subnet, address, namespace, pod, node, owner, ownerKind, since, until } = filters;
+  const { subnet, address, namespace, pod, node, owner, since, until } = filters;
   const isPod = namespace !== undefined && pod !== undefined;
-  return defined({
-    subnet,
-    address,
-    ...(isPod && { namespace, pod }),
-    node,
-    owner,
-    ownerKind: owner === undefined ? undefined : ownerKind,
-    since,
-    until,
-  });
+  const ofOwner = owner === undefined ? {} : partsOfOwner(owner);
+  return defined({ subnet, address, ...(isPod && { namespace, pod }), node, ...ofOwner, since, until });
+}
+
+/** "namespace/kind/name" or "kind/name", as the command line has it. */
+function partsOfOwner(text: string): Readonly<Record<string, string | undefined>> {
+  const [owner, ownerKind, namespace] = text.split('/').reverse();
+  return { namespace, ownerKind, owner };
 }
 
 /** undefined: the stream has no such filter, or the end of the time has passed. */

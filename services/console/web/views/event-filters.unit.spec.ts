@@ -22,6 +22,12 @@ describe('The filters of the events', () => {
     expect(listQuery({ pod: 'web-0', namespace: 'shop' })).to.deep.equal({ namespace: 'shop', pod: 'web-0' });
   });
 
+  it('send an owner in the form of the command line as three fields', () => {
+    const fields = { namespace: 'shop', ownerKind: 'StatefulSet', owner: 'web' };
+    expect(listQuery({ owner: 'shop/StatefulSet/web' })).to.deep.equal(fields);
+    expect(listQuery({ owner: 'Node/node-1' })).to.deep.equal({ ownerKind: 'Node', owner: 'node-1' });
+  });
+
   it('follow new events, except those of an owner or up to a time', () => {
     expect(streamQuery({ type: 'AddressBound', since: '2026-01-01T00:00:00Z' })).to.deep.equal({
       type: 'AddressBound',

@@ -60,7 +60,7 @@ export function hrefOfHit(hit: SearchHit): string {
     case 'node':
       return hrefOf(['events'], { node: name });
     case 'owner':
-      return hrefOf(['events'], { owner: `${namespace}/${name}`, ownerKind });
+      return hrefOf(['events'], { owner: `${namespace}/${ownerKind}/${name}` });
     case 'pod':
       return podHref(namespace, name);
     case 'address':

@@ -3,11 +3,14 @@
  * the page stays.
  */
 import { useState } from 'preact/hooks';
-import { signIn } from '../data/session.ts';
+import { hasEnded, session, signIn } from '../data/session.ts';
+import { useStore } from '../data/store.ts';
 import { html, type VNode } from '../parts/html.ts';
 import { View } from '../parts/view.ts';
 
-export function SignIn({ wasSignedIn }: { readonly wasSignedIn: boolean }): VNode {
+export function SignIn(): VNode {
+  // A reply 401 ends the session before it is read again
+  const wasSignedIn = [useStore(hasEnded), useStore(session)?.signedIn].includes(true);
   const [token, setToken] = useState('');
   const [error, setError] = useState('');
   const submit = async (event: Event): Promise<void> => {

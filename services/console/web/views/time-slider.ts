@@ -74,7 +74,11 @@ export function TimeSlider({ subnet, map, isNow, isLoaded, address }: TimeSlider
       <button onClick=${() => jump(previous)} disabled=${!previous}>Previous event${of}</button>
       <button onClick=${play}>${isPlaying ? 'Pause' : 'Play'}</button>
       <button onClick=${() => jump(next)} disabled=${!next}>Next event${of}</button>
-      <button onClick=${() => show({})} disabled=${isNow}>Now</button>
+      ${
+        isNow
+          ? html`<button onClick=${() => show(timeOf(moment))}>Stay at this event</button>`
+          : html`<button onClick=${() => show({})}>Now</button>`
+      }
       <span>${isNow ? html`<b>Now</b>` : html`<b>${time(moment.at)}</b>`}, after event ${moment.seq}</span>
     </div>
   </div>`;
