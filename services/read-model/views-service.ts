@@ -23,7 +23,7 @@ import type { EventStore } from './store/event-store.ts';
 import type { ClaimRow } from './store/keyframe.ts';
 import { hourMs } from './store/usage-rows.ts';
 
-const maxAddresses = 1_000_000;
+const maxAddresses = { 4: 1_000_000, 6: 250_000 } as const;
 const maxHours = 2_400;
 const minSearchLength = 2;
 
@@ -62,8 +62,11 @@ function mapAddresses(
     const state = familyOfKey(row[0]) === family ? mapState(row, cooling) : 'MAP_STATE_FREE';
     return state === 'MAP_STATE_FREE' ? [] : [{ ip: row[0], state }];
   });
-  if (shown.length > maxAddresses)
-    throw new IpledgerError('OVERLOADED', `the map has more than ${maxAddresses} addresses: use ipledger state`);
+  if (shown.length > maxAddresses[family])
+    throw new IpledgerError(
+      'OVERLOADED',
+      `the map has more than ${maxAddresses[family]} addresses: use ipledger state`,
+    );
   const { previous, next } = store.maps.neighbours(subnet, address === '' ? undefined : addressKey(address), seq);
   return {
     position: { ...store.position, seq, hash: store.hashOf(seq) },

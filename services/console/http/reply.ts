@@ -84,7 +84,7 @@ async function sendBytes(request: IncomingMessage, response: ServerResponse, con
   const { status, type, text } = content;
   let bytes = Buffer.from(text);
   response.setHeader('Content-Type', type);
-  response.setHeader('Vary', 'Accept-Encoding');
+  response.setHeader('Vary', 'Accept-Encoding, Cookie');
   if (bytes.length >= minCompressedBytes && /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '')) {
     bytes = await compress(bytes, { level: constants.Z_BEST_SPEED });
     response.setHeader('Content-Encoding', 'gzip');

@@ -2,7 +2,7 @@
  * What the views read: of the allocators for the present, of the read model for the past and for
  * lists. Viewers share the reads, so their number costs neither anything.
  */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
 import {
   type GetStatusReply,
@@ -20,10 +20,10 @@ import { shareByKey, shareFor } from './share.ts';
 /** Also how old a page of the present may be. */
 const presentMs = 1_000;
 const usageMs = 10_000;
-/** A map of the past does not change. */
-const pastMs = 60_000;
-/** A map of 65,536 addresses takes half a megabyte. */
-const maxMaps = 32;
+/** A map of the past does not change, but the events around it do. */
+const pastMs = 5_000;
+/** A map of a million addresses takes 16 MB. */
+const maxMaps = 8;
 
 export interface MapKey {
   readonly subnet: string;
@@ -44,6 +44,8 @@ export interface LedgerReads {
   /** Of all Subnets, in the last two days. Empty while the read model does not answer. */
   readonly recentUsage: () => Promise<Pick<ListUsageReply, 'usage'>>;
   readonly map: (key: MapKey) => Promise<MapAddressesReply>;
+  /** Why the read model does not answer; undefined if it does. */
+  readonly readModelFault: () => Promise<string | undefined>;
 }
 
 const local = { consistency: 'CONSISTENCY_LOCAL' } as const;
@@ -55,6 +57,8 @@ export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClie
   };
   const isPast = (key: string): boolean => (JSON.parse(key) as MapKey).seq > 0;
   const map = shareByKey(maxMaps, (key) => (isPast(key) ? pastMs : presentMs), readMap);
+  const probeReadModel = (): Promise<string | undefined> =>
+    readModel.call(LedgerService.history, { pageSize: 1 }).then(() => undefined, errorMessage);
   return {
     allocator,
     readModel,
@@ -62,6 +66,7 @@ export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClie
     pools: shareFor(presentMs, () => allocator.call(SubnetsService.listPools, local)),
     status: shareFor(presentMs, () => allocator.call(LedgerService.getStatus, {})),
     recentUsage: shareFor(usageMs, () => readModel.call(ViewsService.listUsage, { hours: 48 }).catch(emptyIfAway)),
+    readModelFault: shareFor(presentMs, probeReadModel),
     map: ({ subnet, family, seq, at, address }) => map(JSON.stringify({ subnet, family, seq, at, address })),
   };
 }

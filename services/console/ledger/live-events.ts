@@ -3,8 +3,8 @@
  * continues from the events that are kept.
  */
 import { EventEmitter } from 'node:events';
-import { IpledgerError } from '../../../lib/errors.ts';
-import { subscribeEvents } from '../../../lib/ledger-client/event-subscription.ts';
+import { IpledgerError, isPositionGone } from '../../../lib/errors.ts';
+import { PositionMismatch, subscribeEvents } from '../../../lib/ledger-client/event-subscription.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { LedgerService, type Position } from '../../../proto/generated/ipledger.ts';
@@ -20,7 +20,7 @@ export class LiveEvents {
   /** All events after this one are kept. */
   #keptAfter = 0;
   #position: Position | undefined;
-  readonly #arrived = new EventEmitter<{ rows: [readonly EventRow[]] }>().setMaxListeners(0);
+  readonly #arrived = new EventEmitter<{ rows: [readonly EventRow[]]; lost: [] }>().setMaxListeners(0);
 
   /** The last event that has arrived; undefined before the first answer. */
   get position(): Position | undefined {
@@ -31,6 +31,12 @@ export class LiveEvents {
   subscribe(listen: (rows: readonly EventRow[]) => void): () => void {
     this.#arrived.on('rows', listen);
     return () => this.#arrived.off('rows', listen);
+  }
+
+  /** Calls `listen` when the events up to now are no longer those of the ledger. */
+  subscribeLost(listen: () => void): () => void {
+    this.#arrived.on('lost', listen);
+    return () => this.#arrived.off('lost', listen);
   }
 
   /** The kept events after one. @throws IpledgerError POSITION_GONE if some are not kept */
@@ -54,8 +60,7 @@ export class LiveEvents {
         const { code, message } = IpledgerError.from(thrown);
         const level = failures < warnAfterFailures ? 'info' : 'warn';
         log[level]({ code, reason: message, failures }, 'the event stream was interrupted, reconnecting');
-        // After a restore of etcd the events before are no longer those of the ledger
-        if (failures >= warnAfterFailures && code !== 'UNAVAILABLE') this.#restart();
+        if (thrown instanceof PositionMismatch || isPositionGone(thrown)) this.#restart();
       },
       signal,
     });
@@ -68,8 +73,10 @@ export class LiveEvents {
     this.#arrived.emit('rows', rows);
   }
 
+  /** After a restore of etcd, and when the events were dropped while no allocator answered. */
   #restart(): void {
     this.#position = undefined;
     this.#kept.length = 0;
+    this.#arrived.emit('lost');
   }
 }

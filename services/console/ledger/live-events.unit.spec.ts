@@ -52,4 +52,22 @@ describe('LiveEvents', () => {
     expect(() => events.after(1_009)).to.throw('load the list again');
     expect(events.after(1_010)).to.have.length(5_000);
   });
+
+  it('forgets the events of a ledger that was restored, reports it, and follows the restored one', async () => {
+    const events = new LiveEvents();
+    const ending = new AbortController();
+    let lost = 0;
+    events.subscribeLost(() => lost++);
+    const streams = [[reply([], 10), reply([11], 11)], [reply([], 5)], [reply([], 5), reply([6], 6)]];
+    const client = fakeLedgerClient({
+      async *watchReplies() {
+        await Promise.resolve();
+        yield* streams.shift() ?? [];
+        if (streams.length === 0) ending.abort();
+      },
+    });
+    await events.follow(client, pino({ level: 'silent' }), ending.signal);
+    expect([lost, events.position?.seq, events.after(5).map(({ seq }) => seq)]).to.deep.equal([1, 6, [6]]);
+    expect(() => events.after(4)).to.throw('load the list again');
+  });
 });

@@ -10,13 +10,21 @@ import { IpamService, LedgerService } from '../../../proto/generated/ipledger.ts
 /** No Subnet has this name, so the lists are empty. */
 const noSubnet = '-';
 
+const local = { consistency: 'CONSISTENCY_LOCAL' } as const;
+
 /** @throws IpledgerError UNAUTHENTICATED; PERMISSION_DENIED with the permission that is missing */
 export async function verifyPerson(client: LedgerClient): Promise<string> {
   const [{ caller }] = await Promise.all([
     client.call(LedgerService.getStatus, {}),
     client.call(LedgerService.nextAllocations, { subnet: noSubnet, address: '0.0.0.0', after: '1970-01-01T00:00:00Z' }),
-    permitted(client.call(IpamService.getAddress, { subnet: noSubnet, address: '0.0.0.0' })),
-    client.call(IpamService.listAllocations, { subnet: noSubnet, namespace: noSubnet, pod: noSubnet, pageSize: 1 }),
+    permitted(client.call(IpamService.getAddress, { subnet: noSubnet, address: '0.0.0.0', ...local })),
+    client.call(IpamService.listAllocations, {
+      subnet: noSubnet,
+      namespace: noSubnet,
+      pod: noSubnet,
+      pageSize: 1,
+      ...local,
+    }),
   ]);
   if (caller === '') throw new IpledgerError('UNAUTHENTICATED', 'the allocator names no user: upgrade it');
   return caller;

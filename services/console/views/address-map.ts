@@ -62,7 +62,7 @@ export function showMap(reads: LedgerReads): View {
       cidr: range || cidr,
       ...shown,
     };
-    return { body, rows: () => notFree(reply), isImmutable: seq > 0 && reply.next !== undefined };
+    return { body, rows: () => notFree(reply) };
   };
 }
 

@@ -86,11 +86,15 @@ function send({ events, viewer, response, matches, missed, keepaliveMs, signal }
   sendPosition();
   sendRows(missed);
   const unsubscribe = events.subscribe(sendRows);
+  const unsubscribeLost = events.subscribeLost(() =>
+    end(new IpledgerError('POSITION_GONE', 'the ledger was restored from a backup: load the list again')),
+  );
   const timer = setInterval(keepAlive, keepaliveMs);
   signal.addEventListener('abort', endProgram, { once: true });
   if (endSession) viewer.session?.signal.addEventListener('abort', endSession, { once: true });
   return () => {
     unsubscribe();
+    unsubscribeLost();
     clearInterval(timer);
     signal.removeEventListener('abort', endProgram);
     if (endSession) viewer.session?.signal.removeEventListener('abort', endSession);

@@ -54,6 +54,7 @@ function openStream(query = '', options: { verify?: () => Promise<void>; keepali
       listeners.add(listen);
       return () => listeners.delete(listen);
     },
+    subscribeLost: () => () => undefined,
     after: () => [],
   } as unknown as LiveEvents;
   const browser = new SilentBrowser();
