@@ -35,6 +35,10 @@ down: node_modules ## stop the servers of `up` (PURGE=1: also remove its data an
 demo: prerequisites node_modules cni ## Pods with attachments get their addresses, end to end, on real servers
 	@$(own_cluster) node local/demo/demo.ts
 
+.PHONY: console
+console: prerequisites node_modules ## the console on a generated history of two weeks, open on this machine until Ctrl-C (EVENTS=n, PODS=n)
+	@$(own_cluster) node local/console.ts
+
 .PHONY: conformance
 conformance: cni programs ## Kube-OVN's documented behaviour, case by case; exit status 1 when one fails (CASES=file: another file)
 	@$(own_cluster) node test/conformance/main.ts $(CASES)

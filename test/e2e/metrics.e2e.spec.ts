@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { root } from '../harness/paths.ts';
+import { startConsole } from '../harness/console.ts';
 import { probeOvn } from '../harness/ovn/ovn-programs.ts';
 import { startOvsdbServer } from '../harness/ovn/ovsdb-server.ts';
 import { startOvnProjector, startReadModel } from '../harness/services.ts';
@@ -129,6 +130,7 @@ describe('Metrics', function () {
     ]);
     const projector = northbound && (await startOvnProjector(scene.run, { allocator, cluster, northbound }));
     if (!projector) console.log('      without the OVN projector: OVN is missing');
+    const pages = await startConsole(scene.run, { allocator, readModel });
     const table = readFileSync(join(root, 'docs/metrics.md'), 'utf8').matchAll(/^\| `(\w+)` \| ([\w-]+) \|/gm);
     const listed = [...table]
       .map(([, name, part]) => `${part}: ${name}`)
@@ -140,6 +142,7 @@ describe('Metrics', function () {
         'node-agent': agents[0],
         ...(projector && { 'ovn-projector': projector }),
         'read-model': readModel,
+        console: pages,
       }).map(async ([part, { health }]) =>
         [...(await readMetrics(health)).matchAll(/^# TYPE ((?:ipledger|subnet|cni)_\w+) /gm)].map(
           ([, name]) => `${part}: ${name}`,

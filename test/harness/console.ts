@@ -51,6 +51,8 @@ export interface ConsoleOptions extends Pick<ConsoleSettings, 'tls' | 'https'> {
 
 export interface ConsoleServer extends Server {
   readonly url: string;
+  /** "127.0.0.1:<port>" of /livez, /readyz and /metrics. */
+  readonly health: string;
 }
 
 /** Bundles the pages and starts a console. */
@@ -62,5 +64,5 @@ export async function startConsole(run: Run, options: ConsoleOptions): Promise<C
   const healthListen = `127.0.0.1:${await findFreePort()}`;
   const reached = { allocator: allocator.endpoint, readModel: readModel.endpoint, listen, healthListen };
   const server = await startServer(run, consoleLaunch({ name: 'console', web, ...reached, tls, https }));
-  return Object.assign(server, { url: `${tls ? 'https' : 'http'}://${listen}` });
+  return Object.assign(server, { url: `${tls ? 'https' : 'http'}://${listen}`, health: healthListen });
 }

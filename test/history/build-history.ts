@@ -8,6 +8,7 @@ import { monotonicFactory } from 'ulid';
 import type { Command } from '../../ledger/domain/commands/command.ts';
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
+import { LedgerClock } from '../../ledger/log/chain/ledger-clock.ts';
 import { Replica } from '../../ledger/log/reader/replica.ts';
 import { eventVersions } from '../../ledger/domain/events/schema-version.ts';
 import { Writer } from '../../ledger/log/writer/writer.ts';
@@ -22,6 +23,8 @@ export interface BuildOptions {
   readonly events: number;
   /** Pods that exist at a time. Default: 500. */
   readonly livePods?: number | undefined;
+  /** The time that the history covers, up to now. Default: the time of building it. */
+  readonly spanMs?: number;
   readonly signal: AbortSignal;
   /** Called after each Pod with the sequence number of the last event. */
   readonly onProgress?: (seq: number) => void;
@@ -29,10 +32,12 @@ export interface BuildOptions {
 
 /** Writes the history into an empty etcd. Returns the sequence number of the last event. */
 export async function buildHistory(options: BuildOptions): Promise<number> {
-  const { etcd, events, livePods = defaultLivePods, signal, onProgress } = options;
+  const { etcd, events, livePods = defaultLivePods, spanMs = 0, signal, onProgress } = options;
   const client = connectEtcd([etcd.endpoint]);
   const ledger = new EtcdLedger(client);
-  const replica = await Replica.load(ledger, signal);
+  let seq = 0;
+  const now = (): number => Date.now() - spanMs * Math.max(0, 1 - seq / events);
+  const replica = await Replica.load(ledger, signal, new LedgerClock({ wall: now, monotonic: now }));
   const log = pino({ level: 'silent' });
   const newest = eventVersions.at(-1) ?? 1;
   const writer = new Writer({ replica, newId: monotonicFactory(), term: undefined, eventVersion: () => newest, log });
@@ -50,7 +55,8 @@ export async function buildHistory(options: BuildOptions): Promise<number> {
       while (replica.head.seq < events && !signal.aborted) {
         for (const step of lives.next().value)
           await submit(step.actor, step.command).catch(ignoreExpectedRefusal(step));
-        onProgress?.(replica.head.seq);
+        seq = replica.head.seq;
+        onProgress?.(seq);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, worker));

@@ -87,9 +87,18 @@ function familyUsage(usage: Usage, spec: Subnet['spec']): FamilyUsage {
   return { ...counts(usage), cidr: part(spec?.cidrBlock ?? ''), gateway: part(spec?.gateway ?? '') };
 }
 
-function counts({ family, total, inUse, reserved, free, cooldown }: Usage): Omit<FamilyUsage, 'cidr' | 'gateway'> {
+function counts({
+  family,
+  total,
+  inUse,
+  reserved,
+  available,
+  free,
+  cooldown,
+}: Usage): Omit<FamilyUsage, 'cidr' | 'gateway'> {
   const percent = total === '0' || total === '' ? 0 : Number((BigInt(inUse || 0) * 1_000n) / BigInt(total)) / 10;
-  return { family: family === 6 ? 6 : 4, total, inUse, reserved, free, resting: cooldown, percent };
+  const resting = free === '' ? cooldown : String(BigInt(available || 0) - BigInt(free));
+  return { family: family === 6 ? 6 : 4, total, inUse, reserved, free, resting, percent };
 }
 
 const poolRow = ({ name, spec, usage }: Pool): PoolRow => ({

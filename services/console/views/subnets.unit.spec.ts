@@ -53,6 +53,11 @@ describe('The list of Subnets', () => {
     expect(await conditionsOf({ inUse: '60', free: '0' })).to.deep.equal(['Full']);
   });
 
+  it('counts what is neither in use nor free as resting, and not what is idle', async () => {
+    const [ipv4] = (await list({ hours: [], inUse: [] }, { cooldown: '35' })).usage;
+    expect(ipv4?.resting).to.equal('10');
+  });
+
   it('is shown without a trend while the read model does not answer', async () => {
     const row = await list(new IpledgerError('UNAVAILABLE', 'it starts'));
     expect([row.name, row.trend, row.daysLeft]).to.deep.equal(['lan', [], null]);
