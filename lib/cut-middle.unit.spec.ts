@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { cutMiddle, truncateUtf8 } from './cut-middle.ts';
 
 describe('cutMiddle', () => {
-  it('keeps a text that fits', () => {
+  it('cutMiddle keeps a text that fits', () => {
     expect(cutMiddle('é'.repeat(5), 10)).to.equal('é'.repeat(5));
   });
 
-  it('keeps the beginning and the end of a longer text', () => {
+  it('cutMiddle keeps the beginning and the end of a longer text', () => {
     const text = `what failed: ${'x'.repeat(1_000)}. Run this`;
     const cut = cutMiddle(text, 100);
     expect(cut).to.match(/^what failed: x+ … x+\. Run this$/);
@@ -24,7 +24,7 @@ describe('cutMiddle', () => {
 });
 
 describe('truncateUtf8', () => {
-  it('keeps a text that fits, and truncates between characters', () => {
+  it('truncateUtf8 keeps a text that fits, and truncates between characters', () => {
     expect(truncateUtf8('é'.repeat(5), 10)).to.equal('é'.repeat(5));
     expect(truncateUtf8('é'.repeat(6), 10)).to.equal('ééé…');
   });

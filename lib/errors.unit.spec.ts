@@ -10,14 +10,14 @@ function serviceError(code: status, details: string, sent?: string): Error {
 }
 
 describe('IpledgerError', () => {
-  it('has a kind, a gRPC status and an HTTP status', () => {
+  it('IpledgerError has a kind, a gRPC status and an HTTP status', () => {
     const full = new IpledgerError('SUBNET_FULL', 'subnet macvlan is full');
     expect(full).to.include({ kind: 'exhausted', grpcStatus: status.RESOURCE_EXHAUSTED, httpStatus: 500 });
     const malformed = new IpledgerError('INVALID_REQUEST', 'no pod name');
     expect(malformed).to.include({ kind: 'invalid', grpcStatus: status.INVALID_ARGUMENT, httpStatus: 400 });
   });
 
-  it('has a known code', () => {
+  it('IpledgerError has a known code', () => {
     expect(isErrorCode('SUBNET_FULL')).to.equal(true);
     expect(isErrorCode('subnet_full')).to.equal(false);
     expect(isErrorCode('toString')).to.equal(false);
@@ -25,12 +25,12 @@ describe('IpledgerError', () => {
 });
 
 describe('IpledgerError.from', () => {
-  it('returns an IpledgerError unchanged', () => {
+  it('IpledgerError.from returns an IpledgerError unchanged', () => {
     const error = new IpledgerError('ADDRESS_IN_USE', 'held by default/other');
     expect(IpledgerError.from(error)).to.equal(error);
   });
 
-  it('keeps the code and the message of the server', () => {
+  it('IpledgerError.from keeps the code and the message of the server', () => {
     const sent = serviceError(status.ALREADY_EXISTS, '172.17.0.100 is held by default/other', 'ADDRESS_IN_USE');
     const error = IpledgerError.from(sent);
     expect(error).to.include({
@@ -61,7 +61,7 @@ describe('IpledgerError.from', () => {
     expect(IpledgerError.from(serviceError(status.UNAVAILABLE, 'later', 'OUT_TO_LUNCH')).code).to.equal('UNAVAILABLE');
   });
 
-  it('distinguishes a cancellation from a timeout', () => {
+  it('IpledgerError.from distinguishes a cancellation from a timeout', () => {
     expect(IpledgerError.from(AbortSignal.abort().reason).code).to.equal('CANCELLED');
     expect(IpledgerError.from(new DOMException('too late', 'TimeoutError')).code).to.equal('DEADLINE_PASSED');
   });

@@ -10,12 +10,12 @@ describe('createTextHash', () => {
     }
   });
 
-  it('returns different hashes with another key', () => {
+  it('createTextHash returns different hashes with another key', () => {
     const [one, other] = [createTextHash([1, 2]), createTextHash([1, 3])];
     expect(one('default/web-0')).not.to.equal(other('default/web-0'));
   });
 
-  it('spreads names that differ in a number', () => {
+  it('createTextHash spreads names that differ in a number', () => {
     const hash = createTextHash([7, 9]);
     const hashes = new Set(Array.from({ length: 10_000 }, (_, index) => hash(`default/web-${index}`)));
     expect(hashes.size).to.be.above(9_995);

@@ -79,7 +79,7 @@ describe('The codec', () => {
       );
   });
 
-  it('reads a list of numbers that is not packed', () => {
+  it('The codec reads a list of numbers that is not packed', () => {
     const tag = (2 << 3) | 0; // ClaimsDropped.previous
     expect(decode('ClaimsDropped', Uint8Array.of(tag, 7, tag, 9))).to.deep.include({ previous: [7, 9] });
   });
@@ -109,7 +109,7 @@ describe('The codec', () => {
     expect(no.defaultRoute).to.equal(false);
   });
 
-  it('carries numbers up to 2^53 - 1', () => {
+  it('The codec carries numbers up to 2^53 - 1', () => {
     const position = decode('Position', encode('Position', { seq: MAX_SAFE_INTEGER })) as Position;
     expect(position.seq).to.equal(MAX_SAFE_INTEGER);
   });
@@ -122,7 +122,7 @@ describe('The codec', () => {
     NaN: Number.NaN,
     Infinity: Number.POSITIVE_INFINITY,
   }))
-    it(`rejects ${what} at any depth when it writes`, () => {
+    it(`The codec rejects ${what} at any depth when it writes`, () => {
       expect(() => encode('Position', { seq })).to.throw(RangeError, 'Position.seq is');
       expect(() => encode('ListAllocationsReply', { allocations: [{}, { seq }] })).to.throw(
         RangeError,
@@ -136,7 +136,7 @@ describe('The codec', () => {
     '2^53 + 1, which would be rounded': [0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10],
     '2^64 - 1': [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
   }))
-    it(`rejects ${what} when it reads`, () => {
+    it(`The codec rejects ${what} when it reads`, () => {
       expect(() => decode('Position', Uint8Array.of(0x10, ...varint))).to.throw(RangeError, 'Position.seq is');
     });
 
@@ -146,7 +146,7 @@ describe('The codec', () => {
     expect(decode('Position', bytes)).to.deep.equal({ epoch: 1, seq: 2, hash: 'ab' });
   });
 
-  it('rejects truncated bytes', () => {
+  it('The codec rejects truncated bytes', () => {
     const bytes = encode('Event', { type: 'AddressAllocated', stored: '{"v":1}' });
     expect(() => decode('Event', bytes.subarray(0, bytes.length - 1))).to.throw();
   });
@@ -164,7 +164,7 @@ describe('The codec', () => {
     );
   });
 
-  it('rejects a message that is not in the .proto', () => {
+  it('The codec rejects a message that is not in the .proto', () => {
     expect(() => encode('Nonsense', {})).to.throw(TypeError, 'no message Nonsense');
   });
 });

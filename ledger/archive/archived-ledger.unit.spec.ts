@@ -39,7 +39,7 @@ describe('ArchivedLedger', () => {
     await sealOldestEvents(past.sealing, 45, never);
   };
 
-  it('reads from any event as if no event were sealed', async () => {
+  it('ArchivedLedger reads from any event as if no event were sealed', async () => {
     await sealTwice();
     expect(past.memory.get(logKey(45)), 'deleted from etcd').to.equal(undefined);
     const all = await textsOf(past.ledger);
@@ -62,7 +62,7 @@ describe('ArchivedLedger', () => {
     expect(lines.map((line) => line?.text)).to.deep.equal(seqs.map((seq) => texts[seq - 1]));
   });
 
-  it('serves a reader that began before the events were sealed', async () => {
+  it('ArchivedLedger serves a reader that began before the events were sealed', async () => {
     const reader = new ArchivedLedger(past.memory, past.archive);
     expect(await textsOf(reader)).to.deep.equal(texts);
     await sealTwice();
@@ -92,7 +92,7 @@ describe('ArchivedLedger', () => {
     expect(describeState(state)).to.deep.equal(describeFold(await logOf(past.ledger)));
   });
 
-  it('folds to each past event', async () => {
+  it('ArchivedLedger folds to each past event', async () => {
     const events = await logOf(past.ledger);
     await sealTwice();
     for (const seq of [5, 20, 21, 45, 46, 60]) {
@@ -103,7 +103,7 @@ describe('ArchivedLedger', () => {
     }
   });
 
-  it('starts a fold at the last end state before it', async () => {
+  it('ArchivedLedger starts a fold at the last end state before it', async () => {
     for (const to of [20, 45]) await sealOldestEvents({ ...past.sealing, canOmitEndState: () => false }, to, never);
     await sealOldestEvents(past.sealing, 50, never);
     const reached = async (until: Parameters<ArchivedLedger['lastEndState']>[0]) =>
@@ -117,7 +117,7 @@ describe('ArchivedLedger', () => {
     expect((await past.ledger.lastEndState({ seq: 5 }, never)).head).to.deep.equal(initialStateAtHead().head);
   });
 
-  it('verifies completely', async () => {
+  it('ArchivedLedger verifies completely', async () => {
     await sealTwice();
     const { findings, head } = await verifyLedger(past.ledger, { signal: never });
     expect(findings).to.deep.equal([]);
@@ -139,7 +139,7 @@ describe('ArchivedLedger', () => {
     expect(keys).to.deep.equal([60, 61, 62, 63].map(logKey));
   });
 
-  it('shows keys that another program wrote before the log start', async () => {
+  it('ArchivedLedger shows keys that another program wrote before the log start', async () => {
     await sealTwice();
     past.memory.put(logKey(30), (texts[29] ?? '').replace('container-of-pod-4', 'another'));
     const { findings } = await verifyLedger(past.ledger, { signal: never });
@@ -148,7 +148,7 @@ describe('ArchivedLedger', () => {
     expect((await verifyLedger(past.ledger, { signal: never })).findings).to.deep.equal([]);
   });
 
-  it('is sealed further by the next writer, even if the last writer did not delete the sealed events', async () => {
+  it('ArchivedLedger is sealed further by the next writer, even if the last writer did not delete the sealed events', async () => {
     const { submit } = past.sealing;
     await failureOf(sealOldestEvents({ ...past.sealing, after: (step) => step === 'sealed' && stopHere() }, 20, never));
     expect(past.memory.get(logKey(20))).to.equal(texts[19]);

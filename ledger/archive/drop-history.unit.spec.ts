@@ -49,7 +49,7 @@ describe('Dropping the oldest sealed segments', () => {
     Object.keys(past.memory.everything()).filter((key) => key.startsWith(segmentPrefix));
   const dropTo27 = () => dropNext(dropping, 'for the test', never);
 
-  it('drops nothing within the limit', async () => {
+  it('dropOldestSegments drops nothing within the limit', async () => {
     expect(await dropOldestSegments(dropping, never)).to.equal(undefined);
     expect(froms()).to.deep.equal([1, 16, 28, 40]);
   });
@@ -66,7 +66,7 @@ describe('Dropping the oldest sealed segments', () => {
     expect([...past.archive.files.keys()].every((name) => name.includes('/0000000000000040-'))).to.equal(true);
   });
 
-  it('begins the history after the dropped segment, even for readers that know the earlier segments', async () => {
+  it('Dropping the oldest sealed segments begins the history after the dropped segment, even for readers that know the earlier segments', async () => {
     const known = reader();
     await known.lastEndState('end', never);
     await dropTo27();

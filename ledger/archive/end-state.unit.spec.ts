@@ -31,7 +31,7 @@ describe('The end state of a segment', () => {
     '{"key":1,"value":{}}',
     '{"key":"/ipledger/head","value":{}',
   ])
-    it(`is rejected with the line ${JSON.stringify(text)}`, async () => {
+    it(`The end state of a segment is rejected with the line ${JSON.stringify(text)}`, async () => {
       async function* parts() {
         yield [text];
       }

@@ -12,7 +12,6 @@ import { toBytes } from '../log/store/etcd-transaction.ts';
 import { prefixEnd } from '../log/store/keys.ts';
 import { type BoundedArchive, damagedFile } from './archive.ts';
 
-/** The prefix of all files. */
 const archivePrefix = '/ipledger/archive/v1/';
 
 /** Small, because etcd reuses its freed pages for a chunk only if enough of them are adjacent. */

@@ -47,7 +47,7 @@ describe('A hostile archive', () => {
     },
   };
   for (const [what, replace] of Object.entries(replacements))
-    it(`is rejected before it is read: a file ${what}`, async () => {
+    it(`A hostile archive is rejected before it is read: a file ${what}`, async () => {
       for (const kind of kinds) {
         const file = fileOf(kind);
         const content = readFileSync(file);

@@ -7,8 +7,8 @@ import { ledgerWithPastIn } from './testing/sealed-ledger.ts';
 
 describe('The seal schedule', () => {
   /**
-   * Returns the log start and the history start after `ticks` runs on a ledger of 75 events, of
-   * which it keeps 1,000.
+   * Runs `ticks` times on a ledger of 75 events. Without pressure, the schedule would keep 1,000.
+   * Returns the log start and the history start.
    */
   async function runAt(
     usedShare: number,

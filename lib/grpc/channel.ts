@@ -28,7 +28,6 @@ export interface CallFailure extends Error {
   readonly metadata: { get(key: string): (string | Buffer)[] };
 }
 
-/** Whether an error comes from a channel. */
 export const isCallFailure = (error: unknown): error is CallFailure =>
   error instanceof Error &&
   'details' in error &&

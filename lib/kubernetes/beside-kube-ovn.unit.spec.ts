@@ -50,7 +50,7 @@ describe('beside Kube-OVN the objects of ipledger', () => {
 });
 
 describe('beside Kube-OVN a Pod', () => {
-  it('has no annotations of Kube-OVN’s own networks', () => {
+  it('beside Kube-OVN a Pod has no annotations of Kube-OVN’s own networks', () => {
     const kept = {
       'k8s.v1.cni.cncf.io/networks': 'lan',
       'lan.default.kubernetes.io/ip_address': '10.0.0.1',

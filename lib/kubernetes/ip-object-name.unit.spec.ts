@@ -28,7 +28,7 @@ describe('Name of an IP object', () => {
     expect([...podsOfFullName('a')]).to.deep.equal([]);
   });
 
-  it('replaces invalid characters, and stays distinct', () => {
+  it('Name of an IP object replaces invalid characters, and stays distinct', () => {
     expect(named('Physical_Net')).to.match(/^p\.ns\.physical-net-[0-9a-f]{32}$/);
     expect(named('Physical_Net')).not.to.equal(named('physical_net'));
   });

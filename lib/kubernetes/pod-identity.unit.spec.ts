@@ -5,11 +5,11 @@ const pod = { name: 'p', uid: 'u-1', annotations: {} };
 const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm1', uid: 'u-of-vm1' };
 
 describe('Identity of a Pod in the ledger', () => {
-  it('is its own name and uid', () => {
+  it('Identity of a Pod in the ledger is its own name and uid', () => {
     expect(podIdentityOf(pod)).to.deep.equal({ name: 'p', uid: 'u-1' });
   });
 
-  it('is the manifest hash of a static Pod, read from its mirror', () => {
+  it('Identity of a Pod in the ledger is the manifest hash of a static Pod, read from its mirror', () => {
     const manifest = 'd41d8cd98f00b204e9800998ecf8427e';
     const hash = { 'kubernetes.io/config.hash': manifest };
     expect(podIdentityOf({ ...pod, annotations: hash }).uid).to.equal('u-1');

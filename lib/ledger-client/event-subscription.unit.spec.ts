@@ -93,7 +93,7 @@ describe('Event subscription', () => {
     ['continues from another event', reply([event(11, { prev: 'other' })])],
     ['has a broken hash chain', reply([event(11), event(12, { prev: 'other' })])],
   ] as const)
-    it(`reports a mismatch when the ledger ${what}`, async () => {
+    it(`Event subscription reports a mismatch when the ledger ${what}`, async () => {
       const recorded = await subscribe(position(10), [[invalid]]);
       expect(recorded.replies).to.deep.equal([]);
       expect(recorded.errors[0]).to.be.instanceOf(PositionMismatch);
@@ -132,7 +132,7 @@ describe('Event subscription', () => {
     );
   });
 
-  it('counts failures in a row until it receives more than a first keepalive', async () => {
+  it('Event subscription counts failures in a row until it receives more than a first keepalive', async () => {
     const first = keepalive(position(10));
     const { failures } = await subscribe(position(10), [
       [first, unavailable],
@@ -143,7 +143,7 @@ describe('Event subscription', () => {
     expect(failures).to.deep.equal([0, 1, 0, 0]);
   });
 
-  it('ends with the error that its failure handler throws', async () => {
+  it('Event subscription ends with the error that its failure handler throws', async () => {
     const fatal = new Error('fatal');
     const ended: unknown = await subscribeEvents({
       position: () => position(10),

@@ -106,7 +106,7 @@ describe('The follower of the ledger', () => {
       expect(watchesOf(follower)).to.deep.equal(['watch 11 after 10', 'watch 12 after 11', 'watch 13 after 12']);
     });
 
-  it('applies a reply again when its effect was not complete', async () => {
+  it('The follower of the ledger applies a reply again when its effect was not complete', async () => {
     let failures = 0;
     const onEvent = ({ seq }: Event): void => {
       if (seq === 12 && (failures += 1) === 1) throw new Error('not applied');
@@ -120,7 +120,7 @@ describe('The follower of the ledger', () => {
     ['its position is gone', gone],
     ['the epoch of the ledger changes', keepalive(10, 2)],
   ] as const)
-    it(`takes a new snapshot when ${what}`, async () => {
+    it(`The follower of the ledger takes a new snapshot when ${what}`, async () => {
       const follower = await follow({ streams: [[keepalive(10), cause], [reply(event(21))]], snapshots: [10, 20] });
       expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'at 10', 'snapshot 20', 'event 21', 'at 21']);
       expect(watchesOf(follower).slice(0, 2)).to.deep.equal(['watch 11 after 10', 'watch 21 after 20']);
@@ -131,14 +131,14 @@ describe('The follower of the ledger', () => {
     ['another event has its position', keepalive(10, 1, 'other')],
     ['the hash chain is broken', reply(event(11, { prev: 'other' }))],
   ] as const)
-    it(`applies nothing and requests its position again when ${what}`, async () => {
+    it(`The follower of the ledger applies nothing and requests its position again when ${what}`, async () => {
       const follower = await follow({ streams: [[keepalive(10), cause], [frozen], [keepalive(10)]] });
       expect(watchesOf(follower)).to.deep.equal(Array.from({ length: 4 }, () => 'watch 11 after 10'));
       expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'at 10', 'at 10']);
       expect(follower.alarms).to.deep.equal([undefined, frozen.message, undefined]);
     });
 
-  it('takes no snapshot of a ledger that lacks the last known position, until it is recovered', async () => {
+  it('The follower of the ledger takes no snapshot of a ledger that lacks the last known position, until it is recovered', async () => {
     const streams = [[frozen], [gone], [reply(event(11))]];
     const follower = await follow({ streams, lastKnownPosition: position(99) });
     expect(watchesOf(follower).slice(0, 3)).to.deep.equal([
@@ -149,7 +149,7 @@ describe('The follower of the ledger', () => {
     expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'event 11', 'at 11']);
   });
 
-  it('takes a snapshot of a ledger that contains the last known position', async () => {
+  it('The follower of the ledger takes a snapshot of a ledger that contains the last known position', async () => {
     const streams = [[keepalive(10)], [reply(event(11))]];
     const { received } = await follow({ streams, lastKnownPosition: position(9) });
     expect(received.slice(0, 3)).to.deep.equal(['watch 10 after 9', 'snapshot 10', 'watch 11 after 10']);
@@ -161,7 +161,7 @@ describe('The follower of the ledger', () => {
   });
 
   for (const error of [new UnknownEvent(event(11, { type: 'Strange' }), 'pod-watcher'), new FatalLedgerError('ended')])
-    it(`ends with a ${error.name}, for which a retry does not help`, async () => {
+    it(`The follower of the ledger ends with a ${error.name}, for which a retry does not help`, async () => {
       const onEvent = (): void => {
         throw error;
       };
@@ -171,7 +171,7 @@ describe('The follower of the ledger', () => {
       expect(ended).to.equal(error);
     });
 
-  it('names the remedy for an event of unknown type', () => {
+  it('The follower of the ledger names the remedy for an event of unknown type', () => {
     expect(new UnknownEvent(event(11, { type: 'Strange' }), 'pod-watcher').message).to.equal(
       "event 11 is of type Strange, which this pod-watcher does not know: upgrade it to the allocator's version",
     );

@@ -56,7 +56,7 @@ describe('Connection slots', () => {
     expect(opened(2, ['10.0.0.1', '10.0.0.2', '10.0.0.3']).open).to.deep.equal([false, true, true]);
   });
 
-  it('count an IPv6 network as one client, and an IPv4 address in both forms', () => {
+  it('Connection slots count an IPv6 network as one client, and an IPv4 address in both forms', () => {
     const ofNetwork = ['fd00::1', 'fd00::ffff:2', 'fd00:0:0:1::1', 'fd00::3'];
     expect(opened(3, ofNetwork).open).to.deep.equal([false, true, true, true]);
     expect(opened(2, ['10.0.0.9', '::ffff:10.0.0.1', '10.0.0.1']).open).to.deep.equal([true, false, true]);

@@ -16,7 +16,7 @@ const texts = [
 ];
 
 describe('Addresses', () => {
-  it('are sorted by family, IPv4 first, and keep their order in a family', () => {
+  it('Addresses are sorted by family, IPv4 first, and keep their order in a family', () => {
     expect(ipv4First(new Set(['fd00::2', '10.0.0.9', 'fd00::1', '10.0.0.1']))).to.deep.equal([
       '10.0.0.9',
       '10.0.0.1',
@@ -27,11 +27,11 @@ describe('Addresses', () => {
 });
 
 describe('A text', () => {
-  it('is an address only without mask and zone', () => {
+  it('A text is an address only without mask and zone', () => {
     expect(texts.filter(isAddress)).to.deep.equal(['10.0.0.1', 'fd00::1']);
   });
 
-  it('is a CIDR with a prefix length of its family, with or without host bits', () => {
+  it('A text is a CIDR with a prefix length of its family, with or without host bits', () => {
     expect(texts.filter(isCidr)).to.deep.equal(['10.0.0.1/24', 'fd00::/64']);
   });
 

@@ -12,12 +12,12 @@ describe('A page', () => {
     expect(estimateBytes(items.slice(0, count))).to.be.within(maxPageBytes / 2, 4 << 20);
   });
 
-  it('has at least one item, so that a reader makes progress', () => {
+  it('A page has at least one item, so that a reader makes progress', () => {
     expect(countFitting(['x'.repeat(5 << 20), 'y'])).to.equal(1);
     expect(countFitting([])).to.equal(0);
   });
 
-  it('counts bytes, not characters', () => {
+  it('A page counts bytes, not characters', () => {
     expect(estimateBytes('ä'.repeat(1_000))).to.be.at.least(2_000);
   });
 });

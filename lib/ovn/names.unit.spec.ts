@@ -16,7 +16,7 @@ const attachment: fc.Arbitrary<PortAttachment> = fc.record({
 });
 
 describe('The name of a logical port', () => {
-  it('has Kube-OVN’s form for a Pod with one NIC of a network', () => {
+  it('The name of a logical port has Kube-OVN’s form for a Pod with one NIC of a network', () => {
     const port = { namespace: 'default', pod: 'web-0', provider: 'attachnet.default.ovn' };
     expect(logicalPortName({ ...port, ordinal: 0 })).to.equal('web-0.default.attachnet.default.ovn');
     expect(logicalPortName({ ...port, ordinal: 1 })).to.equal('web-0.default.attachnet.default.ovn.1');

@@ -101,12 +101,12 @@ describe('The OVSDB client', () => {
     expect(await failed(other)).to.match(/cannot connect to ssl:.*other\.example/);
   });
 
-  it('rejects a server of another authority', async () => {
+  it('The OVSDB client rejects a server of another authority', async () => {
     const client = connect({ endpoints: [server.ssl ?? ''], tls: { ...tls, ca: foreignTls.ca } });
     expect(await failed(client)).to.match(/cannot connect to ssl:.*certificate/);
   });
 
-  it('reports a server that rejects its certificate', async () => {
+  it('The OVSDB client reports a server that rejects its certificate', async () => {
     const client = connect({ endpoints: [server.ssl ?? ''], tls: { ...foreignTls, ca: tls.ca } });
     expect(await failed(client)).to.match(/certificate|alert|closed|ECONNRESET/);
     expect(failuresOf(client)[0]?.code).to.equal('NOT_CONNECTED');
@@ -128,7 +128,7 @@ describe('The OVSDB client', () => {
     expect(client.endpoint).to.equal(server.unix);
   });
 
-  it('does not use a server without the database', async () => {
+  it('The OVSDB client does not use a server without the database', async () => {
     const client = connect({ endpoints: [server.unix], database: 'Other', columns: {} });
     expect(await failed(client)).to.equal('the server has no database Other');
   });
@@ -165,7 +165,7 @@ describe('The OVSDB client', () => {
     expect(own.items()).to.deep.equal([]);
   });
 
-  it('has a replica that equals the database after the server was killed several times under writes', async () => {
+  it('The OVSDB client has a replica that equals the database after the server was killed several times under writes', async () => {
     const [own, writer] = [connect({ endpoints: [server.tcp] }), connect({ endpoints: [server.unix] })];
     const outcomes = new Map<string, 'written' | 'unknown'>();
     const killed = new AbortController();
@@ -242,7 +242,7 @@ describe('The OVSDB client', () => {
     await own.client.ready();
   });
 
-  it('stays connected to an idle server that answers its echoes', async () => {
+  it('The OVSDB client stays connected to an idle server that answers its echoes', async () => {
     let echoes = 0;
     const enough = Promise.withResolvers<void>();
     const change = (sent: string): string => {
@@ -256,7 +256,7 @@ describe('The OVSDB client', () => {
     expect(failuresOf(own)).to.deep.equal([]);
   });
 
-  it('answers the echoes of a server', async () => {
+  it('The OVSDB client answers the echoes of a server', async () => {
     const answer = Promise.withResolvers<string>();
     const endpoint = await startScripted((socket) => {
       socket.write('{"method":"echo","params":["a"],"id":"from-server"}');
@@ -291,7 +291,7 @@ describe('The OVSDB client', () => {
     expect(await failed(client)).to.equal('the server sent bytes that are not a JSON object');
   });
 
-  it('limits the requests that wait for their answers', async () => {
+  it('The OVSDB client limits the requests that wait for their answers', async () => {
     const own = connect({ endpoints: [server.unix], limits: { maxRequests: 1 } });
     await own.client.ready();
     const first = own.client.transact([insertItem({ name: 'a' })]);

@@ -17,14 +17,14 @@ describe('On a cluster, the OVSDB client', () => {
   const isLeader = async (server: OvsdbServer): Promise<boolean> =>
     /^Role: leader$/m.test(await server.control(['cluster/status', testSchema.name]));
 
-  it('connects to the leader', async () => {
+  it('On a cluster, the OVSDB client connects to the leader', async () => {
     const own = connectClient(run, { endpoints: endpoints() });
     await own.client.ready();
     for (const server of servers) expect(await isLeader(server)).to.equal(own.client.endpoint === server.unix);
     await own.end();
   });
 
-  it('uses a follower only if needsLeader is false', async () => {
+  it('On a cluster, the OVSDB client uses a follower only if needsLeader is false', async () => {
     const leader = connectClient(run, { endpoints: endpoints() });
     await leader.client.ready();
     const followers = endpoints().filter((endpoint) => endpoint !== leader.client.endpoint);

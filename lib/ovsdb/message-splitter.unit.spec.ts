@@ -59,14 +59,14 @@ describe('The message splitter', () => {
     expect(errorOf(['{"a":[', '1,2,3,4,5,6,7', ',8,9]}'], 20)).to.deep.equal(long);
   });
 
-  it('rejects bytes that are not a JSON object', () => {
+  it('The message splitter rejects bytes that are not a JSON object', () => {
     expect(errorOf(['[1]'])).to.deep.equal(['PROTOCOL', 'the server sent bytes that are not a JSON object']);
     expect(errorOf(['HTTP/1.1 400'])).to.deep.equal(['PROTOCOL', 'the server sent bytes that are not a JSON object']);
     expect(errorOf(['{"a":tru}'])).to.have.property('0', 'PROTOCOL');
     expect(errorOf(['{"a":[1}]}'])).to.have.property('0', 'PROTOCOL');
   });
 
-  it('rejects JSON with too many levels', () => {
+  it('The message splitter rejects JSON with too many levels', () => {
     expect(errorOf([`{"a":${'['.repeat(200)}`])).to.deep.equal([
       'PROTOCOL',
       'the server sent JSON of more than 100 levels',

@@ -101,7 +101,7 @@ describe('A replica', () => {
     );
   });
 
-  it('has the defaults in columns that the server does not send', async () => {
+  it('A replica has the defaults in columns that the server does not send', async () => {
     const [change] = await changesOf(writer.client.transact([insertItem({ name: 'a' })]));
     expect(change?.after).to.deep.equal({
       name: 'a',
@@ -148,7 +148,7 @@ describe('A replica', () => {
     expect(of('Part', 'p')).to.have.property('after', undefined);
   });
 
-  it('contains only the tables and columns that the client requested', async () => {
+  it('A replica contains only the tables and columns that the client requested', async () => {
     await writer.client.transact([insertItem({ name: 'a', integer: 1, flag: true })]);
     const narrow = connectClient(run, { endpoints: [server.unix], columns: { Item: ['name', 'integer'] } });
     await narrow.client.ready();
@@ -157,7 +157,7 @@ describe('A replica', () => {
     await narrow.end();
   });
 
-  it('does not start when the schema lacks a column, and the error names the column', async () => {
+  it('A replica does not start when the schema lacks a column, and the error names the column', async () => {
     const wrong = connectClient(run, { endpoints: [server.unix], columns: { Item: ['missing'] } });
     await wrong.until(() => wrong.statuses.length > 0);
     expect(wrong.statuses[0]).to.have.nested.property(
@@ -167,7 +167,7 @@ describe('A replica', () => {
     await wrong.end();
   });
 
-  it('ends the connection when it would exceed its limit of rows', async () => {
+  it('A replica ends the connection when it would exceed its limit of rows', async () => {
     await writer.client.transact(['a', 'b', 'c'].map((name) => insertItem({ name })));
     const small = connectClient(run, { endpoints: [server.unix], limits: { maxRows: 2 } });
     await small.until(() => small.statuses.length > 0);

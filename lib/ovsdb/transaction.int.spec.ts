@@ -46,7 +46,7 @@ describe('A transaction', () => {
     expect(own.items()).to.deep.equal(['a']);
   });
 
-  it('returns the result of each operation', async () => {
+  it('A transaction returns the result of each operation', async () => {
     const [inserted, , updated, selected, deleted] = await own.client.transact([
       insertItem({ name: 'a', integer: 1 }),
       { op: 'comment', comment: 'a test' },
@@ -59,7 +59,7 @@ describe('A transaction', () => {
     expect(deleted).to.deep.equal({ count: 0 });
   });
 
-  it('mutates sets and maps', async () => {
+  it('A transaction mutates sets and maps', async () => {
     await own.client.transact([
       insertItem({
         name: 'a',
@@ -93,7 +93,7 @@ describe('A transaction', () => {
     });
   });
 
-  it('refers to a row that it inserts by name', async () => {
+  it('A transaction refers to a row that it inserts by name', async () => {
     const [part] = await own.client.transact([
       { op: 'insert', table: 'Part', row: { name: 'p' }, uuidName: 'part_1' },
       insertItem({ name: 'a', parts: new Set([{ uuidName: 'part_1' }]) }),

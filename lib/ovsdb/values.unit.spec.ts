@@ -31,7 +31,7 @@ const codeOf = (action: () => unknown): unknown => {
 };
 
 describe('Values of OVSDB', () => {
-  it('are decoded from a set with one element that arrives without its tag', () => {
+  it('Values of OVSDB are decoded from a set with one element that arrives without its tag', () => {
     expect(decodeValue(texts, 'a')).to.deep.equal(new Set(['a']));
     expect(decodeValue(uuids, ['uuid', uuid])).to.deep.equal(new Set([uuid]));
     expect(decodeValue(texts, ['set', ['a', 'b']])).to.deep.equal(new Set(['a', 'b']));
@@ -39,7 +39,7 @@ describe('Values of OVSDB', () => {
     expect(decodeValue(optional, ['set', []])).to.equal(undefined);
   });
 
-  it('have the default of their type when a server does not send them', () => {
+  it('Values of OVSDB have the default of their type when a server does not send them', () => {
     const scalar = (key: ColumnType['key']): unknown => defaultValue({ key, min: 1, max: 1 });
     expect([scalar('integer'), scalar('real'), scalar('boolean'), scalar('string'), scalar('uuid')]).to.deep.equal([
       0,
@@ -80,7 +80,7 @@ describe('Values of OVSDB', () => {
     expect(applyDifference(optional, 'a', ['set', []])).to.equal(undefined);
   });
 
-  it('are rejected when a server sends another type', () => {
+  it('Values of OVSDB are rejected when a server sends another type', () => {
     const sent: [ColumnType, unknown][] = [
       [text, 1],
       [text, null],

@@ -8,11 +8,11 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 describe('pause', () => {
-  it('resolves after its time', async () => {
+  it('pause resolves after its time', async () => {
     await pause(1, new AbortController().signal);
   });
 
-  it('resolves immediately when it is aborted', async () => {
+  it('pause resolves immediately when it is aborted', async () => {
     const controller = new AbortController();
     const paused = pause(anHourMs, controller.signal);
     controller.abort();
@@ -24,7 +24,7 @@ describe('pause', () => {
 describe('rejectWhenAborted', () => {
   const never = new Promise<never>(() => undefined);
 
-  it('returns the result or the error of the promise', async () => {
+  it('rejectWhenAborted returns the result or the error of the promise', async () => {
     const { signal } = new AbortController();
     expect(await rejectWhenAborted(Promise.resolve(7), signal)).to.equal(7);
     const failed = await rejectWhenAborted(Promise.reject(new Error('lost')), signal).catch((error: unknown) => error);
@@ -70,18 +70,18 @@ describe('waitForCallback', () => {
 });
 
 describe('timeoutSignal', () => {
-  it('aborts after its time', async () => {
+  it('timeoutSignal aborts after its time', async () => {
     const signal = timeoutSignal(1);
     await aborted(signal);
     expect(signal.reason).to.have.property('name', 'TimeoutError');
   });
 
-  it('accepts fractions and negative numbers', () => {
+  it('timeoutSignal accepts fractions and negative numbers', () => {
     timeoutSignal(anHourMs + 0.25);
     timeoutSignal(-0.5);
   });
 
-  it('aborts with its signal', () => {
+  it('timeoutSignal aborts with its signal', () => {
     const controller = new AbortController();
     const signal = timeoutSignal(anHourMs, controller.signal);
     expect(signal.aborted).to.equal(false);
@@ -111,7 +111,7 @@ describe('backoffMs', () => {
     );
   });
 
-  it('differs between calls', () => {
+  it('backoffMs differs between calls', () => {
     const waits = new Set(Array.from({ length: 100 }, () => backoffMs(10, 100, 60_000)));
     expect(waits.size).to.be.above(1);
   });

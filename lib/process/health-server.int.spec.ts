@@ -15,7 +15,7 @@ async function startHealthServer(options: HealthServerOptions) {
 }
 
 describe('Health server', () => {
-  it('reports liveness and the current readiness', async () => {
+  it('Health server reports liveness and the current readiness', async () => {
     let ready = false;
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => ready, metrics, log });
     try {
@@ -30,7 +30,7 @@ describe('Health server', () => {
     }
   });
 
-  it('serves the metrics', async () => {
+  it('Health server serves the metrics', async () => {
     const counted = createRegistry('test');
     addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => true });
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics: counted, log });
@@ -43,7 +43,7 @@ describe('Health server', () => {
     }
   });
 
-  it('reports the reason when it is not ready', async () => {
+  it('Health server reports the reason when it is not ready', async () => {
     let ready: boolean | string = 'no reply from the allocator yet';
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => ready, metrics, log });
     const answer = async () => {
@@ -112,7 +112,7 @@ describe('Health server', () => {
       }
     });
 
-    it('closes a connection after its answer', async () => {
+    it('Health server with many connections of other clients closes a connection after its answer', async () => {
       const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
       try {
         expect(await probe(String(health.addresses[0]))).to.equal('HTTP/1.1 200 OK'); // which reads until the end
@@ -148,11 +148,11 @@ describe('Health server', () => {
     }
   });
 
-  it('listens nowhere without an address', async () => {
+  it('Health server listens nowhere without an address', async () => {
     expect(await startHealthServer({ listen: '', ready: () => true, metrics, log })).to.deep.include({ addresses: [] });
   });
 
-  it('rejects an invalid address with a message', async () => {
+  it('Health server rejects an invalid address with a message', async () => {
     for (const listen of [',', '8081', 'localhost', '::1:80', '127.0.0.1:99999']) {
       const error: unknown = await startHealthServer({ listen, ready: () => true, metrics, log }).catch(
         (thrown: unknown) => thrown,
@@ -161,7 +161,7 @@ describe('Health server', () => {
     }
   });
 
-  it('fails when the port is in use', async () => {
+  it('Health server fails when the port is in use', async () => {
     const first = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
     try {
       const error: unknown = await startHealthServer({

@@ -19,11 +19,11 @@ async function runIdle(...nodeOptions: string[]): Promise<string> {
 describe('An idle program', function () {
   this.timeout(60_000);
 
-  it('returns the memory of its last work', async () => {
+  it('An idle program returns the memory of its last work', async () => {
     expect(JSON.parse(await runIdle('--expose-gc'))).to.have.property('msg', 'idle: garbage collected');
   });
 
-  it('runs without --expose-gc, and does not collect', async () => {
+  it('An idle program runs without --expose-gc, and does not collect', async () => {
     expect(await runIdle()).to.equal('');
   });
 });

@@ -6,13 +6,13 @@ const idle = (residentMiB: number): Activity => ({ utilization: 0.01, residentBy
 const minuteMs = 60_000;
 
 describe('The collection of an idle program', () => {
-  it('is due when the program has grown and is idle', () => {
+  it('The collection of an idle program is due when the program has grown and is idle', () => {
     const collection = new IdleCollection(mebibytes(100));
     expect(collection.isDue({ ...idle(300), utilization: 0.5 }, 0)).to.equal(false);
     expect(collection.isDue(idle(300), 0)).to.equal(true);
   });
 
-  it('is not due after a small growth', () => {
+  it('The collection of an idle program is not due after a small growth', () => {
     const collection = new IdleCollection(mebibytes(100));
     expect(collection.isDue(idle(131), 0)).to.equal(false);
     expect(collection.isDue(idle(132), 0)).to.equal(true);
@@ -33,13 +33,13 @@ describe('The collection of an idle program', () => {
     expect(collection.isDue(idle(300), minuteMs)).to.equal(true);
   });
 
-  it('counts the growth from the least memory that the program had', () => {
+  it('The collection of an idle program counts the growth from the least memory that the program had', () => {
     const collection = new IdleCollection(mebibytes(300));
     expect(collection.isDue(idle(200), 0)).to.equal(false);
     expect(collection.isDue(idle(240), 0)).to.equal(true);
   });
 
-  it('is never due after a collection that has paused the program for more than a second', () => {
+  it('The collection of an idle program is never due after a collection that has paused the program for more than a second', () => {
     const collection = new IdleCollection(mebibytes(100));
     collection.onCollected(mebibytes(500), { now: 0, pauseMs: 1_001 });
     expect(collection.isDue(idle(900), minuteMs)).to.equal(false);

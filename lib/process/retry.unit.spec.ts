@@ -24,7 +24,7 @@ describe('retryUntil', () => {
     expect(await retryUntil(retryFor(60_000, never()), attempt, quick)).to.equal(3);
   });
 
-  it('throws a permanent error after one attempt', async () => {
+  it('retryUntil throws a permanent error after one attempt', async () => {
     const { attempt, attempts } = failWith(failure('SUBNET_UNKNOWN'));
     const error = await rejectionOf(retryUntil(retryFor(60_000, never()), attempt, quick));
     expect(error).to.have.property('code', 'SUBNET_UNKNOWN');
@@ -45,7 +45,7 @@ describe('retryUntil', () => {
     expect(attempts()).to.equal(1);
   });
 
-  it('ends its wait and throws the last error when the signal is aborted', async () => {
+  it('retryUntil ends its wait and throws the last error when the signal is aborted', async () => {
     const { attempt, attempts } = failWith(failure('UNAVAILABLE'));
     const stop = new AbortController();
     const retried = retryUntil({ until: Infinity, signal: stop.signal }, attempt, {
@@ -64,7 +64,7 @@ describe('retryUntil', () => {
     expect(await remainingMs(performance.now() + 60_000.5)).to.satisfy(Number.isInteger);
   });
 
-  it('reports each error that it retries', async () => {
+  it('retryUntil reports each error that it retries', async () => {
     const { attempt } = failWith(failure('UNAVAILABLE'), failure('NOT_WRITER'));
     const reported: string[] = [];
     const onRetry = ({ code }: IpledgerError): void => void reported.push(code);

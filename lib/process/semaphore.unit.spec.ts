@@ -31,7 +31,7 @@ describe('Semaphore', () => {
     expect(await Promise.all(all)).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('gives a free slot to waiting work before new work', async () => {
+  it('Semaphore gives a free slot to waiting work before new work', async () => {
     const semaphore = createSemaphore(1, 10);
     const { begun, end, work } = controlledWork();
     const first = semaphore(neverAborted(), work(0)).then(() => semaphore(neverAborted(), work(2)));
@@ -44,7 +44,7 @@ describe('Semaphore', () => {
     await first;
   });
 
-  it('frees the slot of work that fails', async () => {
+  it('Semaphore frees the slot of work that fails', async () => {
     const semaphore = createSemaphore(1, 10);
     const failed = rejectionOf(
       semaphore(neverAborted(), () => Promise.reject(new IpledgerError('SANDBOX_FAILED', 'no'))),
@@ -53,7 +53,7 @@ describe('Semaphore', () => {
     expect((await failed).message).to.equal('no');
   });
 
-  it('skips work whose caller disconnected', async () => {
+  it('Semaphore skips work whose caller disconnected', async () => {
     const semaphore = createSemaphore(1, 10);
     const { begun, end, work } = controlledWork();
     const caller = new AbortController();
@@ -70,7 +70,7 @@ describe('Semaphore', () => {
     expect(await semaphore(neverAborted(), () => Promise.resolve('free'))).to.equal('free');
   });
 
-  it('rejects work when its queue is full', async () => {
+  it('Semaphore rejects work when its queue is full', async () => {
     const semaphore = createSemaphore(1, 1);
     const { end, work } = controlledWork();
     const two = [semaphore(neverAborted(), work(0)), semaphore(neverAborted(), work(1))];

@@ -60,7 +60,7 @@ describe('The trusted authorities of a client with a token', () => {
     expect(reloader.current).to.deep.equal(pems[1]);
   });
 
-  it('stay in use while the new file is incomplete', async () => {
+  it('The trusted authorities of a client with a token stay in use while the new file is incomplete', async () => {
     replace(pems[0] ?? '');
     let warn = (): void => undefined;
     const warned = new Promise<void>((resolve) => (warn = resolve));

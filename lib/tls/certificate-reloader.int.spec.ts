@@ -64,7 +64,7 @@ describe('Certificate reloader', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('fails at the start when the files are invalid', () => {
+  it('Certificate reloader fails at the start when the files are invalid', () => {
     write('key', 'nothing');
     expect(() => follow()).to.throw(`${files.key} is not, or not yet, a PEM file of a private key`);
   });
@@ -99,7 +99,7 @@ describe('Certificate reloader', () => {
     expect(installed).to.deep.equal([read('cert')]);
   });
 
-  it('installs certificates whose files were replaced', async () => {
+  it('Certificate reloader installs certificates whose files were replaced', async () => {
     const { reloader, installed } = follow();
     await reissueCertificate(authority, subject, files);
     await until(() => installed.length > 1);
@@ -135,7 +135,7 @@ describe('Certificate reloader', () => {
     expect(installed.at(-1)).to.equal(readFileSync(renewed.cert, 'latin1'));
   });
 
-  it('keeps the old certificates and logs once while the key does not match', async () => {
+  it('Certificate reloader keeps the old certificates and logs once while the key does not match', async () => {
     const { reloader, installed } = follow();
     const [cert, renewed] = [read('cert'), await issueCertificate(authority, { ...subject, name: 'renewed' })];
     write('key', readFileSync(renewed.key, 'latin1'));
@@ -153,7 +153,7 @@ describe('Certificate reloader', () => {
     expect(installed.at(-1)).to.equal(readFileSync(renewed.cert, 'latin1'));
   });
 
-  it('keeps the old certificates while a file is incomplete or absent', async () => {
+  it('Certificate reloader keeps the old certificates while a file is incomplete or absent', async () => {
     const { installed } = follow();
     truncateSync(files.cert, 100);
     await until(() => linesWith('not yet, a complete PEM file').length > 0);

@@ -38,16 +38,16 @@ describe('Certificate files', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  it('are valid when they match', () => {
+  it('Certificate files are valid when they match', () => {
     expect(check().subject).to.equal('CN=a');
   });
 
-  it('may be issued by one of several authorities', () => {
+  it('Certificate files may be issued by one of several authorities', () => {
     const both = file('both.crt', readFileSync(other.cert, 'utf8') + readFileSync(authority.cert, 'utf8'));
     expect(check({ ca: both }).subject).to.equal('CN=a');
   });
 
-  it('may be issued through intermediate certificates', async () => {
+  it('Certificate files may be issued through intermediate certificates', async () => {
     const below = await openAuthority(join(folder, 'below'), 'below', authority);
     const pair = await issueCertificate(below, { name: 'far', commonName: 'far' });
     const chain = file('chain.crt', readFileSync(pair.cert, 'utf8') + readFileSync(below.cert, 'utf8'));
@@ -55,29 +55,29 @@ describe('Certificate files', () => {
     expect(() => check(pair)).to.throw('was issued by none of the authorities');
   });
 
-  it('are invalid when a file is missing', () => {
+  it('Certificate files are invalid when a file is missing', () => {
     expect(() => check({ key: '/nowhere/tls.key' })).to.throw(
       'cannot read /nowhere/tls.key: ENOENT: no such file or directory',
     );
   });
 
-  it('are invalid when the key is of another certificate', async () => {
+  it('Certificate files are invalid when the key is of another certificate', async () => {
     const { key } = await made(authority, 'b');
     expect(() => check({ key })).to.throw(`the key in ${key} is not that of the certificate in ${files.cert}`);
   });
 
-  it('are invalid when no authority issued the certificate', () => {
+  it('Certificate files are invalid when no authority issued the certificate', () => {
     expect(() => check({ ca: other.cert })).to.throw(
       `the certificate in ${files.cert} was issued by none of the authorities in ${other.cert}`,
     );
   });
 
-  it('are invalid when the certificate has expired, and the message names the file', async () => {
+  it('Certificate files are invalid when the certificate has expired, and the message names the file', async () => {
     const ended = await made(authority, 'ended', -1);
     expect(() => check(ended)).to.throw(/^the certificate in .*\/ended\.crt expired at 20..-.*Z: renew it$/);
   });
 
-  it('are invalid when the certificate is not valid yet', () => {
+  it('Certificate files are invalid when the certificate is not valid yet', () => {
     expect(() => check({}, Date.parse('2001-01-01'))).to.throw(
       'the time is 2001-01-01T00:00:00.000Z here: check the clocks',
     );
@@ -88,18 +88,18 @@ describe('Certificate files', () => {
       ['empty', 0],
       ['half written', 120],
     ] as const)
-      it(`are invalid when the ${part} file is ${what}`, () => {
+      it(`Certificate files are invalid when the ${part} file is ${what}`, () => {
         const cut = file('cut.pem', readFileSync(files[part], 'utf8'));
         truncateSync(cut, bytes);
         expect(() => check({ [part]: cut })).to.throw(`${cut} is not, or not yet, a`);
       });
 
-  it('are invalid when the last authority is incomplete', () => {
+  it('Certificate files are invalid when the last authority is incomplete', () => {
     const cut = file('cut.pem', readFileSync(authority.cert, 'utf8') + readFileSync(other.cert, 'utf8').slice(0, 200));
     expect(() => check({ ca: cut })).to.throw('not yet, a complete PEM file of certificates');
   });
 
-  it('are invalid when a PEM block is no certificate', () => {
+  it('Certificate files are invalid when a PEM block is no certificate', () => {
     const wrong = file('wrong.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
     expect(() => check({ cert: wrong })).to.throw(`${wrong} contains an invalid certificate`);
   });

@@ -13,7 +13,7 @@ describe('Identity in a certificate', () => {
     ['DNS:node-1, URI:ipledger://agent/node-1.example, IP Address:10.0.0.1', 'agent', 'node-1.example'],
     ['URI:spiffe://cluster.local/ns/a, URI:ipledger://watcher', 'watcher', ''],
   ] as const)
-    it(`is read from its URI: ${names}`, () => {
+    it(`Identity in a certificate is read from its URI: ${names}`, () => {
       expect(identityIn(names)).to.include({ kind, name });
       expect(identityIn(names).uri).to.match(/^ipledger:/);
     });
@@ -31,7 +31,7 @@ describe('Identity in a certificate', () => {
     ['an agent names an empty node', 'URI:ipledger://agent/'],
     ['the watcher names something', 'URI:ipledger://watcher/a'],
   ] as const)
-    it(`is rejected when ${why}`, () => {
+    it(`Identity in a certificate is rejected when ${why}`, () => {
       expect(() => identityIn(names))
         .to.throw(IpledgerError, 'the certificate must name exactly one of ipledger://agent/<node>')
         .with.property('code', 'UNAUTHENTICATED');

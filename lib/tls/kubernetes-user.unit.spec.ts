@@ -41,11 +41,11 @@ describe('The identity of a Kubernetes user', () => {
     ' kubernetes:a',
     'kubernetes:a\n',
   ])
-    it(`is not parsed from ${JSON.stringify(text.slice(0, 30))}`, () => {
+    it(`The identity of a Kubernetes user is not parsed from ${JSON.stringify(text.slice(0, 30))}`, () => {
       expect(parseKubernetesIdentity(text)).to.equal(undefined);
     });
 
-  it('is in no certificate', () => {
+  it('The identity of a Kubernetes user is in no certificate', () => {
     expect(() => identityIn('URI:kubernetes:alice')).to.throw('it has none');
     expect(() => identityIn('URI:ipledger://kubernetes-user/alice')).to.throw('it has ipledger://kubernetes-user');
   });

@@ -5,7 +5,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 
 describe('The trace of a Pod', () => {
-  it('has ids from SHA-256 of the uid, so that all programs and auditors compute the same', () => {
+  it('The trace of a Pod has ids from SHA-256 of the uid, so that all programs and auditors compute the same', () => {
     // printf %s 8b2f6f0e-6a2c-4b1c-9d0e-2f1a3b4c5d6e | sha256sum
     expect(podTrace('8b2f6f0e-6a2c-4b1c-9d0e-2f1a3b4c5d6e')).to.deep.equal({
       traceId: '8c740588b16a8f907f1147a53d3eb131',
@@ -32,7 +32,7 @@ describe('traceparent', () => {
     expect(parseTraceparent(header)).to.deep.equal({ traceId, spanId });
   });
 
-  it('is sampled by the last bit of its flags', () => {
+  it('traceparent is sampled by the last bit of its flags', () => {
     expect(parseTraceparent(`00-${traceId}-${spanId}-03`)).to.deep.equal({ traceId, spanId });
     expect(parseTraceparent(`00-${traceId}-${spanId}-00`)).to.be.undefined;
     expect(parseTraceparent(`00-${traceId}-${spanId}-02`)).to.be.undefined;
@@ -51,5 +51,5 @@ describe('traceparent', () => {
     ['without a span', `00-${traceId}-${'0'.repeat(16)}-01`],
     ['not hexadecimal', `00-${traceId.replace('0', 'g')}-${spanId}-01`],
   ] as const)
-    it(`is ignored when it is ${title}`, () => expect(parseTraceparent(header)).to.be.undefined);
+    it(`traceparent is ignored when it is ${title}`, () => expect(parseTraceparent(header)).to.be.undefined);
 });

@@ -10,7 +10,7 @@ function setUp(ratio = 1) {
 }
 
 describe('Tracer', () => {
-  it('records spans with their parents when they end', () => {
+  it('Tracer records spans with their parents when they end', () => {
     const { tracer, spans } = setUp();
     const pod = podTrace('uid');
     const root = tracer.startRoot('pod', pod);

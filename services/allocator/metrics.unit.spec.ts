@@ -25,7 +25,7 @@ describe('The metrics of an allocator', () => {
     expect(lines).to.include('ipledger_calls_total{method="Export",code="BUG"} 0');
   });
 
-  it('contain the configured quota of etcd', async () => {
+  it('The metrics of an allocator contain the configured quota of etcd', async () => {
     expect(await page()).to.match(/^ipledger_etcd_quota_bytes 5000$/m);
   });
 
@@ -44,7 +44,7 @@ describe('The metrics of an allocator', () => {
     }
   });
 
-  it('contain the limit of unsealed events with an archive', async () => {
+  it('The metrics of an allocator contain the limit of unsealed events with an archive', async () => {
     expect(await page({ archive: '/archive' })).to.match(/^ipledger_live_events_limit 1200$/m);
   });
 
@@ -68,7 +68,7 @@ describe('The metrics of an allocator', () => {
     ['without an archive', {}],
     ['with --keep-hours', { archive: '/archive', keepHours: 24 }],
   ] as const)
-    it(`contain no limit of unsealed events ${what}`, async () => {
+    it(`The metrics of an allocator contain no limit of unsealed events ${what}`, async () => {
       expect(await page(changed)).not.to.match(/^ipledger_live_events_limit /m);
     });
 });

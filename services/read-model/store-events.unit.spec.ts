@@ -101,7 +101,7 @@ describe('storeEvents', () => {
     expect(logged[0]).to.include({ reason: 'the page of event 1 does not have its hash' });
   });
 
-  it('splits transactions only between commands', async () => {
+  it('storeEvents splits transactions only between commands', async () => {
     const events = Array.from({ length: 250 }, (_, index) =>
       fakeEvent(index + 1, index >= 90 && index < 110 ? { part: index - 89, parts: 20 } : {}),
     );
@@ -173,7 +173,7 @@ describe('storeEvents', () => {
     ['with another event before the next one', [keepalive(5), watchReply([{ ...fakeEvent(3), prev: 'another' }])]],
     ['that ends before the stored position', [new IpledgerError('POSITION_GONE', 'event 3 is beyond the ledger')]],
   ] as const)
-    it(`rebuilds the store for a ledger ${what}`, async () => {
+    it(`storeEvents rebuilds the store for a ledger ${what}`, async () => {
       await follow([keepalive(2), watchReply(podLifeEvents(1).slice(0, 2))]);
       const openedAt = await follow([...broken], [keepalive(1), watchReply([fakeEvent(1, { type: 'LedgerCreated' })])]);
       expect(openedAt).to.deep.equal([3, 1]);
@@ -181,7 +181,7 @@ describe('storeEvents', () => {
       expect(model.store.event(1).type).to.equal('LedgerCreated');
     });
 
-  it('keeps the store when an event is missing in the stream', async () => {
+  it('storeEvents keeps the store when an event is missing in the stream', async () => {
     const openedAt = await follow(
       [keepalive(4), watchReply([fakeEvent(1)]), watchReply([fakeEvent(3)])],
       [keepalive(4)],

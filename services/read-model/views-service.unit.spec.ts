@@ -98,7 +98,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
 }
 
 describe('MapAddresses', () => {
-  it('shows an address as resting until its cooldown is over, at the time of the request', () =>
+  it('MapAddresses shows an address as resting until its cooldown is over, at the time of the request', () =>
     withStore(
       [
         configured(1, { cooldownMs: twoHoursMs }),
@@ -214,7 +214,7 @@ describe('MapAddresses', () => {
 });
 
 describe('ListUsage', () => {
-  it('counts the addresses in use at the end of each hour, from the hour in which the period begins', () =>
+  it('ListUsage counts the addresses in use at the end of each hour, from the hour in which the period begins', () =>
     withStore(
       [
         configured(1),

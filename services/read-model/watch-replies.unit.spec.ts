@@ -14,7 +14,7 @@ describe('watchWithBytes', () => {
     expect(watchWithBytes.responseDeserialize(keepalive).events).to.deep.equal([]);
   });
 
-  it('keeps the bytes of each event', () => {
+  it('watchWithBytes keeps the bytes of each event', () => {
     const received = watchWithBytes.responseDeserialize(bytes).events;
     expect(received.map((event) => decode('Event', encodedEvent(event)))).to.deep.equal(events);
     for (const [index, event] of received.entries()) {

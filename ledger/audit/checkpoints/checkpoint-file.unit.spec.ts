@@ -30,7 +30,7 @@ describe('readLastCheckpoint', () => {
     return { seq: last?.head.seq, isSigned, faults };
   }
 
-  it('returns nothing before the first checkpoint', () => {
+  it('readLastCheckpoint returns nothing before the first checkpoint', () => {
     expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
     writeFileSync(file, '');
     expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
@@ -51,7 +51,7 @@ describe('readLastCheckpoint', () => {
     expect(lastCheckpoint()).to.deep.equal({ seq: 6, isSigned: false, faults: [] });
   });
 
-  it('reads only the end of a long file', () => {
+  it('readLastCheckpoint reads only the end of a long file', () => {
     for (let seq = 1; seq <= 400; seq++) keep(seq);
     expect(lastCheckpoint()).to.deep.equal({ seq: 400, isSigned: true, faults: [] });
   });
@@ -83,7 +83,7 @@ describe('readLastCheckpoint', () => {
     expect(lastCheckpoint()).to.deep.include({ seq: 7, isSigned: true });
   });
 
-  it('reports an unreadable file', () => {
+  it('readLastCheckpoint reports an unreadable file', () => {
     symlinkSync('checkpoints', file);
     expect(lastCheckpoint).to.throw(/^the checkpoint file .*\/checkpoints is not readable: ELOOP/);
   });

@@ -33,17 +33,17 @@ const examples = {
 };
 
 describe('A signed note', () => {
-  it('equals the output of the reference implementation, byte for byte', () => {
+  it('a signed note equals the output of the reference implementation, byte for byte', () => {
     expect(signNote(known.text, parseSignerKey(known.signer))).to.equal(`${known.text}\n${known.signature}`);
   });
 
-  it('is verified by the key that signed it', () => {
+  it('A signed note is verified by the key that signed it', () => {
     const key = parseVerifierKey(known.verifier);
     expect(verifiedSigners(parseNote(`${known.text}\n${known.signature}`), [key])).to.deep.equal([key]);
   });
 
   for (const [which, { text, signature, name, keyId }] of Object.entries(examples))
-    it(`is parsed as the specification requires: the ${which}`, () => {
+    it(`A signed note is parsed as the specification requires: the ${which}`, () => {
       const note = parseNote(`${text}\n${signature}`);
       expect(note.text).to.equal(text);
       expect(note.signatures.map((each) => [each.name, each.keyId, each.bytes.length])).to.deep.equal([
@@ -51,7 +51,7 @@ describe('A signed note', () => {
       ]);
     });
 
-  it('is rejected when its text or signature was changed', () => {
+  it('A signed note is rejected when its text or signature was changed', () => {
     const key = parseVerifierKey(known.verifier);
     const other = parseNote(`${known.text.replace('you', 'they')}\n${known.signature}`);
     expect(() => verifiedSigners(other, [key])).to.throw(
@@ -78,13 +78,13 @@ describe('A signed note', () => {
     'has a signature of a key id alone': `${known.text}\n— PeterNeumann x08gow==\n`,
   };
   for (const [what, message] of Object.entries(malformed))
-    it(`is rejected when it ${what}`, () => {
+    it(`A signed note is rejected when it ${what}`, () => {
       expect(() => parseNote(message)).to.throw(/^this (is no|note)/);
     });
 });
 
 describe('A checkpoint key', () => {
-  it('is parsed from its text, and its signatures match its verifier key', () => {
+  it('A checkpoint key is parsed from its text, and its signatures match its verifier key', () => {
     const { signer, verifier } = generateKey('example.com/ipledger');
     expect(parseSignerKey(`${signer}\n`).verifier.text).to.equal(verifier);
     const note = parseNote(signNote('hello\n', parseSignerKey(signer)));
@@ -142,12 +142,12 @@ describe('A checkpoint', () => {
     expect(() => parseCheckpoints('hello')).to.throw(/^line 1: this is not a signed note/);
   });
 
-  it('is parsed from a file with the line ends of another system', () => {
+  it('A checkpoint is parsed from a file with the line ends of another system', () => {
     const [read] = parseCheckpoints(signCheckpoint(head, signer).replaceAll('\n', '\r\n'));
     expect(verifiedSigners(read?.note as Note, [signer.verifier])).to.have.length(1);
   });
 
-  it('is rejected when it belongs to another log', () => {
+  it('A checkpoint is rejected when it belongs to another log', () => {
     const { text, signature } = examples.checkpoint;
     expect(() => parseCheckpoint(`${text}\n${signature}`)).to.throw(/^this note is not a checkpoint of ipledger/);
   });
@@ -158,13 +158,13 @@ describe('A key rotation', () => {
   const old = parseSignerKey(known.signer);
   const next = parseVerifierKey(generateKey('next').verifier);
 
-  it('is verified when the old key signed the new key for this ledger', () => {
+  it('A key rotation is verified when the old key signed the new key for this ledger', () => {
     const data = signRotation(ledger, old, next);
     expect(data).to.include({ publicKey: next.text, keyId: next.id, previousKeyId: 'c74f20a3' });
     expect(verifyRotation(ledger, old.verifier, data)?.text).to.equal(next.text);
   });
 
-  it('is rejected for another ledger, from another key, or to another key', () => {
+  it('A key rotation is rejected for another ledger, from another key, or to another key', () => {
     const data = signRotation(ledger, old, next);
     const other = parseVerifierKey(generateKey('other').verifier);
     expect(verifyRotation('another', old.verifier, data)).to.equal(undefined);

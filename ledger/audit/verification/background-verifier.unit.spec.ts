@@ -73,7 +73,7 @@ describe('BackgroundVerifier', () => {
     }
   }
 
-  it('reports nothing while other replicas write', async () => {
+  it('BackgroundVerifier reports nothing while other replicas write', async () => {
     await standBy();
     for (let round = 0; round < 30; round++) {
       await submitAll(
@@ -128,7 +128,7 @@ describe('BackgroundVerifier', () => {
     await eventually(() => expect(verifier.verifiedAt).to.be.above(0));
   });
 
-  it('ends the verification of the log when the replica becomes the writer, and verifies again in its next term', async () => {
+  it('BackgroundVerifier ends the verification of the log when the replica becomes the writer, and verifies again in its next term', async () => {
     let verifications = 0;
     const verifyLog = (_ledger: string, signal: AbortSignal): Promise<VerificationResult> => {
       if (++verifications > 1) return verifyLedger(memory, { signal });

@@ -62,7 +62,7 @@ describe('CheckpointVerifier', () => {
     ).to.deep.equal([]);
   });
 
-  it('reports a finding if no checkpoint was compared', () => {
+  it('CheckpointVerifier reports a finding if no checkpoint was compared', () => {
     expect(held(log, [])).to.deep.equal([
       `${headKey}: no checkpoint was compared: none was given, so that nothing proves this log. If a file of checkpoints is empty, another program emptied it`,
     ]);
@@ -81,19 +81,19 @@ describe('CheckpointVerifier', () => {
     expect(findings[0]).to.match(/\. An event from 3 to 4 was changed$/);
   });
 
-  it('reports that the end of the log is missing', () => {
+  it('CheckpointVerifier reports that the end of the log is missing', () => {
     const [finding] = held(log.slice(0, 2), [[headOf(log, 4), signer]]);
     expect(finding).to.equal(
       `${logKey(3)}: event 3 is missing: the checkpoint of 1970-01-01T00:00:01.000Z has 4 events, and the log ends with event 2. The last events were deleted, or etcd was restored from a backup`,
     );
   });
 
-  it('reports another ledger', () => {
+  it('CheckpointVerifier reports another ledger', () => {
     const [finding] = held(log, [[{ ...headOf(log, 2), ledger: 'another' }, signer]]);
     expect(finding).to.match(/is of ledger another, but this is ledger 01KG9AG8M00000000000000001$/);
   });
 
-  it('reports a restore of the ledger', () => {
+  it('CheckpointVerifier reports a restore of the ledger', () => {
     const data = { epoch: 2, seq: 2, hash: '', lostSeq: 4, reason: '' };
     const restored = chained(retired('a'), { type: 'LedgerRestored', subnet: '', data }, retired('d'));
     const [finding] = held(restored, [[headOf(log, 3), signer]]);
@@ -137,7 +137,7 @@ describe('CheckpointVerifier', () => {
       expect(held(rotated, [[headOf(rotated, 2), next]])).to.have.length(1);
     });
 
-    it('reports a new key that the old key did not sign', () => {
+    it('CheckpointVerifier reports a new key that the old key did not sign', () => {
       const { data } = rotation(newSigner()) as Extract<Event, { type: 'KeyRotated' }>;
       const forged = { type: 'KeyRotated', subnet: '', data: { ...data, previousKeyId: signer.verifier.id } } as const;
       const [first, second] = held(chained(forged), [[headOf(chained(forged), 2), next]]);

@@ -135,7 +135,7 @@ describe('Verification of the event rules', () => {
     ],
   };
   for (const [name, [event, what]] of Object.entries(broken))
-    it(`rejects ${name}`, () => {
+    it(`Verification of the event rules rejects ${name}`, () => {
       expect(brokenRule(state, event(), 5)).to.match(what);
     });
 
@@ -170,7 +170,7 @@ describe('Verification of the event rules', () => {
       expect([broken('reservation'), broken('import')]).to.deep.equal([undefined, undefined]);
     });
     for (const [name, [before, event, what]] of Object.entries(grants))
-      it(`rejects ${name} from event version 5 on`, () => {
+      it(`Verification of the event rules on networks rejects ${name} from event version 5 on`, () => {
         const sequenced = { ...event, seq: 9, at: startTime + 60_000 };
         expect(brokenRule(before, sequenced, 5)).to.match(what);
         expect(brokenRule(before, sequenced, 4)).to.equal(undefined);

@@ -34,7 +34,7 @@ describe('verifyExport', () => {
       expect(result.findings).to.deep.equal([]);
     });
 
-  it('reports a missing line and an edited line', async () => {
+  it('verifyExport reports a missing line and an edited line', async () => {
     const texts = textsOf(await ledgerOf(...story));
     const without = await verifyExport(lines(texts.toSpliced(4, 1)), { signal: never });
     expect(without.findings).to.deep.equal([{ key: logKey(5), what: 'event 5 is missing: the next event is 6' }]);
@@ -73,7 +73,7 @@ describe('verifyExport', () => {
   for (const address of ['172.17.0.20/16', '', 'a/b', '172.17.0.020', '::FFFF'])
     unloadable[`the address "${address}"`] = reserved('macvlan', address);
   for (const [what, event] of Object.entries(unloadable))
-    it(`reports ${what}, which no allocator can load`, async () => {
+    it(`verifyExport reports ${what}, which no allocator can load`, async () => {
       const ledger = await ledgerOf();
       const added = batchOf(await ledger.head(never), [event]).events.map(({ text }) => text);
       const { findings, head } = await verifyExport(lines([...textsOf(ledger), ...added]), { signal: never });
@@ -81,7 +81,7 @@ describe('verifyExport', () => {
       expect(findings[0]?.what).to.match(/has no name of an? |which is not the text of an address$/);
     });
 
-  it('rejects a file that is not an export', async () => {
+  it('verifyExport rejects a file that is not an export', async () => {
     const refused = await verifyExport(lines(['hello']), { signal: never }).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(IpledgerError).with.property('code', 'INVALID_REQUEST');
   });

@@ -64,7 +64,7 @@ describe('Verification of claim keys of early versions, without networks, MACs, 
     'with a part of the superseded uids': [true, (claim) => claim.holder?.superseded?.shift()],
   };
   for (const [what, [held, change]] of Object.entries(older))
-    it(`reports no finding for a claim ${what}`, async () => {
+    it(`Verification of claim keys of early versions reports no finding for a claim ${what}`, async () => {
       expect((await verifyChanged(held, change)).findings).to.deep.equal([]);
     });
 
@@ -88,7 +88,7 @@ describe('Verification of claim keys of early versions, without networks, MACs, 
     ],
   };
   for (const [what, [change, problem]] of Object.entries(forged))
-    it(`reports a claim with ${what}`, async () => {
+    it(`Verification of claim keys of early versions reports a claim with ${what}`, async () => {
       const { findings } = await verifyChanged(false, change, bKey);
       expect(findings.map((finding) => finding.key)).to.deep.equal([bKey]);
       expect(findings[0]?.what).to.match(problem);

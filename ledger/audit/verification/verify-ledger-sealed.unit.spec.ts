@@ -30,7 +30,7 @@ describe('Verification of a sealed ledger', () => {
     expect(head).to.deep.equal(await past.memory.head(never));
   });
 
-  it('compares segment keys and log start with the log', async () => {
+  it('Verification of a sealed ledger compares segment keys and log start with the log', async () => {
     const { memory } = past;
     const [floor, segment] = [memory.get(logStartKey) ?? '', memory.get(segmentKey(1)) ?? ''];
     memory.put(logStartKey, floor.replace(/\d+/, '7'));
@@ -44,7 +44,7 @@ describe('Verification of a sealed ledger', () => {
     expect((await verify()).findings.map(({ key }) => key)).to.deep.equal([segmentKey(3)]);
   });
 
-  it('reports changes in the archive', async () => {
+  it('Verification of a sealed ledger reports changes in the archive', async () => {
     const folder = join(past.folder, (await past.memory.head(never)).ledger);
     const [name = ''] = readdirSync(folder).filter((each) => each.includes('.events.'));
     writeFileSync(join(folder, name), 'else');
@@ -92,7 +92,7 @@ describe('Verification of a sealed ledger', () => {
     expect(message).to.match(/^event 1 is sealed, in folder .*: give the archive by --archive/);
   });
 
-  it('reports a missing segment key', async () => {
+  it('Verification of a sealed ledger reports a missing segment key', async () => {
     past.memory.remove(segmentKey(1));
     const { findings } = await verifyLedger(new ArchivedLedger(past.memory, past.archive), { signal: never });
     expect(findings).to.deep.equal([{ key: logKey(1), what: 'event 1 is missing: the next event is 41' }]);
@@ -118,7 +118,7 @@ describe('Verification of a sealed ledger', () => {
     expect(message).to.match(/^event 51 is sealed, in folder .*: give the archive by --archive/);
   });
 
-  it('reports no finding in a replay of the ledger', async () => {
+  it('Verification of a sealed ledger reports no finding in a replay of the ledger', async () => {
     const again = new MemoryLedger();
     async function* lines(): AsyncIterable<string> {
       for await (const page of past.ledger.read(1, never)) for (const { text } of page) yield text;

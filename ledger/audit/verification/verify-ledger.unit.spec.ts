@@ -187,7 +187,7 @@ describe('verifyLedger', () => {
     ],
   };
   for (const [name, [edit, key, what]] of Object.entries(edits))
-    it(`reports ${name}`, async () => {
+    it(`verifyLedger reports ${name}`, async () => {
       const { findings } = await verifyEdited(edit);
       expect(findings.map((finding) => finding.key)).to.deep.equal([key]);
       expect(findings[0]?.what).to.match(what);

@@ -20,7 +20,7 @@ const anyAddress: fc.Arbitrary<Address> = fc
   .filter(({ family, value }) => family === 4 || value >> 32n !== 0xffffn);
 
 describe('An address', () => {
-  it('has a canonical text that parses to the same address', () => {
+  it('An address has a canonical text that parses to the same address', () => {
     fc.assert(
       fc.property(anyAddress, (address) => {
         expect(parseAddress(formatAddress(address))).to.deep.equal(address);
@@ -68,7 +68,7 @@ describe('An address', () => {
 });
 
 describe('parseCidr', () => {
-  it('clears the host bits', () => {
+  it('parseCidr clears the host bits', () => {
     const cidr = parseCidr('192.168.0.1/24');
     expect(cidr && formatCidr(cidr)).to.equal('192.168.0.0/24');
     expect(cidr && formatAddress({ family: 4, value: lastAddressOf(cidr) })).to.equal('192.168.0.255');

@@ -53,7 +53,7 @@ describe('Intervals', () => {
     );
   });
 
-  it('are formatted as the ranges of Subnet.status', () => {
+  it('Intervals are formatted as the ranges of Subnet.status', () => {
     const from = (first: bigint, last: bigint): Interval => ({ first, last });
     expect(formatRanges(4, [from(0x0a000002n, 0x0a000002n), from(0x0a000005n, 0x0a000009n)])).to.equal(
       '10.0.0.2,10.0.0.5-10.0.0.9',

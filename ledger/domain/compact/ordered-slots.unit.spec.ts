@@ -95,7 +95,7 @@ describe('OrderedSlots', () => {
     expect(model.slots.estimatedSize('a')).to.be.below(3_000);
   });
 
-  it('holds any number of slots with the same number', () => {
+  it('OrderedSlots holds any number of slots with the same number', () => {
     const model = new Model();
     for (let slot = 0; slot < 300; slot++) model.set('a', slot, [7]);
     expect(textsOf(model.slots.after('a', 6))).to.deep.equal(model.after('a', 6));

@@ -23,7 +23,7 @@ describe('Allocate of any address', () => {
       .then([allocated('samplepod', '172.17.0.11')]);
   });
 
-  it('allocates the next address to the next Pod', () => {
+  it('Allocate of any address allocates the next address to the next Pod', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.11')])
       .when(allocate('two'))
       .then([allocated('two', '172.17.0.12')]);
@@ -55,7 +55,7 @@ describe('Allocate of any address', () => {
       .then([inSmall('four', '10.0.0.3')]);
   });
 
-  it('is refused while the released addresses cool down, with the time when the next is free', () => {
+  it('Allocate of any address is refused while the released addresses cool down, with the time when the next is free', () => {
     const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
     given([smallSubnet(), one, two, three, released(one, 2)])
       .whenAfter(59_999, allocate('four', small))
@@ -103,7 +103,7 @@ describe('Allocate of any address', () => {
       .thenRefused('SUBNET_FULL', /the next is free at 2026-01-31T08:10:/);
   });
 
-  it('is refused when the Subnet is full, with counts', () => {
+  it('Allocate of any address is refused when the Subnet is full, with counts', () => {
     given([smallSubnet(), inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')])
       .when(allocate('four', small))
       .thenRefused(
@@ -119,11 +119,11 @@ describe('Allocate of any address', () => {
       .then([allocated('four', '172.17.0.11')]);
   });
 
-  it('is refused for an unknown Subnet, with its name', () => {
+  it('Allocate of any address is refused for an unknown Subnet, with its name', () => {
     given([]).when(allocate('one')).thenRefused('SUBNET_UNKNOWN', 'no subnet macvlan is configured');
   });
 
-  it('is refused after its deadline, so that a late request leaks no address', () => {
+  it('Allocate of any address is refused after its deadline, so that a late request leaks no address', () => {
     given([subnetConfigured()])
       .when(allocate('one', {}, { deadline: startTime }))
       .thenRefused('DEADLINE_PASSED', 'arrived after its deadline');
@@ -210,7 +210,7 @@ describe('Allocate of one address', () => {
       .thenRefused('ADDRESS_IN_USE', /^AddressConflict: 172\.17\.0\.100 .* in use by Pod default\/one \(uid uid-one/);
   });
 
-  it('is refused for the gateway', () => {
+  it('Allocate of one address is refused for the gateway', () => {
     given([subnetConfigured()])
       .when(requesting('172.17.0.1'))
       .thenRefused('ADDRESS_OUT_OF_RANGE', 'is the gateway of subnet macvlan');
@@ -222,19 +222,19 @@ describe('Allocate of one address', () => {
     ['the broadcast address', '172.17.255.255'],
     ['of a family that the subnet has not', 'fd00::1'],
   ] as const)
-    it(`is refused for ${name}`, () => {
+    it(`Allocate of one address is refused for ${name}`, () => {
       given([subnetConfigured()])
         .when(requesting(address))
         .thenRefused('ADDRESS_OUT_OF_RANGE', `AddressOutOfRange: ${address} is not a host address of subnet macvlan`);
     });
 
-  it('is refused for a MAC of another Pod of the Subnet', () => {
+  it('Allocate of one address is refused for a MAC of another Pod of the Subnet', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.11', { mac: '02:00:00:00:00:01' })])
       .when(allocate('two', { mac: '02-00-00-00-00-01' }))
       .thenRefused('MAC_IN_USE', 'MAC 02:00:00:00:00:01 is in use in subnet macvlan by Pod default/one');
   });
 
-  it('is refused for an invalid MAC', () => {
+  it('Allocate of one address is refused for an invalid MAC', () => {
     given([subnetConfigured()])
       .when(allocate('two', { mac: 'ff:ff:ff' }))
       .thenRefused('INVALID_REQUEST', 'ff:ff:ff is not a valid');
@@ -244,13 +244,13 @@ describe('Allocate of one address', () => {
 describe('Allocate from a list', () => {
   const list = { candidates: [['172.17.0.200'], ['172.17.0.201']] };
 
-  it('allocates the first free address', () => {
+  it('Allocate from a list allocates the first free address', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.200')])
       .when(allocate('two', list))
       .then([allocated('two', '172.17.0.201', { cause: 'pool' })]);
   });
 
-  it('is refused when no address is free, with a reason for each', () => {
+  it('Allocate from a list is refused when no address is free, with a reason for each', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.200'), allocated('two', '172.17.0.201')])
       .when(allocate('three', list))
       .thenRefused('ADDRESS_IN_USE', /172\.17\.0\.200 .* default\/one .*; .*172\.17\.0\.201 .* default\/two/);
@@ -258,7 +258,7 @@ describe('Allocate from a list', () => {
 });
 
 describe('Allocate from a long list', () => {
-  it('is refused with the first reasons only, because a refusal becomes an event', () => {
+  it('Allocate from a long list is refused with the first reasons only, because a refusal becomes an event', () => {
     const candidates = Array.from({ length: 200 }, (_, index) => [`172.17.1.${index}`]);
     const taken = candidates.map(([address = ''], index) => allocated(`pod-${index}`, address));
     given([subnetConfigured(), ...taken])
@@ -272,7 +272,7 @@ describe('Allocate while a container may still answer', () => {
   const full = [one, inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
   const lost = [smallSubnet(), ...full, bound(one, 2), released(one, 2)];
 
-  it('does not allocate a released address with a binding after the cooldown', () => {
+  it('Allocate while a container may still answer does not allocate a released address with a binding after the cooldown', () => {
     given(lost)
       .whenAfter(3_599_999, allocate('four', small))
       .thenRefused('SUBNET_FULL', '1 released but not yet available');

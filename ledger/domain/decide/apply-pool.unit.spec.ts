@@ -30,20 +30,20 @@ const addressOf = (events: readonly Event[], request: Untimed): string | undefin
 };
 
 describe('ApplyPool', () => {
-  it('records the normalised spec', () => {
+  it('ApplyPool records the normalised spec', () => {
     given([subnetConfigured()])
       .when(apply('blue', ['172.17.0.21', '172.17.0.20', '172.17.0.32/31']))
       .then([poolConfigured('blue', ['172.17.0.20..172.17.0.21', '172.17.0.32..172.17.0.33'])]);
   });
 
-  it('records nothing when the spec is unchanged', () => {
+  it('ApplyPool records nothing when the spec is unchanged', () => {
     const events = [subnetConfigured(), poolConfigured('blue', ['172.17.0.20..172.17.0.21'])];
     given(events)
       .when(apply('blue', ['172.17.0.21', '172.17.0.20']))
       .thenNothingHappens();
   });
 
-  it('is refused for addresses of another pool of the Subnet', () => {
+  it('ApplyPool is refused for addresses of another pool of the Subnet', () => {
     given([subnetConfigured(), poolConfigured('p', ['172.17.0.20', '172.17.0.90'])])
       .when(apply('q', ['172.17.0.20', '172.17.0.92']))
       .thenRefused('POOL_CONFLICT', 'ippool q has conflict IPs with ippool p: 172.17.0.20');
@@ -56,7 +56,7 @@ describe('ApplyPool', () => {
     expect(given(events).when(apply('p', ['172.17.0.20..172.17.0.30'])).events).to.have.length(1);
   });
 
-  it('is refused for an unknown, changed or missing Subnet, and for an invalid name', () => {
+  it('ApplyPool is refused for an unknown, changed or missing Subnet, and for an invalid name', () => {
     given([])
       .when(apply('p', ['10.0.0.1'], 'nope'))
       .thenRefused('SUBNET_UNKNOWN', 'subnet nope does not exist in IPAM');
@@ -84,13 +84,13 @@ describe('ApplyPool', () => {
     expect(addressOf([smallSubnet(), smallPool('10.0.0.3..10.0.1.1')], allocate('a', inBlue))).to.equal('10.0.0.3');
   });
 
-  it('is refused for an invalid namespace name', () => {
+  it('ApplyPool is refused for an invalid namespace name', () => {
     given([smallSubnet()])
       .when({ type: 'ApplyPool', name: 'p', spec: { subnet: 'small', ips: ['10.0.0.2'], namespaces: ['a/b'] } })
       .thenRefused('POOL_INVALID', /^ippool p: "a\/b" is not a valid namespace/);
   });
 
-  it('is refused for invalid addresses, and names each', () => {
+  it('ApplyPool is refused for invalid addresses, and names each', () => {
     given([subnetConfigured()])
       .when(apply('p', ['10.0.0.21', '10.0.0.261', 'x/24']))
       .thenRefused('POOL_INVALID', /invalid IP address "10\.0\.0\.261"; ippool p: invalid CIDR address: x\/24/);
@@ -100,7 +100,7 @@ describe('ApplyPool', () => {
 describe('RetirePool', () => {
   const retire: Untimed = { type: 'RetirePool', name: 'blue' };
 
-  it('returns the addresses to the rest of the Subnet', () => {
+  it('RetirePool returns the addresses to the rest of the Subnet', () => {
     given([smallSubnet(), smallPool('10.0.0.2')])
       .when(retire)
       .then([retired('blue', 'small')]);
@@ -109,7 +109,7 @@ describe('RetirePool', () => {
     ).to.equal('10.0.0.2');
   });
 
-  it('does nothing for an unknown pool', () => {
+  it('RetirePool does nothing for an unknown pool', () => {
     given([smallSubnet()]).when(retire).thenNothingHappens();
   });
 });
@@ -146,7 +146,7 @@ describe('A pool', () => {
     expect(addressOf([smallSubnet(), smallPool('10.0.0.3')], request)).to.equal('10.0.0.3');
   });
 
-  it('refuses a requested address outside the pool', () => {
+  it('A pool refuses a requested address outside the pool', () => {
     given([smallSubnet(), smallPool('10.0.0.3')])
       .when(allocate('a', { ...inBlue, candidates: [['10.0.0.2']] }))
       .thenRefused('ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: 10.0.0.2 is not in ippool blue of subnet small');
@@ -184,7 +184,7 @@ describe('A pool', () => {
     expect(addressOf(events, allocate('b', inBlue))).to.equal('10.0.0.3');
   });
 
-  it('counts an address that was excluded while a Pod holds it as in use, until its release', () => {
+  it('A pool counts an address that was excluded while a Pod holds it as in use, until its release', () => {
     const held = allocated('a', '10.0.0.2', { subnet: 'small' });
     const events = [
       smallSubnet(),
@@ -214,7 +214,7 @@ describe('A pool', () => {
     });
   });
 
-  it('counts its own addresses, and the Subnet counts all', () => {
+  it('A pool counts its own addresses, and the Subnet counts all', () => {
     const dual = subnetConfigured('dual', {
       cidrBlock: '10.1.0.0/24,fd00::/64',
       gateway: '10.1.0.1,fd00::1',

@@ -20,21 +20,21 @@ const apply = (spec: Partial<RequestedSubnet> = {}, name = 'macvlan'): Untimed =
 const retire: Untimed = { type: 'RetireSubnet', name: 'macvlan' };
 
 describe('ApplySubnet', () => {
-  it('records the normalised spec', () => {
+  it('ApplySubnet records the normalised spec', () => {
     given([]).when(apply()).then([subnetConfigured()]);
   });
 
-  it('records nothing when the spec is unchanged', () => {
+  it('ApplySubnet records nothing when the spec is unchanged', () => {
     given([subnetConfigured()]).when(apply()).thenNothingHappens();
   });
 
-  it('is refused for a spec that breaks rules, and names each', () => {
+  it('ApplySubnet is refused for a spec that breaks rules, and names each', () => {
     given([])
       .when(apply({ cidrBlock: '172.17.0.0/33', excludeIps: ['a'] }))
       .thenRefused('SUBNET_INVALID', /cidr 172\.17\.0\.0\/33 is invalid: .*; ip a in excludeIps/);
   });
 
-  it('is refused for a Subnet that overlaps another Subnet of the same network', () => {
+  it('ApplySubnet is refused for a Subnet that overlaps another Subnet of the same network', () => {
     given([subnetConfigured()])
       .when(apply({ cidrBlock: '172.17.128.0/24', gateway: '', excludeIps: [] }, 'other'))
       .thenRefused(
@@ -48,13 +48,13 @@ describe('ApplySubnet', () => {
     expect(events).to.have.length(1);
   });
 
-  it('is refused for a change of the CIDR that leaves out the address of a Pod', () => {
+  it('ApplySubnet is refused for a change of the CIDR that leaves out the address of a Pod', () => {
     given([subnetConfigured(), one])
       .when(apply({ cidrBlock: '172.18.0.0/16', gateway: '', excludeIps: [] }))
       .thenRefused('SUBNET_IN_USE', 'Pod default/one holds 172.17.0.11, which would be outside');
   });
 
-  it('is refused for a gateway that a Pod holds, or on which its container may still answer', () => {
+  it('ApplySubnet is refused for a gateway that a Pod holds, or on which its container may still answer', () => {
     given([subnetConfigured(), one])
       .when(apply({ gateway: '172.17.0.11' }))
       .thenRefused('SUBNET_IN_USE', "172.17.0.11 can't become the gateway of subnet macvlan: Pod default/one holds it");
@@ -93,7 +93,7 @@ describe('ApplySubnet', () => {
       expect(given([subnetConfigured(), one]).when(apply({ cidrBlock })).events).to.have.length(1);
   });
 
-  it('is refused for the removal of a family in which Pods hold addresses', () => {
+  it('ApplySubnet is refused for the removal of a family in which Pods hold addresses', () => {
     const spec = { cidrBlock: '172.17.0.0/16,fd00::/64', gateway: '172.17.0.1,fd00::1', protocol: 'Dual' as const };
     const six = { address: 'fd00::5', cidr: 'fd00::/64', gateway: 'fd00::1' };
     const holder = { ...one, data: { ...one.data, addresses: [...one.data.addresses, six] } };
@@ -102,11 +102,11 @@ describe('ApplySubnet', () => {
       .thenRefused('SUBNET_IN_USE', 'Pod default/one holds fd00::5, which would be outside');
   });
 
-  it('is refused for an invalid name', () => {
+  it('ApplySubnet is refused for an invalid name', () => {
     given([]).when(apply({}, 'a/b')).thenRefused('SUBNET_INVALID', '"a/b" is not a valid subnet name');
   });
 
-  it("is refused for a provider that cannot be a network, for example the name of another Subnet's logical switch", () => {
+  it("ApplySubnet is refused for a provider that cannot be a network, for example the name of another Subnet's logical switch", () => {
     for (const provider of ['switch/lan', 'a/b', '__proto__', 'Lan.default', 'a..b', 'lan.', 'a b', 'a\u202eb'])
       given([])
         .when(apply({ provider }))
@@ -129,13 +129,13 @@ describe('RetireSubnet', () => {
       .then([{ type: 'SubnetRetired', subnet: 'macvlan', data: {} }]);
   });
 
-  it('is refused while Pods hold addresses, with the first Pod', () => {
+  it('RetireSubnet is refused while Pods hold addresses, with the first Pod', () => {
     given([subnetConfigured(), one])
       .when(retire)
       .thenRefused('SUBNET_IN_USE', '1 of its addresses are held, the first by Pod default/one');
   });
 
-  it('does nothing for an unknown Subnet', () => {
+  it('RetireSubnet does nothing for an unknown Subnet', () => {
     given([]).when(retire).thenNothingHappens();
   });
 });

@@ -31,7 +31,7 @@ const unbind = (
 });
 
 describe('Bind', () => {
-  it('records the container that uses the allocation', () => {
+  it('Bind records the container that uses the allocation', () => {
     given([subnetConfigured(), one])
       .when(bind())
       .then([bound(one, 2)]);
@@ -56,7 +56,7 @@ describe('Bind', () => {
       .then([bound(one, 2, { bootId: 'boot-2' })]);
   });
 
-  it('is refused for another Pod uid, which needs its own allocation', () => {
+  it('Bind is refused for another Pod uid, which needs its own allocation', () => {
     given([subnetConfigured(), one])
       .when(bind({ uid: 'uid-new' }))
       .thenRefused('NOT_ALLOCATED', 'Pod default/one (uid uid-new) has no allocation for provider macvlan.default');
@@ -98,7 +98,7 @@ describe('Bind on another node', () => {
     bind({ uid: 'uid-again', containerId: 'container-2', node: 'node-2', bootId: 'boot-2', ...more });
   const accepted = [bound(again, 4, { containerId: 'container-2', node: 'node-2', bootId: 'boot-2' })];
 
-  it('is refused while a container of the earlier Pod may still answer, and names it and the remedies', () => {
+  it('Bind on another node is refused while a container of the earlier Pod may still answer, and names it and the remedies', () => {
     given(history)
       .when(elsewhere())
       .thenRefused(
@@ -127,7 +127,7 @@ describe('Bind on another node', () => {
     given(history).whenAfter(hourMs, elsewhere()).then(accepted);
   });
 
-  it('is refused forever in a Subnet without a binding timeout, and the message names no time', () => {
+  it('Bind on another node is refused forever in a Subnet without a binding timeout, and the message names no time', () => {
     given([subnetConfigured('macvlan', { bindingTimeoutMs: noBindingTimeoutMs }), ...history.slice(1)])
       .whenAfter(10 * 365 * 24 * hourMs, elsewhere())
       .thenRefused(
@@ -136,7 +136,7 @@ describe('Bind on another node', () => {
       );
   });
 
-  it('counts the timeout from the other binding if both are of the same Pod', () => {
+  it('Bind on another node counts the timeout from the other binding if both are of the same Pod', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .whenAfter(hourMs - 1, bind({ containerId: 'container-2', node: 'node-2' }))
       .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
@@ -155,7 +155,7 @@ describe('Bind on another node', () => {
       .then([bound(two, 5, { containerId: 'container-2', node: 'node-2', bootId: 'boot-2' })]);
   });
 
-  it('is refused for a virtual machine that was started again, and succeeds for a virtual machine that migrates', () => {
+  it('Bind on another node is refused for a virtual machine that was started again, and succeeds for a virtual machine that migrates', () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
     const machine = { ...one, data: { ...one.data, owner } };
     const moves = bind({ containerId: 'container-2', node: 'node-2', bootId: 'boot-2' });
@@ -200,7 +200,7 @@ describe('Unbind', () => {
       .then([unbound(one), unbound(two)]);
   });
 
-  it('records the cause if it was no CNI DEL', () => {
+  it('Unbind records the cause if it was no CNI DEL', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind('container-1', 'node-deleted'))
       .then([unbound(one, 'container-1', { cause: 'node-deleted' })]);
@@ -225,17 +225,17 @@ describe('Unbind', () => {
       .then([unbound(one)]);
   });
 
-  it('does nothing for an unknown container', () => {
+  it('Unbind does nothing for an unknown container', () => {
     given([subnetConfigured(), one]).when(unbind()).thenNothingHappens();
   });
 
-  it('does nothing for a fenced address, so that the Pod can be deleted', () => {
+  it('Unbind does nothing for a fenced address, so that the Pod can be deleted', () => {
     const state = foldEvents([subnetConfigured(), one, bound(one, 2)]);
     state.fenced.add('macvlan/172.17.0.11');
     expect(decide(state, { ...unbind(), now: startTime })).to.deep.equal({ kind: 'accepted', events: [] });
   });
 
-  it('does nothing for a binding that a reboot of the node ended', () => {
+  it('Unbind does nothing for a binding that a reboot of the node ended', () => {
     const rebooted = bound(one, 2, { containerId: 'container-2', bootId: 'boot-2' });
     given([subnetConfigured(), one, bound(one, 2), rebooted])
       .when(unbind())
@@ -251,20 +251,20 @@ describe('A caller for one node only', () => {
     ['runs there', 'node-1'],
     ['has no node yet', ''],
   ] as const)
-    it(`binds a Pod that ${what}`, () => {
+    it(`A caller for one node only binds a Pod that ${what}`, () => {
       const pod = allocated('one', '172.17.0.11', { node });
       given([subnetConfigured(), pod])
         .when(bind(here))
         .then([bound(pod, 2)]);
     });
 
-  it('is refused a Bind of a Pod that was allocated for another node', () => {
+  it('A caller for one node only is refused a Bind of a Pod that was allocated for another node', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.11', { node: 'node-1' })])
       .when(bind(there))
       .thenRefused('PERMISSION_DENIED', 'Pod default/one does not run on node node-2');
   });
 
-  it('is refused a Bind of a Pod whose first Bind was on another node', () => {
+  it('A caller for one node only is refused a Bind of a Pod whose first Bind was on another node', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(bind(there))
       .thenRefused('PERMISSION_DENIED', 'Pod default/one does not run on node node-2');
@@ -279,13 +279,13 @@ describe('A caller for one node only', () => {
       .then([bound(machine, 2, second)]);
   });
 
-  it('ends bindings of that node', () => {
+  it('A caller for one node only ends bindings of that node', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind('container-1', 'container-deleted', here))
       .then([unbound(one)]);
   });
 
-  it('keeps the binding of another node without a refusal, so that the Pod can be deleted', () => {
+  it('A caller for one node only keeps the binding of another node without a refusal, so that the Pod can be deleted', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind('container-1', 'container-deleted', { onlyNode: 'node-2' }))
       .thenNothingHappens();

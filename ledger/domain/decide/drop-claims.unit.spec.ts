@@ -43,7 +43,7 @@ describe('DropClaims', () => {
       .then([dropped(['172.17.0.11'])]);
   });
 
-  it('keeps a claim that is idle for less than the longer of the two times', () => {
+  it('DropClaims keeps a claim that is idle for less than the longer of the two times', () => {
     given(used).whenAfter(hour, drop('172.17.0.11')).thenNothingHappens();
     const cools = subnetConfigured('macvlan', { cooldownMs: 2 * hour });
     given([cools, ...used.slice(1)])
@@ -62,7 +62,7 @@ describe('DropClaims', () => {
       .thenNothingHappens();
   });
 
-  it('keeps a claim with a Pod, a container, a reservation or a quarantine', () => {
+  it('DropClaims keeps a claim with a Pod, a container, a reservation or a quarantine', () => {
     const held = allocated('a', '172.17.0.11');
     for (const events of [
       [subnetConfigured(), held],
@@ -98,14 +98,14 @@ describe('DropClaims', () => {
       .then([dropped(['172.17.0.12'], [6])]);
   });
 
-  it('is refused for more claims than fit one event', () => {
+  it('DropClaims is refused for more claims than fit one event', () => {
     const many = Array.from({ length: maxClaimsPerDrop + 1 }, (_, index) => `172.17.1.${index}`);
     given(used)
       .whenAfter(24 * hour, drop(...many))
       .thenRefused('INVALID_REQUEST', 'request at most 100');
   });
 
-  it('keeps a fenced claim', () => {
+  it('DropClaims keeps a fenced claim', () => {
     const state = foldEvents(used);
     state.fenced.add('macvlan/172.17.0.11');
     expect(decide(state, { ...drop('172.17.0.11'), now: startTime + 24 * hour })).to.deep.equal({
@@ -128,7 +128,7 @@ describe('DropClaims', () => {
     expect({ ...rest, dropped: [], ended: [] }).to.deep.equal(describeState(foldEvents([subnetConfigured()])));
   });
 
-  it('keeps the last 64 drops in the state', () => {
+  it('DropClaims keeps the last 64 drops in the state', () => {
     const state = foldEvents(used);
     for (let seq = 10; seq < 110; seq++) {
       const event = dropped(['172.17.0.200'], state.dropped.get('macvlan') ?? []);

@@ -31,7 +31,7 @@ const addressesOf = (events: readonly Event[]): string[] =>
   );
 
 describe('Quarantine', () => {
-  it('takes an address out of use, and records nothing when repeated', () => {
+  it('Quarantine takes an address out of use, and records nothing when repeated', () => {
     given([smallSubnet()])
       .when(quarantine('10.0.0.2'))
       .then([quarantined('10.0.0.2', 'small')]);
@@ -40,7 +40,7 @@ describe('Quarantine', () => {
       .thenNothingHappens();
   });
 
-  it('is refused for the gateway, an address outside the hosts, and an unknown Subnet', () => {
+  it('Quarantine is refused for the gateway, an address outside the hosts, and an unknown Subnet', () => {
     given([smallSubnet()]).when(quarantine('10.0.0.1')).thenRefused('ADDRESS_OUT_OF_RANGE', 'is the gateway');
     given([smallSubnet()]).when(quarantine('10.0.0.7')).thenRefused('ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange');
     given([smallSubnet()]).when(quarantine('10.0.0.2', 'nope')).thenRefused('SUBNET_UNKNOWN', 'NoSubnet');
@@ -58,7 +58,7 @@ describe('Quarantine', () => {
         );
   });
 
-  it('lets a Pod keep its address, which is not allocated after its release', () => {
+  it('Quarantine lets a Pod keep its address, which is not allocated after its release', () => {
     const a = allocated('a', '10.0.0.2', small);
     const events = [smallSubnet(), a, quarantined('10.0.0.2', 'small')];
     given(events).when(allocate('a', inSmall)).thenNothingHappens();
@@ -84,7 +84,7 @@ describe('Quarantine', () => {
 });
 
 describe('Unquarantine', () => {
-  it('ends a quarantine, after which the address cools down like a released address', () => {
+  it('Unquarantine ends a quarantine, after which the address cools down like a released address', () => {
     const events = [smallSubnet(), quarantined('10.0.0.2', 'small')];
     given(events)
       .when(unquarantine('10.0.0.2'))
@@ -93,7 +93,7 @@ describe('Unquarantine', () => {
     expect(addressRecord(state, 'small', '10.0.0.2', startTime + 3_000).state).to.equal('cooldown');
   });
 
-  it('does nothing for an address that is not quarantined', () => {
+  it('Unquarantine does nothing for an address that is not quarantined', () => {
     given([smallSubnet()]).when(unquarantine('10.0.0.2')).thenNothingHappens();
   });
 });

@@ -55,7 +55,7 @@ describe('Release', () => {
       .then([released(second, 3)]);
   });
 
-  it('does nothing for an allocation that was replaced', () => {
+  it('Release does nothing for an allocation that was replaced', () => {
     given([subnetConfigured(), one])
       .when(release('uid-one', { alloc: 1 }))
       .thenNothingHappens();
@@ -73,7 +73,7 @@ describe('Release', () => {
     expect(refused).to.have.nested.property('refusal.code', 'ADDRESS_FENCED');
   });
 
-  it('does not wait for containers, and the address stays unavailable while a container may answer', () => {
+  it('Release does not wait for containers, and the address stays unavailable while a container may answer', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(release('uid-one'))
       .then([released(one, 2)]);

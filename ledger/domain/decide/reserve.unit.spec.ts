@@ -59,7 +59,7 @@ const grantOf = (events: readonly Event[], request: Untimed, afterMs?: number): 
 };
 
 describe('Reserve', () => {
-  it('reserves the next free address', () => {
+  it('Reserve reserves the next free address', () => {
     given([smallSubnet()])
       .when(reserve())
       .then([reserved(vip, ['10.0.0.2'], small)]);
@@ -117,7 +117,7 @@ describe('Reserve', () => {
         .then([reserved(podA, ['10.0.0.3'], small)]);
   });
 
-  it('is refused for the gateway, an address outside the Subnet, two addresses of one family, and an owner without a name', () => {
+  it('Reserve is refused for the gateway, an address outside the Subnet, two addresses of one family, and an owner without a name', () => {
     for (const [parts, code, message] of [
       [{ addresses: ['10.0.0.1'] }, 'ADDRESS_OUT_OF_RANGE', '10.0.0.1 is the gateway'],
       [{ addresses: ['10.9.0.1'] }, 'ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: 10.9.0.1'],
@@ -130,7 +130,7 @@ describe('Reserve', () => {
       given([smallSubnet()]).when(reserve(parts)).thenRefused(code, message);
   });
 
-  it('is refused when the Subnet is full', () => {
+  it('Reserve is refused when the Subnet is full', () => {
     const events = [smallSubnet(), ...['2', '3', '4'].map((last) => allocated(last, `10.0.0.${last}`, small))];
     given(events).when(reserve()).thenRefused('SUBNET_FULL', 'NoAvailableAddress: subnet small');
   });
@@ -139,14 +139,14 @@ describe('Reserve', () => {
 describe('A reserved address', () => {
   const kept = [smallSubnet(), reserved(vip, ['10.0.0.2'], { ...small, mac: '02:00:00:00:00:01' })];
 
-  it('is never allocated to another Pod, neither dynamically nor by name', () => {
+  it('A reserved address is never allocated to another Pod, neither dynamically nor by name', () => {
     expect(grantOf(kept, allocate('b', inSmall))).to.deep.include({ addresses: ['10.0.0.3'] });
     given(kept)
       .when(allocate('b', { ...inSmall, candidates: [['10.0.0.2']] }))
       .thenRefused('ADDRESS_RESERVED', 'AddressConflict: 10.0.0.2 of subnet small is reserved for vip/web since');
   });
 
-  it('is allocated first to a request that names its owner, with its MAC', () => {
+  it('A reserved address is allocated first to a request that names its owner, with its MAC', () => {
     expect(grantOf(kept, allocate('b', withVip))).to.deep.equal({
       addresses: ['10.0.0.2'],
       cause: 'reservation',
@@ -160,7 +160,7 @@ describe('A reserved address', () => {
     expect(grantOf(events, allocate('b', inSmall))).to.deep.include({ addresses: ['10.0.0.2'], cause: 'dynamic' });
   });
 
-  it('is allocated to one attachment of its Pod, and another attachment gets a free address', () => {
+  it('A reserved address is allocated to one attachment of its Pod, and another attachment gets a free address', () => {
     const first = allocated('a', '10.0.0.4', { ...small, cause: 'reservation' });
     const events = [smallSubnet(), reserved(podA, ['10.0.0.4'], small), first];
     const both = allocateAll('a', [inSmall, { ...inSmall, ordinal: 1 }]);
@@ -172,7 +172,7 @@ describe('A reserved address', () => {
     expect(grantOf(kept, request)).to.deep.include({ addresses: ['10.0.0.2'], cause: 'reservation' });
   });
 
-  it('is allocated to one Pod at a time', () => {
+  it('A reserved address is allocated to one Pod at a time', () => {
     given([...kept, allocated('b', '10.0.0.2', small)])
       .when(allocate('c', withVip))
       .thenRefused(
@@ -194,14 +194,14 @@ describe('A reserved address', () => {
       .thenRefused('ADDRESS_IN_USE', 'may still answer on it');
   });
 
-  it('stays reserved after its holder is released', () => {
+  it('A reserved address stays reserved after its holder is released', () => {
     const b = allocated('b', '10.0.0.2', small);
     const events = [...kept, b, released(b, 3)];
     expect(grantOf(events, allocate('c', inSmall))).to.deep.include({ addresses: ['10.0.0.3'] });
     expect(grantOf(events, allocate('c', withVip))).to.deep.include({ addresses: ['10.0.0.2'] });
   });
 
-  it('is not transferred to a new Pod of the same name that does not request it', () => {
+  it('A reserved address is not transferred to a new Pod of the same name that does not request it', () => {
     const b = allocated('b', '10.0.0.2', { ...small, uid: 'before' });
     const { events } = given([...kept, b]).when(allocate('b', inSmall));
     expect(events.map(({ type }) => type)).to.deep.equal(['AddressReleased', 'AddressAllocated']);
@@ -234,19 +234,19 @@ describe('A reserved address', () => {
 describe('Unreserve', () => {
   const events = [smallSubnet(), reserved(vip, ['10.0.0.2'], small), reserved(vip, ['10.0.0.4'], small)];
 
-  it('ends all reservations of an owner, each by one event', () => {
+  it('Unreserve ends all reservations of an owner, each by one event', () => {
     given(events)
       .when(unreserve())
       .then([cancelled(['10.0.0.2']), cancelled(['10.0.0.4'])]);
   });
 
-  it('ends the reservation of named addresses, for any owner', () => {
+  it('Unreserve ends the reservation of named addresses, for any owner', () => {
     given(events)
       .when(unreserve({ addresses: ['10.0.0.4'], reservedFor: '' }))
       .then([cancelled(['10.0.0.4'])]);
   });
 
-  it('keeps reservations of another owner, and skips unreserved addresses', () => {
+  it('Unreserve keeps reservations of another owner, and skips unreserved addresses', () => {
     given(events)
       .when(unreserve({ addresses: ['10.0.0.4'], reservedFor: 'vip/db' }))
       .thenNothingHappens();
@@ -258,13 +258,13 @@ describe('Unreserve', () => {
       .thenNothingHappens();
   });
 
-  it('is refused without addresses and owner', () => {
+  it('Unreserve is refused without addresses and owner', () => {
     given(events)
       .when(unreserve({ reservedFor: '' }))
       .thenRefused('INVALID_REQUEST', 'name the addresses');
   });
 
-  it('lets a Pod keep its address', () => {
+  it('Unreserve lets a Pod keep its address', () => {
     const held = allocated('b', '10.0.0.2', small);
     const after = [...events.slice(0, 2), held, cancelled(['10.0.0.2'])];
     given(after)
@@ -272,7 +272,7 @@ describe('Unreserve', () => {
       .thenRefused('ADDRESS_IN_USE', 'in use by Pod default/b');
   });
 
-  it('starts a cooldown of the address, as after a release', () => {
+  it('Unreserve starts a cooldown of the address, as after a release', () => {
     const others = ['3', '4'].map((last) => allocated(last, `10.0.0.${last}`, small));
     const after = [...events.slice(0, 2), ...others, cancelled(['10.0.0.2'])];
     given(after).when(allocate('c', inSmall)).thenRefused('SUBNET_FULL', '1 released but not yet available');

@@ -26,7 +26,7 @@ describe('SealSegment', () => {
       .then([sealed(11, 20)]);
   });
 
-  it('is refused for a gap, an overlap, or an empty segment', () => {
+  it('SealSegment is refused for a gap, an overlap, or an empty segment', () => {
     for (const [from, to] of [
       [1, 10],
       [5, 15],

@@ -24,7 +24,7 @@ describe('inNumericOrder', () => {
     );
   });
 
-  it('ends a step after at most 1,024 addresses that it sorts or merges', () => {
+  it('inNumericOrder ends a step after at most 1,024 addresses that it sorts or merges', () => {
     const addresses = Array.from({ length: 10_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`).reverse();
     let steps = 0;
     for (const address of inNumericOrder(addresses)) {

@@ -43,7 +43,7 @@ describe('listBindings', () => {
     expect(describeBindings(events)).to.deep.equal(['container-1/net1 macvlan 172.17.0.11']);
   });
 
-  it('returns the bindings of a fenced address', () => {
+  it('listBindings returns the bindings of a fenced address', () => {
     const state = foldEvents([subnetConfigured(), one, bound(one, 2)]);
     state.fenced.add('macvlan/172.17.0.11');
     expect(listBindings(state, '', all).bindings).to.have.length(1);

@@ -94,7 +94,7 @@ describe('A list costs its page', () => {
 });
 
 describe('The number of free addresses of a Subnet', () => {
-  it('is counted without reading a claim, while half of the released addresses cool down', () => {
+  it('The number of free addresses of a Subnet is counted without reading a claim, while half of the released addresses cool down', () => {
     const grants = Array.from({ length: 200 }, (_, index) => allocated(`pod-${index}`, `172.17.1.${1 + index}`));
     const ends = grants.map((event, index) => released(event, index + 2));
     const state = restoreState(snapshotOf(foldEvents([subnetConfigured(), ...grants, ...ends])));

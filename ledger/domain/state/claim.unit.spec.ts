@@ -18,12 +18,12 @@ describe('A binding', () => {
     expect(continuesAfterBind(binding, { ...binding, containerId: 'c2', node: 'node-2', bootId: 'x' })).to.equal(true);
   });
 
-  it('ends when the same container interface is bound again, on any node', () => {
+  it('A binding ends when the same container interface is bound again, on any node', () => {
     expect(continuesAfterBind(binding, binding)).to.equal(false);
     expect(continuesAfterBind(binding, { ...binding, node: 'node-2' })).to.equal(false);
   });
 
-  it('ends when a container of a later boot of its node is bound', () => {
+  it('A binding ends when a container of a later boot of its node is bound', () => {
     expect(continuesAfterBind(binding, { ...binding, containerId: 'c2', bootId: 'boot-2' })).to.equal(false);
   });
 });

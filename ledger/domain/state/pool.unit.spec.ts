@@ -14,14 +14,14 @@ describe('normalisePool', () => {
     });
   });
 
-  it('keeps the addresses of each family', () => {
+  it('normalisePool keeps the addresses of each family', () => {
     const spec = normalise('10.0.0.5', '10.0.0.13..10.0.0.18', '10.0.0.6', '10.0.0.4', 'fd00::1');
     if ('problems' in spec) throw new Error();
     expect(formatRanges(4, poolIntervals(spec, 4))).to.equal('10.0.0.4-10.0.0.6,10.0.0.13-10.0.0.18');
     expect(formatRanges(6, poolIntervals(spec, 6))).to.equal('fd00::1');
   });
 
-  it('returns a normalised spec unchanged', () => {
+  it('normalisePool returns a normalised spec unchanged', () => {
     const once = normalise('10.0.0.0/28', 'FD00::1', '10.0.0.77');
     if ('problems' in once) throw new Error();
     expect(normalisePool('p', once)).to.deep.equal(once);
@@ -35,12 +35,12 @@ describe('normalisePool', () => {
     ['10.0.0.1..fd00::1', 'both ends must be of one family'],
     ['10.0.0.1..10.0.0.2..10.0.0.3', 'invalid IP range "10.0.0.1..10.0.0.2..10.0.0.3"'],
   ] as const)
-    it(`rejects ${ip}: ${message}`, () => {
+    it(`normalisePool rejects ${ip}: ${message}`, () => {
       const spec = normalise('10.0.0.5', ip);
       expect('problems' in spec && spec.problems.join()).to.contain(message);
     });
 
-  it('rejects a pool without addresses', () => {
+  it('normalisePool rejects a pool without addresses', () => {
     expect(normalise()).to.have.property('problems');
   });
 });

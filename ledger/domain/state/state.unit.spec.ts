@@ -274,7 +274,7 @@ function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Us
 }
 
 describe('State', () => {
-  it('has at most one Pod for each address, keeps the address in one list, and can undo every change', () => {
+  it('State has at most one Pod for each address, keeps the address in one list, and can undo every change', () => {
     fc.assert(
       fc.property(anyHistory, (history) => void play(history)),
       { numRuns: 100 },
@@ -315,12 +315,12 @@ describe('State', () => {
     );
   });
 
-  it('rejects an event of an unknown type', () => {
+  it('State rejects an event of an unknown type', () => {
     const unknown = { type: 'AddressTeleported', subnet: 's', data: {}, seq: 1, at: startTime } as unknown as Sequenced;
     expect(() => evolve(initialState(), unknown, new UndoLog())).to.throw('unknown event');
   });
 
-  it('has the default cooldown times for a retired Subnet, also if its own were longer', () => {
+  it('State has the default cooldown times for a retired Subnet, also if its own were longer', () => {
     const own = { cooldownMs: 7_200_000, bindingTimeoutMs: 7_200_000 };
     const configured = smallSubnet(own);
     const retired: Event = { type: 'SubnetRetired', subnet: 'small', data: {} };

@@ -15,7 +15,7 @@ const plainSpec: SubnetSpec = {
   bindingTimeoutMs: 3_600_000,
 };
 
-/** The Subnet of the examples in the documents, with changes. */
+/** The Subnet of the examples in the documents, changed by `spec`. */
 export const subnetConfigured = (name = 'macvlan', spec: Partial<SubnetSpec> = {}): Event => ({
   type: 'SubnetConfigured',
   subnet: name,

@@ -105,7 +105,7 @@ for (const version of eventVersions)
   });
 
 describe('Events of version 1', () => {
-  it('end each binding with the cause "container deleted", because there was no other cause', () => {
+  it('Events of version 1 end each binding with the cause "container deleted", because there was no other cause', () => {
     const unbound = goldenOf(1)
       .map((line) => parseEvent(line).sequenced)
       .find(({ type }) => type === 'AddressUnbound');
@@ -113,7 +113,7 @@ describe('Events of version 1', () => {
     expect(goldenOf(1).join('')).to.not.contain('container-deleted');
   });
 
-  it('are written while a replica cannot read newer versions, with all data of version 1', () => {
+  it('Events of version 1 are written while a replica cannot read newer versions, with all data of version 1', () => {
     const event = parseEvent(golden.at(-1) as string).sequenced;
     expect(event.data).to.have.property('cause', 'node-deleted');
     const wrapping = { id: 'I', command: 'C', part: [1, 1], at: 2_000, clock: 2_000, actor: 'a', before: {} } as const;
@@ -154,7 +154,7 @@ describe('Events of version 4', () => {
 });
 
 describe('Events of version 5', () => {
-  it('leave no claim for a dropped address, and record which events dropped claims last', () => {
+  it('Events of version 5 leave no claim for a dropped address, and record which events dropped claims last', () => {
     const [state, known] = [initialState(), initialState()];
     for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     for (const line of goldenOf(4)) evolve(known, parseEvent(line).sequenced, new UndoLog());
@@ -170,7 +170,7 @@ describe('Events of version 5', () => {
     expect(state.subnets.get('macvlan')?.subnet.spec).to.include({ maxAddressesPerNamespace: 100 });
   });
 
-  it('end a binding when its node is out of service, and change nothing else', () => {
+  it('Events of version 5 end a binding when its node is out of service, and change nothing else', () => {
     const ends = goldenOf(5).map((line) => parseEvent(line).sequenced);
     const causes = ends.flatMap((each) => (each.type === 'AddressUnbound' ? [each.data.cause] : []));
     expect(causes.at(-1)).to.equal('node-out-of-service');
@@ -221,7 +221,7 @@ describe('Events of version 8', () => {
 });
 
 describe('The hash chain', () => {
-  it('shows an edit of any byte', () => {
+  it('The hash chain shows an edit of any byte', () => {
     const forged = golden.map((line, index) => (index === 3 ? line.replace('172.17', '172.18') : line));
     expect(() => audit(forged)).to.throw('the hash chain is broken at event 5');
     expect(() => audit([...golden.slice(0, 3), edited(3, { prev: 'f00' })])).to.throw(
@@ -229,14 +229,14 @@ describe('The hash chain', () => {
     );
   });
 
-  it('shows a gap, also at the beginning', () => {
+  it('The hash chain shows a gap, also at the beginning', () => {
     expect(() => audit([...golden.slice(0, 2), ...golden.slice(3)])).to.throw(
       'the log has a gap: event 4 follows event 2',
     );
     expect(() => audit(golden.slice(1))).to.throw('the log has a gap: event 2 follows event 0');
   });
 
-  it('shows swapped and repeated events', () => {
+  it('The hash chain shows swapped and repeated events', () => {
     const [one, two, three] = golden as [string, string, string];
     expect(() => audit([one, three, two])).to.throw('the log has a gap: event 3 follows event 1');
     expect(() => audit([one, two, two])).to.throw('the log has a gap: event 2 follows event 2');
@@ -262,7 +262,7 @@ describe('parseEvent', () => {
     throw new Error('it was read');
   };
 
-  it('rejects a newer version, and names the upgrade', () => {
+  it('parseEvent rejects a newer version, and names the upgrade', () => {
     expect(refusal(edited(4, { v: 99 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
       message:
@@ -270,7 +270,7 @@ describe('parseEvent', () => {
     });
   });
 
-  it('rejects an unknown type', () => {
+  it('parseEvent rejects an unknown type', () => {
     expect(refusal(edited(4, { type: 'AddressTeleported' }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
       message: 'event 5 has type AddressTeleported, which this program does not support: upgrade this program',
@@ -278,7 +278,7 @@ describe('parseEvent', () => {
     expect(refusal(edited(4, { type: 'toString' }))).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
-  it('rejects a line that is not an event', () => {
+  it('parseEvent rejects a line that is not an event', () => {
     for (const line of ['', 'null', '[]', '{"seq":1}', '"v"', '{"v":1}', edited(4, { part: undefined })]) {
       const error = refusal(line);
       expect(error, line).to.have.property('code', 'LEDGER_DAMAGED');

@@ -26,7 +26,7 @@ function machine(wall: number) {
 }
 
 describe('LedgerClock', () => {
-  it("shows the machine's clock before any event", () => {
+  it("LedgerClock shows the machine's clock before any event", () => {
     const { clock } = machine(1_000_000);
     expect(clock.read()).to.deep.equal({ at: 1_000_000, clock: 1_000_000 });
   });
@@ -39,7 +39,7 @@ describe('LedgerClock', () => {
     expect(clock.read()).to.deep.equal({ at: 1_000_520, clock: 1_000_020 });
   });
 
-  it("shows the machine's clock again once that clock has caught up", () => {
+  it("LedgerClock shows the machine's clock again once that clock has caught up", () => {
     const { now, clock } = machine(1_000_000);
     clock.observe(1_000_500);
     now.wall = 1_000_501;
@@ -57,7 +57,7 @@ describe('LedgerClock', () => {
     expect(jumps).to.deep.equal([]);
   });
 
-  it('does not follow a jump of an hour ahead, and reports the jump once', () => {
+  it('LedgerClock does not follow a jump of an hour ahead, and reports the jump once', () => {
     const { now, clock, jumps, pass } = machine(1_000_000);
     now.wall += hour;
     const { at } = clock.read();
@@ -68,7 +68,7 @@ describe('LedgerClock', () => {
     expect(jumps).to.have.length(1);
   });
 
-  it('does not follow the sum of small jumps between many events', () => {
+  it('LedgerClock does not follow the sum of small jumps between many events', () => {
     const { now, clock } = machine(1_000_000);
     for (let jump = 0; jump < 1_000; jump++) {
       now.wall += 4_000;
@@ -77,7 +77,7 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.equal(1_000_000 + 5_000);
   });
 
-  it('does not follow a jump during a long pause', () => {
+  it('LedgerClock does not follow a jump during a long pause', () => {
     const { now, clock } = machine(1_000_000);
     now.monotonic += 100 * hour;
     now.wall += 101 * hour;
@@ -95,7 +95,7 @@ describe('LedgerClock', () => {
     expect(jumps).to.have.length(2);
   });
 
-  it("shows the machine's clock immediately after a jump is corrected", () => {
+  it("LedgerClock shows the machine's clock immediately after a jump is corrected", () => {
     const { now, clock } = machine(1_000_000);
     now.wall += hour;
     clock.read();
@@ -104,7 +104,7 @@ describe('LedgerClock', () => {
     expect(clock.aheadMs).to.equal(0);
   });
 
-  it('counts the time in which the machine was suspended', () => {
+  it('LedgerClock counts the time in which the machine was suspended', () => {
     const { now, clock, jumps } = machine(1_000_000);
     now.asleep = hour;
     now.wall += hour;
@@ -123,13 +123,13 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.equal(1_000_063_000);
   });
 
-  it("shows the machine's clock at start after any idle time", () => {
+  it("LedgerClock shows the machine's clock at start after any idle time", () => {
     const { clock } = machine(1_000_000 + 1_000 * hour);
     clock.observe(1_000_000);
     expect(clock.read().at).to.equal(1_000_000 + 1_000 * hour);
   });
 
-  it('is never before `notBefore`', () => {
+  it('LedgerClock is never before `notBefore`', () => {
     const { clock } = machine(1_000_000);
     expect(clock.read(1_000_007)).to.deep.equal({ at: 1_000_007, clock: 1_000_000 });
     expect(clock.read(999_999)).to.deep.equal({ at: 1_000_000, clock: 1_000_000 });
@@ -155,7 +155,7 @@ describe('LedgerClock', () => {
     );
   });
 
-  it('does not decrease after an older event', () => {
+  it('LedgerClock does not decrease after an older event', () => {
     const { clock } = machine(0);
     clock.observe(1_000);
     clock.observe(10);

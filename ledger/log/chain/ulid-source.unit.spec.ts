@@ -12,7 +12,7 @@ describe('createUlidSource', () => {
     expect(decodeTime(ids[0] ?? '')).to.be.within(before, Date.now());
   });
 
-  it('counts up within a millisecond, and also when the clock is set back', () => {
+  it('createUlidSource counts up within a millisecond, and also when the clock is set back', () => {
     const times = [5_000, 5_000, 4_000, 5_001];
     const newId = createUlidSource(() => times.shift() ?? 5_001);
     const [first, ...others] = [newId(), newId(), newId(), newId()];

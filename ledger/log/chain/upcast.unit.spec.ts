@@ -17,14 +17,14 @@ describe('Events written as an earlier version', () => {
     expect(downcast(3, releasedBecause('pod-deleted'))).to.include({ cause: 'pod-deleted' });
   });
 
-  it('have the cause "node deleted" if the version has no cause for a node out of service', () => {
+  it('Events written as an earlier version have the cause "node deleted" if the version has no cause for a node out of service', () => {
     const event = unbound(allocated('a', '172.17.0.11'), 'container-1', { cause: 'node-out-of-service' });
     expect(downcast(5, event)).to.include({ cause: 'node-out-of-service' });
     for (const version of [2, 3, 4] as const) expect(downcast(version, event)).to.include({ cause: 'node-deleted' });
     expect(downcast(1, event)).to.not.have.property('cause');
   });
 
-  it('have no evidence of the end of a binding before version 6', () => {
+  it('Events written as an earlier version have no evidence of the end of a binding before version 6', () => {
     const evidence = 'its network namespace is deleted';
     const event = unbound(allocated('a', '172.17.0.11'), 'container-1', { cause: 'garbage-collected', evidence });
     expect(downcast(6, event)).to.include({ evidence });

@@ -30,7 +30,7 @@ describe('ClaimRevisions', () => {
     );
   });
 
-  it('returns 0n for an address without a key', () => {
+  it('ClaimRevisions returns 0n for an address without a key', () => {
     expect(new ClaimRevisions().get({ subnet: 'lan', address: '10.0.0.1' })).to.equal(0n);
   });
 });

@@ -52,7 +52,7 @@ describe('fold', () => {
     log = await logOf(ledger);
   });
 
-  it('returns the state at each event', async () => {
+  it('fold returns the state at each event', async () => {
     for (const { envelope } of log) {
       const { seq, part } = envelope;
       const commandEnd = seq + part[1] - part[0];
@@ -95,7 +95,7 @@ describe('fold', () => {
     ]);
   });
 
-  it('rejects an event beyond the log', async () => {
+  it('fold rejects an event beyond the log', async () => {
     const error = await failureOf(folded({ seq: log.length + 1 }));
     expect(error).to.include({
       code: 'POSITION_GONE',
@@ -103,7 +103,7 @@ describe('fold', () => {
     });
   });
 
-  it('rejects lines that are not a log', async () => {
+  it('fold rejects lines that are not a log', async () => {
     const lastLine = log.at(-1)?.text ?? '';
     ledger.put(logKey(log.length), lastLine.replace(/"prev":"[0-9a-f]{4}/, '"prev":"dead'));
     expect(await failureOf(folded('end'))).to.have.property('code', 'LEDGER_DAMAGED');
@@ -112,7 +112,7 @@ describe('fold', () => {
     expect((await failureOf(folded('end'))).message).to.equal('the log has a gap: event 4 follows event 2');
   });
 
-  it('rejects a log that ends inside a command', async () => {
+  it('fold rejects a log that ends inside a command', async () => {
     const cut = log.findIndex(({ envelope }) => envelope.part[0] < envelope.part[1]) + 1;
     for (const { envelope } of log.slice(cut)) ledger.remove(logKey(envelope.seq));
     expect((await failureOf(folded('end'))).message).to.equal(`the log ends inside the command of event ${cut}`);

@@ -68,7 +68,7 @@ describe('Follower', () => {
     ended = follower.run(stopping.signal).catch((error: unknown) => error);
   }
 
-  it('includes every acknowledged append in a linearizable read', async () => {
+  it('Follower includes every acknowledged append in a linearizable read', async () => {
     for (let round = 0; round < 50; round++) {
       const pod = `pod-${round}`;
       await submitAll(writing.writer, allocate(pod));
@@ -80,7 +80,7 @@ describe('Follower', () => {
     }
   });
 
-  it('returns the head at which its answer is true', async () => {
+  it('Follower returns the head at which its answer is true', async () => {
     await submitAll(writing.writer, allocate('a'));
     expect((await follower.readLinearizable(held('a'), withoutDeadline)).head).to.deep.equal(writing.replica.head);
   });
@@ -104,7 +104,7 @@ describe('Follower', () => {
     expect(heads).to.equal(2);
   });
 
-  it('answers a local read without a read of etcd', async () => {
+  it('Follower answers a local read without a read of etcd', async () => {
     await submitAll(writing.writer, allocate('a'));
     expect(follower.readLocal(held('a'))).to.deep.equal({ answer: 0, head: replica.head });
     await follower.readLinearizable(held('a'), withoutDeadline);
@@ -146,7 +146,7 @@ describe('Follower', () => {
     expect((await waiting).answer).to.equal(0);
   });
 
-  it('sends no read for a caller that has already left', async () => {
+  it('Follower sends no read for a caller that has already left', async () => {
     expect(
       await failureOf(follower.readLinearizable(held('a'), { until: Infinity, signal: AbortSignal.abort() })),
     ).to.have.property('code', 'UNAVAILABLE');
@@ -216,7 +216,7 @@ describe('Follower', () => {
     expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
-  it('rejects pending reads when it is stopped', async () => {
+  it('Follower rejects pending reads when it is stopped', async () => {
     const reading = createLatch();
     ledger.readable = reading.opened;
     const pendingRead = failureOf(follower.readLinearizable(held('a'), withoutDeadline));

@@ -71,7 +71,7 @@ describe('The fence of an address', () => {
       return () => memory.put(key, JSON.stringify(JSON.parse(before), undefined, 1));
     },
   }))
-    it(`ends without a restart when its key ${how}`, async () => {
+    it(`The fence of an address ends without a restart when its key ${how}`, async () => {
       const restore = edit();
       expect(await failureOf(working.writer.submit(requestFor(release('a'))))).to.have.property(
         'code',
@@ -83,7 +83,7 @@ describe('The fence of an address', () => {
       expect((await working.writer.submit(requestFor(release('a')))).answer.events).to.equal(1);
     });
 
-  it('stays while the key has another value, or is deleted', async () => {
+  it('The fence of an address stays while the key has another value, or is deleted', async () => {
     const before = text();
     memory.put(key, before.replace('uid-a', 'uid-of-none'));
     await failureOf(working.writer.submit(requestFor(release('a'))));
@@ -93,7 +93,7 @@ describe('The fence of an address', () => {
     expect([...working.replica.state.fenced]).to.deep.equal([`macvlan/${address}`]);
   });
 
-  it('ends when the key of a fresh address, which another program wrote, is deleted', async () => {
+  it('The fence of an address ends when the key of a fresh address, which another program wrote, is deleted', async () => {
     const stray = addressKey({ subnet: 'macvlan', address: '172.17.0.12' });
     memory.put(stray, '{}');
     const request = allocate('b', { candidates: [['172.17.0.12']] });
@@ -103,7 +103,7 @@ describe('The fence of an address', () => {
     expect((await working.writer.submit(requestFor(request))).answer.addresses).to.deep.equal(['172.17.0.12']);
   });
 
-  it('ends on a replica that reads a later event of the address', async () => {
+  it('The fence of an address ends on a replica that reads a later event of the address', async () => {
     const standby = await Replica.load(memory, never);
     standby.state.fenced.add(`macvlan/${address}`);
     await submitAll(working.writer, release('a'));

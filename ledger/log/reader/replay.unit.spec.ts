@@ -218,7 +218,7 @@ describe('replay', () => {
     expect(to.createdAt(headKey)).to.equal(revision);
   });
 
-  it('resumes only on the beginning of the same ledger', async () => {
+  it('replay resumes only on the beginning of the same ledger', async () => {
     const [from, other] = [await original(), await original()];
     const another = await failureOf(replay(other, linesOf(from), { signal: never, resume: true }));
     expect(another.message).to.match(/^this is another ledger/);
@@ -271,7 +271,7 @@ describe('replay', () => {
     expect(to.everything()).to.deep.equal(from.everything());
   });
 
-  it('writes nothing if the lines are not a hash chain', async () => {
+  it('replay writes nothing if the lines are not a hash chain', async () => {
     const from = await original();
     const to = new MemoryLedger();
     async function* gap(): AsyncIterable<string> {

@@ -38,7 +38,7 @@ describe('Replica', () => {
   });
   afterEach(async () => void (await working.stop()));
 
-  it('loads head, state and revisions', async () => {
+  it('Replica loads head, state and revisions', async () => {
     await submitAll(working.writer, allocate('a'));
     const loaded = await Replica.load(memory, never);
     expect(loaded.head).to.deep.equal(working.replica.head);
@@ -78,7 +78,7 @@ describe('Replica', () => {
     expect(claim?.networks).to.deep.equal([]);
   });
 
-  it('follows the log: state, revisions and time', async () => {
+  it('Replica follows the log: state, revisions and time', async () => {
     await submitAll(working.writer, allocate('a'), bind('a'), release('a'), allocate('b', smallAttachment));
     await standby.catchUp(never);
     expect(standby.head).to.deep.equal(working.replica.head);
@@ -93,7 +93,7 @@ describe('Replica', () => {
     expect(standby.head).to.deep.equal(working.replica.head);
   });
 
-  it('can continue as the writer, because it has the same revisions', async () => {
+  it('Replica can continue as the writer, because it has the same revisions', async () => {
     await submitAll(working.writer, allocate('a'), bind('a'));
     await standby.catchUp(never);
     await working.stop();
@@ -120,7 +120,7 @@ describe('Replica', () => {
     expect(standby.recentFrom(3), 'from before it was loaded').to.equal(undefined);
   });
 
-  it('applies a command only when it is complete, even if a page ends inside it', async () => {
+  it('Replica applies a command only when it is complete, even if a page ends inside it', async () => {
     const paged = new MemoryLedger(memory.limits, 2);
     const writing = await startWriter(paged);
     const following = await Replica.load(paged, never);
@@ -158,7 +158,7 @@ describe('Replica', () => {
     expect(standby.clock.read().at).to.be.at.least(at);
   });
 
-  it('is unchanged when the log is not readable, and continues later', async () => {
+  it('Replica is unchanged when the log is not readable, and continues later', async () => {
     await submitAll(working.writer, allocate('a'));
     ledger.failingReads = 1;
     expect(await failureOf(standby.catchUp(never))).to.have.property('code', 'UNAVAILABLE');

@@ -98,7 +98,7 @@ describe('scanReverse', () => {
     expect(log.linesRead).to.equal(2_000);
   });
 
-  it('ends at events older than `since`', async () => {
+  it('scanReverse ends at events older than `since`', async () => {
     const { events, hasMore } = await search(count, { since: (count - 250) * 1_000 });
     expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 2));
     expect(hasMore).to.equal(false);

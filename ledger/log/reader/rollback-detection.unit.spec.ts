@@ -38,7 +38,7 @@ describe('detectRollback', () => {
     for (const { seq: lost } of heads.slice(seq)) memory.remove(logKey(lost));
   }
 
-  it('returns holds for every position of the ledger', async () => {
+  it('detectRollback returns holds for every position of the ledger', async () => {
     for (const head of heads) expect(await statusOf(head)).to.equal('holds');
     expect(await statusOf({ ...at(1), seq: 0, hash: '' }), 'of nothing').to.equal('holds');
   });

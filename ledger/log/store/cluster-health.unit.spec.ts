@@ -11,7 +11,7 @@ describe('ClusterHealth', () => {
     for (const [index, ms] of delays.entries()) if (ms !== undefined) health.onAnswered(index, at + ms, 1);
   }
 
-  it('counts each member as answering before the first probe', () => {
+  it('ClusterHealth counts each member as answering before the first probe', () => {
     expect(answers(new ClusterHealth(endpoints))).to.deep.equal([true, true, true]);
   });
 
@@ -29,7 +29,7 @@ describe('ClusterHealth', () => {
     expect(health.lost(2).aborted).to.equal(false);
   });
 
-  it('marks no member as lost while all are slow', () => {
+  it('ClusterHealth marks no member as lost while all are slow', () => {
     const health = new ClusterHealth(endpoints);
     for (const at of [0, 3_000, 6_000]) probe(health, at, [2_000, 2_100, 2_200]);
     expect(answers(health)).to.deep.equal([true, true, true]);
@@ -55,7 +55,7 @@ describe('ClusterHealth', () => {
   const ended = (ends: readonly AbortSignal[]): string[] =>
     ends.flatMap(({ aborted, reason }) => (aborted ? [(reason as Error).message] : []));
 
-  it('ends calls at all members once when a member answers with a later term', () => {
+  it('ClusterHealth ends calls at all members once when a member answers with a later term', () => {
     const health = new ClusterHealth(endpoints);
     const calls = endpoints.flatMap((_, index) => health.callEnds(index));
     health.onAnswered(0, 1, 7);
@@ -70,7 +70,7 @@ describe('ClusterHealth', () => {
     expect(ended(later), 'answers of the same and of an earlier term').to.deep.equal([]);
   });
 
-  it('ends a call at a lost member when a member answers again, and no other call', () => {
+  it('ClusterHealth ends a call at a lost member when a member answers again, and no other call', () => {
     const health = new ClusterHealth(endpoints);
     const before = health.callEnds(2);
     for (const index of [0, 1]) health.onFailed(index, new Error('refused'));
@@ -82,7 +82,7 @@ describe('ClusterHealth', () => {
     expect(ended(before)).to.deep.equal([]);
   });
 
-  it('orders all members when none answers', () => {
+  it('ClusterHealth orders all members when none answers', () => {
     const health = new ClusterHealth(endpoints);
     for (const index of endpoints.keys()) health.onFailed(index, new Error('refused'));
     expect(health.order(0)).to.have.members([0, 1, 2]);

@@ -6,7 +6,7 @@ import { CallOnce } from './connection-pool.ts';
 describe('CallOnce', () => {
   const noReply = new Promise<never>(() => undefined);
 
-  it('ends a call that a member forwarded to a leader which etcd has replaced', async () => {
+  it('CallOnce ends a call that a member forwarded to a leader which etcd has replaced', async () => {
     const health = new ClusterHealth(['one', 'two']);
     health.onAnswered(1, 0, 1);
     const call = new CallOnce(health, 0).execute(() => noReply);
@@ -18,7 +18,7 @@ describe('CallOnce', () => {
       .that.matches(/elected a leader/);
   });
 
-  it('ends a call at a member that is lost, and returns the reply of a member that answers', async () => {
+  it('CallOnce ends a call at a member that is lost, and returns the reply of a member that answers', async () => {
     const health = new ClusterHealth(['one', 'two']);
     const toLost = new CallOnce(health, 0).execute(() => noReply);
     const reply = new CallOnce(health, 1).execute(() => 'reply');

@@ -31,7 +31,7 @@ describe('parseEnded', () => {
     'a value that is not JSON': [[{ key: endedKey(0), text: 'x' }], 'is not a list'],
   };
   for (const [what, [keys, message]] of Object.entries(damaged))
-    it(`rejects ${what}, and names the key`, () => {
+    it(`parseEnded rejects ${what}, and names the key`, () => {
       expect(() => parseEnded(keys))
         .to.throw(message)
         .with.property('code', 'LEDGER_DAMAGED');

@@ -29,7 +29,7 @@ describe('The etcd access of the allocator', () => {
   const https = ['https://127.0.0.1:1'];
   const environment = (values: Record<string, string>): EtcdAccess => etcdAccessFromEnvironment(values, silentLog);
 
-  it('has no credentials by default', () => {
+  it('The etcd access of the allocator has no credentials by default', () => {
     expect(environment({})).to.deep.equal({});
   });
 
@@ -44,7 +44,7 @@ describe('The etcd access of the allocator', () => {
     ],
     ['authorities that do not exist', { IPLEDGER_ETCD_CA: '/nowhere' }, 'the file /nowhere does not exist'],
   ] as const)
-    it(`rejects ${what}`, () => {
+    it(`The etcd access of the allocator rejects ${what}`, () => {
       expect(() => environment(values)).to.throw(message);
     });
 
@@ -106,12 +106,12 @@ describe('An etcd with access control', function () {
     await term.resign();
   }
 
-  it('accepts a client certificate of its authority', async () => {
+  it('An etcd with access control accepts a client certificate of its authority', async () => {
     const etcd = await startSecured();
     await useAsAllocator(open(etcd, accessWith(certificates.allocator)));
   });
 
-  it('stays connected when certificates are renewed on disk, and when the authority changes', async () => {
+  it('An etcd with access control stays connected when certificates are renewed on disk, and when the authority changes', async () => {
     const etcd = await startSecured();
     const access = accessWith(certificates.allocator);
     const client = open(etcd, access);

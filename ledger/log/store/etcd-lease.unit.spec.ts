@@ -47,7 +47,7 @@ describe('acquireLease', () => {
     await lease.revoke();
   });
 
-  it('counts a lease from the time when its renewal was sent, so a lease with a late reply has expired', async () => {
+  it('acquireLease counts a lease from the time when its renewal was sent, so a lease with a late reply has expired', async () => {
     let time = 0;
     performance.now = () => time;
     const outcome = Promise.withResolvers<string>();

@@ -51,7 +51,7 @@ describe('EtcdLedger on a real etcd', () => {
     }),
   );
 
-  it('reads keys of any size in pages of at most 4 MiB', async function () {
+  it('EtcdLedger on a real etcd reads keys of any size in pages of at most 4 MiB', async function () {
     this.timeout(60_000);
     const ledger = new EtcdLedger(client);
     // 37 MiB: more than the client accepts in one reply.
@@ -120,7 +120,7 @@ describe('EtcdLedger on a real etcd', () => {
     ['Nospace', 'etcd is full'],
     ['Corrupt', 'etcd has the alarm CORRUPT'],
   ] as const)
-    it(`is written by one writer before and after any number of appends that etcd refuses (alarm ${alarm})`, async () => {
+    it(`EtcdLedger on a real etcd is written by one writer before and after any number of appends that etcd refuses (alarm ${alarm})`, async () => {
       const refusals = new Set<string | undefined>();
       let attempts = 0;
       const ledger = new EtcdLedger(client);
@@ -195,7 +195,7 @@ describe('EtcdLedger on a real etcd', () => {
       expect(error.message).to.match(/^etcd could not be read: Deadline exceeded/);
     });
 
-    it('ends an aborted read immediately, without waiting for etcd', async () => {
+    it('EtcdLedger on a real etcd behind a faulty network ends an aborted read immediately, without waiting for etcd', async () => {
       proxy.delayBytes('replies');
       const controller = new AbortController();
       const reading = failureOf(ledger.head(controller.signal));

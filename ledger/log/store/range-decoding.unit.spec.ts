@@ -56,7 +56,7 @@ describe('decodeRangeReply', () => {
     return { revision: header?.revision ?? 0, keys, bytes: size, more };
   }
 
-  it('decodes any reply as the definition of etcd does', () => {
+  it('decodeRangeReply decodes any reply as the definition of etcd does', () => {
     fc.assert(
       fc.property(reply, (message) => {
         const sent = encoded(message);
@@ -89,7 +89,7 @@ describe('decodeRangeReply', () => {
       expect(() => decodeRangeReply(encoded(message))).to.throw(IpledgerError, 'it has no revision');
   });
 
-  it('rejects a reply that ends inside a field', () => {
+  it('decodeRangeReply rejects a reply that ends inside a field', () => {
     const message = encoded({ header: { revision: 300 }, kvs: [{ key: Buffer.from('key'), value: Buffer.from('v') }] });
     const [headerBytes] = [2 + (message[1] as number)];
     for (let length = 1; length < message.length; length++)

@@ -33,7 +33,7 @@ describe('Reading a range in pages', () => {
     expect(nextPageKeys(0, 0)).to.equal(2_000);
   });
 
-  it('returns all keys when the page size changes', () => {
+  it('Reading a range in pages returns all keys when the page size changes', () => {
     const keys = logOf(...Array.from({ length: 40 }, (_, index) => index + 1));
     const received: string[] = [];
     const sizes = [4, 1, 7, 2, 3];
@@ -57,7 +57,7 @@ describe('Reading a range in pages', () => {
     expect(readAll([], { from: logKey(1), end: all }).requested).to.have.length(2);
   });
 
-  it('requests ranges of one page each, from any event', () => {
+  it('Reading a range in pages requests ranges of one page each, from any event', () => {
     const keys = logOf(...Array.from({ length: 14 }, (_, index) => index + 1));
     const { requested, received } = readAll(keys, { from: logKey(6), end: all });
     expect(received).to.deep.equal(keys.slice(5));
@@ -69,7 +69,7 @@ describe('Reading a range in pages', () => {
     ]);
   });
 
-  it('reads a log from its first event to its end', () => {
+  it('Reading a range in pages reads a log from its first event to its end', () => {
     const keys = logOf(...Array.from({ length: 14 }, (_, index) => index + 1));
     const { requested, received } = readAll(keys, { from: logKey(1), end: all });
     expect(received).to.deep.equal(keys);
@@ -82,12 +82,12 @@ describe('Reading a range in pages', () => {
     ]);
   });
 
-  it('returns the keys after gaps of any width', () => {
+  it('Reading a range in pages returns the keys after gaps of any width', () => {
     const keys = logOf(1, 2, 3, 4, 5, 6, 9, 100, 101, 102, 103, 104, 105, 106, 107);
     expect(readAll(keys, { from: logKey(1), end: all }).received).to.deep.equal(keys);
   });
 
-  it('stops at the end of the range', () => {
+  it('Reading a range in pages stops at the end of the range', () => {
     const keys = logOf(...Array.from({ length: 20 }, (_, index) => index + 1));
     const { requested, received } = readAll(keys, { from: logKey(3), end: logKey(12) });
     expect(received).to.deep.equal(keys.slice(2, 11));
@@ -111,7 +111,7 @@ describe('Reading a range in pages', () => {
     ]);
   });
 
-  it('ends a range with the keys that share the beginning of the last page, so that etcd counts no other keys', () => {
+  it('Reading a range in pages ends a range with the keys that share the beginning of the last page, so that etcd counts no other keys', () => {
     const address = (text: string): string => `${keyPrefix}addr/${text}`;
     const keys = [
       'lan/10.0.10',
@@ -157,7 +157,7 @@ describe('Reading a range in pages', () => {
     );
   });
 
-  it('returns all keys when the log start is wrong', () => {
+  it('Reading a range in pages returns all keys when the log start is wrong', () => {
     for (const first of [1, 5, 30]) {
       const keys = [
         keyPrefix + 'head',

@@ -99,7 +99,7 @@ const damageMessage = (read: () => unknown): string => {
 };
 
 describe('The value of a claim key', () => {
-  it('holds the complete claim in one line', () => {
+  it('The value of a claim key holds the complete claim in one line', () => {
     fc.assert(
       fc.property(anyClaim, (claim) => {
         const text = claimText(claim);
@@ -117,7 +117,7 @@ describe('The value of a claim key', () => {
     );
   });
 
-  it('may list a part of the networks, as early versions did, but no other networks', () => {
+  it('The value of a claim key may list a part of the networks, as early versions did, but no other networks', () => {
     const claim: Claim = { last: 9, lastAt: 0, networks: ['other.default', 'lan.default'], bindings: [] };
     const expectedOf = (networks: string[]) =>
       JSON.parse(expectedClaimText(claimText({ ...claim, networks }), claim)) as Claim;
@@ -126,7 +126,7 @@ describe('The value of a claim key', () => {
       expect(expectedOf(networks).networks).to.deep.equal(claim.networks);
   });
 
-  it('is rejected when a field has another type: a decision about other addresses would fail by it', () => {
+  it('The value of a claim key is rejected when a field has another type, so that decisions about other addresses do not fail', () => {
     const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default', ordinal: 0 };
     const at = '2026-01-31T08:00:00.000Z';
     const binding = { alloc: 9, attachment, containerId: 'c', interface: 'net1', node: 'n', bootId: 'b', at };
@@ -152,13 +152,13 @@ describe('The value of a claim key', () => {
     }
   });
 
-  it('is rejected under a key without an address in canonical text', () => {
+  it('The value of a claim key is rejected under a key without an address in canonical text', () => {
     const text = claimText({ last: 9, lastAt: 0, networks: ['lan.default'], bindings: [] });
     for (const address of ['172.17.0.011', 'fd00::0:1', 'printer'])
       expect(readClaim(addressKey({ ...name, address }), text).claim, address).to.equal(undefined);
   });
 
-  it('is rejected with the name of the key when it is not a claim', () => {
+  it('The value of a claim key is rejected with the name of the key when it is not a claim', () => {
     const at = '"at":"2026-01-31T08:00:00.000Z"';
     for (const text of [
       '',
@@ -180,13 +180,13 @@ describe('The value of the head key', () => {
   const head: Head = { ledger: '01KG', epoch: 2, seq: 42, hash: 'abc', at: Date.parse('2026-01-31T08:00:00.000Z') };
   const text = '{"ledger":"01KG","epoch":2,"seq":42,"hash":"abc","at":"2026-01-31T08:00:00.000Z"}';
 
-  it('has exactly one text for a head, because appends compare it byte by byte', () => {
+  it('The value of the head key has exactly one text for a head, because appends compare it byte by byte', () => {
     expect(headText(head)).to.equal(text);
     expect(headText({ ...emptyHead, ...head })).to.equal(text);
     expect(parseHead(text)).to.deep.equal(head);
   });
 
-  it('is refused while a replay has not written all claims, except by the replay', () => {
+  it('The value of the head key is refused while a replay has not written all claims, except by the replay', () => {
     const pending = text.replace('}', ',"claims":0}');
     expect(headText({ ...head, claims: 0 })).to.equal(pending);
     expect(parseAnyHead(pending)).to.deep.equal({ ...head, claims: 0 });
@@ -195,7 +195,7 @@ describe('The value of the head key', () => {
       .with.property('code', 'UNAVAILABLE');
   });
 
-  it('is rejected when its text is not the canonical text', () => {
+  it('The value of the head key is rejected when its text is not the canonical text', () => {
     for (const other of [
       text.replace('}', ',"claims":"written"}'),
       text.replace('}', ',"claims":null}'),
@@ -225,14 +225,14 @@ describe('The value of a Subnet key', () => {
     bindingTimeoutMs: 0,
   } as const;
 
-  it('holds the spec and its source object', () => {
+  it('The value of a Subnet key holds the spec and its source object', () => {
     const source = { uid: 'uid-of-subnet', generation: 3 };
     const key = subnetKey('macvlan');
     expect(parseSubnet(key, subnetText({ spec, source }))).to.deep.equal({ name: 'macvlan', spec, source });
     expect(parseSubnet(key, subnetText({ spec }))).to.deep.equal({ name: 'macvlan', spec });
   });
 
-  it('is rejected when it is not a Subnet', () => {
+  it('The value of a Subnet key is rejected when it is not a Subnet', () => {
     const changed = [
       { gateway: ['172.17.0.1'] },
       { cidrBlock: 'fd00::/64' },
@@ -249,13 +249,13 @@ describe('The value of a Subnet key', () => {
 describe('The value of a pool key', () => {
   const spec = { subnet: 'macvlan', ips: ['172.17.0.20..172.17.0.30'], namespaces: ['team-a'] };
 
-  it('holds the spec and its source object', () => {
+  it('The value of a pool key holds the spec and its source object', () => {
     const source = { uid: 'uid-of-pool', generation: 3 };
     expect(parsePool(poolKey('blue'), poolText({ spec, source }))).to.deep.equal({ name: 'blue', spec, source });
     expect(parsePool(poolKey('blue'), poolText({ spec }))).to.deep.equal({ name: 'blue', spec });
   });
 
-  it('is rejected when it is not a pool', () => {
+  it('The value of a pool key is rejected when it is not a pool', () => {
     const lists = [
       '{"spec":{"subnet":"a","ips":[[]],"namespaces":[]}}',
       '{"spec":{"subnet":"a","ips":[],"namespaces":7}}',
@@ -268,11 +268,11 @@ describe('The value of a pool key', () => {
 describe('The value of the freeze key', () => {
   const frozen = { epoch: 1, seq: 42, hash: 'ab', by: 'ipledger://watcher', at: '2026-01-31T08:00:00.000Z' };
 
-  it('holds the missing position and the client that has read it', () => {
+  it('The value of the freeze key holds the missing position and the client that has read it', () => {
     expect(parseFreeze(freezeText(frozen))).to.deep.equal(frozen);
   });
 
-  it('is rejected without a position, because the next epoch follows from it', () => {
+  it('The value of the freeze key is rejected without a position, because the next epoch follows from it', () => {
     for (const text of ['', 'null', '{}', '{"epoch":1}', '{"epoch":"1","seq":2}'])
       expect(() => parseFreeze(text), text).to.throw(
         /^the value of \/ipledger\/v1\/frozen is not a valid freeze reason/,

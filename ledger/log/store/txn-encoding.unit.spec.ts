@@ -18,7 +18,7 @@ describe('encodeTransaction', () => {
     });
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-  it('encodes each kind of compare, put and read', () => {
+  it('encodeTransaction encodes each kind of compare, put and read', () => {
     const transaction: Transaction = {
       compares: [
         { key: 'a', equals: { value: 'head' } },

@@ -48,7 +48,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
     describeSealing(() => store);
 
     describe('append', () => {
-      it('writes all keys of a batch', async () => {
+      it('append writes all keys of a batch', async () => {
         const batch = batchOf(emptyHead, [created, configured, allocatedEvent], {
           claims: [{ name, text: claimText(claim), knownRevision: 0n }],
           subnets: [{ name: 'macvlan', text: specText }],
@@ -101,7 +101,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await appended(ledger, allocation(batch.head.after, 0n));
       });
 
-      it('writes and deletes chunks of ended Pods', async () => {
+      it('append writes and deletes chunks of ended Pods', async () => {
         const [full, other] = [Array<string>(endedPerChunk).fill('0123456789abcdef'), ['fedcba9876543210']];
         const first = batchOf(emptyHead, [created], {
           ended: [
@@ -139,7 +139,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         expect(await store.everything()).to.have.property(addressKey(name), claimText(claim));
       });
 
-      it('retires a Subnet', async () => {
+      it('append retires a Subnet', async () => {
         const firstBatch = batchOf(emptyHead, [created, configured], {
           subnets: [{ name: 'macvlan', text: specText }],
         });
@@ -151,7 +151,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         expect((await loadAll(ledger, never)).subnets).to.deep.equal([]);
       });
 
-      it('configures and retires a pool', async () => {
+      it('append configures and retires a pool', async () => {
         const spec = { subnet: 'macvlan', ips: ['172.17.0.20'], namespaces: [] };
         const pooled: Event = { type: 'PoolConfigured', subnet: 'macvlan', data: { pool: 'blue', spec } };
         const firstBatch = batchOf(emptyHead, [created, pooled], {
@@ -269,7 +269,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
     });
 
     describe('watchHead', () => {
-      it('yields after each change', async () => {
+      it('watchHead yields after each change', async () => {
         const controller = new AbortController();
         const headWatch = ledger.watchHead(controller.signal)[Symbol.asyncIterator]();
         let head = emptyHead;

@@ -77,7 +77,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       } while (!(await Promise.race([appending, Promise.resolve(false)])));
     });
 
-    it('returns any number of claims', async () => {
+    it('load returns any number of claims', async () => {
       let head = emptyHead;
       const count = 2_100;
       const addresses = Array.from({ length: count }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
@@ -97,7 +97,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(revisions).to.have.length(count);
     });
 
-    it('throws LEDGER_DAMAGED when the head is not valid', async () => {
+    it('load throws LEDGER_DAMAGED when the head is not valid', async () => {
       for (const text of ['', '{}', '{"ledger":"x","epoch":1,"seq":1,"hash":"y","at":"yesterday"}', 'null']) {
         await store.put(headKey, text);
         expect(await failureOf(loadAll(ledger, never))).to.have.property('code', 'LEDGER_DAMAGED');
@@ -105,7 +105,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       }
     });
 
-    it('throws LEDGER_DAMAGED when a Subnet is not valid', async () => {
+    it('load throws LEDGER_DAMAGED when a Subnet is not valid', async () => {
       await store.put(subnetKey('macvlan'), '{"oops":');
       const error = await failureOf(loadAll(ledger, never));
       expect(error).to.have.property('code', 'LEDGER_DAMAGED');
@@ -153,7 +153,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       return seqs;
     };
 
-    it('return nothing from an empty log', async () => {
+    it('read and readEach return nothing from an empty log', async () => {
       expect(await seqsFrom(1)).to.deep.equal([]);
     });
 

@@ -57,7 +57,7 @@ describe('BatchBuilder', () => {
     expect(builder.head).to.deep.equal(head);
   });
 
-  it('numbers the events of one command', async () => {
+  it('BatchBuilder numbers the events of one command', async () => {
     const { replica, builder } = await empty();
     add(builder, replica, macvlan);
     add(builder, replica, allocateAll('a', [{}, { ordinal: 1 }, { ordinal: 2 }]));
@@ -106,7 +106,7 @@ describe('BatchBuilder', () => {
     ]);
   });
 
-  it('writes each Subnet once, in its last state', async () => {
+  it('BatchBuilder writes each Subnet once, in its last state', async () => {
     const { replica, builder } = await empty();
     add(builder, replica, macvlan);
     add(builder, replica, applySubnet('macvlan', { cidrBlock: '172.18.0.0/16' }));
@@ -144,7 +144,7 @@ describe('A full BatchBuilder', () => {
     expect(add(builder, replica, allocate('d'))).to.be.true;
   });
 
-  it('counts the bytes of all values', async () => {
+  it('A full BatchBuilder counts the bytes of all values', async () => {
     const limits = { ops: 10_000, bytes: 20_000 };
     const { replica, builder } = await empty(limits);
     add(builder, replica, macvlan);
@@ -156,7 +156,7 @@ describe('A full BatchBuilder', () => {
     expect(size + (2 * size) / count, 'one more would not have fitted').to.be.above(limits.bytes);
   });
 
-  it('counts the configuration keys besides the event', async () => {
+  it('A full BatchBuilder counts the configuration keys besides the event', async () => {
     const { replica, builder } = await empty({ ops: 128, bytes: 20_000 });
     const wide = (name: string): Event =>
       subnetConfigured(name, { excludeIps: Array.from({ length: 200 }, (_, index) => `172.17.1.${index}`) });

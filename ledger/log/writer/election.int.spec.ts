@@ -139,7 +139,7 @@ describe('campaign', () => {
     await watching;
   });
 
-  it('ends the term of a writer without a connection to etcd before another replica can be elected', async () => {
+  it('campaign ends the term of a writer without a connection to etcd before another replica can be elected', async () => {
     const term = await elect(one, far);
     proxy.delayBytes();
     await aborted(term.signal);
@@ -148,7 +148,7 @@ describe('campaign', () => {
     proxy.restore();
   });
 
-  it('keeps the term during a short outage of etcd', async () => {
+  it('campaign keeps the term during a short outage of etcd', async () => {
     const term = await elect(one, far);
     const { lease = '0' } = (await key()) ?? {};
     proxy.refuse();
@@ -160,14 +160,14 @@ describe('campaign', () => {
     expect(term.signal.aborted).to.be.false;
   });
 
-  it('ends the term when the lease is revoked', async () => {
+  it('campaign ends the term when the lease is revoked', async () => {
     const term = await elect(one);
     await client.leaseClient.leaseRevoke({ ID: (await key())?.lease ?? '0' });
     await aborted(term.signal);
     await term.resign();
   });
 
-  it('retries while etcd is unavailable', async () => {
+  it('campaign retries while etcd is unavailable', async () => {
     proxy.refuse();
     proxy.cut();
     const electing = elect(one, far);
@@ -177,7 +177,7 @@ describe('campaign', () => {
     expect(await currentWriter(client)).to.deep.equal(one);
   });
 
-  it('is elected at the next attempt when the reply of etcd is lost, although the key of the first attempt exists', async () => {
+  it('campaign is elected at the next attempt when the reply of etcd is lost, although the key of the first attempt exists', async () => {
     let [tries, reads] = [0, 0];
     const { kv } = client;
     const lossy: Pick<Etcd3['kv'], 'range' | 'txn'> = {

@@ -49,7 +49,7 @@ describe('The keys of ended Pods', () => {
     (await verifyLedger(memory, { signal: never })).findings.map(({ key, what }) => `${key}: ${what}`);
   const late = (pod: string) => failureOf(working.writer.submit(requestFor(allocate(pod))));
 
-  it('are written with the releases, so that a start, a standby, a verification and a replay see the same ended Pods as the log', async () => {
+  it('The keys of ended Pods are written with the releases, so that a start, a standby, a verification and a replay see the same ended Pods as the log', async () => {
     const standby = await Replica.load(memory, never);
     await submitEach((pod) => allocate(pod));
     await submitEach((pod) => release(pod));
@@ -102,7 +102,7 @@ describe('The keys of ended Pods', () => {
     await submitAll(working.writer, allocate('early'));
   });
 
-  it('are verified against the log, which finds a removed, a changed and an additional Pod', async () => {
+  it('The keys of ended Pods are verified against the log, which finds a removed, a changed and an additional Pod', async () => {
     await submitEach((pod) => allocate(pod));
     await submitEach((pod) => release(pod));
     memory.remove(endedKey(0));

@@ -105,7 +105,7 @@ describe('Membership', () => {
     await until(() => membership.eventVersion === newest);
   });
 
-  it('ignores a key that is not a member', async () => {
+  it('Membership ignores a key that is not a member', async () => {
     await client.put(memberKey('forged')).value('{"reads":');
     await client.put(memberKey('older')).value('{"replica":"older"}');
     const { membership } = join('one');
@@ -133,7 +133,7 @@ describe('Membership', () => {
     expect(await members()).to.deep.equal([memberKey('one')]);
   });
 
-  it('keeps its members while etcd is unavailable, and recovers', async () => {
+  it('Membership keeps its members while etcd is unavailable, and recovers', async () => {
     const { membership } = join('one', eventVersions, { client: far });
     await until(() => membership.eventVersion === newest);
     proxy.refuse();
@@ -169,7 +169,7 @@ describe('Membership', () => {
       await until(() => one.clockSkewed.aborted);
     });
 
-    it('stays skewed when the replicas that showed the skew are gone, until the clock is corrected', async () => {
+    it('Membership comparing clocks stays skewed when the replicas that showed the skew are gone, until the clock is corrected', async () => {
       const fast = clock(hour);
       const one = joinWith('one', fast);
       const others = [join('two'), join('three')];
@@ -190,7 +190,7 @@ describe('Membership', () => {
       expect([one.clockSkewed.aborted, two.clockSkewed.aborted]).to.deep.equal([false, false]);
     });
 
-    it('ignores the clock of a replica that has left', async () => {
+    it('Membership comparing clocks ignores the clock of a replica that has left', async () => {
       const at = new Date(Date.now() - hour).toISOString();
       for (const name of ['two', 'three'])
         await client.put(memberKey(name)).value(JSON.stringify({ replica: name, address: '', reads: [1, 2], at }));

@@ -49,7 +49,7 @@ describe('The clocks of other members', () => {
     return membership;
   }
 
-  it('are compared when a key has changed since the last refresh', async () => {
+  it('The clocks of other members are compared when a key has changed since the last refresh', async () => {
     const membership = await readAt([0, 2_000]);
     expect([...membership.aheadMs]).to.deep.equal([
       ['b', 3_600_000],
@@ -58,7 +58,7 @@ describe('The clocks of other members', () => {
     expect(membership.clockSkewed.aborted).to.equal(true);
   });
 
-  it('are not compared after a late refresh, because the change may be as old as the previous refresh', async () => {
+  it('The clocks of other members are not compared after a late refresh, because the change may be as old as the previous refresh', async () => {
     const membership = await readAt([0, 60_000]);
     expect([...membership.aheadMs]).to.deep.equal([]);
     expect(membership.clockSkewed.aborted).to.equal(false);

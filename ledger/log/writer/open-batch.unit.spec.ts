@@ -125,7 +125,7 @@ describe('During an append, the writer', () => {
       expect(describeState(working.replica.state)).to.deep.equal(describeFold(log));
     });
 
-  it('records a repeated refusal only once', async () => {
+  it('During an append, the writer records a repeated refusal only once', async () => {
     for (const pod of ['a', 'b', 'c']) await submit(allocate(pod, smallAttachment));
     const latch = holdAppend();
     const refusals = [failureOf(submit(allocate('d', smallAttachment)))];

@@ -27,14 +27,14 @@ describe('The queue of requests', () => {
     rejected = [];
   });
 
-  it('takes one request of each identity in turn, each in the order of arrival', () => {
+  it('The queue of requests takes one request of each identity in turn, each in the order of arrival', () => {
     push('a-1', 'a-2', 'a-3', 'b-1', 'c-1', 'b-2');
     expect(queue.length).to.equal(6);
     expect(taken()).to.deep.equal(['a-1', 'b-1', 'c-1', 'a-2', 'b-2', 'a-3']);
     expect(queue.length).to.equal(0);
   });
 
-  it('takes the request of a new identity after one request of each other identity, however many wait', () => {
+  it('The queue of requests takes the request of a new identity after one request of each other identity, however many wait', () => {
     push(...Array.from({ length: 1_000 }, (_, index) => `a-${index}`));
     queue.shift();
     push('b-1');
@@ -54,7 +54,7 @@ describe('The queue of requests', () => {
     ]);
   });
 
-  it('takes the requests that were put back first, in their order', () => {
+  it('The queue of requests takes the requests that were put back first, in their order', () => {
     push('a-1', 'b-1', 'a-2');
     const undone = [queue.shift(), queue.shift()] as QueuedRequest[];
     push('c-1');

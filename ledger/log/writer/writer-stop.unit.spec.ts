@@ -30,7 +30,7 @@ describe('The writer at its limits', () => {
 
   const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
 
-  it('rejects requests when 20,000 are waiting', async () => {
+  it('The writer at its limits rejects requests when 20,000 are waiting', async () => {
     const latch = createLatch();
     ledger.faults.push(async (append) => {
       await latch.opened;
@@ -71,7 +71,7 @@ describe('The writer at its limits', () => {
       expect(await answer).to.have.property('code', 'NOT_WRITER');
   });
 
-  it('keeps its term while etcd refuses every append, and continues when etcd accepts an append again', async () => {
+  it('The writer at its limits keeps its term while etcd refuses every append, and continues when etcd accepts an append again', async () => {
     ledger.faults.push(...Array.from({ length: 200 }, () => ledger.refused));
     expect((await submit(allocate('a'))).answer.addresses).to.deep.equal(['172.17.0.11']);
     expect(ledger.faults).to.have.length(0);
@@ -97,7 +97,7 @@ describe('The writer at its limits', () => {
     expect(await working.stop()).to.have.property('message', 'oops');
   });
 
-  it('stops when another replica is the writer', async () => {
+  it('The writer at its limits stops when another replica is the writer', async () => {
     const term = memory.put(writerKey, '{}');
     const deposed = await startWriter(memory, { term: term + 1n });
     expect(await failureOf(deposed.writer.submit(requestFor(allocate('a'))))).to.have.property('code', 'NOT_WRITER');

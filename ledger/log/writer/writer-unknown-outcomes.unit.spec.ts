@@ -121,7 +121,7 @@ describe('An append of unknown outcome', () => {
     expect((await allocated).answer.events).to.equal(1);
   });
 
-  it('is reported to its caller before the deadline of the call', async () => {
+  it('An append of unknown outcome is reported to its caller before the deadline of the call', async () => {
     ledger.faults.push(...Array.from({ length: 90 }, () => ledger.refused));
     const expiresAt = performance.now() + 100;
     const error = await failureOf(working.writer.submit({ ...requestFor(allocate('a')), expiresAt }));
@@ -146,7 +146,7 @@ describe('An append of unknown outcome', () => {
     );
   });
 
-  it('is resolved correctly 100 times of 100', async () => {
+  it('An append of unknown outcome is resolved correctly 100 times of 100', async () => {
     for (let round = 0; round < 100; round++) {
       ledger.faults.push(ledger.lostReply);
       const [{ answer }, released] = await Promise.all([

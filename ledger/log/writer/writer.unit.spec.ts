@@ -43,7 +43,7 @@ describe('The writer', () => {
 
   const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
 
-  it('returns the head at which an answer is true', async () => {
+  it('The writer returns the head at which an answer is true', async () => {
     const first = await submit(allocate('a'));
     expect(first.answer).to.deep.equal({ events: 1, addresses: ['172.17.0.11'] });
     const [event] = (await logOf(memory)).slice(-1);
@@ -153,7 +153,7 @@ describe('The writer', () => {
     expect(ledger.tried.length).to.equal(before);
   });
 
-  it('answers no query from a state that is behind', async () => {
+  it('The writer answers no query from a state that is behind', async () => {
     const other = await startWriter(memory);
     await submitAll(other.writer, allocate('a'));
     await other.stop();
@@ -199,7 +199,7 @@ describe('The writer', () => {
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
-  it('returns the refusal of a query to its caller', async () => {
+  it('The writer returns the refusal of a query to its caller', async () => {
     const answer = (): never => {
       throw new Refused('SUBNET_UNKNOWN', 'no subnet x is configured');
     };
@@ -207,7 +207,7 @@ describe('The writer', () => {
     expect(error).to.deep.include({ code: 'SUBNET_UNKNOWN', message: 'no subnet x is configured' });
   });
 
-  it('rejects a request whose caller has left', async () => {
+  it('The writer rejects a request whose caller has left', async () => {
     const error = await failureOf(submit(allocate('a'), AbortSignal.abort()));
     expect(error).to.have.property('code', 'CANCELLED');
     expect(typesOf(await logOf(memory))).to.not.include('AddressAllocated');

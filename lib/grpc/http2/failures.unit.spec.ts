@@ -21,7 +21,7 @@ function describeEnd(end: Partial<StreamEnd>): string {
 }
 
 describe('failureOf', () => {
-  it('returns undefined when the status is OK', () => {
+  it('failureOf returns undefined when the status is OK', () => {
     expect(describeEnd({ response, trailers: { 'grpc-status': '0' } })).to.equal('OK');
   });
 
@@ -36,7 +36,7 @@ describe('failureOf', () => {
     expect(describeEnd({ response: { ...response, ...encoded } })).to.equal('SUBNET_UNKNOWN, refused: no lan –');
   });
 
-  it('maps the status of HTTP when a proxy replies', () => {
+  it('failureOf maps the status of HTTP when a proxy replies', () => {
     expect(describeEnd({ response: { ':status': 503 } })).to.equal(
       'UNAVAILABLE, unknown: Received HTTP status code 503',
     );

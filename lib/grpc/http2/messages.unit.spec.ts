@@ -37,7 +37,7 @@ describe('readMessages', () => {
     expect(await failureOf([prefix])).to.contain('the reply has 101 bytes, and 100 is the limit');
   });
 
-  it('fails with a compressed message', async () => {
+  it('readMessages fails with a compressed message', async () => {
     const message = frameMessage(Buffer.from('one'));
     message[0] = 1;
     expect(await failureOf([message])).to.contain('compressed');

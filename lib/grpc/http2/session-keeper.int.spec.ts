@@ -45,7 +45,7 @@ describe('SessionKeeper', () => {
     });
   });
 
-  it('does not connect again immediately after a failure', async () => {
+  it('SessionKeeper does not connect again immediately after a failure', async () => {
     await withHangingServer(
       async (endpoint, sockets) => {
         const keeper = new SessionKeeper(endpoint, undefined, 'allocator');
@@ -61,7 +61,7 @@ describe('SessionKeeper', () => {
     );
   });
 
-  it('ends its connections, and opens none, when it is closed', async () => {
+  it('SessionKeeper ends its connections, and opens none, when it is closed', async () => {
     await withHangingServer(async (endpoint) => {
       const keeper = new SessionKeeper(endpoint, undefined, 'allocator');
       const session = await keeper.open();

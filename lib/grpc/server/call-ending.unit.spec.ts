@@ -24,7 +24,7 @@ describe('CallEnding', () => {
     expect(ending.signal).to.equal(signal);
   });
 
-  it('has an aborted signal when the signal is read after the end', () => {
+  it('CallEnding has an aborted signal when the signal is read after the end', () => {
     const call = new FakeCall();
     const ending = new CallEnding(call);
     call.cancel();

@@ -34,7 +34,7 @@ describe('Client budgets', () => {
     expect(budgets.take(clientOf('ipledger://watcher'), programs.maxClientBytes)).to.equal(true);
   });
 
-  it('leave a quarter of a group to clients that hold little', () => {
+  it('Client budgets leave a quarter of a group to clients that hold little', () => {
     const fill = (uri: string): void => {
       while (budgets.take(clientOf(uri), 65_536));
     };
@@ -57,7 +57,7 @@ describe('Client budgets', () => {
     expect(openAll('ipledger://read-model')).to.equal(programs.maxClientStreams);
   });
 
-  it('leave room for the program itself in the memory that the chart gives an allocator', () => {
+  it('Client budgets leave room for the program itself in the memory that the chart gives an allocator', () => {
     const { unidentified, anonymous } = clientGroups;
     const withTls = unidentified.maxBytes + others.maxBytes + programs.maxBytes;
     for (const bytes of [withTls, anonymous.maxBytes]) expect(bytes).to.be.at.most(512 * 2 ** 20);

@@ -121,7 +121,7 @@ describe('The limits of clients', function () {
       server = await startLimitedServer(tls, tokens);
     });
 
-    it('end the connection after the first refused call, and reset its stream', async () => {
+    it('The limits of clients without an identity end the connection after the first refused call, and reset its stream', async () => {
       const session = await openSession(server.port);
       const ended = once(session, 'close');
       const call = begin(session, LedgerService.getStatus.path, { authorization: 'Bearer wrong.to.ken' });
@@ -132,7 +132,7 @@ describe('The limits of clients', function () {
       expect(server.connections.budgets.bytes).to.equal(0);
     });
 
-    it('end the connection even for an unknown method, and for a request that is not gRPC', async () => {
+    it('The limits of clients without an identity end the connection even for an unknown method, and for a request that is not gRPC', async () => {
       for (const [path, headers] of [
         ['/unknown.Service/Method', {}],
         [LedgerService.getStatus.path, { 'content-type': 'text/html' }],
@@ -144,7 +144,7 @@ describe('The limits of clients', function () {
       }
     });
 
-    it('refuse headers of more than 24 KiB', async () => {
+    it('The limits of clients without an identity refuse headers of more than 24 KiB', async () => {
       const session = await openSession(server.port);
       const call = begin(session, LedgerService.getStatus.path, { 'x-large': 'x'.repeat(25_000) });
       expect(await outcome(call)).to.equal(status.INVALID_ARGUMENT);
@@ -158,7 +158,7 @@ describe('The limits of clients', function () {
       expect(await outcome(last).catch(() => 'not read')).to.not.equal(status.UNAUTHENTICATED);
     });
 
-    it('hold at most 8 MiB of an address while tokens are verified', async () => {
+    it('The limits of clients without an identity hold at most 8 MiB of an address while tokens are verified', async () => {
       const headers = { authorization: 'Bearer pending.to.ken', 'x-large': 'x'.repeat(3_000) };
       const refused: unknown[] = [];
       for (let opening = 0; opening < 4; opening++) {
@@ -216,7 +216,7 @@ describe('The limits of clients', function () {
       expect(server.handled).to.deep.equal([]);
     });
 
-    it('refuse a complete request with the same status', async () => {
+    it('The limits of clients with an identity refuse a complete request with the same status', async () => {
       const session = await openSession(server.port, 'ipledger://agent/node-1');
       expect(await listBindings(session)).to.equal(status.OK);
       // More calls than are answered at once.
@@ -247,7 +247,7 @@ describe('The limits of clients', function () {
       expect(server.handled).to.deep.equal([]);
     });
 
-    it('hold at most 24 MiB of requests that do not end, and serve another client', async () => {
+    it('The limits of clients with an identity hold at most 24 MiB of requests that do not end, and serve another client', async () => {
       const session = await openSession(server.port, 'ipledger://operator/me');
       const first = begin(session, SubnetsService.applySubnet.path);
       void sendUnfinished(first, 1_000); // identifies
@@ -265,17 +265,17 @@ describe('The limits of clients', function () {
       expect(countOf(await outcomes, status.UNAVAILABLE)).to.be.at.least(150);
     });
 
-    it('count more than one byte for a frame with one byte', async () => {
+    it('The limits of clients with an identity count more than one byte for a frame with one byte', async () => {
       const session = await openSession(server.port, 'ipledger://operator/me');
       const call = begin(session, SubnetsService.applySubnet.path);
       for (const byte of frameMessage(Buffer.alloc(2_000)).subarray(0, 1_000))
-        // each is sent before the next one
+        // waits until the byte is sent
         await new Promise((resolve) => call.write(Buffer.from([byte]), resolve));
       await new Promise((resolve) => session.ping(resolve));
       expect(server.connections.budgets.bytes).to.be.at.least(1_000 * 256);
     });
 
-    it('refuse a request that has not arrived after 30 s', async () => {
+    it('The limits of clients with an identity refuse a request that has not arrived after 30 s', async () => {
       const session = await openSession(server.port, 'ipledger://agent/node-1');
       const calls = [0, 1].map(() => begin(session, IpamService.listBindings.path));
       for (const call of calls) void sendUnfinished(call, 100);
@@ -288,7 +288,7 @@ describe('The limits of clients', function () {
       expect(await outcomes).to.deep.equal([status.DEADLINE_EXCEEDED, status.DEADLINE_EXCEEDED]);
     });
 
-    it('keep one unread reply for each stream, and refuse streams beyond 32 and replies beyond 24 MiB', async () => {
+    it('The limits of clients with an identity keep one unread reply for each stream, and refuse streams beyond 32 and replies beyond 24 MiB', async () => {
       const session = await openSession(server.port, 'ipledger://viewer');
       const calls = Array.from({ length: 40 }, () => {
         const call = begin(session, LedgerService.export.path);

@@ -24,7 +24,7 @@ describe('A server without TLS', () => {
       expect(() => refuseInsecureListen({ ...plaintext, listen })).to.not.throw();
     });
 
-  it('listens on any address with --insecure', () => {
+  it('A server without TLS listens on any address with --insecure', () => {
     expect(() => refuseInsecureListen({ ...plaintext, listen: '0.0.0.0:7411', insecure: true })).to.not.throw();
   });
 
@@ -36,7 +36,7 @@ describe('A server without TLS', () => {
 });
 
 describe('A server with TLS', () => {
-  it('listens on any address', () => {
+  it('A server with TLS listens on any address', () => {
     expect(() =>
       refuseInsecureListen({ listen: '0.0.0.0:7411', tls: {} as NonNullable<Tls>, insecure: false }),
     ).to.not.throw();

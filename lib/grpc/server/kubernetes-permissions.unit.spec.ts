@@ -5,7 +5,7 @@ import { kubernetesPermissions } from './kubernetes-permissions.ts';
 import { permissions } from './permissions.ts';
 
 describe('The Kubernetes permissions', () => {
-  it('have a row for each RPC of the permission table', () => {
+  it('The Kubernetes permissions have a row for each RPC of the permission table', () => {
     expect([...kubernetesPermissions.keys()]).to.have.members([...permissions.keys()]);
   });
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createRejectionLogger } from './call-status.ts';
 
 describe('The log of rejected calls', () => {
-  it('has a line for each of 20 rejections in a minute, with method, client and reason', () => {
+  it('The log of rejected calls has a line for each of 20 rejections in a minute, with method, client and reason', () => {
     const lines: string[] = [];
     const log = createRejectionLogger(pino({}, { write: (line: string) => void lines.push(line) }));
     for (let count = 0; count < 100; count++) log({ path: '/a/B', peer: '10.0.0.1:5', reason: `number ${count}` });

@@ -95,7 +95,7 @@ describe('Request limits', () => {
     expect(maxRequestBytesOf(wait.path, 'agent')).to.equal(maxRequestBytesOf(wait.path, 'operator'));
   });
 
-  it('count bytes, not characters', () => {
+  it('Request limits count bytes, not characters', () => {
     const refusal = refusalOf('/ipledger.v1.Ipam/Bind', { containerId: 'ä'.repeat(65) });
     expect(refusal?.message).to.equal('container_id has 130 bytes, and 128 is the limit: shorten it');
   });

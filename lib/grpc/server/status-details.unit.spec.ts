@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { statusDetails } from './call-status.ts';
 
 describe('The text of a status', () => {
-  it('is the message, if it is short', () => {
+  it('The text of a status is the message, if it is short', () => {
     expect(statusDetails('no such Pod 😀', 100)).to.equal('no such Pod 😀');
   });
 

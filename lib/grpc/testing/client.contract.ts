@@ -75,7 +75,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
   }
 
   describe('A call', () => {
-    it('returns the reply', async () => {
+    it('A call returns the reply', async () => {
       const list = ({ request }: ListCall, answer: sendUnaryData<object>) =>
         answer(null, { position: { epoch: 1, seq: 7 }, nextPageToken: `after ${request.subnet}` });
       await withServer([[IpamService, { listAllocations: list }]], async (client) => {
@@ -105,7 +105,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails with UNAVAILABLE when no server listens', async () => {
+    it('A call fails with UNAVAILABLE when no server listens', async () => {
       const { endpoint } = await startTestServer().then(async (server) => {
         await server[Symbol.asyncDispose]();
         return server;
@@ -137,7 +137,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('is cancelled on both sides when its signal is aborted', async () => {
+    it('A call is cancelled on both sides when its signal is aborted', async () => {
       const controller = new AbortController();
       const seenByServer = Promise.withResolvers<void>();
       const list = (received: ListCall) => {
@@ -153,7 +153,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('is not sent when its signal is already aborted', async () => {
+    it('A call is not sent when its signal is already aborted', async () => {
       let received = 0;
       const list = (_call: ListCall, answer: sendUnaryData<object>) => {
         received++;
@@ -199,7 +199,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('skips unreachable replicas within one call', async () => {
+    it('A connection to several replicas skips unreachable replicas within one call', async () => {
       await withReplicas(['a', 'b', 'c'], async (client, [a, b]) => {
         await a?.[Symbol.asyncDispose]();
         await b?.[Symbol.asyncDispose]();
@@ -217,14 +217,14 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('accepts host names and addresses', async () => {
+    it('A connection to several replicas accepts host names and addresses', async () => {
       await using a = await replica('a');
       await withClient(`127.0.0.1:1,localhost:${a.endpoint.split(':')[1]}`, async (client) => {
         expect(await replicaName(client)).to.equal('a');
       });
     });
 
-    it('ends a call to a hanging replica at its deadline, and uses another replica next', async () => {
+    it('A connection to several replicas ends a call to a hanging replica at its deadline, and uses another replica next', async () => {
       await using a = await replica('a');
       await withSilentPeer(
         async (client) => {
@@ -235,7 +235,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       );
     });
 
-    it('fails over once when many calls fail together', async () => {
+    it('A connection to several replicas fails over once when many calls fail together', async () => {
       await using a = await replica('a');
       await using b = await replica('b');
       await withSilentPeer(
@@ -248,7 +248,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       );
     });
 
-    it('does not repeat a request that may have been executed, and uses another replica next', async () => {
+    it('A connection to several replicas does not repeat a request that may have been executed, and uses another replica next', async () => {
       let received = 0;
       const list = (incoming: ListCall) => {
         received++;
@@ -264,7 +264,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
     });
 
     for (const code of ['NOT_WRITER', 'LEDGER_NOT_WRITABLE', 'UNAVAILABLE'] as const)
-      it(`uses another replica after the error ${code}`, async () => {
+      it(`A connection to several replicas uses another replica after the error ${code}`, async () => {
         const list = (_call: ListCall, answer: sendUnaryData<object>) =>
           answer(toServiceError(new IpledgerError(code, 'not me')));
         await using refusing = await startTestServer([IpamService, { listAllocations: list }]);
@@ -309,7 +309,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('requires at least one endpoint', () => {
+    it('A connection to several replicas requires at least one endpoint', () => {
       expect(() => connect(' , ', undefined)).to.throw('no endpoint of an allocator: set host:port');
     });
   });
@@ -329,7 +329,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails with the code of the server', async () => {
+    it('A stream fails with the code of the server', async () => {
       const watch = (received: WatchCall) => {
         received.emit('error', toServiceError(new IpledgerError('POSITION_GONE', 'the log begins at 1000')));
       };
@@ -339,7 +339,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('ends without an error on both sides when its signal is aborted', async () => {
+    it('A stream ends without an error on both sides when its signal is aborted', async () => {
       const controller = new AbortController();
       const seenByServer = Promise.withResolvers<void>();
       const watch = (received: WatchCall) => {
@@ -357,14 +357,14 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('is not opened when its signal is already aborted', async () => {
+    it('A stream is not opened when its signal is already aborted', async () => {
       await withSilentPeer(async (client) => {
         const replies = stream(client, LedgerService.watch, {}, { ...options, signal: AbortSignal.abort() });
         expect(await collect(replies)).to.deep.equal([]);
       });
     });
 
-    it('is closed on the server when the consumer stops', async () => {
+    it('A stream is closed on the server when the consumer stops', async () => {
       const seenByServer = Promise.withResolvers<void>();
       const watch = (received: WatchCall) => {
         received.on('cancelled', seenByServer.resolve);
@@ -379,7 +379,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails with UNAVAILABLE when the server is silent', async () => {
+    it('A stream fails with UNAVAILABLE when the server is silent', async () => {
       const watch = (received: WatchCall) => void received.write(at(1));
       await watching(watch, async (client) => {
         const error = await rejection(collect(stream(client, LedgerService.watch, {}, { ...options, silenceMs: 100 })));

@@ -43,7 +43,7 @@ describe('The access to a cluster', () => {
   };
   const https = { server: 'https://10.0.0.1:6443/' };
 
-  it('has the certificates of the kubeconfig, from files beside it or embedded', async () => {
+  it('The access to a cluster has the certificates of the kubeconfig, from files beside it or embedded', async () => {
     write('ca.pem', 'authority');
     const user = { 'client-certificate-data': base64('certificate'), 'client-key-data': base64('key') };
     const kubeconfig = kubeconfigOf({ ...https, 'certificate-authority': 'ca.pem' }, user);
@@ -56,7 +56,7 @@ describe('The access to a cluster', () => {
     });
   });
 
-  it('has the token, the TLS server name and the disabled verification of the selected context', async () => {
+  it('The access to a cluster has the token, the TLS server name and the disabled verification of the selected context', async () => {
     const cluster = { ...https, 'tls-server-name': 'api', 'insecure-skip-tls-verify': true };
     const kubeconfig = kubeconfigOf(cluster, { token: 'secret' });
     expect(await optionsOf(await readPlainAccess({ kubeconfig }))).to.deep.equal({

@@ -50,7 +50,7 @@ describe('A request to the API server', () => {
     expect(error).to.include({ status: 0, message: 'GET /x: no response within 20 ms' });
   });
 
-  it('fails when the server refuses the connection', async () => {
+  it('A request to the API server fails when the server refuses the connection', async () => {
     const api = await server.start();
     await server.stop();
     const error = await failure(api.request({ method: 'GET', path: '/x', timeoutMs: 5_000, signal }));
@@ -90,7 +90,7 @@ describe('A request to the API server', () => {
     expect((await failure(api.request({ ...request, maxBytes: 9_000 }))).isTooLarge).to.equal(true);
   });
 
-  it('fails when a compressed response is truncated', async () => {
+  it('A request to the API server fails when a compressed response is truncated', async () => {
     const whole = gzipSync(JSON.stringify({ text: 'x'.repeat(10_000) }));
     server.replies.push((response) => void response.setHeader('content-encoding', 'gzip').end(whole.subarray(0, 20)));
     const api = await server.start();
@@ -98,7 +98,7 @@ describe('A request to the API server', () => {
     expect(error).to.include({ status: 0, reaction: 'later' });
   });
 
-  it('keeps the base path of the server URL', async () => {
+  it('A request to the API server keeps the base path of the server URL', async () => {
     server.replies.push(listReply('10'));
     const api = await server.start('/clusters/c/');
     await api.request({ method: 'GET', path: '/api/v1/pods?limit=5', timeoutMs: 5_000, signal });
@@ -107,7 +107,7 @@ describe('A request to the API server', () => {
     ]);
   });
 
-  it('sends the credentials and the body', async () => {
+  it('A request to the API server sends the credentials and the body', async () => {
     const headers: IncomingHttpHeaders[] = [];
     const api = await server.start();
     server.replies.push((response) => {
@@ -166,7 +166,7 @@ describe('The connection to the default cluster', () => {
       }),
     );
 
-  it('uses the server and the token of KUBECONFIG', async () => {
+  it('The connection to the default cluster uses the server and the token of KUBECONFIG', async () => {
     const server = new ScriptedApiServer();
     const headers: IncomingHttpHeaders[] = [];
     server.replies.push((response) => {
@@ -186,7 +186,7 @@ describe('The connection to the default cluster', () => {
     }
   });
 
-  it('ends a request when its caller aborts it while an exec plugin runs', async () => {
+  it('The connection to the default cluster ends a request when its caller aborts it while an exec plugin runs', async () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sleep', args: ['1'] };
     writeKubeconfig('http://127.0.0.1:1', { exec });
     const caller = AbortSignal.timeout(20);

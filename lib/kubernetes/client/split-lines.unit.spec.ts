@@ -16,12 +16,12 @@ describe('splitLines', () => {
       expect(await cut(chunks)).to.deep.equal(['a', 'bc', 'd']);
   });
 
-  it('drops an incomplete last line, and empty lines', async () => {
+  it('splitLines drops an incomplete last line, and empty lines', async () => {
     expect(await cut(['a\n\n\nhal'])).to.deep.equal(['a']);
     expect(await cut([])).to.deep.equal([]);
   });
 
-  it('fails for a line over the limit', async () => {
+  it('splitLines fails for a line over the limit', async () => {
     const error: unknown = await cut(['x'.repeat(60), 'y'.repeat(60)]).catch((thrown: unknown) => thrown);
     expect(error).to.have.property('message', 'a line of more than 100 bytes');
   });

@@ -155,7 +155,7 @@ describe('A server that accepts tokens', () => {
     );
   });
 
-  it('rejects the agent of node A that names node B', async () => {
+  it('A server that accepts tokens rejects the agent of node A that names node B', async () => {
     expect(await codeOf(withToken('node-1.of.agent'), bind, bindOn('node-2'))).to.equal('PERMISSION_DENIED');
   });
 
@@ -241,7 +241,7 @@ describe('A server that accepts tokens', () => {
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('ignores the token of a client with a certificate', async () => {
+  it('A server that accepts tokens ignores the token of a client with a certificate', async () => {
     const viewer = rawClient(await certificate('ipledger://viewer'));
     expect(await codeOf(viewer, bind, bindOn('node-1'), authorization('Bearer node-1.of.agent'))).to.equal(
       'PERMISSION_DENIED',
@@ -256,7 +256,7 @@ describe('A server that accepts tokens', () => {
     ['another scheme', ['Basic node-1.of.agent']],
     ['an empty token', ['Bearer ']],
   ] as const)
-    it(`rejects ${what}, before any review`, async () => {
+    it(`A server that accepts tokens rejects ${what}, before any review`, async () => {
       expect(await codeOf(rawClient(), bind, bindOn('node-1'), authorization(...values))).to.equal('UNAUTHENTICATED');
       expect(reviewed).to.deep.equal([]);
     });
@@ -303,11 +303,11 @@ describe('A server that accepts tokens', () => {
 });
 
 describe('An agent with a token', () => {
-  it('does not start without authorities, so it never sends the token in plaintext', () => {
+  it('An agent with a token does not start without authorities, so it never sends the token in plaintext', () => {
     expect(() => tokenTlsFromEnvironment({}, '/token', undefined)).to.throw('--token-file needs IPLEDGER_TLS_CA');
   });
 
-  it('does not start with a certificate as a second identity', () => {
+  it('An agent with a token does not start with a certificate as a second identity', () => {
     const variables = { IPLEDGER_TLS_CA: '/ca', IPLEDGER_TLS_CERT: '/cert', IPLEDGER_TLS_KEY: '/key' };
     expect(() => tokenTlsFromEnvironment(variables, '/token', undefined)).to.throw('are two identities');
   });

@@ -158,7 +158,7 @@ describe('A server that accepts Kubernetes users', () => {
     await watching.return(undefined);
   });
 
-  it('rejects a binding by a user, before any review', async () => {
+  it('A server that accepts Kubernetes users rejects a binding by a user, before any review', async () => {
     const request = { ...sandboxOf('pod'), node: 'node-1', bootId: 'boot-1' };
     expect(await codeOf(withToken('alice'), bind, request)).to.equal('PERMISSION_DENIED');
     expect(reviewed).to.deep.equal([]);
@@ -189,13 +189,13 @@ describe('A server that accepts Kubernetes users', () => {
     'ipledger://agent/node-1',
     'ipledger://read-model',
   ])
-    it(`rejects a forwarded user from ${uri}`, async () => {
+    it(`A server that accepts Kubernetes users rejects a forwarded user from ${uri}`, async () => {
       expect(await codeOf(open(await identified(uri)), listSubnets, {}, 'kubernetes:alice')).to.equal(
         'PERMISSION_DENIED',
       );
     });
 
-  it('does not read the token of a client with a certificate', async () => {
+  it('A server that accepts Kubernetes users does not read the token of a client with a certificate', async () => {
     const tls = await identified('ipledger://viewer');
     const metadata = new Metadata();
     metadata.set('authorization', `Bearer ${Buffer.from('alice').toString('base64')}`);

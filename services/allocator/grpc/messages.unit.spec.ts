@@ -24,7 +24,7 @@ describe('eventMessage', () => {
   for (const line of golden) {
     const { envelope, hash, sequenced } = parseEvent(line);
 
-    it(`contains all fields of ${envelope.type} (event ${envelope.seq}, version ${envelope.v}), parsed and as stored`, () => {
+    it(`eventMessage contains all fields of ${envelope.type} (event ${envelope.seq}, version ${envelope.v}), parsed and as stored`, () => {
       const event = received(line);
       const { seq, id, cmd: command, part, type, subnet, at, actor, prev } = envelope;
       expect(event).to.deep.include({

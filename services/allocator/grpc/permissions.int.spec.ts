@@ -200,13 +200,13 @@ describe('The permission table', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('contains exactly the RPCs of the server', () => {
+  it('The permission table contains exactly the RPCs of the server', () => {
     const answered = [...(servers[0] as unknown as { handlers: Map<string, unknown> }).handlers.keys()];
     expect(rows.map(({ path }) => path)).to.have.members(answered);
     expect([...permissions.keys()]).to.have.members(answered);
   });
 
-  it('equals the table in docs/security.md', () => {
+  it('The permission table equals the table in docs/security.md', () => {
     const document = join(import.meta.dirname, '../../../docs/security.md');
     if (!existsSync(document)) return;
     const section = /<!-- permissions -->([^]*)<!-- \/permissions -->/.exec(readFileSync(document, 'utf8'))?.[1] ?? '';
@@ -226,7 +226,7 @@ describe('The permission table', () => {
   });
 
   for (const kind of identityKinds)
-    it(`is enforced for ${uris[kind]}`, async () => {
+    it(`The permission table is enforced for ${uris[kind]}`, async () => {
       const caller = await client(uris[kind]);
       const wrong: string[] = [];
       for (const { path, cells } of rows) {
@@ -243,7 +243,7 @@ describe('The permission table', () => {
       expect(wrong).to.deep.equal([]);
     });
 
-  it('is not enforced without TLS', async () => {
+  it('The permission table is not enforced without TLS', async () => {
     const caller = new Client(endpoints.plaintext, clientCredentials(undefined));
     opened.push(caller);
     for (const { path } of rows) {

@@ -46,7 +46,7 @@ describe('The rate limit of an agent', () => {
     expect(await countExecutedInTurn(100, agent('node-1'))).to.equal(20);
   });
 
-  it('does not limit other agents', async () => {
+  it('The rate limit of an agent does not limit other agents', async () => {
     await countExecutedInTurn(2_100, agent('node-1'));
     expect(await countExecutedInTurn(100, agent('node-2'))).to.equal(100);
   });
@@ -61,7 +61,7 @@ describe('The rate limit of an agent', () => {
       expect(await countExecuted(10_000, { actor, signal: never })).to.equal(10_000);
   });
 
-  it('bounds the calls in progress of one agent', async () => {
+  it('The rate limit of an agent bounds the calls in progress of one agent', async () => {
     const decided = createLatch();
     const waiting = Array.from({ length: 1_024 }, () =>
       limiter.admit(agent('node-1'), 'command', () => decided.opened),
@@ -74,7 +74,7 @@ describe('The rate limit of an agent', () => {
     expect(await limiter.admit(agent('node-1'), 'command', done)).to.equal('done');
   });
 
-  it('takes a token for each event of a command, and for each ten claims of a list', async () => {
+  it('The rate limit of an agent takes a token for each event of a command, and for each ten claims of a list', async () => {
     const [writing, reading] = [agent('node-1'), agent('node-2')];
     for (let sent = 0; sent < 200; sent++) await limiter.admit(writing, 'command', done, () => 10);
     expect(await failureOf(limiter.admit(writing, 'command', done))).to.have.property('code', 'RATE_LIMITED');
@@ -126,7 +126,7 @@ describe('The rate limit of an agent', () => {
     expect(started).to.deep.equal(['a', 'b', 'anna', 'c', 'd']);
   });
 
-  it('keeps buckets for a bounded number of identities', async () => {
+  it('The rate limit of an agent keeps buckets for a bounded number of identities', async () => {
     for (let node = 0; node < 10_100; node++) await limiter.admit(agent(`node-${node}`), 'command', done);
     expect(limiter.identityCount).to.equal(10_000);
   });

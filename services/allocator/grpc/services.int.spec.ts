@@ -43,7 +43,7 @@ describe('The API', () => {
 
   for (const [service, methods] of Object.entries(services))
     for (const method of Object.values(methods) as Method<object, object>[])
-      it(`serves ${service}.${method.path.split('/').at(-1)}`, async () => {
+      it(`The API serves ${service}.${method.path.split('/').at(-1)}`, async () => {
         const answer = await answerOf(method);
         if (answer !== 'served') expect(answer.code).to.not.equal('NOT_IMPLEMENTED');
       });
@@ -128,14 +128,14 @@ describe('A service', () => {
     expect(error.cause).to.have.property('code', status.RESOURCE_EXHAUSTED);
   });
 
-  it('returns INTERNAL for all other errors', async () => {
+  it('A service returns INTERNAL for all other errors', async () => {
     await start(refuse(new TypeError('x is not a function')));
     const error = await failureOf(list());
     expect(error).to.include({ code: 'BUG', message: 'x is not a function' });
     expect(error.cause).to.have.property('code', status.INTERNAL);
   });
 
-  it('logs a bug with its stack', async () => {
+  it('A service logs a bug with its stack', async () => {
     await start(refuse(new TypeError('x is not a function')));
     await failureOf(list());
     expect(logged.map(({ msg }) => msg)).to.deep.equal(['a call failed']);
@@ -160,7 +160,7 @@ describe('A service', () => {
     expect(logged).to.deep.equal([]);
   });
 
-  it('shortens a message that is longer than a header', async () => {
+  it('A service shortens a message that is longer than a header', async () => {
     await start(refuse(new IpledgerError('ADDRESS_IN_USE', 'ü'.repeat(1_000_000))));
     const error = await failureOf(list());
     expect(error.code).to.equal('ADDRESS_IN_USE');
@@ -171,7 +171,7 @@ describe('A service', () => {
     ['disconnects', (signal: AbortSignal) => ({ signal })],
     ['reaches its deadline', () => ({ timeoutMs: 100 })],
   ] as const)
-    it(`aborts the handler when the caller ${what}`, async () => {
+    it(`A service aborts the handler when the caller ${what}`, async () => {
       const aborted = createLatch();
       const entered = createLatch();
       await start(async (_request, { signal }) => {
@@ -188,7 +188,7 @@ describe('A service', () => {
       expect((await failed).code).to.equal(what === 'disconnects' ? 'CANCELLED' : 'DEADLINE_PASSED');
     });
 
-  it('streams until the handler ends', async () => {
+  it('A service streams until the handler ends', async () => {
     await start(undefined, async function* () {
       for (const seq of [1, 2, 3]) yield await Promise.resolve({ position: { epoch: 1, seq } });
     });
@@ -197,7 +197,7 @@ describe('A service', () => {
     expect(seqs).to.deep.equal([1, 2, 3]);
   });
 
-  it('ends a stream with the error, after the earlier replies', async () => {
+  it('A service ends a stream with the error, after the earlier replies', async () => {
     await start(undefined, async function* () {
       yield await Promise.resolve({ position: { epoch: 1, seq: 1 } });
       throw new IpledgerError('LEDGER_DAMAGED', 'the log is not dense');

@@ -21,7 +21,7 @@ async function compactions(
 }
 
 describe('EtcdCompaction', () => {
-  it('does not compact while little of the quota is in use', async () => {
+  it('EtcdCompaction does not compact while little of the quota is in use', async () => {
     expect(await compactions(600, () => 0.4)).to.deep.equal([]);
   });
 
@@ -33,7 +33,7 @@ describe('EtcdCompaction', () => {
     ]);
   });
 
-  it('keeps only the last seconds if a small quota is nearly full, and the last minute if a large one is', async () => {
+  it('EtcdCompaction keeps only the last seconds if a small quota is nearly full, and the last minute if a large one is', async () => {
     const fills = (second: number): number => (second < 2 ? 0.1 : 0.85);
     expect(await compactions(5, fills, 2 ** 25)).to.deep.equal([
       [2, '0'],

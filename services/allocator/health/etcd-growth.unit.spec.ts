@@ -32,7 +32,7 @@ describe('EtcdGrowth', () => {
     expect(daysLeft(600, (minute) => 2_500 + minute)).to.equal(0);
   });
 
-  it('forgets sizes that are older than a day', () => {
+  it('EtcdGrowth forgets sizes that are older than a day', () => {
     const grewOnce = (minute: number): number => (minute < 60 ? 0 : 1_000);
     expect(daysLeft(20 * 60, grewOnce)).to.be.a('number');
     expect(daysLeft(30 * 60, grewOnce)).to.equal(undefined);

@@ -52,7 +52,7 @@ describe('watchEtcdSize', () => {
     expect(warning).to.contain('much of it is free space. Defragment etcd');
   });
 
-  it('warns when etcd is not compacted', async () => {
+  it('watchEtcdSize warns when etcd is not compacted', async () => {
     expect(await warnings({ bytes: 10, inUse: 10 }, { revision: 5_000, compacted: 900 })).to.deep.equal([
       'etcd keeps more than a million old revisions. Switch on its auto-compaction',
     ]);

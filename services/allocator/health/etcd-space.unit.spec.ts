@@ -8,7 +8,7 @@ describe('EtcdSpace', () => {
   const space = new EtcdSpace(100 * mebibyte, true);
   beforeEach(() => space.update(used(0)));
 
-  it('does not delay commands until only the last tenth of the quota is left', () => {
+  it('EtcdSpace does not delay commands until only the last tenth of the quota is left', () => {
     expect(space.wait(undefined)).to.equal(undefined);
     space.update(used(90 * mebibyte));
     expect(space.wait(undefined)).to.equal(undefined);
@@ -16,7 +16,7 @@ describe('EtcdSpace', () => {
     expect(space.isReserved).to.equal(true);
   });
 
-  it('reserves more than a tenth of a small quota', () => {
+  it('EtcdSpace reserves more than a tenth of a small quota', () => {
     const small = new EtcdSpace(16 * mebibyte, true);
     small.update(used(12 * mebibyte));
     expect(small.isReserved).to.equal(false);
@@ -25,7 +25,7 @@ describe('EtcdSpace', () => {
     expect(small.usedShare).to.be.closeTo(0.75, 0.01);
   });
 
-  it('reserves nothing without an archive', () => {
+  it('EtcdSpace reserves nothing without an archive', () => {
     const unsealed = new EtcdSpace(100, false);
     unsealed.update(used(99));
     expect(unsealed.wait(undefined)).to.equal(undefined);

@@ -102,7 +102,7 @@ describe('WriteObstacles', () => {
     expect([await reasonOf(9_999), await reasonOf(10_000)]).to.deep.equal([undefined, 'no-writer']);
   });
 
-  it('reports a freeze with its time', async () => {
+  it('WriteObstacles reports a freeze with its time', async () => {
     const ledger = new EtcdLedger(client);
     const at = '2026-11-17T14:05:00.000Z';
     const reason = { epoch: 1, seq: 9, hash: 'ab', by: 'ipledger://watcher', at };
@@ -124,7 +124,7 @@ describe('WriteObstacles', () => {
     expect(looks).to.equal(1);
   });
 
-  it('does not fail if etcd does not answer', async () => {
+  it('WriteObstacles does not fail if etcd does not answer', async () => {
     const found = new WriteObstacles({
       readAlarms: () => Promise.reject(new Error('no connection')),
       freezeStore: { readFreeze: () => Promise.reject(new Error('no connection')) },

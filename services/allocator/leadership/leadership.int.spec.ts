@@ -138,7 +138,7 @@ describe('Two replicas on one ledger', () => {
     await expectSameState();
   });
 
-  it('keep one ledger id after a handover', async () => {
+  it('Two replicas on one ledger keep one ledger id after a handover', async () => {
     const { ledger } = first.replica.head;
     await first.stop();
     const { head } = await second.submit(allocate('a'));

@@ -42,7 +42,7 @@ describe('A verification from a mark', () => {
     expect([...read]).to.deep.equal([]);
   });
 
-  it('does not begin with an end state that was sealed after the mark', async () => {
+  it('A verification from a mark does not begin with an end state that was sealed after the mark', async () => {
     const { segments } = past.working.replica.state;
     const sealedThird = segments[2]?.seq ?? 0;
     const lines = await past.ledger.readEach([sealedThird - 1], never);
@@ -51,7 +51,7 @@ describe('A verification from a mark', () => {
     expect(start.head.seq).to.equal(segments[1]?.to);
   });
 
-  it('reports a marked event that was changed since', async () => {
+  it('A verification from a mark reports a marked event that was changed since', async () => {
     const end = await past.memory.head(never);
     const { findings } = await verifyFrom({ ...end, hash: 'ab'.repeat(32) });
     expect(findings.map(({ what }) => what).join()).to.match(
@@ -59,7 +59,7 @@ describe('A verification from a mark', () => {
     );
   });
 
-  it('begins at the beginning of the history if the marked event was dropped', async () => {
+  it('A verification from a mark begins at the beginning of the history if the marked event was dropped', async () => {
     const end = await past.memory.head(never);
     past.ledger.lastEndState = () => Promise.reject(new IpledgerError('POSITION_GONE', 'event 9 was dropped'));
     expect(await verifyFrom(end)).to.deep.include({ head: end, findings: [] });

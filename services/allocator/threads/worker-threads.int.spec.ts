@@ -33,7 +33,7 @@ describe('WorkerThreads', () => {
     expect(crashes).to.deep.equal([]);
   });
 
-  it('ends a cancelled task that never yields', async () => {
+  it('WorkerThreads ends a cancelled task that never yields', async () => {
     const turns = sharedNumber();
     const cancelled = new AbortController();
     const running = threads.run(loops, turns, cancelled.signal).next();
@@ -46,7 +46,7 @@ describe('WorkerThreads', () => {
     expect(crashes).to.deep.equal([]);
   });
 
-  it('ends a task whose receiver takes no more replies', async () => {
+  it('WorkerThreads ends a task whose receiver takes no more replies', async () => {
     const sent = sharedNumber();
     const replies = threads.run(counts, { to: 1_000_000, sent }, never);
     await replies.next();

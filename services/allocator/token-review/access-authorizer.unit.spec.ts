@@ -77,7 +77,7 @@ describe('The authorization of Kubernetes users', () => {
     expect(await codeOf(userNamed('bob,sre'))).to.equal('PERMISSION_DENIED');
   });
 
-  it('sends one review for simultaneous calls', async () => {
+  it('The authorization of Kubernetes users sends one review for simultaneous calls', async () => {
     expect(await Promise.all([codeOf(), codeOf(), codeOf()])).to.deep.equal(['allowed', 'allowed', 'allowed']);
     expect(reviewed).to.have.length(1);
   });
@@ -102,7 +102,7 @@ describe('The authorization of Kubernetes users', () => {
     expect(await codeOf(userNamed('later'))).to.equal('PERMISSION_DENIED');
   });
 
-  it('keeps at most 10,000 outcomes of each kind', async () => {
+  it('The authorization of Kubernetes users keeps at most 10,000 outcomes of each kind', async () => {
     for (let count = 0; count < 10_100; count++) {
       now += 20;
       await codeOf(userNamed(`tenant-${count}`));

@@ -46,7 +46,7 @@ describe('The user of a reviewed token', () => {
       "it is of the node agents' ServiceAccount",
     ],
   ] as const)
-    it(`does not exist for ${what}`, () => {
+    it(`The user of a reviewed token does not exist for ${what}`, () => {
       expect(rejectionOf(answer)).to.contain(reason);
     });
 

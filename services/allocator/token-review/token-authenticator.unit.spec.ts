@@ -61,7 +61,7 @@ describe('The authentication of tokens', () => {
     expect(await send('right')).to.equal('UNAUTHENTICATED');
   });
 
-  it('serves known tokens for 60 s while the API server is down, then answers UNAVAILABLE', async () => {
+  it('The authentication of tokens serves known tokens for 60 s while the API server is down, then answers UNAVAILABLE', async () => {
     expect(await send('right')).to.equal('node-1');
     isDown = true;
     now = 59_999;
@@ -80,7 +80,7 @@ describe('The authentication of tokens', () => {
     expect(await send('right')).to.equal('node-1');
   });
 
-  it('reviews a rejected token once in 10 s', async () => {
+  it('The authentication of tokens reviews a rejected token once in 10 s', async () => {
     expect(await sendMany(100, () => 'wrong')).to.deep.equal(Array(100).fill('UNAUTHENTICATED'));
     expect(reviewed).to.have.length(1);
     now = 10_000;

@@ -78,7 +78,7 @@ describe('Token review', () => {
       return createReview({ api, account, log, signal: never });
     };
 
-    it('requests the audience of the ledger', async () => {
+    it('A token review requests the audience of the ledger', async () => {
       let sent: unknown;
       const review = reviewBy((request) => {
         sent = request.body;
@@ -103,7 +103,7 @@ describe('Token review', () => {
       expect(logged.join()).to.contain('403 no').and.not.to.contain('secret');
     });
 
-    it('logs once a minute why tokens cannot be verified', async () => {
+    it('A token review logs once a minute why tokens cannot be verified', async () => {
       logged.length = 0;
       const review = reviewBy(() => Promise.reject(new ApiError(403, '403 no')));
       for (let count = 0; count < 5; count++) await failureOf(review('a.b.c'));

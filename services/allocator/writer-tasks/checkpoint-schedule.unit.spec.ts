@@ -103,7 +103,7 @@ describe('The checkpoint schedule', () => {
     expect(there.checkpoints.signer).to.equal(undefined);
   });
 
-  it('rejects a checkpoint file without a key', () => {
+  it('The checkpoint schedule rejects a checkpoint file without a key', () => {
     const settings = { checkpointKey: '', checkpointFile: join(folder, 'kept'), checkpointEvery: 1 };
     const options = { replica: writing.replica, writer: () => undefined, log: silentLog };
     expect(() => CheckpointSchedule.create(settings, options)).to.throw(/--checkpoint-file.*--checkpoint-key/);
@@ -155,7 +155,7 @@ describe('The checkpoint schedule', () => {
       memory.put(headKey, headText(before));
     }
 
-    it('freezes a rewound ledger', async () => {
+    it('The check at the start freezes a rewound ledger', async () => {
       await rewind();
       expect(await checkAndReadFreeze()).to.equal('ipledger://allocator/a');
       expect(memory.get(freezeKey)).to.contain('"seq":4');
@@ -204,7 +204,7 @@ describe('The checkpoint schedule', () => {
       expect(await checkAndReadFreeze()).to.equal(undefined);
     });
 
-    it('accepts an unreadable checkpoint file', async () => {
+    it('The check at the start accepts an unreadable checkpoint file', async () => {
       await rewind();
       writeFileSync(file, 'no checkpoint');
       expect(await checkAndReadFreeze()).to.equal(undefined);

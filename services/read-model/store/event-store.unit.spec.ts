@@ -32,7 +32,7 @@ describe('The event store', () => {
     expect(store.position).to.deep.equal(fakePosition(4));
   });
 
-  it('returns each of many events, for any page size', () => {
+  it('The event store returns each of many events, for any page size', () => {
     const events = Array.from({ length: 200 }, (_, index) => fakeEvent(index + 1, { subnet: `subnet-${index}` }));
     let from = 0;
     for (const count of [1, 62, 1, 1, 63, 3, 69]) {
@@ -53,19 +53,19 @@ describe('The event store', () => {
     expect(store.firstSeq).to.equal(900);
   });
 
-  it('is empty at first', () => {
+  it('The event store is empty at first', () => {
     expect(store.position).to.deep.equal(emptyPosition);
     expect(store.firstSeq).to.equal(0);
   });
 
-  it('appends events and position in one transaction', () => {
+  it('The event store appends events and position in one transaction', () => {
     store.append([fakeEvent(1)], fakePosition(1));
     expect(() => store.append([fakeEvent(2), fakeEvent(1)], fakePosition(2))).to.throw();
     expect(store.position).to.deep.equal(fakePosition(1));
     expect(store.rows(undefined, { first: 1, last: 9, limit: 9 })).to.deep.equal([{ seq: 1, subnet: 1 }]);
   });
 
-  it('forgets the Subnets of a transaction that failed', () => {
+  it('The event store forgets the Subnets of a transaction that failed', () => {
     store.append([fakeEvent(1)], fakePosition(1));
     const another = fakeEvent(2, { subnet: 'another' });
     expect(() => store.append([another, fakeEvent(1)], fakePosition(2))).to.throw();
@@ -107,7 +107,7 @@ describe('The event store', () => {
     );
   });
 
-  it('is empty after the file was removed', () => {
+  it('The event store is empty after the file was removed', () => {
     store.append([fakeEvent(1)], fakePosition(1));
     store.close();
     removeDatabase(place.file);
@@ -116,7 +116,7 @@ describe('The event store', () => {
     expect(store.position).to.deep.equal(emptyPosition);
   });
 
-  it('finds the next allocations of an address', () => {
+  it('The event store finds the next allocations of an address', () => {
     const allocated = (seq: number, subnet: string, address: string) =>
       fakeEvent(seq, { subnet, type: 'AddressAllocated', addressAllocated: { addresses: [{ address }] } });
     store.append(
@@ -202,7 +202,7 @@ describe('The event store', () => {
       expect(seqsFound).to.deep.equal([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     });
 
-    it('finds the first event of a period', () => {
+    it('searchEvents finds the first event of a period', () => {
       expect(firstSeqSince(store, Date.parse(hourInstant(5)))).to.equal(5);
       expect(firstSeqSince(store, Date.parse(hourInstant(5)) + 1)).to.equal(6);
       expect(firstSeqSince(store, 0)).to.equal(1);
@@ -210,7 +210,7 @@ describe('The event store', () => {
     });
   });
 
-  it('searches more events than one step reads', async () => {
+  it('The event store searches more events than one step reads', async () => {
     const subnetOf = (seq: number): string => (seq % 100 === 0 ? 'rare' : 'lan');
     const events = Array.from({ length: 1_050 }, (_, index) => fakeEvent(index + 1, { subnet: subnetOf(index + 1) }));
     store.append(events, fakePosition(1_050));

@@ -160,7 +160,7 @@ describe('verifyStore', () => {
     ],
   };
   for (const [what, [damage, expected]] of Object.entries(damages))
-    it(`finds ${what}`, () => {
+    it(`verifyStore finds ${what}`, () => {
       damage();
       const error = verify();
       expect(error).to.be.instanceOf(StoreDamaged);

@@ -23,13 +23,13 @@ const boundOn = (node: string, count: number, from = 1): Event[] =>
   Array.from({ length: count }, (_, index) => bound(one, 2, { containerId: `container-${from + index}`, node }));
 
 describe('Bind on an address with many bindings', () => {
-  it('binds 16 containers without ending a binding', () => {
+  it('Bind on an address with many bindings binds 16 containers without ending a binding', () => {
     given([subnetConfigured(), one, ...boundOn('node-1', 15)])
       .when(bind('container-16'))
       .then([bound(one, 2, { containerId: 'container-16' })]);
   });
 
-  it('ends the oldest binding of the same node when a 17th container is bound', () => {
+  it('Bind on an address with many bindings ends the oldest binding of the same node when a 17th container is bound', () => {
     given([subnetConfigured(), one, ...boundOn('node-1', 16)])
       .when(bind('container-17'))
       .then([
@@ -38,7 +38,7 @@ describe('Bind on an address with many bindings', () => {
       ]);
   });
 
-  it('keeps bindings of other nodes, also if they are older', () => {
+  it('Bind on an address with many bindings keeps bindings of other nodes, also if they are older', () => {
     given([subnetConfigured(), one, ...boundOn('node-2', 10), ...boundOn('node-1', 6, 11)])
       .when(bind('container-17'))
       .then([
@@ -47,7 +47,7 @@ describe('Bind on an address with many bindings', () => {
       ]);
   });
 
-  it('does not count bindings of an earlier boot of the node, which the new binding ends', () => {
+  it('Bind on an address with many bindings does not count bindings of an earlier boot of the node, which the new binding ends', () => {
     given([subnetConfigured(), one, ...boundOn('node-1', 16)])
       .when(bind('container-17', 'node-1', 'boot-2'))
       .then([bound(one, 2, { containerId: 'container-17', bootId: 'boot-2' })]);
@@ -64,7 +64,7 @@ describe('Bind on an address with many bindings', () => {
     expect(events).to.have.length(17);
   });
 
-  it('keeps a claim at 16 bindings when one agent binds any number of containers', () => {
+  it('Bind on an address with many bindings keeps a claim at 16 bindings when one agent binds any number of containers', () => {
     let events: readonly Event[] = [subnetConfigured(), one];
     for (let container = 1; container <= 60; container++)
       events = [...events, ...given(events).when(bind(`container-${container}`)).events];
@@ -83,7 +83,7 @@ describe('Bind of a container interface that has many addresses', () => {
   };
   const last = pods[16] as (typeof pods)[0];
 
-  it('is refused beyond 16 addresses on a node, so that one Unbind costs a bounded number of claims', () => {
+  it('Bind of a container interface that has many addresses is refused beyond 16 addresses on a node, so that one Unbind costs a bounded number of claims', () => {
     given([subnetConfigured(), ...pods, ...binds])
       .when(bindLast())
       .thenRefused(
@@ -92,7 +92,7 @@ describe('Bind of a container interface that has many addresses', () => {
       );
   });
 
-  it('is accepted for another interface, another container, and on another node', () => {
+  it('Bind of a container interface that has many addresses is accepted for another interface, another container, and on another node', () => {
     for (const [changes, fields] of [
       [{ interface: 'net2' }, { containerId: 'many', interface: 'net2' }],
       [{ containerId: 'other' }, { containerId: 'other' }],

@@ -53,7 +53,7 @@ describe('An ended Pod', () => {
       .thenNothingHappens();
   });
 
-  it('cannot be imported over a newer Pod of its name', () => {
+  it('An ended Pod cannot be imported over a newer Pod of its name', () => {
     given([subnet, first, transferred(first, 2, 'uid-2')])
       .when(imports('uid-1'))
       .thenRefused('POD_SUPERSEDED', 'was superseded by uid uid-2');

@@ -140,7 +140,7 @@ describe('An import', () => {
     }
   });
 
-  it('is refused without addresses, or with several sets', () => {
+  it('An import is refused without addresses, or with several sets', () => {
     for (const candidates of [[], [['10.1.0.3'], ['10.1.0.4']]])
       given([dual()])
         .when(imports('a', candidates))

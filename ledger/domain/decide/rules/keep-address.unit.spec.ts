@@ -21,13 +21,13 @@ describe('A Pod of namespace default', () => {
     return mayKeepAddress(state, state.subnets.get('small') as ConfiguredSubnet, address, keeper);
   }
 
-  it('keeps an address outside all pools, and an address of a pool that its namespace may use', () => {
+  it('A Pod of namespace default keeps an address outside all pools, and an address of a pool that its namespace may use', () => {
     expect(mayKeep(held)).to.equal(true);
     expect(mayKeep([...held, poolOf()])).to.equal(true);
     expect(mayKeep([...held, poolOf('default')])).to.equal(true);
   });
 
-  it('does not keep an address of a pool of another namespace, unless the address is reserved for the Pod', () => {
+  it('A Pod of namespace default does not keep an address of a pool of another namespace, unless the address is reserved for the Pod', () => {
     const foreign = [...held, poolOf('other')];
     expect(mayKeep(foreign)).to.equal(false);
     expect(mayKeep([...foreign, reserved('vip/web', [address], { subnet: 'small' })])).to.equal(false);
@@ -35,13 +35,13 @@ describe('A Pod of namespace default', () => {
     expect(mayKeep(own, { entitlement: 'vip/web' })).to.equal(true);
   });
 
-  it('does not keep an address outside the pool that it requests', () => {
+  it('A Pod of namespace default does not keep an address outside the pool that it requests', () => {
     const events = [...held, poolConfigured('red', ['10.0.0.3'], 'small')];
     expect(mayKeep(events, { pool: 'red' })).to.equal(false);
     expect(mayKeep([...held, poolOf()], { pool: 'blue' })).to.equal(true);
   });
 
-  it('does not keep an address that is quarantined, or reserved for another owner', () => {
+  it('A Pod of namespace default does not keep an address that is quarantined, or reserved for another owner', () => {
     expect(mayKeep([...held, quarantined(address, 'small')])).to.equal(false);
     expect(mayKeep([...held, reserved('vip/web', [address], { subnet: 'small' })])).to.equal(false);
   });

@@ -40,12 +40,12 @@ describe('selectMac', () => {
     expect(events.map(macOf)).to.deep.equal(['02:00:00:00:00:09', '02:00:00:00:00:0a']);
   });
 
-  it('prefers the requested MAC', () => {
+  it('selectMac prefers the requested MAC', () => {
     const { events } = given([subnetConfigured()]).when(allocate('picky', { mac: '02:00:00:00:00:55', macSeed: 7 }));
     expect(macOf(events[0])).to.equal('02:00:00:00:00:55');
   });
 
-  it('keeps the generated MAC for a new Pod of the same name', () => {
+  it('selectMac keeps the generated MAC for a new Pod of the same name', () => {
     const before = [subnetConfigured(), allocated('web-0', '172.17.0.11', { mac: '02:00:00:00:00:07' })];
     const { events } = given(before).when(allocate('web-0', { macSeed: 99 }, { uid: 'uid-2' }));
     expect(events[0]?.type).to.equal('AddressTransferred');
@@ -75,7 +75,7 @@ describe('A MAC of a released address', () => {
     expect(macOf(given(inUse).when(needsOne).events[0])).to.equal(nextMac);
   });
 
-  it('is also refused to a new Pod of the same name, whose container may start on another node', () => {
+  it('A MAC of a released address is also refused to a new Pod of the same name, whose container may start on another node', () => {
     given(inUse)
       .when(allocate('first', { mac }, { uid: 'uid-2' }))
       .thenRefused('MAC_IN_USE', 'container-1');
@@ -138,7 +138,7 @@ describe('A MAC of a released address', () => {
       .thenRefused('MAC_IN_USE', 'container-1');
   });
 
-  it('is reserved with an address for NICs of each network that the Subnet serves', () => {
+  it('A MAC of a released address is reserved with an address for NICs of each network that the Subnet serves', () => {
     const overlay = subnetConfigured('overlay', { provider: 'ovn', cidrBlock: '10.9.0.0/24', gateway: '10.9.0.1' });
     given([overlay, reserved('vip/web', ['10.9.0.9'], { subnet: 'overlay', mac })])
       .when(allocate('second', { mac, subnets: ['overlay'] }))

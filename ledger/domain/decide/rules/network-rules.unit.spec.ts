@@ -210,7 +210,7 @@ describe('The provider of a subnet', () => {
     ['at rest', [first, released(first, 2)], '10.0.0.2 cools down until'],
     ['quarantined', [quarantined('10.0.0.2', 'lan')], '10.0.0.2 is quarantined since'],
   ] as const)
-    it(`does not change while an address is ${what}`, () => {
+    it(`The provider of a subnet does not change while an address is ${what}`, () => {
       given([lan, ...history])
         .when(moved)
         .thenRefused('SUBNET_IN_USE', why);
@@ -218,7 +218,7 @@ describe('The provider of a subnet', () => {
       given(again).when(moved).thenRefused('SUBNET_IN_USE', "subnet lan can't come back with provider net2.default");
     });
 
-  it('changes when all addresses have cooled down', () => {
+  it('The provider of a subnet changes when all addresses have cooled down', () => {
     const history = [lan, first, bound(first, 2), released(first, 2)];
     expect(given(history).whenAfter(hour, moved).events).to.have.length(1);
     expect(given([...history, unbound(first)]).whenAfter(60_000, moved).events).to.have.length(1);
@@ -242,7 +242,7 @@ describe('The next subnet of a network', () => {
     ['a retired one', retired],
     ['one that moved to other addresses', narrowed],
   ] as const) {
-    it(`does not allocate an address on which a container of ${how} may still answer`, () => {
+    it(`The next subnet of a network does not allocate an address on which a container of ${how} may still answer`, () => {
       const history = [lan, first, bound(first, 2), released(first, 2), change, successor];
       given(history)
         .when(allocateInSuccessor('second', '10.0.0.2'))
@@ -257,7 +257,7 @@ describe('The next subnet of a network', () => {
       ).to.deep.equal(['10.0.0.2']);
     });
 
-    it(`applies the cooldown and the quarantine of ${how}`, () => {
+    it(`The next subnet of a network applies the cooldown and the quarantine of ${how}`, () => {
       const history = [lan, first, released(first, 2), quarantined('10.0.0.3', 'lan'), change, successor];
       expect(addressesIn(given(history).when(allocateInSuccessor('second')).events)).to.deep.equal(['10.0.0.4']);
       given(history)
@@ -266,7 +266,7 @@ describe('The next subnet of a network', () => {
     });
   }
 
-  it('is refused a gateway on which a container of a retired Subnet may still answer', () => {
+  it('The next subnet of a network is refused a gateway on which a container of a retired Subnet may still answer', () => {
     given([lan, first, bound(first, 2), released(first, 2), retired])
       .when(apply(successor, { gateway: '10.0.0.2' }))
       .thenRefused('SUBNET_IN_USE', 'may still answer on it');
@@ -277,7 +277,7 @@ describe('An earlier Pod of a name', () => {
   const older = onLan('db-0', '10.0.0.2', 'uid-1');
   const recreate = (uid: string) => allocate('db-0', { provider: 'net1.default', subnets: ['lan'] }, { uid });
 
-  it('gets no address back from the newer Pod after a transfer', () => {
+  it('An earlier Pod of a name gets no address back from the newer Pod after a transfer', () => {
     const transferEvents = given([lan, older]).when(recreate('uid-2')).events;
     const history = [lan, older, ...transferEvents];
     given(history)
@@ -288,7 +288,7 @@ describe('An earlier Pod of a name', () => {
       .thenRefused('POD_SUPERSEDED', 'uid-3');
   });
 
-  it('gets no address back after the newer Pod got another address', () => {
+  it('An earlier Pod of a name gets no address back after the newer Pod got another address', () => {
     const elsewhere = allocate(
       'db-0',
       { provider: 'net1.default', subnets: ['lan'], candidates: [['10.0.0.5']] },
@@ -299,27 +299,27 @@ describe('An earlier Pod of a name', () => {
   });
 
   for (const address of ['10.0.0.2', '10.0.0.3'])
-    it(`gets no address back after its own release, when the newer Pod got ${address}`, () => {
+    it(`An earlier Pod of a name gets no address back after its own release, when the newer Pod got ${address}`, () => {
       const newer = onLan('db-0', address, 'uid-2');
       given([lan, older, released(older, 2), newer])
         .when(recreate('uid-1'))
         .thenRefused('POD_SUPERSEDED', 'uid-2');
     });
 
-  it('gets no address back from a Pod two generations later, which got the released address', () => {
+  it('An earlier Pod of a name gets no address back from a Pod two generations later, which got the released address', () => {
     const passedOn = given([lan, older]).when(recreate('uid-2')).events;
     const second = onLan('db-0', '10.0.0.2', 'uid-2');
     const history = [lan, older, ...passedOn, released(second, 3), onLan('db-0', '10.0.0.2', 'uid-3')];
     given(history).when(recreate('uid-1')).thenRefused('POD_SUPERSEDED', 'uid-3');
   });
 
-  it('gets no address back after another Pod used and released its address, and a newer Pod got another address', () => {
+  it('An earlier Pod of a name gets no address back after another Pod used and released its address, and a newer Pod got another address', () => {
     const other = onLan('other', '10.0.0.2');
     const history = [lan, older, released(older, 2), other, released(other, 4), onLan('db-0', '10.0.0.3', 'uid-2')];
     given(history).when(recreate('uid-1')).thenRefused('POD_SUPERSEDED', 'uid-2');
   });
 
-  it('gets no address after its end, also if no newer Pod of the name exists', () => {
+  it('An earlier Pod of a name gets no address after its end, also if no newer Pod of the name exists', () => {
     given([lan, older, released(older, 2)])
       .when(recreate('uid-1'))
       .thenRefused('POD_SUPERSEDED', 'has ended');
@@ -329,7 +329,7 @@ describe('An earlier Pod of a name', () => {
     expect(addressesIn(given([lan, older, theirs]).when(recreate('uid-2')).events)).to.deep.equal(['10.0.0.3']);
   });
 
-  it('keeps its bindings when the newer Pod requests other addresses and keeps the address', () => {
+  it('An earlier Pod of a name keeps its bindings when the newer Pod requests other addresses and keeps the address', () => {
     const dual = subnetConfigured('dual', {
       cidrBlock: '10.1.0.0/29,fd00:1::/64',
       gateway: '10.1.0.1,fd00:1::1',

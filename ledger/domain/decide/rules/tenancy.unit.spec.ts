@@ -36,16 +36,16 @@ describe('maxAddressesPerNamespace', () => {
       .thenRefused('NAMESPACE_QUOTA_EXCEEDED', 'the limit is 2');
   });
 
-  it('does not apply to other namespaces, nor to the same namespace after a release', () => {
+  it('maxAddressesPerNamespace does not apply to other namespaces, nor to the same namespace after a release', () => {
     expect(given([limited, one, two]).when(allocate('three', small, elsewhere)).events).to.have.length(1);
     expect(given([limited, one, two, released(two, 3)]).when(allocate('three', small)).events).to.have.length(1);
   });
 
-  it('does not apply unless it is set', () => {
+  it('maxAddressesPerNamespace does not apply unless it is set', () => {
     expect(given([smallSubnet(), one, two]).when(allocate('three', small)).events).to.have.length(1);
   });
 
-  it('counts each family of an address pair, and all attachments of the Pod', () => {
+  it('maxAddressesPerNamespace counts each family of an address pair, and all attachments of the Pod', () => {
     const dual = subnetConfigured('dual', {
       cidrBlock: '10.0.0.0/24,fd00::/64',
       gateway: '10.0.0.1,fd00::1',
@@ -61,7 +61,7 @@ describe('maxAddressesPerNamespace', () => {
       .thenRefused('NAMESPACE_QUOTA_EXCEEDED', 'holds 2 addresses of subnet dual, the limit is 3');
   });
 
-  it('does not count transferred or replaced addresses twice', () => {
+  it('maxAddressesPerNamespace does not count transferred or replaced addresses twice', () => {
     const again = given([limited, one, two]).when(allocate('two', small, { uid: 'new' })).events;
     expect(again.map(({ type }) => type)).to.deep.equal(['AddressTransferred']);
     const other = given([limited, one, two]).when(
@@ -70,7 +70,7 @@ describe('maxAddressesPerNamespace', () => {
     expect(other.map(({ type }) => type)).to.deep.equal(['AddressReleased', 'AddressAllocated']);
   });
 
-  it('lets the request use the next Subnet of the provider', () => {
+  it('maxAddressesPerNamespace lets the request use the next Subnet of the provider', () => {
     const second = smallSubnet();
     const next: Event = { ...second, subnet: 'next' };
     const [event] = given([limited, next, one, two]).when(
@@ -79,12 +79,12 @@ describe('maxAddressesPerNamespace', () => {
     expect(event?.subnet).to.equal('next');
   });
 
-  it('does not apply to an import, which records addresses in use', () => {
+  it('maxAddressesPerNamespace does not apply to an import, which records addresses in use', () => {
     const request = { ...allocate('three', { ...small, candidates: [['10.0.0.4']] }), import: true };
     expect(given([limited, one, two]).when(request).events).to.have.length(1);
   });
 
-  it('releases nothing when the limit is lowered', () => {
+  it('maxAddressesPerNamespace releases nothing when the limit is lowered', () => {
     const lowered = smallSubnet({ maxAddressesPerNamespace: 1 });
     given([limited, one, two, lowered]).when(allocate('two', small)).thenNothingHappens();
     given([limited, one, two, lowered])
@@ -92,7 +92,7 @@ describe('maxAddressesPerNamespace', () => {
       .thenRefused('NAMESPACE_QUOTA_EXCEEDED', 'holds 2 addresses of subnet small, the limit is 1');
   });
 
-  it('must be a number of at least 1', () => {
+  it('maxAddressesPerNamespace must be a number of at least 1', () => {
     for (const maxAddressesPerNamespace of [0, 1.5])
       given([])
         .when({
@@ -128,7 +128,7 @@ describe('An IPPool that lists namespaces', () => {
   const foreign = [smallSubnet(), pool('team-a', 'team-b')];
   const refusal = /Pods of namespace default can't use .*ippool blue: the pool is for namespaces team-a, team-b/;
 
-  it('serves Pods of those namespaces only', () => {
+  it('An IPPool that lists namespaces serves Pods of those namespaces only', () => {
     given(foreign)
       .when(allocate('a', { ...small, pool: 'blue' }))
       .thenRefused('NAMESPACE_NOT_ALLOWED', refusal);
@@ -143,13 +143,13 @@ describe('An IPPool that lists namespaces', () => {
         .thenRefused('NAMESPACE_NOT_ALLOWED', refusal);
   });
 
-  it('serves every namespace when it lists none', () => {
+  it('An IPPool that lists namespaces serves every namespace when it lists none', () => {
     const events = [smallSubnet(), pool()];
     expect(given(events).when(allocate('a', { ...small, pool: 'blue' })).events).to.have.length(1);
     expect(given(events).when(allocate('a', { ...small, candidates: [['10.0.0.4']] })).events).to.have.length(1);
   });
 
-  it('lets Pods keep their addresses when it lists other namespaces, and transfers none to new Pods', () => {
+  it('An IPPool that lists namespaces lets Pods keep their addresses when it lists other namespaces, and transfers none to new Pods', () => {
     const held = allocated('a', '10.0.0.4', { subnet: 'small' });
     const events = [smallSubnet(), pool(), held, pool('team-a')];
     given(events)

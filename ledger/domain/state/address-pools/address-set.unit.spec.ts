@@ -47,7 +47,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 const single = (value: bigint): Interval => ({ first: value, last: value });
 
 describe('AddressSet', () => {
-  it('has the size and the ranges of a plain set, after any adds, removes and undos', () => {
+  it('AddressSet has the size and the ranges of a plain set, after any adds, removes and undos', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 120, size: 'max' }), (steps) => {
         const inUse = new AddressSet();
@@ -77,7 +77,7 @@ describe('AddressSet', () => {
     );
   });
 
-  it('does not allocate a bitmap per address for scattered addresses', () => {
+  it('AddressSet does not allocate a bitmap per address for scattered addresses', () => {
     const inUse = new AddressSet();
     const before = process.memoryUsage().arrayBuffers;
     for (let index = 0n; index < 10_000n; index++) inUse.add(v6 + index * 5n * page);
@@ -85,7 +85,7 @@ describe('AddressSet', () => {
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(1 << 20);
   });
 
-  it('returns one range for several full pages', () => {
+  it('AddressSet returns one range for several full pages', () => {
     const inUse = new AddressSet();
     for (let value = 5n; value < 5n + 2n * page; value++) inUse.add(value);
     expect(inUse.ranges()).to.deep.equal([{ first: 5n, last: 4n + 2n * page }]);

@@ -11,7 +11,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 describe('IdleList', () => {
   for (const family of [4, 6] as const)
-    it(`keeps the order of release after any removes, and each undo restores the exact order, for IPv${family}`, () => {
+    it(`IdleList keeps the order of release after any removes, and each undo restores the exact order, for IPv${family}`, () => {
       fc.assert(
         fc.property(fc.array(anyStep, { maxLength: 60, size: 'max' }), (steps) => {
           const list = new IdleList(family);
@@ -36,7 +36,7 @@ describe('IdleList', () => {
       );
     });
 
-  it('has any number of addresses of either family, also the last of each', () => {
+  it('IdleList has any number of addresses of either family, also the last of each', () => {
     for (const [family, last] of [
       [4, 2n ** 32n - 1n],
       [6, 2n ** 128n - 1n],
@@ -53,7 +53,7 @@ describe('IdleList', () => {
     }
   });
 
-  it('counts and yields the addresses up to any time, also after an undo', () => {
+  it('IdleList counts and yields the addresses up to any time, also after an undo', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(3), { maxLength: 40, size: 'max' }), fc.nat(39), (steps, removed) => {
         const list = new IdleList(4);
@@ -69,7 +69,7 @@ describe('IdleList', () => {
     );
   });
 
-  it('inserts an address before the later addresses', () => {
+  it('IdleList inserts an address before the later addresses', () => {
     const list = new IdleList(4);
     for (const value of [1n, 3n, 5n]) list.append(value, 0);
     const undos = [0n, 2n, 4n, 6n].map((value) => list.insert(value, 0, (other) => other > value));

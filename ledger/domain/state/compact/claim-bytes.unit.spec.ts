@@ -88,7 +88,7 @@ describe('ClaimBytes', () => {
     );
   });
 
-  it('keeps keys that it does not know, and the order of keys', () => {
+  it('ClaimBytes keeps keys that it does not know, and the order of keys', () => {
     const { uid, ...rest } = allocation;
     const claims: readonly object[] = [
       { ...claim, later: { any: 1 } },
@@ -104,7 +104,7 @@ describe('ClaimBytes', () => {
       expect(JSON.stringify(inOrder(roundTrip(codec, each as Claim)))).to.equal(JSON.stringify(inOrder(each as Claim)));
   });
 
-  it('takes less than a fifth of the JSON text for a bound claim', () => {
+  it('ClaimBytes takes less than a fifth of the JSON text for a bound claim', () => {
     const codec = new ClaimBytes();
     const bytes = codec.encode(codec.encodeName(name), claim).length + codec.allocations.encode(allocation).length;
     expect(bytes).to.be.lessThan(JSON.stringify(claim).length / 5);

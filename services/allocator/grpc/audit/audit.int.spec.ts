@@ -57,7 +57,7 @@ describe('The ledger', () => {
       ]);
     });
 
-    it('compares the ledger with checkpoints', async () => {
+    it('Verify compares the ledger with checkpoints', async () => {
       const { note, verifierKey } = await checkpoint();
       const clean = await all(LedgerService.verify, { checkpoints: note, verifierKeys: [verifierKey] });
       expect(clean.at(-1)?.findings).to.deep.equal([]);
@@ -74,7 +74,7 @@ describe('The ledger', () => {
       expect(reply?.findings[0]?.what).to.match(/^no checkpoint was compared/);
     });
 
-    it('rejects invalid checkpoints and keys', async () => {
+    it('Verify rejects invalid checkpoints and keys', async () => {
       for (const request of [{ checkpoints: 'hello' }, { verifierKeys: ['hello'] }])
         expect(await failureOf(all(LedgerService.verify, request))).to.have.property('code', 'INVALID_REQUEST');
     });
@@ -91,13 +91,13 @@ describe('The ledger', () => {
       expect(await linesOf({ fromSeq: 6 })).to.deep.equal([stored(6)]);
     });
 
-    it('returns the position of its last line', async () => {
+    it('Export returns the position of its last line', async () => {
       const [reply] = await all(LedgerService.export, {});
       const { epoch, seq, hash } = served.replica.head;
       expect(reply?.position).to.deep.equal({ epoch, seq, hash });
     });
 
-    it('rejects a range outside the ledger', async () => {
+    it('Export rejects a range outside the ledger', async () => {
       const beyond = await failureOf(linesOf({ toSeq: 7 }));
       expect(beyond).to.include({
         code: 'INVALID_REQUEST',
@@ -108,7 +108,7 @@ describe('The ledger', () => {
       expect((await failureOf(linesOf({}))).code).to.equal('POSITION_GONE');
     });
 
-    it('fails at a gap and at a broken chain', async () => {
+    it('Export fails at a gap and at a broken chain', async () => {
       const text = stored(4);
       served.memory.put(logKey(4), text.replace('uid-b', 'uid-x'));
       expect((await failureOf(linesOf({}))).message).to.match(/^the hash chain is broken at event 5/);
@@ -118,7 +118,7 @@ describe('The ledger', () => {
   });
 
   describe('Checkpoint', () => {
-    it('signs the current head', async () => {
+    it('Checkpoint signs the current head', async () => {
       const { position, note, verifierKey } = await checkpoint();
       const { epoch, seq, hash, ledger } = served.replica.head;
       expect(position).to.deep.equal({ epoch, seq, hash, ledger });

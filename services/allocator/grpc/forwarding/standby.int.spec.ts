@@ -54,7 +54,7 @@ describe('A standby', () => {
       }
     });
 
-  it('answers each query as the writer does', async () => {
+  it('A standby answers each query as the writer does', async () => {
     await allocate(writer, 'a');
     await bind(writer, 'a');
     for (const [method, request] of [
@@ -73,7 +73,7 @@ describe('A standby', () => {
     );
   });
 
-  it('ends a Wait when the writer allocates', async () => {
+  it('A standby ends a Wait when the writer allocates', async () => {
     const waiting = queries.wait();
     await waitForRetries();
     const allocation = await allocate(writer, 'a');
@@ -144,7 +144,7 @@ describe('A standby', () => {
   });
 
   describe('streams events', () => {
-    it('streams events as they are committed', async () => {
+    it('A standby streams events as they are committed', async () => {
       const { watch } = ledgerHandlers(standby.allocator);
       const replies = watch?.(watchRequest(3), { actor: '', signal: never });
       const first = (async () => {

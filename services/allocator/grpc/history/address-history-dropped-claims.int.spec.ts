@@ -114,7 +114,7 @@ describe('The history of an address with a dropped claim', () => {
     });
   });
 
-  it('is limited to the requested period', async () => {
+  it('The history of an address with a dropped claim is limited to the requested period', async () => {
     await allocateAndRelease('a'); // 4, 5
     await drop(served, 'macvlan', address); // 6
     await allocateAndRelease('b'); // 7, 8
@@ -159,7 +159,7 @@ describe('The history of an address with a dropped claim', () => {
     expect(await changes(4, 8)).to.deep.equal(['allocated to fresh']);
   });
 
-  it('rejects a page token that is not from a reply', async () => {
+  it('The history of an address with a dropped claim rejects a page token that is not from a reply', async () => {
     await allocateAndRelease('a'); // 4, 5
     await drop(served, 'macvlan', address); // 6
     for (const pageToken of ['macvlan=-7', 'macvlan=7', 'other=-1', 'macvlan=-', 'macvlan=0'])

@@ -38,7 +38,7 @@ describe('Ledger.History without an address', () => {
   const history = (request: MessageInput<HistoryRequest>) => served.call(LedgerService.history, request);
   const listEvents = async (request: MessageInput<HistoryRequest>) => summaries((await history(request)).events);
 
-  it('returns the events of a Pod, with its refusals', async () => {
+  it('Ledger.History without an address returns the events of a Pod, with its refusals', async () => {
     expect(await listEvents({ namespace: 'default', pod: 'a' })).to.deep.equal([
       '9 AddressUnbound',
       '8 AddressReleased',
@@ -84,7 +84,7 @@ describe('Ledger.History without an address', () => {
     expect((await listEvents({ subnet: 'tiny' }))[0]).to.equal('10 AddressReleased');
   });
 
-  it('returns all events', async () => {
+  it('Ledger.History without an address returns all events', async () => {
     const { events, searchedDownToSeq, nextPageToken, position } = await history({});
     expect(events.map(({ seq }) => seq)).to.deep.equal([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect({ searchedDownToSeq, nextPageToken, seq: position?.seq }).to.deep.equal({
@@ -94,7 +94,7 @@ describe('Ledger.History without an address', () => {
     });
   });
 
-  it('limits the events to a period', async () => {
+  it('Ledger.History without an address limits the events to a period', async () => {
     const at = (await history({})).events.find(({ seq }) => seq === 8)?.at ?? '';
     expect(await listEvents({ subnet: 'macvlan', since: at })).to.deep.equal(['9 AddressUnbound', '8 AddressReleased']);
     expect(await listEvents({ subnet: 'macvlan', until: at })).to.deep.equal([
@@ -133,12 +133,12 @@ describe('Ledger.History without an address', () => {
     ]);
   });
 
-  it('is answered by a standby', async () => {
+  it('Ledger.History without an address is answered by a standby', async () => {
     await served.stepDown(undefined);
     expect(await listEvents({ namespace: 'default', pod: 'c' })).to.deep.equal(['7 AllocationRefused']);
   });
 
-  it('fails when an event is missing', async () => {
+  it('Ledger.History without an address fails when an event is missing', async () => {
     served.memory.remove(logKey(5));
     expect(await served.refusal(LedgerService.history, { node: 'node-1' })).to.deep.equal({
       status: 'DATA_LOSS',
@@ -155,7 +155,7 @@ describe('Ledger.History without an address', () => {
     [{ node: 'n', pageToken: 'x=1' }, 'page_token "x=1" is not from a reply: omit it to read the first page'],
   ];
   for (const [request, message] of rejected)
-    it(`rejects ${JSON.stringify(request)}`, async () => {
+    it(`Ledger.History without an address rejects ${JSON.stringify(request)}`, async () => {
       expect(await served.refusal(LedgerService.history, request)).to.include({ code: 'INVALID_REQUEST', message });
     });
 });
@@ -177,7 +177,7 @@ describe('Ledger.Why', () => {
 
   const why = (pod: string) => served.call(LedgerService.why, { namespace: 'default', pod });
 
-  it('returns the allocations and the events of a Pod', async () => {
+  it('Ledger.Why returns the allocations and the events of a Pod', async () => {
     const { allocations, events, nextPageToken, position } = await why('b');
     expect(summaries(events)).to.deep.equal(['7 AddressBound', '6 AddressAllocated', '4 AllocationRefused']);
     expect(allocations).to.have.length(1);
@@ -186,17 +186,17 @@ describe('Ledger.Why', () => {
     expect({ nextPageToken, seq: position?.seq }).to.deep.equal({ nextPageToken: '', seq: 7 });
   });
 
-  it('returns the events of a deleted Pod', async () => {
+  it('Ledger.Why returns the events of a deleted Pod', async () => {
     const { allocations, events } = await why('a');
     expect(summaries(events)).to.deep.equal(['5 AddressReleased', '3 AddressAllocated']);
     expect(allocations).to.deep.equal([]);
   });
 
-  it('returns nothing for an unknown Pod', async () => {
+  it('Ledger.Why returns nothing for an unknown Pod', async () => {
     expect(await why('unknown')).to.deep.include({ allocations: [], events: [], nextPageToken: '' });
   });
 
-  it('rejects a request without a Pod', async () => {
+  it('Ledger.Why rejects a request without a Pod', async () => {
     expect(await served.refusal(LedgerService.why, { namespace: 'default' })).to.include({ message: 'pod is missing' });
   });
 });

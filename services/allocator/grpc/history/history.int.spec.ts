@@ -60,12 +60,12 @@ describe('Ledger.History', () => {
     expect((await history()).position).to.deep.include({ epoch: 1, seq: 11 });
   });
 
-  it('returns the events of one Subnet', async () => {
+  it('Ledger.History returns the events of one Subnet', async () => {
     await usePods();
     expect((await listEvents({ subnet: 'other' }))[0]).to.deep.equal(['10 AddressReleased', '6 AddressAllocated']);
   });
 
-  it('begins with the event of the address that the request names', async () => {
+  it('Ledger.History begins with the event of the address that the request names', async () => {
     await usePods();
     const found = await listEvents({ subnet: 'macvlan', newestSeq: 8, pageSize: 2 });
     expect(found).to.deep.equal([['8 AddressReleased', '5 AddressBound'], 'macvlan=4']);
@@ -95,7 +95,7 @@ describe('Ledger.History', () => {
     expect(seqs.join(' ')).to.equal('11 10 9 8 6 5 4');
   });
 
-  it('returns smaller pages when etcd is slow', async () => {
+  it('Ledger.History returns smaller pages when etcd is slow', async () => {
     await usePods();
     const { ledger } = served;
     const readEach = ledger.readEach.bind(ledger);
@@ -121,7 +121,7 @@ describe('Ledger.History', () => {
     expect(pages.length).to.be.at.least(2);
   });
 
-  it('returns the stored line and its parsed fields', async () => {
+  it('Ledger.History returns the stored line and its parsed fields', async () => {
     await usePods();
     const { events } = await history();
     const [given, released] = events;
@@ -161,7 +161,7 @@ describe('Ledger.History', () => {
     expect(refused.message).to.contain('event 5 is sealed and no longer in etcd. The first event in etcd is 6');
   });
 
-  it('returns the events of a retired Subnet', async () => {
+  it('Ledger.History returns the events of a retired Subnet', async () => {
     await applySubnet(served, 'gone', { cidrBlock: '10.9.0.0/24' });
     await allocate(served, 'a', { provider: 'gone.default', subnets: ['gone'] });
     await release(served, 'a');
@@ -204,7 +204,7 @@ describe('Ledger.History', () => {
     ]),
   ];
   for (const [request, refusal] of rejected)
-    it(`rejects ${JSON.stringify(request)}`, async () => {
+    it(`Ledger.History rejects ${JSON.stringify(request)}`, async () => {
       await allocate(served, 'a', here);
       expect(await served.refusal(LedgerService.history, { address, ...request })).to.deep.equal(refusal);
     });

@@ -20,7 +20,7 @@ describe('valid_ms of Allocate', () => {
     return allocate(served.allocator, request, { actor: 'watcher', signal: never, ...context });
   }
 
-  it('admits a request that is decided in time', async () => {
+  it('valid_ms of Allocate admits a request that is decided in time', async () => {
     expect((await allocateIn({ elapsedMs: () => 399, remainingMs: () => 1 })).allocations).to.have.length(1);
   });
 

@@ -156,7 +156,7 @@ describe('Ipam.Allocate', () => {
     expect(fixed).to.not.have.property('defaultRoute');
   });
 
-  it('allocates the first free candidate', async () => {
+  it('Ipam.Allocate allocates the first free candidate', async () => {
     await allocate(served, 'a', { candidates: [{ addresses: ['172.17.0.20'] }] });
     const candidates = ['172.17.0.20', '172.17.0.21'].map((address) => ({ addresses: [address] }));
     const { addresses, cause } = await allocate(served, 'b', { candidates });
@@ -241,7 +241,7 @@ describe('Ipam.Allocate', () => {
     ],
   ];
   for (const [what, change, message] of malformed)
-    it(`rejects a request with ${what}`, async () => {
+    it(`Ipam.Allocate rejects a request with ${what}`, async () => {
       const refusal = await served.refusal(IpamService.allocate, { ...allocateRequest('a'), ...change });
       expect(refusal).to.deep.equal({ status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message });
     });
@@ -259,7 +259,7 @@ describe('Ipam.Allocate', () => {
     });
   });
 
-  it('imports exactly the named addresses', async () => {
+  it('Ipam.Allocate imports exactly the named addresses', async () => {
     const candidates = [{ addresses: ['172.17.0.5'] }];
     const { allocations } = await served.call(IpamService.allocate, {
       ...allocateRequest('old', { candidates }),

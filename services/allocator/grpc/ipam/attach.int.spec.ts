@@ -50,7 +50,7 @@ describe('Ipam.Attach', () => {
     expect(await containers()).to.deep.equal(['container-of-a']);
   });
 
-  it('waits for the Pod of this uid', async () => {
+  it('Ipam.Attach waits for the Pod of this uid', async () => {
     await allocate(served, 'a', {}, { uid: 'uid-before' });
     const attaching = attach('a');
     await waitForRetries();
@@ -86,7 +86,7 @@ describe('Ipam.Attach', () => {
     expect(await containers()).to.deep.equal([]);
   });
 
-  it('leaves no binding after an Unbind that follows a call without a reply', async () => {
+  it('Ipam.Attach leaves no binding after an Unbind that follows a call without a reply', async () => {
     await allocate(served, 'a');
     const held = createLatch();
     served.ledger.faults.push(async (append) => {

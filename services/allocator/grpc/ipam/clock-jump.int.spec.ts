@@ -23,7 +23,7 @@ describe('A machine clock that jumps forward by an hour', () => {
   });
   afterEach(() => served[Symbol.asyncDispose]());
 
-  it('does not end a binding timeout: an address with an open binding stays held', async () => {
+  it('A machine clock that jumps forward by an hour does not end a binding timeout: an address with an open binding stays held', async () => {
     await allocate(served, 'a', ofTiny);
     await bind(served, 'a');
     await release(served, 'a');
@@ -35,7 +35,7 @@ describe('A machine clock that jumps forward by an hour', () => {
     expect((await allocate(served, 'b', ofTiny)).addresses[0]?.address).to.equal('10.0.0.2');
   });
 
-  it('does not end a cooldown', async () => {
+  it('A machine clock that jumps forward by an hour does not end a cooldown', async () => {
     await allocate(served, 'a', ofTiny);
     await release(served, 'a');
     served.jumpClock(hour);

@@ -45,7 +45,7 @@ describe('The Ipam service', () => {
       expect(await served.call(IpamService.release, { ...request, allocationSeq: seq })).to.include({ released: 1 });
     });
 
-    it('does not release the allocation of a newer Pod, and succeeds', async () => {
+    it('Release does not release the allocation of a newer Pod, and succeeds', async () => {
       await allocate(served, 'a');
       await allocate(served, 'a', {}, { uid: 'uid-newer' });
       expect(await release(served, 'a')).to.include({ released: 0 });
@@ -60,7 +60,7 @@ describe('The Ipam service', () => {
       [{ evidence: 'x'.repeat(1_025) }, 'evidence has 1025 bytes, and 1024 is the limit: shorten it'],
     ];
     for (const [change, message] of malformed)
-      it(`rejects a request: ${message}`, async () => {
+      it(`Release rejects a request: ${message}`, async () => {
         const request = {
           namespace: 'd',
           pod: 'a',
@@ -88,7 +88,7 @@ describe('The Ipam service', () => {
       expect(await bind(served, 'a')).to.deep.equal({ allocation, position });
     });
 
-    it('reject container ids of more than 128 bytes', async () => {
+    it('Bind and Unbind reject container ids of more than 128 bytes', async () => {
       await allocate(served, 'a');
       const bound = { ...sandboxOf('a'), node: 'node-1', bootId: 'boot-1', containerId: 'c'.repeat(1_000) };
       expect(await served.refusal(IpamService.bind, bound)).to.deep.include({
@@ -134,7 +134,7 @@ describe('The Ipam service', () => {
       ]);
     });
 
-    it('reject a Bind without an allocation', async () => {
+    it('Bind and Unbind reject a Bind without an allocation', async () => {
       const request = { ...sandboxOf('a'), node: 'node-1' };
       expect(await served.refusal(IpamService.bind, request)).to.deep.equal({
         status: 'NOT_FOUND',
@@ -143,7 +143,7 @@ describe('The Ipam service', () => {
       });
     });
 
-    it('reject a request without a required field', async () => {
+    it('Bind and Unbind reject a request without a required field', async () => {
       for (const [field, name] of [
         ['namespace', 'namespace'],
         ['pod', 'pod'],
@@ -187,7 +187,7 @@ describe('The Ipam service', () => {
       expect(await bindings()).to.deep.equal(['', '']);
     });
 
-    it('returns pages, and the bindings of one node', async () => {
+    it('ListBindings returns pages, and the bindings of one node', async () => {
       for (const pod of ['a', 'b', 'c']) {
         await allocate(served, pod);
         await bind(served, pod);
@@ -203,7 +203,7 @@ describe('The Ipam service', () => {
       expect(await bindings({ node: 'node-2' })).to.deep.equal(['', '']);
     });
 
-    it('rejects a token that is not from a reply', async () => {
+    it('ListBindings rejects a token that is not from a reply', async () => {
       expect(await served.refusal(IpamService.listBindings, { pageToken: '7' })).to.deep.equal({
         status: 'INVALID_ARGUMENT',
         code: 'INVALID_REQUEST',
@@ -229,7 +229,7 @@ describe('The Ipam service', () => {
       expect((await record('172.17.0.5'))?.state).to.equal('excluded');
     });
 
-    it('returns the claim of an address', async () => {
+    it('GetAddress returns the claim of an address', async () => {
       const { at } = await allocate(served, 'a');
       await bind(served, 'a');
       expect((await record('172.17.0.11'))?.allocation).to.deep.include({ podUid: 'uid-a', at });
@@ -245,7 +245,7 @@ describe('The Ipam service', () => {
       expect(released?.availableAt, 'without a binding timeout').to.equal('');
     });
 
-    it('accepts every spelling of an IPv6 address', async () => {
+    it('GetAddress accepts every spelling of an IPv6 address', async () => {
       await applySubnet(served, 'six', { cidrBlock: 'fd00::/64' });
       expect(await record('FD00:0:0::0a', 'six')).to.include({ address: 'fd00::a', state: 'fresh' });
     });
@@ -275,7 +275,7 @@ describe('The Ipam service', () => {
       [{ address: '' }, { status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message: 'address is missing' }],
     ];
     for (const [request, refusal] of unknown)
-      it(`rejects ${JSON.stringify(request)}`, async () => {
+      it(`GetAddress rejects ${JSON.stringify(request)}`, async () => {
         expect(
           await served.refusal(IpamService.getAddress, { subnet: 'macvlan', address: '172.17.0.11', ...request }),
         ).to.deep.equal(refusal);
@@ -303,7 +303,7 @@ describe('The Ipam service', () => {
       expect(position).to.include({ epoch: 1, seq: served.replica.head.seq });
     });
 
-    it('filters by subnet, namespace, Pod and node', async () => {
+    it('ListAllocations filters by subnet, namespace, Pod and node', async () => {
       expect(await pods({ subnet: 'macvlan' })).to.deep.equal(['a a d', '']);
       expect(await pods({ namespace: 'default' })).to.deep.equal(['a b d', '']);
       expect(await pods({ pod: 'a' })).to.deep.equal(['a a', '']);
@@ -322,7 +322,7 @@ describe('The Ipam service', () => {
       expect(await pods({ pageSize: 2, pageToken: next })).to.deep.equal(['e', '']);
     });
 
-    it('rejects a token that is not from a reply', async () => {
+    it('ListAllocations rejects a token that is not from a reply', async () => {
       for (const pageToken of ['x', '-1', '1.5'])
         expect(await served.refusal(IpamService.listAllocations, { pageToken })).to.deep.equal({
           status: 'INVALID_ARGUMENT',

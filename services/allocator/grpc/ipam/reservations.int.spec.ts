@@ -31,7 +31,7 @@ describe('Reserve', () => {
     expect(again.position).to.deep.equal(position);
   });
 
-  it('reserves one address of each family, IPv4 first', async () => {
+  it('Reserve reserves one address of each family, IPv4 first', async () => {
     await applySubnet(served, 'dual', { cidrBlock: 'fd00::/64,10.0.0.0/24' });
     const fields = { subnet: 'dual', reservedFor: 'vip/dual' };
     const { records } = await served.call(IpamService.reserve, fields);
@@ -89,7 +89,7 @@ describe('Reserve', () => {
     expect((await again.call(IpamService.listReservations, {})).records).to.have.length(1);
   });
 
-  it('rejects a malformed request', async () => {
+  it('Reserve rejects a malformed request', async () => {
     for (const [request, message] of [
       [{ reservedFor: '' }, 'reserved_for is missing'],
       [
@@ -119,7 +119,7 @@ describe('Quarantine', () => {
   });
   afterEach(() => served[Symbol.asyncDispose]());
 
-  it('takes an address out of use until Unquarantine', async () => {
+  it('Quarantine takes an address out of use until Unquarantine', async () => {
     const where = { subnet: 'macvlan', address: '172.17.0.11' };
     await served.call(IpamService.quarantine, {
       ...where,

@@ -42,7 +42,7 @@ describe('Ipam.Wait', () => {
     return (await Promise.race([promise, Promise.resolve(unsettled)])) === unsettled;
   }
 
-  it('returns an existing allocation with its bindings', async () => {
+  it('Ipam.Wait returns an existing allocation with its bindings', async () => {
     const allocation = await allocate(served, 'a');
     const { position, ...reply } = await wait('a');
     expect(reply.allocation).to.deep.equal(allocation);
@@ -75,7 +75,7 @@ describe('Ipam.Wait', () => {
     expect((await waiting).allocation?.podUid).to.equal('uid-a');
   });
 
-  it('ignores an allocation of another attachment', async () => {
+  it('Ipam.Wait ignores an allocation of another attachment', async () => {
     await applySubnet(served, 'other', { cidrBlock: '10.0.0.0/24' });
     await allocate(served, 'a', { provider: 'other.default', subnets: ['other'] });
     await allocate(served, 'b', { interface: 'net2' });
@@ -84,7 +84,7 @@ describe('Ipam.Wait', () => {
     expect((await wait('b', { interface: 'net2' })).allocation?.interface).to.equal('net2');
   });
 
-  it('waits for a Subnet that is created with the Pod', async () => {
+  it('Ipam.Wait waits for a Subnet that is created with the Pod', async () => {
     const waiting = wait('a', { provider: 'late.default' });
     expect(await pending(waiting)).to.be.true;
     await applySubnet(served, 'late', { cidrBlock: '10.0.0.0/24' });
@@ -135,7 +135,7 @@ describe('Ipam.Wait', () => {
     ]);
   });
 
-  it('fails with the last refusal of the Pod', async () => {
+  it('Ipam.Wait fails with the last refusal of the Pod', async () => {
     await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
     const refusal = await served.refusal(
       IpamService.allocate,
@@ -184,7 +184,7 @@ describe('Ipam.Wait', () => {
     expect((await waiting).allocation?.addresses[0]?.address).to.equal('172.17.0.100');
   });
 
-  it('ignores a refusal if an allocation followed it', async () => {
+  it('Ipam.Wait ignores a refusal if an allocation followed it', async () => {
     await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
     const request = allocateRequest('a', { candidates: [{ addresses: ['172.17.0.100'] }] });
     await served.refusal(IpamService.allocate, request);
@@ -194,7 +194,7 @@ describe('Ipam.Wait', () => {
     expect((await refused('a')).code).to.equal('NOT_REQUESTED');
   });
 
-  it('fails early when no Subnet serves the provider', async () => {
+  it('Ipam.Wait fails early when no Subnet serves the provider', async () => {
     expect(await refused('a', { provider: 'unserved.default', timeoutMs: 60_000 })).to.deep.equal({
       status: 'FAILED_PRECONDITION',
       code: 'PROVIDER_UNBOUND',
@@ -202,7 +202,7 @@ describe('Ipam.Wait', () => {
     });
   });
 
-  it('rejects a request without a required field', async () => {
+  it('Ipam.Wait rejects a request without a required field', async () => {
     expect(await refused('a', { podUid: '' })).to.deep.equal({
       status: 'INVALID_ARGUMENT',
       code: 'INVALID_REQUEST',

@@ -19,14 +19,14 @@ describe('CommitWaiter', () => {
     waiter = new CommitWaiter({ onCommitted } as never, ended.signal);
   });
 
-  it('ends a wait at the next commit', async () => {
+  it('CommitWaiter ends a wait at the next commit', async () => {
     const waiting = waiter.wait(never);
     commit();
     await waiting;
     expect(waiter.hasCommitted).to.be.true;
   });
 
-  it('does not wait after a commit, until it is reset', async () => {
+  it('CommitWaiter does not wait after a commit, until it is reset', async () => {
     commit();
     await waiter.wait(never);
     waiter.reset();
@@ -49,7 +49,7 @@ describe('CommitWaiter', () => {
     expect(waiter.hasCommitted).to.be.false;
   });
 
-  it('listens until it is stopped', () => {
+  it('CommitWaiter listens until it is stopped', () => {
     expect(listeners.size).to.equal(1);
     waiter.stop();
     expect(listeners.size).to.equal(0);

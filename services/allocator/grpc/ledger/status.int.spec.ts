@@ -61,7 +61,7 @@ describe('Ledger.GetStatus', () => {
     expect(await readOldestEnvelope(past.ledger, { segments: () => [], firstLive: 21 }, never)).to.include({ seq: 21 });
   });
 
-  it('returns the freeze', async () => {
+  it('Ledger.GetStatus returns the freeze', async () => {
     await using served = await serveAllocator(past.memory);
     const known = { epoch: 1, seq: 99, hash: 'ab' };
     const freezeReason = { ...known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };

@@ -67,12 +67,12 @@ describe('Ledger.Watch', () => {
     return found;
   }
 
-  it('starts with an empty reply at the head', async () => {
+  it('Ledger.Watch starts with an empty reply at the head', async () => {
     const { epoch, seq, hash, ledger } = served.replica.head;
     expect(await next(watch())).to.deep.equal({ position: { epoch, seq, hash, ledger }, events: [] });
   });
 
-  it('streams new events as they are committed', async () => {
+  it('Ledger.Watch streams new events as they are committed', async () => {
     const replies = watch();
     await next(replies);
     await allocate(served, 'a');
@@ -217,7 +217,7 @@ describe('Ledger.Watch', () => {
     expect(seqs).to.deep.equal(upTo(pods + 3));
   });
 
-  it('removes its listener when the caller disconnects', async () => {
+  it('Ledger.Watch removes its listener when the caller disconnects', async () => {
     const listening = new Set<object>();
     const { replica } = served;
     const listen = replica.onCommitted.bind(replica);

@@ -13,7 +13,7 @@ describe('paginate', () => {
     ['many', 1],
     ['few', 1_000],
   ] as const)
-    it(`ends a turn of the event loop after 3 ms, of steps of which ${what} have an item`, async () => {
+    it(`paginate ends a turn of the event loop after 3 ms, of steps of which ${what} have an item`, async () => {
       let [steps, turns, mostInTurn, before] = [0, 0, 0, 0];
       performance.now = () => steps;
       const stopping = new AbortController();

@@ -124,7 +124,7 @@ describe('A past state', () => {
       expect(await changes({ from: { seq: 4 }, to: { seq: 11 }, subnet: 'storage' })).to.have.length(1);
     });
 
-    it('accepts instants, and returns both positions', async () => {
+    it('Ledger.Diff accepts instants, and returns both positions', async () => {
       const [first] = await diff({ from: { at: times[2] ?? '' }, to: { at: times[4] ?? '' } });
       expect([first?.from?.seq, first?.to?.seq, first?.fromAt, first?.toAt]).to.deep.equal([3, 5, times[2], times[4]]);
       const [last] = await diff({ from: { seq: 11 } });
@@ -147,7 +147,7 @@ describe('A past state', () => {
       expect(found).to.deep.equal(['macvlan 172.17.0.100 idle - → macvlan 172.17.0.100 allocated b']);
     });
 
-    it('returns changed Subnets and pools', async () => {
+    it('Ledger.Diff returns changed Subnets and pools', async () => {
       const [first] = await diff({ from: { seq: 5 } });
       expect(first?.subnets.map(({ name, before, after }) => [name, before, after?.cidrBlock])).to.deep.equal([
         ['storage', undefined, '10.0.0.0/24'],
@@ -156,7 +156,7 @@ describe('A past state', () => {
     });
   });
 
-  it('rejects an invalid point in time', async () => {
+  it('A past state rejects an invalid point in time', async () => {
     const cases: [MessageInput<StateAtRequest>, object][] = [
       [
         { pointInTime: { seq: 13 } },

@@ -28,7 +28,7 @@ const epochsBegun = async ({ memory }: ServedAllocator): Promise<number[]> =>
   (await logOf(memory)).flatMap(({ sequenced: { type, data } }) => (type === 'LedgerRestored' ? [data.epoch] : []));
 
 describe('Ledger.Restore', () => {
-  it('begins an epoch, and the ledger stays frozen until Unfreeze', async () => {
+  it('Ledger.Restore begins an epoch, and the ledger stays frozen until Unfreeze', async () => {
     await using served = await serveFrozen();
     const { position } = await served.call(LedgerService.restore, {
       reason,
@@ -45,7 +45,7 @@ describe('Ledger.Restore', () => {
   });
 
   for (const unnoticed of [false, true])
-    it(`begins one epoch for several runs that compared the same epoch${unnoticed ? ', also with freeze_first' : ''}`, async () => {
+    it(`Ledger.Restore begins one epoch for several runs that compared the same epoch${unnoticed ? ', also with freeze_first' : ''}`, async () => {
       await using served = await serveFrozen();
       if (unnoticed) await served.memory.unfreeze(never);
       const request = { reason, freezeFirst: unnoticed, comparedPosition: await readPosition(served) };

@@ -21,7 +21,7 @@ describe('Pools', () => {
   const apply = (name = 'blue', more: object = {}) =>
     served.call(SubnetsService.applyPool, { name, spec: { ...spec, ...more } });
 
-  it('are returned in normalised form, with their counts', async () => {
+  it('Pools are returned in normalised form, with their counts', async () => {
     const source = { uid: 'uid-of-blue', generation: 2 };
     const { position, pool } = await served.call(SubnetsService.applyPool, { name: 'blue', spec, source });
     expect(position?.seq).to.equal(3);
@@ -47,7 +47,7 @@ describe('Pools', () => {
     expect((await served.call(SubnetsService.getPool, { name: 'blue' })).pool).to.deep.equal(pool);
   });
 
-  it('are listed by name, and not found after they are deleted', async () => {
+  it('Pools are listed by name, and not found after they are deleted', async () => {
     await apply('red', { ips: ['172.17.0.30'] });
     await apply();
     const names = async () => (await served.call(SubnetsService.listPools, {})).pools.map(({ name }) => name);

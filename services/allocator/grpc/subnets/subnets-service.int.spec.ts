@@ -57,7 +57,7 @@ describe('Subnets', () => {
       });
     });
 
-    it('returns the fenced addresses of the Subnet', async () => {
+    it('ApplySubnet returns the fenced addresses of the Subnet', async () => {
       for (const subnet of ['macvlan', 'macvlan-2']) await applySubnet(served, subnet, { cidrBlock: '172.17.0.0/24' });
       for (const address of ['172.17.0.12', '172.17.0.11']) {
         served.memory.put(addressKey({ subnet: 'macvlan', address }), '{}');
@@ -96,7 +96,7 @@ describe('Subnets', () => {
       expect(subnet?.usage[0]).to.include({ family: 6, total: String(2n ** 80n - 3n) });
     });
 
-    it('counts each family of a dual-stack Subnet', async () => {
+    it('ApplySubnet counts each family of a dual-stack Subnet', async () => {
       await applySubnet(served, 'dual', { cidrBlock: 'fd00:10:16::/112,10.16.0.0/24' });
       await allocate(served, 'a', { provider: 'dual.default', subnets: ['dual'] });
       const { subnet } = await served.call(SubnetsService.getSubnet, { name: 'dual' });
@@ -120,7 +120,7 @@ describe('Subnets', () => {
       ],
     ];
     for (const [what, change, message] of broken)
-      it(`rejects a request ${what}`, async () => {
+      it(`ApplySubnet rejects a request ${what}`, async () => {
         expect(await served.refusal(SubnetsService.applySubnet, { name: 'x', ...change })).to.deep.equal({
           status: 'INVALID_ARGUMENT',
           code: 'INVALID_REQUEST',
@@ -128,7 +128,7 @@ describe('Subnets', () => {
         });
       });
 
-    it('rejects an invalid spec and names each rule', async () => {
+    it('ApplySubnet rejects an invalid spec and names each rule', async () => {
       const spec = { cidrBlock: '10.0.0.0/24', gateway: '10.1.0.1', excludeIps: ['here'], protocol: 'IPv5' };
       const { status, code, message } = await served.refusal(SubnetsService.applySubnet, { name: 'x', spec });
       expect([status, code]).to.deep.equal(['INVALID_ARGUMENT', 'SUBNET_INVALID']);
@@ -154,7 +154,7 @@ describe('Subnets', () => {
       });
     });
 
-    it('rejects a change that excludes an address in use', async () => {
+    it('ApplySubnet rejects a change that excludes an address in use', async () => {
       await applyMacvlan(served);
       await allocate(served, 'a', { candidates: [{ addresses: ['172.17.9.9'] }] });
       const spec = { cidrBlock: '172.17.0.0/24', provider: 'macvlan.default' };
@@ -167,7 +167,7 @@ describe('Subnets', () => {
   });
 
   describe('DeleteSubnet', () => {
-    it('retires a Subnet once', async () => {
+    it('DeleteSubnet retires a Subnet once', async () => {
       await applyMacvlan(served);
       const { position } = await served.call(SubnetsService.deleteSubnet, { name: 'macvlan' });
       expect(position?.seq).to.equal(3);
@@ -196,13 +196,13 @@ describe('Subnets', () => {
       expect((await allocate(served, 'b')).addresses[0]?.address).to.equal('172.17.0.12');
     });
 
-    it('rejects a request without a name', async () => {
+    it('DeleteSubnet rejects a request without a name', async () => {
       expect((await served.refusal(SubnetsService.deleteSubnet, {})).message).to.equal('name is missing');
     });
   });
 
   describe('GetSubnet and ListSubnets', () => {
-    it('return current counts and ranges', async () => {
+    it('GetSubnet and ListSubnets return current counts and ranges', async () => {
       await applyMacvlan(served);
       for (const pod of ['a', 'b', 'c', 'd']) await allocate(served, pod);
       await release(served, 'b');
@@ -224,14 +224,14 @@ describe('Subnets', () => {
       ]);
     });
 
-    it('return all Subnets by name', async () => {
+    it('GetSubnet and ListSubnets return all Subnets by name', async () => {
       for (const name of ['b', 'a', 'c']) await applySubnet(served, name, { cidrBlock: '10.0.0.0/24' });
       const { position, subnets } = await served.call(SubnetsService.listSubnets, {});
       expect(subnets.map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
       expect(position?.seq).to.equal(4);
     });
 
-    it('reject an unknown Subnet', async () => {
+    it('GetSubnet and ListSubnets reject an unknown Subnet', async () => {
       expect(await served.refusal(SubnetsService.getSubnet, { name: 'x' })).to.deep.equal({
         status: 'NOT_FOUND',
         code: 'SUBNET_UNKNOWN',
