@@ -144,6 +144,7 @@ describe('history-checker', () => {
     ],
     'a repeated request with another answer': [allocate('a-1', 2), allocate('a-1', 3)],
     'an address for a Pod that has ended': [allocate('a-1', 2), release('a-1', 1), allocate('a-1', 4)],
+    'an outdated request that takes over': [allocate('a-1', 5), allocate('a-2', 7, { seenSeq: 4 })],
     'a refusal of a free address': [
       { kind: 'allocate', uid: 'a-1', address, outcome: 'refused', code: 'ADDRESS_IN_USE' },
     ],

@@ -167,7 +167,9 @@ func stepPod(state podState, each step) (bool, podState) {
 		if state.uid == each.UID {
 			return each.Outcome == "unknown" || (state.count == count && state.seq == newest), state
 		}
-		possible := !state.hasEnded(each.UID)
+		// A request takes nothing from a Pod that got its address after the request was made.
+		isOutdated := each.SeenSeq > 0 && state.uid != "" && state.seq > each.SeenSeq
+		possible := !state.hasEnded(each.UID) && !isOutdated
 		state = state.end()
 		state.uid, state.seq, state.count = each.UID, newest, count
 		return possible, state
