@@ -54,7 +54,8 @@ function Console(): VNode {
 
 function Top({ place: { path, query } }: { readonly place: Place }): VNode {
   const person = useStore(session);
-  const isSignedIn = useStore(connection) !== 'signed out' && person !== undefined && person.user !== '';
+  const state = useStore(connection);
+  const isSignedIn = state !== 'signed out' && person !== undefined && person.user !== '';
   const search = (event: Event): void => {
     event.preventDefault();
     const q = new FormData(event.target as HTMLFormElement).get('q');
@@ -73,16 +74,19 @@ function Top({ place: { path, query } }: { readonly place: Place }): VNode {
           >`,
       )}
     </nav>
-    <form role="search" onSubmit=${search}>
-      <input
-        type="search"
-        name="q"
-        aria-label="Search"
-        placeholder="Address, MAC, Pod, node, owner, container"
-        defaultValue=${path[0] === 'search' ? query['q'] : ''}
-        key=${path[0] === 'search' ? query['q'] : ''}
-      />
-    </form>
+    ${
+      state !== 'signed out' &&
+      html`<form role="search" onSubmit=${search}>
+        <input
+          type="search"
+          name="q"
+          aria-label="Search"
+          placeholder="Address, MAC, Pod, node, owner, container"
+          defaultValue=${path[0] === 'search' ? query['q'] : ''}
+          key=${path[0] === 'search' ? query['q'] : ''}
+        />
+      </form>`
+    }
     ${
       isSignedIn
         ? html`<span class="person" title=${person.user}>${text(person.user)}</span>

@@ -43,7 +43,7 @@ function Row({ event, without }: { readonly event: EventRow; readonly without: r
     </td>
     ${without.includes('address') ? '' : html`<td class="name">${addresses.length > 0 && list(addresses, subnet)} ${subnet && html`<div class="quiet">${subnetLink(subnet)}</div>`}</td>`}
     ${without.includes('pod') ? '' : html`<td class="name">${pod && podLink(pod)}</td>`}
-    <td class="name">${text(actor)}</td>
+    <td class="name actor">${text(actor)}</td>
   </tr>`;
 }
 

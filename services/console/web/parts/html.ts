@@ -14,7 +14,13 @@ export const address = (value: string): VNode => html`<span class="address">${va
 
 /** An instant of the ledger in UTC: the same for every reader. "" shows nothing. */
 export const time = (instant: string): VNode | string =>
-  instant === '' ? '' : html`<time datetime=${instant} title=${instant}>${formatTime(instant)}</time>`;
+  instant === '' ? '' : html`<time datetime=${instant} title=${instant}>${wholeWords(formatTime(instant))}</time>`;
+
+/** The date and the time of day, each on one line. */
+const wholeWords = (formatted: string): VNode => {
+  const [date = '', ...rest] = formatted.split(' ');
+  return html`<span>${date}</span> <span>${rest.join(' ')}</span>`;
+};
 
 /** "2026-11-17T14:05:00.250Z" without the milliseconds. */
 export const formatTime = (instant: string): string => instant.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');

@@ -20,7 +20,7 @@ export function Pod({ namespace, name }: { readonly namespace: string; readonly 
     ${absence(pages.first)}
     ${
       value &&
-      html`<section class="panel">
+      html`<section class="panel why">
           <h2>Why</h2>
           ${value.why.map((sentence) => html`<p key=${sentence}>${text(sentence)}</p>`)}
         </section>

@@ -29,6 +29,9 @@ const Hits = ({ reply, url }: { readonly reply: SearchReply; readonly url: strin
       reply.items.length > 0 &&
       html`<div class="panel scroll">
         <table>
+          <caption>
+            The first of each kind, at most 15.
+          </caption>
           <thead>
             <tr>
               <th scope="col">Kind</th>

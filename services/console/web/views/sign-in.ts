@@ -22,10 +22,10 @@ export function SignIn(): VNode {
     }
   };
   return html`<${View} title="Sign in">
-    <form class="panel" onSubmit=${(event: Event) => void submit(event)}>
+    <form class="panel narrow" onSubmit=${(event: Event) => void submit(event)}>
       ${wasSignedIn && html`<p>Your session has ended. Sign in again to see this page.</p>`}
       <p>
-        The console uses your Kubernetes permissions. Make a token with
+        The console uses your Kubernetes permissions. Make a token with${' '}
         <code>kubectl create token ACCOUNT --namespace NAMESPACE</code>.
       </p>
       <label class="field">
