@@ -19,6 +19,7 @@ import { createLedgerClient, type LedgerClient, requirePosition } from '../../li
 import { IpamService, LedgerService, ViewsService } from '../../proto/generated/ipledger.ts';
 import { ledgerHandlers, type LedgerQueries, shareCalls } from './ledger-service.ts';
 import { storeEvents } from './store-events.ts';
+import { readStartState } from './read-start-state.ts';
 import { readModelMetrics } from './metrics.ts';
 import { ReadModel } from './read-model.ts';
 import { viewsHandlers } from './views-service.ts';
@@ -62,6 +63,7 @@ await runProgram(log, async (life) => {
     model,
     // Begins at the first event of the history: older events may have been dropped.
     firstEvent: async () => Math.max(options.from, (await allocator.call(LedgerService.getStatus, {})).historyStartSeq),
+    readState: (seq) => readStartState(allocator, seq),
     watch: (fromSeq, signal) => allocator.stream(watchWithBytes, { fromSeq }, signal),
     log,
     signal: life.signal,

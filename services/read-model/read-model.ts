@@ -4,6 +4,7 @@ import { IpledgerError } from '../../lib/errors.ts';
 import type { Event, Position } from '../../proto/generated/ipledger.ts';
 import { removeDatabase } from './store/database-file.ts';
 import { EventStore } from './store/event-store.ts';
+import type { StartState } from './store/start-state.ts';
 
 export class ReadModel {
   readonly #file: string;
@@ -45,6 +46,11 @@ export class ReadModel {
   recordLedgerHead(seq: number): void {
     this.#catchUpSeq ??= seq;
     this.#advanced.emit('advanced');
+  }
+
+  /** Begins an empty store with the state before its first event. */
+  beginWith(state: StartState): void {
+    this.#store.beginWith(state);
   }
 
   append(events: readonly Event[], position: Position): void {

@@ -6,11 +6,17 @@ import type { Logger } from '../../lib/process/log.ts';
 import type { Event, WatchReply } from '../../proto/generated/ipledger.ts';
 import type { ReadModel } from './read-model.ts';
 import { emptyPosition } from './store/database-file.ts';
+import type { StartState } from './store/start-state.ts';
 
 export interface StoreOptions {
-  readonly model: Pick<ReadModel, 'position' | 'damage' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'reset'>;
+  readonly model: Pick<
+    ReadModel,
+    'position' | 'damage' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'beginWith' | 'reset'
+  >;
   /** Returns the first event to read if the model is empty. */
   readonly firstEvent: () => Promise<number>;
+  /** Reads the state after an event, with which an empty model begins if earlier events were dropped. */
+  readonly readState: (seq: number) => Promise<StartState>;
   readonly watch: (fromSeq: number, signal: AbortSignal) => AsyncIterable<WatchReply>;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -22,7 +28,8 @@ const transactionEvents = 100;
 const catchUpTransactionEvents = 2_000;
 
 /** Follows the ledger until the signal is aborted. */
-export async function storeEvents({ model, firstEvent, watch, log, signal }: StoreOptions): Promise<void> {
+export async function storeEvents(options: StoreOptions): Promise<void> {
+  const { model, watch, log, signal } = options;
   /**
    * Received events that are not stored yet. During catch-up, the events of several replies are
    * stored in one transaction.
@@ -56,7 +63,7 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
       await store();
       // The previous stream may have been of a ledger that was rewound since.
       headSeq = 0;
-      return model.position.seq > 0 ? model.position : { ...emptyPosition, seq: (await firstEvent()) - 1 };
+      return model.position.seq > 0 ? model.position : { ...emptyPosition, seq: await beginStore(options) };
     },
     watch: (after) => watch((after?.seq ?? 0) + 1, signal),
     apply: async ({ events, head: reached }) => {
@@ -81,6 +88,19 @@ export async function storeEvents({ model, firstEvent, watch, log, signal }: Sto
     },
     signal,
   });
+}
+
+/** Returns the event before the first one. Without the state after it, only the maps are missing. */
+async function beginStore({ model, firstEvent, readState, log }: StoreOptions): Promise<number> {
+  const before = (await firstEvent()) - 1;
+  if (before === 0) return before;
+  try {
+    model.beginWith(await readState(before));
+  } catch (thrown) {
+    const { code, message } = IpledgerError.from(thrown);
+    log.warn({ code, reason: message, seq: before }, 'no state before the first event: there are no address maps');
+  }
+  return before;
 }
 
 /**

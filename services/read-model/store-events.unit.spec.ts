@@ -2,7 +2,14 @@ import { pino } from 'pino';
 import { expect } from 'chai';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { WatchReply } from '../../proto/generated/ipledger.ts';
-import { fakeEvent, podLifeEvents, fakePosition, watchReply, temporaryFile } from './testing/fake-events.ts';
+import {
+  fakeEvent,
+  podLifeEvents,
+  fakePosition,
+  hourInstant,
+  watchReply,
+  temporaryFile,
+} from './testing/fake-events.ts';
 import { storeEvents } from './store-events.ts';
 import { ReadModel } from './read-model.ts';
 import { emptyPosition } from './store/database-file.ts';
@@ -16,12 +23,14 @@ describe('storeEvents', () => {
   let model: ReadModel;
   let logged: LogLine[];
   beforeEach(() => {
-    logged = [];
+    [logged, statesRead, stateError] = [[], [], undefined];
     place = temporaryFile();
     model = new ReadModel(place.file);
   });
   /** The answers of the allocator, in order. */
   let firstEvents: number[] = [];
+  let statesRead: number[] = [];
+  let stateError: IpledgerError | undefined;
   afterEach(() => {
     model.close();
     place.remove();
@@ -48,6 +57,11 @@ describe('storeEvents', () => {
     await storeEvents({
       model,
       firstEvent: () => Promise.resolve(firstEvents.shift() ?? 1),
+      readState: async (seq) => {
+        statesRead.push(seq);
+        if (stateError) throw stateError;
+        return { seq, at: hourInstant(seq), subnets: [], records: [] };
+      },
       watch,
       log,
       signal: done.signal,
@@ -197,6 +211,17 @@ describe('storeEvents', () => {
     expect(await follow([keepalive(4), gone], [keepalive(4), watchReply([given])])).to.deep.equal([3, 4]);
     expect(model.position).to.deep.equal(fakePosition(4));
     expect(model.store.firstSeq).to.equal(4);
+    expect(statesRead).to.deep.equal([2, 3]);
+    expect(model.store.mapsFromSeq).to.equal(4);
+  });
+
+  it('stores the events also when the state before them cannot be read', async () => {
+    firstEvents = [4];
+    stateError = new IpledgerError('POSITION_GONE', 'no archive');
+    const [given] = podLifeEvents(4) as [never];
+    await follow([keepalive(4), watchReply([given])]);
+    expect([model.position.seq, model.store.mapsFromSeq]).to.deep.equal([4, undefined]);
+    expect(logged).to.have.length(1);
   });
 
   it('retries with backoff when the first event is sealed', async () => {

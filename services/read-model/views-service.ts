@@ -76,7 +76,7 @@ function mapAddresses(
     states: shown.map(({ state }) => state),
     ...(previous !== undefined && { previous: momentOf(store, previous) }),
     ...(next !== undefined && { next: momentOf(store, next) }),
-    first: momentOf(store, store.maps.firstSpecSeq(subnet) ?? store.firstSeq),
+    first: momentOf(store, Math.max(store.firstSeq, store.maps.firstSpecSeq(subnet) ?? 0)),
     last: momentOf(store, store.position.seq),
   };
 }
@@ -98,17 +98,19 @@ function readMoment(
   const at = readInstant('at', point?.at ?? '');
   const requested = point?.seq ?? 0;
   if (at !== undefined && requested > 0) throw new IpledgerError('INVALID_REQUEST', 'set seq or at, not both');
-  if (store.firstSeq > 1)
+  const start = store.mapsFromSeq;
+  if (start === undefined)
     throw new IpledgerError(
       'POSITION_GONE',
-      `the read model begins with event ${store.firstSeq}, so it does not know what was allocated before: use ipledger state`,
+      `the read model begins with event ${store.firstSeq}, and does not know what was allocated before: use ipledger state`,
     );
   const last = store.position.seq;
   if (requested > last) throw new IpledgerError('POSITION_GONE', `event ${requested} is after the last one, ${last}`);
   if (at !== undefined && at > Math.max(now(), store.timeOf(last)) + 1_000)
     throw new IpledgerError('INVALID_REQUEST', `at: ${new Date(at).toISOString()} is in the future`);
   const seq = requested > 0 ? requested : at === undefined ? last : firstSeqSince(store, at + 1) - 1;
-  if (seq < 1) throw new IpledgerError('POSITION_GONE', 'the ledger had no event then: choose a later time');
+  if (seq < start)
+    throw new IpledgerError('POSITION_GONE', `the read model begins with event ${start}: choose a later time`);
   const { part, parts } = store.event(seq);
   const end = Math.min(last, seq + parts - part);
   return { seq: end, at: at ?? (requested > 0 ? store.timeOf(end) : Math.max(now(), store.timeOf(end))) };
@@ -122,8 +124,7 @@ interface MapSubject {
 
 /** @throws IpledgerError SUBNET_UNKNOWN */
 function specAt(store: EventStore, { subnet, name, family }: MapSubject, seq: number): SubnetSpec {
-  const specSeq = store.maps.specSeq(subnet, seq);
-  const spec = specSeq === undefined ? undefined : store.event(specSeq).subnetConfigured?.spec;
+  const spec = store.maps.spec(subnet, seq);
   const hasFamily = spec?.cidrBlock.split(',').some((cidr) => cidr.includes(':') === (family === 6));
   if (spec && hasFamily) return spec;
   throw new IpledgerError('SUBNET_UNKNOWN', `subnet ${name} had no addresses of IPv${family} at event ${seq}`);

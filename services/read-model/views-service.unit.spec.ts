@@ -6,8 +6,11 @@ import type {
   MapAddressesReply,
   MapAddressesRequest,
   SearchReply,
+  StateAtReply,
 } from '../../proto/generated/ipledger.ts';
 import { EventStore } from './store/event-store.ts';
+import { verifyStore } from './store/verify-store.ts';
+import { chained, positionAfter } from './testing/chained-events.ts';
 import { fakeEvent, fakePosition, hourInstant, temporaryFile } from './testing/fake-events.ts';
 import { viewsHandlers } from './views-service.ts';
 
@@ -210,6 +213,50 @@ describe('MapAddresses', () => {
       store.close();
       remove();
     });
+  });
+});
+
+describe('MapAddresses of a store that begins late', () => {
+  const record = (address: string, state: object) => ({ subnet: 'lan', address, lastSeq: 4, ...state });
+  const spec = { cidrBlock: '10.0.0.0/24', provider: 'lan.default' };
+  const container = { containerId, interface: 'net1', node: 'node-1', bootId: 'b' };
+  const start = decode(
+    'StateAtReply',
+    encode('StateAtReply', {
+      subnets: [{ name: 'lan', spec }],
+      records: [
+        record('10.0.0.5', {
+          state: 'bound',
+          allocation: { seq: 3, attachment: attachment('web') },
+          bindings: [container],
+        }),
+        record('10.0.0.6', { state: 'reserved', reservation: { reservedFor: 'vip/web' } }),
+        record('10.0.0.7', { state: 'quarantined', quarantine: { reason: 'a printer' } }),
+      ],
+    }),
+  ) as StateAtReply;
+  const events = chained([released(10, '10.0.0.5'), allocated(11, '10.0.0.8', 'db')]);
+
+  it('begins with the state before its first event, and verifies', async () => {
+    const { file, remove } = temporaryFile();
+    const store = new EventStore(file);
+    try {
+      store.beginWith({ seq: 9, at: hourInstant(9), subnets: start.subnets, records: start.records });
+      store.append(events, positionAfter(events));
+      const { map, usage } = viewsOf(store, 12);
+      const entries = async (seq: number) => {
+        const { ipv4, states } = await map({ pointInTime: { seq } });
+        return ipv4.map((each, index) => `${each - number(0)} ${states[index]?.replace('MAP_STATE_', '')}`);
+      };
+      expect(await entries(10)).to.deep.equal(['5 RESTING', '6 RESERVED', '7 QUARANTINED']);
+      expect(await entries(11)).to.deep.equal(['5 RESTING', '6 RESERVED', '7 QUARANTINED', '8 ALLOCATED']);
+      expect((await usage(10)).usage[0]?.inUse).to.deep.equal([2, 1, 2]);
+      expect(await codeOf(map({ pointInTime: { at: hourInstant(5) } }))).to.equal('POSITION_GONE');
+      expect([...verifyStore(store, `${file}-verification`)]).to.have.length(1);
+    } finally {
+      store.close();
+      remove();
+    }
   });
 });
 

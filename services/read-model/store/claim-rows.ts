@@ -35,7 +35,7 @@ export function createClaimRows(database: DatabaseSync): ClaimRows {
   );
   const drop = database.prepare('DELETE FROM claims WHERE subnet = ? AND ip = ?');
   const addChange = database.prepare('INSERT OR REPLACE INTO changes (subnet, seq, ip, state) VALUES (?, ?, ?, ?)');
-  const addSpec = database.prepare('INSERT INTO specs (subnet, seq) VALUES (?, ?)');
+  const addSpec = database.prepare('INSERT INTO specs (subnet, seq, spec) VALUES (?, ?, ?)');
   const usage = usageRows(database);
   const keyframes = keyframeRows(database);
 
@@ -55,7 +55,8 @@ export function createClaimRows(database: DatabaseSync): ClaimRows {
   };
   return {
     apply: (event, subnet) => {
-      if (event.subnetConfigured ?? event.subnetRetired) addSpec.run(subnet, event.seq);
+      if (event.subnetConfigured ?? event.subnetRetired)
+        addSpec.run(subnet, event.seq, event.subnetConfigured ? JSON.stringify(event.subnetConfigured.spec) : null);
       const changed = addressChangeOf(event);
       for (const address of changed?.addresses ?? [])
         applyTo(subnet, addressKey(address), event, changed as AddressChange);

@@ -127,7 +127,8 @@ const schema = `
   CREATE TABLE keyframes (
     subnet INTEGER NOT NULL, seq INTEGER NOT NULL, claims INTEGER NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (subnet, seq)
   ) WITHOUT ROWID;
-  CREATE TABLE specs (subnet INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (subnet, seq)) WITHOUT ROWID;
+  -- The spec as JSON; NULL after the Subnet was retired.
+  CREATE TABLE specs (subnet INTEGER NOT NULL, seq INTEGER NOT NULL, spec TEXT, PRIMARY KEY (subnet, seq)) WITHOUT ROWID;
   CREATE TABLE usage (
     subnet INTEGER NOT NULL, family INTEGER NOT NULL, hour INTEGER NOT NULL, in_use INTEGER NOT NULL,
     PRIMARY KEY (subnet, family, hour)

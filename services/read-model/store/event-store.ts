@@ -5,6 +5,7 @@ import type { Event, Position } from '../../../proto/generated/ipledger.ts';
 import { encodedEvent } from '../watch-replies.ts';
 import { createInsert, type EventInsert } from './event-insert.ts';
 import { foundBy } from './index-rows.ts';
+import { type StartState, writeStartState } from './start-state.ts';
 import { openDatabase } from './database-file.ts';
 import { createMapQuery, type MapQuery } from './map-query.ts';
 import { createNameSearch, type Hit } from './name-search.ts';
@@ -91,6 +92,18 @@ export class EventStore {
     return Number(this.#database.prepare('SELECT coalesce(min(seq), 0) AS first FROM events').get()?.['first']);
   }
 
+  /** The first event whose maps are known; undefined if the store begins later without a state. */
+  get mapsFromSeq(): number | undefined {
+    const { firstSeq } = this;
+    const start = this.#database.prepare("SELECT value FROM about WHERE name = 'start'").get()?.['value'];
+    return firstSeq <= 1 || start === firstSeq - 1 ? firstSeq : undefined;
+  }
+
+  /** Writes the state before the first event, into an empty store. */
+  beginWith(state: StartState): void {
+    writeStartState(this.#database, state);
+  }
+
   /** Appends complete commands and their position in one transaction. */
   append(events: readonly Event[], position: Position): void {
     this.#database.exec('BEGIN IMMEDIATE');
@@ -141,8 +154,8 @@ export class EventStore {
   }
 
   /** Describes the rows by which events are found. */
-  foundBy(events: readonly Event[]): string[] {
-    return foundBy(this.#database, events);
+  foundBy(events: readonly Event[], withStates: boolean): string[] {
+    return foundBy(this.#database, events, withStates);
   }
 
   /** The hash of an event of the store. */

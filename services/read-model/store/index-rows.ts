@@ -20,10 +20,14 @@ const changes = `
 
 const marks = 'SELECT mark, seq FROM marks WHERE seq = ? AND mark = ?';
 
-/** Returns a text for each row of consecutive events, and for each address that they changed. */
-export function foundBy(database: DatabaseSync, events: readonly Event[]): string[] {
+/**
+ * Returns a text for each row of consecutive events, and for each address that they changed.
+ *
+ * @param withStates also what they made of the address, which depends on all events before
+ */
+export function foundBy(database: DatabaseSync, events: readonly Event[], withStates: boolean): string[] {
   const [first = 0, last = 0] = [events[0]?.seq, events.at(-1)?.seq];
-  const found = [rows, changes].flatMap((query) =>
+  const found = [rows, withStates ? changes : changes.replace(', c.state', '')].flatMap((query) =>
     database
       .prepare(query)
       .all(first, last)

@@ -1,13 +1,14 @@
 /** Reads the address map of a Subnet after an event, from the last keyframe and later changes. */
 import type { DatabaseSync } from 'node:sqlite';
+import type { SubnetSpec } from '../../../proto/generated/ipledger.ts';
 import type { AddressKey } from './address-key.ts';
 import { type ClaimRow, unpackKeyframe } from './keyframe.ts';
 
 export interface MapQuery {
   /** The claims of a Subnet after event `seq`, by address. A dropped claim has the state 0. */
   readonly claims: (subnet: number, seq: number) => ClaimRow[];
-  /** The newest event up to `seq` that configured or retired the Subnet. */
-  readonly specSeq: (subnet: number, seq: number) => number | undefined;
+  /** The spec of a Subnet after event `seq`; undefined if it was not configured then. */
+  readonly spec: (subnet: number, seq: number) => SubnetSpec | undefined;
   /** The first event that configured the Subnet. */
   readonly firstSpecSeq: (subnet: number) => number | undefined;
   /** The events of a Subnet, or of one of its addresses, before and after event `seq`. */
@@ -35,7 +36,7 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
     'SELECT ip, state, seq FROM changes WHERE subnet = ? AND seq > ? AND seq <= ? ORDER BY seq',
   );
   changes.setReturnArrays(true);
-  const spec = database.prepare('SELECT max(seq) AS seq FROM specs WHERE subnet = ? AND seq <= ?');
+  const spec = database.prepare('SELECT spec FROM specs WHERE subnet = ? AND seq <= ? ORDER BY seq DESC LIMIT 1');
   const firstSpec = database.prepare('SELECT min(seq) AS seq FROM specs WHERE subnet = ?');
   const usage = database.prepare(
     `SELECT family, hour, in_use FROM usage AS u WHERE subnet = ?1 AND hour >= coalesce(
@@ -60,7 +61,10 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
       const since = changes.all(subnet, found?.seq ?? 0, seq) as unknown as ClaimRow[];
       return merge(found ? unpackKeyframe(found.packed) : [], since);
     },
-    specSeq: (subnet, seq) => numberIn(spec.get(subnet, seq)),
+    spec: (subnet, seq) => {
+      const found = spec.get(subnet, seq)?.['spec'];
+      return typeof found === 'string' ? (JSON.parse(found) as SubnetSpec) : undefined;
+    },
     firstSpecSeq: (subnet) => numberIn(firstSpec.get(subnet)),
     neighbours: (subnet, ip, seq) => {
       const key = ip === undefined ? [subnet] : [subnet, ip];

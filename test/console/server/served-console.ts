@@ -75,6 +75,7 @@ export async function serveConsole({ isOpen = false } = {}): Promise<ServedConso
   const following = storeEvents({
     model,
     firstEvent: () => Promise.resolve(1),
+    readState: () => Promise.reject(new Error('the ledger has all events')),
     watch: (fromSeq, signal) => stream(served.client, watchWithBytes, { fromSeq }, { silenceMs: 20_000, signal }),
     log: silentLog,
     signal: ending.signal,
