@@ -127,7 +127,7 @@ histories: cni programs ## histories of three allocators on three members of etc
 	@HISTORY_RUNS=$${RUNS:-1} HISTORY_SECONDS=$${HISTORY_SECONDS:-60} JOBS=1 $(specs)
 
 .PHONY: sim
-sim: node_modules ## the deterministic simulation: allocators over models, in virtual time, under faults (SEEDS=n, FROM=n, JOBS=n; SEED=n [ONLY=ids]: one seed, shortened; part of test)
+sim: node_modules ## the deterministic simulation: allocators, pod-watchers and agents over models, in virtual time, under faults (SEEDS=n, FROM=n, JOBS=n; SEED=n [ONLY=ids]: one seed, shortened; part of test)
 	@node test/simulation/main.ts
 
 .PHONY: attack

@@ -2,7 +2,7 @@
  * `make mutants`: plants each known mistake in a copy of the project, and runs the specs of its
  * tier, which must fail. It prints how each mistake was found, and exits with 1 if one was not.
  * BUG=text selects mistakes by name or file; JOBS is how many run at a time. BY=sim runs the
- * simulation in place of the specs, with SEEDS=n seeds, for the mistakes of allocator and ledger.
+ * simulation in place of the specs, with SEEDS=n seeds of the half that runs the file.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,10 +20,9 @@ type Outcome = 'found' | 'found by a timeout only' | 'not found';
 
 const { BUG: selection = '', JOBS: jobs = String(availableParallelism()), SEEDS: seeds = '300' } = process.env;
 const bySimulation = process.env['BY'] === 'sim';
-const isSimulated = (file: string): boolean => /^(ledger|services\/allocator)\//.test(file);
-const selected = plantedBugs.filter(
-  ({ name, file }) => `${file} ${name}`.includes(selection) && (!bySimulation || isSimulated(file)),
-);
+/** The simulation that runs the file. */
+const halfOf = (file: string): string => (/^(ledger|services\/allocator)\//.test(file) ? 'ledger' : 'cluster');
+const selected = plantedBugs.filter(({ name, file }) => `${file} ${name}`.includes(selection));
 const waiting = [...selected];
 const outcomes = new Map<PlantedBug, Outcome>();
 await Promise.all(Array.from({ length: Number(jobs) }, work));
@@ -71,7 +70,7 @@ async function tryOne(copy: string, { file, from, to, specs }: PlantedBug): Prom
     right.replace(from, () => to),
   );
   try {
-    return await (bySimulation ? runSimulation(copy) : runSpecs(copy, specs));
+    return await (bySimulation ? runSimulation(copy, halfOf(file)) : runSpecs(copy, specs));
   } finally {
     writeFileSync(path, right);
   }
@@ -90,9 +89,9 @@ function runSpecs(copy: string, specs: readonly string[]): Promise<Outcome> {
 }
 
 /** A run that ends without a report found nothing, either. */
-function runSimulation(copy: string): Promise<Outcome> {
+function runSimulation(copy: string, half: string): Promise<Outcome> {
   const program = [join(copy, 'test/simulation/main.ts')];
-  const env = { ...process.env, SEEDS: seeds, JOBS: '1', FIRST: '1' };
+  const env = { ...process.env, SEEDS: seeds, HALF: half, JOBS: '1', FIRST: '1' };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -33,6 +33,8 @@ export interface RunOptions {
 /** A simulation of one half of the system. */
 export interface Simulation {
   readonly name: string;
+  /** How many of its seeds are part of `make test`. */
+  readonly testedSeeds: number;
   /** The items of a seed, for a printed history. */
   plan(seed: number): readonly { readonly id: string; readonly atMs: number; readonly what: string }[];
   run(seed: number, options?: RunOptions): Promise<Outcome>;

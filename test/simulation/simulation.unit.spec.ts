@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import { simulations } from './simulations.ts';
 
-/** `make sim` runs more of them. */
-const seeds = 250;
-
 for (const simulation of simulations)
   describe(`The simulation of the ${simulation.name}`, () => {
-    it(`finds no violation of an invariant with the seeds 1 to ${seeds}`, async function () {
+    it(`finds no violation of an invariant with the seeds 1 to ${simulation.testedSeeds}`, async function () {
       this.timeout(600_000);
-      for (let seed = 1; seed <= seeds; seed++) {
+      for (let seed = 1; seed <= simulation.testedSeeds; seed++) {
         const { violation } = await simulation.run(seed);
         expect(violation, `seed ${seed}: make sim SEED=${seed} HALF=${simulation.name}`).to.equal(undefined);
       }

@@ -29,8 +29,8 @@ export const logBugs: readonly PlantedBug[] = [
   {
     name: 'a commit does not observe the time of its events',
     file: 'ledger/log/reader/replica.ts',
-    from: '    this.#head = head;\n    this.clock.observe(head.at);\n    for',
-    to: '    this.#head = head;\n    for',
+    from: '    this.#head = head;\n    this.clock.observe(head.at);\n',
+    to: '    this.#head = head;\n',
     specs: [...reader, ...writer],
   },
   {

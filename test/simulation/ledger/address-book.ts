@@ -44,6 +44,8 @@ export class AddressBook {
   readonly periods = new Map<number, Period>();
   readonly #entries = new Map<string, Entry>();
   readonly #cooldowns = new Map<string, number>();
+  /** Without pools, the cause is that of a list of addresses, which a Pod may request in their cooldown. */
+  #hasPools = false;
   readonly #limits = new Map<string, number>();
   readonly #fail: (what: string) => void;
 
@@ -85,6 +87,9 @@ export class AddressBook {
       case 'SubnetConfigured':
         this.#cooldowns.set(subnet, event.data.spec.cooldownMs);
         this.#limits.set(subnet, event.data.spec.maxAddressesPerNamespace ?? Infinity);
+        return;
+      case 'PoolConfigured':
+        this.#hasPools = true;
         return;
       case 'AddressAllocated':
         this.#grant(event, event.data.supersedes !== undefined);
@@ -150,7 +155,10 @@ export class AddressBook {
       if (entry.holder) this.#fail(`event ${seq} gives ${address} to uid ${uid}, and uid ${entry.holder.uid} has it`);
       if (entry.isQuarantined) this.#fail(`event ${seq} gives ${address} to uid ${uid}, and it is quarantined`);
       const idleMs = at - (entry.releasedAt ?? -Infinity);
-      const isNew = type === 'AddressAllocated' && !keepsContainers && (cause === 'dynamic' || cause === 'pool');
+      const isNew =
+        type === 'AddressAllocated' &&
+        !keepsContainers &&
+        (cause === 'dynamic' || (cause === 'pool' && this.#hasPools));
       if (isNew && idleMs < (this.#cooldowns.get(subnet) ?? 0))
         this.#fail(`event ${seq} gives ${address} to uid ${uid}, ${idleMs} ms after its release`);
       entry.holder = period;

@@ -103,6 +103,7 @@ async function runSeed(seed: number, { only, keepsHistory = false }: RunOptions 
 
 export const ledgerSimulation: Simulation = {
   name: 'ledger',
+  testedSeeds: 250,
   plan: (seed) => makePlan(seed).items,
   run: runSeed,
 };

@@ -28,14 +28,17 @@ export class LogWitness {
   /** The fold of all committed events. */
   readonly state: State = initialState();
   readonly #world: World;
+  readonly #onEvent: (event: StoredEvent) => void;
   readonly #holders: HolderWitness;
   /** The hash of each event, by its number. */
   readonly #hashes: string[] = [''];
   #head: Head = emptyHead;
   #logStart = 1;
 
-  constructor(world: World, bindingTimeoutMs: number) {
+  /** @param onEvent called with each event, after its checks */
+  constructor(world: World, bindingTimeoutMs: number, onEvent: (event: StoredEvent) => void = () => undefined) {
     this.#world = world;
+    this.#onEvent = onEvent;
     this.book = new AddressBook((what) => world.fail('address book', what));
     this.#holders = new HolderWitness(bindingTimeoutMs);
   }
@@ -92,6 +95,7 @@ export class LogWitness {
         this.book.read(event);
         this.#holders.read(sequenced, seq, at);
         evolve(this.state, sequenced, new UndoLog());
+        this.#onEvent(event);
       }
     } catch (error) {
       this.#world.fail('one holder', `event ${this.#head.seq}: ${errorMessage(error)}`);

@@ -1,0 +1,98 @@
+/** The node agent as a program of the simulation: its own parts, without sockets and Open vSwitch. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Connection } from '../../../lib/grpc/calls.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import { parsePluginRequest, type Verb } from '../../../services/node-agent/daemon/plugin-request.ts';
+import { LedgerEpoch } from '../../../services/node-agent/bindings/ledger-epoch.ts';
+import { openBindingParts } from '../../../services/node-agent/binding-parts.ts';
+import { createKeyedMutex } from '../../../services/node-agent/concurrency/keyed-mutex.ts';
+import type { Program } from '../kernel/program.ts';
+import { simulatedApi } from './simulated-api.ts';
+import type { SimulatedApiServer } from './simulated-api-server.ts';
+import type { SimulatedNode } from './node.ts';
+import { silentLog } from './silent-log.ts';
+
+export interface AgentEnvironment {
+  readonly server: SimulatedApiServer;
+  readonly connect: (from: Program) => Connection;
+}
+
+export const socketOf = ({ folder }: SimulatedNode): string => `${folder}/agent.sock`;
+export const pendingDelsOf = ({ folder }: SimulatedNode): string => `${folder}/pending-dels`;
+
+/** Starts the agent of a node. The MACs that it sets are in `macs`, by namespace and interface. */
+export function startAgent(
+  node: SimulatedNode,
+  macs: Map<string, string>,
+  { server, connect }: AgentEnvironment,
+): void {
+  const sandboxes = node.world.random(`sandboxes of ${node.name} ${node.boot}`);
+  const never = new AbortController().signal;
+  const main = async (): Promise<void> => {
+    const api = simulatedApi(program, server);
+    const parts = await openBindingParts({
+      node: node.name,
+      bootId: node.bootId,
+      bindings: `${node.folder}/bindings`,
+      pendingDels: pendingDelsOf(node),
+      sockets: [socketOf(node)],
+      connection: connect(program),
+      epoch: new LedgerEpoch(),
+      get: (path, options) => api.request({ method: 'GET', path, ...options }),
+      runExclusive: createKeyedMutex(),
+      sandbox: {
+        prepare: async ({ netns, interface: name, mac }) => {
+          await pause(sandboxes.nextInt(20), never);
+          if (sandboxes.nextBoolean(node.world.faults.network.lose))
+            throw new IpledgerError('SANDBOX_FAILED', 'the command on the link timed out');
+          macs.set(`${netns} ${name}`, mac);
+        },
+      },
+      log: silentLog,
+    });
+    node.handler = parts.handleRequest;
+    await parts.run(never);
+  };
+  const program = node.machine.start(`agent ${node.name}`, main);
+  node.agent = program;
+  node.handler = undefined;
+}
+
+/** The agent cannot be reached, or ended before it answered. */
+export class NoAgent extends Error {
+  override readonly name = 'NoAgent';
+}
+
+/**
+ * Calls the agent over its socket. @throws IpledgerError of the agent; NoAgent
+ * @param signal aborted when the plugin times out: it disconnects
+ */
+export function callAgent(
+  from: Program,
+  node: SimulatedNode,
+  { verb, body }: { readonly verb: Verb; readonly body: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const { agent, handler, world } = node;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const later = (act: () => void): void => void world.after(0.2, act, from, 'plugin');
+  if (!agent?.isAlive || !handler) {
+    later(() => reject(new NoAgent('connection refused')));
+    return promise;
+  }
+  const lost = (): void => later(() => reject(new NoAgent('connection reset')));
+  agent.ended.addEventListener('abort', lost);
+  signal.addEventListener('abort', () => later(() => reject(new NoAgent('timeout'))));
+  const handle = async (): Promise<string> => handler(parsePluginRequest(verb, body), signal);
+  const serve = async (): Promise<void> => {
+    try {
+      const reply = await handle();
+      if (agent.isAlive) later(() => resolve(reply));
+    } catch (thrown) {
+      const error = IpledgerError.from(thrown);
+      if (agent.isAlive) later(() => reject(error));
+    }
+  };
+  world.after(0.2, () => void serve(), agent, 'socket');
+  return promise;
+}

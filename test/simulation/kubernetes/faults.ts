@@ -1,0 +1,127 @@
+/** The faults of a cluster: programs that end or pause, nodes without power, and what the API server does. */
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import type { SeededRandom } from '../../faults/seeded-random.ts';
+import type { PlanItem } from '../plan.ts';
+import type { SimulatedCluster } from './cluster.ts';
+import type { SimulatedNode } from './node.ts';
+import { pickWeighted, type Weighted } from './pick-weighted.ts';
+import { setOutOfService } from './pod-lifecycle.ts';
+
+type Action = Pick<PlanItem<SimulatedCluster>, 'what' | 'act'>;
+
+export function anyFault(random: SeededRandom): Action {
+  const weighted: Weighted<Action> = [
+    [3, replaceWatcher],
+    [2, pauseWatcher],
+    [3, agentFault],
+    [2, kubeletFault],
+    [2, powerLoss],
+    [2, apiFault],
+    [2, cutOff],
+    [1, stepClock],
+  ];
+  return pickWeighted(random, weighted)(random);
+}
+
+function replaceWatcher(random: SeededRandom): Action {
+  const [index, how] = [random.nextInt(2), random.pick(['crash', 'stop'] as const)];
+  return {
+    what: `${how} watcher ${index}, and start another one`,
+    act: (cluster) => cluster.replaceWatcher(index, how),
+  };
+}
+
+function pauseWatcher(random: SeededRandom): Action {
+  const [index, ms] = [random.nextInt(2), random.pick([1_000, 8_000, 20_000, 60_000])];
+  return { what: `pause watcher ${index} for ${ms} ms`, act: ({ watchers }) => watchers[index]?.program.pauseFor(ms) };
+}
+
+function agentFault(random: SeededRandom): Action {
+  const [index, offMs] = [random.nextInt(3), random.pick([0, 500, 5_000, 40_000])];
+  return {
+    what: `the agent of node ${index} is away for ${offMs} ms`,
+    act: (cluster) => {
+      const node = nodeAt(cluster, index);
+      node.agent?.crash();
+      cluster.world.after(offMs, () => node.agent?.isAlive || cluster.restartAgent(node));
+    },
+  };
+}
+
+/** Containers run on without kubelet and runtime. */
+function kubeletFault(random: SeededRandom): Action {
+  const [index, offMs] = [random.nextInt(3), random.pick([0, 10_000, 180_000])];
+  return {
+    what: `kubelet and runtime of node ${index} are away for ${offMs} ms`,
+    act: (cluster) => {
+      const node = nodeAt(cluster, index);
+      node.kubelet?.crash();
+      cluster.world.after(offMs, () => node.kubelet?.isAlive || cluster.startKubelet(node));
+    },
+  };
+}
+
+/** A machine whose Node is deleted, or out of service, does not run: the operator made sure. */
+function powerLoss(random: SeededRandom): Action {
+  const [index, offMs] = [random.nextInt(3), random.pick([2_000, 30_000, 120_000, 300_000])];
+  const response =
+    offMs === 2_000 ? 'wait' : random.pick(['wait', 'delete its Node', 'declare it out of service'] as const);
+  return {
+    what: `node ${index} is without power for ${offMs} ms; operators ${response}`,
+    act: (cluster) => {
+      const { world, user } = cluster;
+      const node = nodeAt(cluster, index);
+      const { boot } = node;
+      if (!node.isOn) return;
+      node.powerOff();
+      world.after(offMs / 2, () => {
+        if (node.isOn || node.boot !== boot) return;
+        if (response === 'delete its Node') user.try('DELETE', `/api/v1/nodes/${node.name}`);
+        if (response === 'declare it out of service') setOutOfService(user, node.name, true);
+      });
+      world.after(offMs, () => cluster.bootNode(node));
+    },
+  };
+}
+
+function apiFault(random: SeededRandom): Action {
+  const fault = random.pick(['compaction', 'restart', 'overload'] as const);
+  const forMs = random.pick([1_000, 15_000]);
+  return {
+    what: `API server: ${fault} (${forMs} ms)`,
+    act: ({ server, world }) => {
+      if (fault !== 'overload') {
+        if (fault === 'compaction') server.model.compact();
+        return server.endWatches();
+      }
+      const refusal = world.random(`overload at ${world.now}`);
+      const until = world.now + forMs;
+      server.refusal = () =>
+        world.now < until && refusal.nextBoolean(0.5) ? new ApiError(429, 'too many requests') : undefined;
+    },
+  };
+}
+
+function cutOff(random: SeededRandom): Action {
+  const who = random.pick(['watcher-0', 'watcher-1', 'node-0', 'node-1', 'node-2', 'kube-apiserver']);
+  const forMs = random.pick([3_000, 15_000, 40_000]);
+  return {
+    what: `${who} is cut off for ${forMs} ms`,
+    act: ({ world, server }) => {
+      const heal = server.network.cut(world.machine(who));
+      world.after(forMs, heal);
+    },
+  };
+}
+
+function stepClock(random: SeededRandom): Action {
+  const who = random.pick(['watcher-0', 'watcher-1', 'node-0', 'kube-apiserver']);
+  const ms = random.pick([-3_600_000, -20_000, 20_000, 3_600_000]);
+  return { what: `the clock of ${who} steps by ${ms} ms`, act: ({ world }) => world.machine(who).stepClock(ms) };
+}
+
+function nodeAt({ nodes }: SimulatedCluster, index: number): SimulatedNode {
+  const node = nodes[index];
+  if (!node) throw new Error(`the cluster has no node ${index}`);
+  return node;
+}

@@ -1,0 +1,247 @@
+/**
+ * A kubelet with its container runtime: it runs the Pods of its node and its static Pods, whose
+ * mirrors it keeps, and deletes a Pod from the API when its containers have ended. Its view of the
+ * API is late.
+ */
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { asNumber, asRecord, asText, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
+import type { SeededRandom } from '../../faults/seeded-random.ts';
+import type { Program } from '../kernel/program.ts';
+import type { ApiServer, StoredObject } from './api-server.ts';
+import { pluginAdd, pluginDel } from './cni-plugin.ts';
+import type { SandboxRecord, SimulatedNode, StaticPodManifest } from './node.ts';
+
+const namespace = 'default';
+const podsPath = `/api/v1/namespaces/${namespace}/pods`;
+const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
+/** The view of the API is late by at most this time. */
+const maxLagMs = 1_500;
+const mirrorCheckMs = 30_000;
+const maxBackoffMs = 20_000;
+/** Attempts to end a sandbox that never started, before its DEL counts as lost. */
+const maxUndoTries = 3;
+
+/** A Pod that this node runs. A static Pod has the hash of its manifest as uid. */
+interface RunnablePod {
+  readonly name: string;
+  readonly uid: string;
+  readonly isStatic: boolean;
+  readonly isEnding: boolean;
+  readonly graceSeconds: number;
+}
+
+export class Kubelet {
+  readonly #node: SimulatedNode;
+  readonly #model: ApiServer;
+  readonly #macs: ReadonlyMap<string, string>;
+  readonly #random: SeededRandom;
+  readonly #workers = new Set<string>();
+  #program: Program | undefined;
+  #isSyncPlanned = false;
+  #containers = 0;
+
+  constructor(node: SimulatedNode, model: ApiServer, macs: ReadonlyMap<string, string>) {
+    this.#node = node;
+    this.#model = model;
+    this.#macs = macs;
+    this.#random = node.world.random(`kubelet ${node.name}`);
+  }
+
+  /** Starts it after a boot, or after it crashed with the runtime. */
+  start(): void {
+    this.#workers.clear();
+    this.#isSyncPlanned = false;
+    const program = this.#node.machine.start(`kubelet ${this.#node.name}`, () => {
+      this.#forgetUnfinished();
+      const stop = this.#model.onChange(() => this.#planSync());
+      program.ended.addEventListener('abort', stop);
+      setInterval(() => this.#planSync(), mirrorCheckMs);
+      this.#planSync();
+    });
+    this.#program = program;
+    this.#node.kubelet = program;
+  }
+
+  /** A container that was being made when the runtime ended: sometimes no DEL follows. */
+  #forgetUnfinished(): void {
+    const { sandboxes } = this.#node;
+    for (const sandbox of sandboxes.values()) {
+      const isCurrent = sandbox.boot === this.#node.boot;
+      if (sandbox.state !== 'creating' && (isCurrent || this.#random.nextBoolean(0.7))) continue;
+      if (sandbox.state === 'creating' && this.#random.nextBoolean(0.5)) continue;
+      if (isCurrent) this.#node.removeNamespace(sandbox.id);
+      sandboxes.delete(sandbox.id);
+    }
+  }
+
+  #planSync(): void {
+    if (this.#isSyncPlanned) return;
+    this.#isSyncPlanned = true;
+    this.#node.world.after(this.#random.nextInt(maxLagMs), () => this.#sync(), this.#program, 'kubelet');
+  }
+
+  #sync(): void {
+    this.#isSyncPlanned = false;
+    this.#keepMirrors();
+    const uids = [...this.#pods().map(({ uid }) => uid), ...[...this.#node.sandboxes.values()].map(({ uid }) => uid)];
+    for (const uid of new Set(uids)) {
+      if (this.#workers.has(uid)) continue;
+      this.#workers.add(uid);
+      void this.#work(uid).finally(() => this.#workers.delete(uid));
+    }
+  }
+
+  #pods(): RunnablePod[] {
+    const all = this.#objects()
+      .filter((pod) => hashOf(pod) === '')
+      .map((pod) => runnable(pod));
+    const statics = [...this.#node.manifests.values()].map(({ name, hash }) => ({
+      name: this.#mirrorName(name),
+      uid: hash,
+      isStatic: true,
+      isEnding: false,
+      graceSeconds: 30,
+    }));
+    return [...all, ...statics];
+  }
+
+  #objects(): readonly StoredObject[] {
+    const all = this.#model.objectsOf({ kind: '/api/v1/pods', namespace });
+    return all.filter(({ spec }) => asRecord(spec)['nodeName'] === this.#node.name);
+  }
+
+  #mirrorName(manifest: string): string {
+    return `${manifest}-${this.#node.name}`;
+  }
+
+  /** Deletes mirrors that are being deleted, or are of another manifest, and makes missing ones. */
+  #keepMirrors(): void {
+    const expected = new Map([...this.#node.manifests.values()].map((each) => [this.#mirrorName(each.name), each]));
+    for (const pod of this.#objects()) {
+      const hash = hashOf(pod);
+      const isRight = expected.get(nameOf(pod))?.hash === hash && pod.metadata['deletionTimestamp'] === undefined;
+      if (hash !== '' && !isRight) this.#deleteNow(pod.metadata);
+    }
+    for (const [name, manifest] of expected) this.#attempt(() => this.#createMirror(name, manifest));
+  }
+
+  #createMirror(name: string, { hash, annotations }: StaticPodManifest): void {
+    const { name: node } = this.#node;
+    const { metadata } = asRecord(this.#model.handle({ method: 'GET', path: `/api/v1/nodes/${node}` }));
+    const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: asRecord(metadata)['uid'], controller: true };
+    const marks = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
+    const meta = { name, namespace, annotations: { ...annotations, ...marks }, ownerReferences: [owner] };
+    this.#model.handle({ method: 'POST', path: podsPath, body: { metadata: meta, spec: { nodeName: node } } });
+  }
+
+  #deleteNow({ name, uid }: UntypedJson): void {
+    const body = { gracePeriodSeconds: 0, preconditions: { uid } };
+    this.#attempt(() => this.#model.handle({ method: 'DELETE', path: `${podsPath}/${asText(name)}`, body }));
+  }
+
+  /** The object was changed or deleted by others: the next sync sees that. */
+  #attempt(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+
+  /** Brings one Pod to what the API or its manifest demands. */
+  async #work(uid: string): Promise<void> {
+    for (let failures = 0; ;) {
+      const pod = this.#pods().find((each) => each.uid === uid);
+      const sandboxes = [...this.#node.sandboxes.values()].filter((each) => each.uid === uid);
+      const ready = sandboxes.find(({ state, boot }) => state === 'ready' && boot === this.#node.boot);
+      if (!pod || pod.isEnding) {
+        for (const sandbox of sandboxes) await this.#stop(sandbox, pod?.graceSeconds ?? 30);
+        const object = this.#objects().find(({ metadata }) => metadata['uid'] === uid);
+        if (object?.metadata['deletionTimestamp'] !== undefined) this.#deleteNow(object.metadata);
+        return;
+      }
+      if (ready) return this.#setRunning(pod);
+      for (const sandbox of sandboxes) await this.#stop(sandbox, 0);
+      if (pod.isStatic && this.#runsOther(pod)) await sleep(500);
+      else if (!(await this.#create(pod))) await sleep(Math.min(maxBackoffMs, 500 * 2 ** failures++));
+    }
+  }
+
+  /** A static Pod of the same name has to end first. */
+  #runsOther({ name, uid }: RunnablePod): boolean {
+    return [...this.#node.sandboxes.values()].some((each) => each.name === name && each.uid !== uid);
+  }
+
+  async #create({ name, uid }: RunnablePod): Promise<boolean> {
+    const object = this.#objects().find((each) => nameOf(each) === name);
+    if (!object) return false;
+    const networks = asText(asRecord(object.metadata['annotations'])[networksAnnotation]).split(',').filter(Boolean);
+    const nics = networks.map((network, index) => ({ network, interface: `net${index + 1}` }));
+    const id = `${uid.slice(0, 12)}-${++this.#containers}-${this.#node.boot}`;
+    const sandbox: SandboxRecord = { id, namespace, name, uid, boot: this.#node.boot, nics, state: 'creating' };
+    this.#node.sandboxes.set(id, sandbox);
+    this.#node.makeNamespace(id);
+    const ledger = ledgerIdentityOf(object, uid);
+    for (const nic of nics) {
+      const made = await pluginAdd(this.#node, sandbox, nic, { ledger, macs: this.#macs });
+      if (made) continue;
+      for (let tries = 0; tries < maxUndoTries && !(await this.#delAll(sandbox)); tries++) await sleep(1_000);
+      this.#end(sandbox);
+      return false;
+    }
+    sandbox.state = 'ready';
+    return true;
+  }
+
+  /** Ends the containers, then the sandbox. The runtime repeats a DEL that failed. */
+  async #stop(sandbox: SandboxRecord, graceSeconds: number): Promise<void> {
+    if (sandbox.state === 'ready' && sandbox.boot === this.#node.boot)
+      await sleep(this.#random.nextInt(graceSeconds * 500 + 1));
+    sandbox.state = 'stopped';
+    while (!(await this.#delAll(sandbox))) await sleep(2_000);
+    if (this.#random.nextBoolean(0.2)) await this.#delAll(sandbox);
+    this.#end(sandbox);
+  }
+
+  async #delAll(sandbox: SandboxRecord): Promise<boolean> {
+    for (const nic of sandbox.nics.toReversed()) if (!(await pluginDel(this.#node, sandbox, nic))) return false;
+    return true;
+  }
+
+  #end(sandbox: SandboxRecord): void {
+    this.#node.removeNamespace(sandbox.id);
+    this.#node.sandboxes.delete(sandbox.id);
+  }
+
+  #setRunning({ name, uid, isStatic }: RunnablePod): void {
+    const object = this.#objects().find((each) => nameOf(each) === name);
+    if (!object || asText(asRecord(object['status'])['phase']) !== 'Pending') return;
+    if (!isStatic && object.metadata['uid'] !== uid) return;
+    const body = { metadata: { uid: object.metadata['uid'] }, status: { phase: 'Running' } };
+    this.#attempt(() => this.#model.handle({ method: 'PATCH', path: `${podsPath}/${name}/status`, body }));
+  }
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+const nameOf = ({ metadata }: StoredObject): string => asText(metadata['name']);
+
+/** The hash of a mirror's static Pod; '' for other Pods. */
+const hashOf = ({ metadata }: StoredObject): string =>
+  asText(asRecord(metadata['annotations'])['kubernetes.io/config.mirror']);
+
+function runnable({ metadata, status }: StoredObject): RunnablePod {
+  const isEnding =
+    metadata['deletionTimestamp'] !== undefined || ['Succeeded', 'Failed'].includes(asText(asRecord(status)['phase']));
+  const graceSeconds = asNumber(metadata['deletionGracePeriodSeconds']) ?? 30;
+  return { name: asText(metadata['name']), uid: asText(metadata['uid']), isStatic: false, isEnding, graceSeconds };
+}
+
+/** The name and uid in the ledger: those of the machine for a launcher. */
+function ledgerIdentityOf({ metadata }: StoredObject, uid: string) {
+  const owners = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].map(asRecord) : [];
+  const machine = owners.find(({ kind }) => kind === 'VirtualMachineInstance');
+  return machine
+    ? { name: asText(machine['name']), uid: asText(machine['uid']), isMachine: true }
+    : { name: asText(metadata['name']), uid, isMachine: false };
+}

@@ -1,0 +1,92 @@
+/**
+ * A node: its boots, its static Pods, the sandboxes that its runtime knows, and its agent.
+ * Power may fail at any time: then all containers end without a DEL.
+ */
+import type { Program } from '../kernel/program.ts';
+import type { Machine } from '../kernel/machine.ts';
+import type { World } from '../kernel/world.ts';
+import type { RequestHandler } from '../../../services/node-agent/daemon/daemon-server.ts';
+import type { NicsInUse } from './nics-in-use.ts';
+import { makeVirtualFolder, removeVirtual, virtualRoot, writeVirtualFile } from './virtual-files.ts';
+
+/** A sandbox of the runtime, which keeps it over its own restarts and those of the node. */
+export interface SandboxRecord {
+  readonly id: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The uid that the runtime knows: a static Pod's hash. */
+  readonly uid: string;
+  readonly boot: number;
+  readonly nics: readonly { readonly network: string; readonly interface: string }[];
+  state: 'creating' | 'ready' | 'stopped';
+}
+
+export interface StaticPodManifest {
+  readonly name: string;
+  /** kubelet's hash of the manifest, which is the uid of the static Pod. */
+  readonly hash: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export class SimulatedNode {
+  readonly name: string;
+  readonly world: World;
+  readonly machine: Machine;
+  readonly nics: NicsInUse;
+  boot = 0;
+  isOn = false;
+  readonly sandboxes = new Map<string, SandboxRecord>();
+  /** By name. They are files, which stay. */
+  readonly manifests = new Map<string, StaticPodManifest>();
+  agent: Program | undefined;
+  /** What the agent's socket serves; undefined until it listens. */
+  handler: RequestHandler | undefined;
+  kubelet: Program | undefined;
+
+  constructor(world: World, name: string, nics: NicsInUse) {
+    this.world = world;
+    this.name = name;
+    this.nics = nics;
+    this.machine = world.machine(name);
+  }
+
+  get folder(): string {
+    return `${virtualRoot}/${this.name}`;
+  }
+
+  get bootId(): string {
+    return `boot-${this.name}-${this.boot}`;
+  }
+
+  namespacePath(containerId: string): string {
+    return `${this.folder}/run/netns-${this.boot}/${containerId}`;
+  }
+
+  makeNamespace(containerId: string): void {
+    writeVirtualFile(this.namespacePath(containerId), '');
+  }
+
+  /** The network namespace ends, and its links with it. */
+  removeNamespace(containerId: string): void {
+    removeVirtual(this.namespacePath(containerId));
+    this.nics.remove((nic) => nic.node === this.name && nic.containerId === containerId);
+  }
+
+  powerOn(): void {
+    this.boot++;
+    this.isOn = true;
+    makeVirtualFolder(`${this.folder}/run/netns-${this.boot}`);
+    this.world.trace(`${this.name} boots`);
+  }
+
+  /** Ends all programs and containers at once. Files of /run are lost. */
+  powerOff(): void {
+    this.world.trace(`${this.name} loses power`);
+    this.isOn = false;
+    this.kubelet?.crash();
+    this.agent?.crash();
+    this.handler = undefined;
+    removeVirtual(`${this.folder}/run`);
+    this.nics.remove(({ node }) => node === this.name);
+  }
+}
