@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { plantedBugs } from '../mutants/planted-bugs.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -42,5 +43,20 @@ describe('docs/guarantees.md', () => {
         .map((suite) => `${promise}: ${suite}`),
     );
     expect(missing).to.deep.equal([]);
+  });
+});
+
+describe('docs/verification.md', () => {
+  it('claims no more planted bugs for a suite than there are', () => {
+    const [, table = ''] = readFileSync(join(root, 'docs/verification.md'), 'utf8').split('planted bugs by suite -->');
+    const claims = table.split('\n').flatMap((line) => {
+      const count = Number(/\| (\d+) \|$/.exec(line)?.[1] ?? 0);
+      return [...line.matchAll(/`([^`]+)`/g)].map(([, suite = '']) => ({ suite, count }));
+    });
+    expect(claims).to.have.length.greaterThan(10);
+    const wrong = claims.filter(
+      ({ suite, count }) => plantedBugs.filter(({ specs }) => specs.includes(suite)).length < count,
+    );
+    expect(wrong).to.deep.equal([]);
   });
 });
