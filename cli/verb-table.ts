@@ -26,6 +26,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/doctor/doctor.ts')).defineDoctor,
   },
   {
+    usage: 'sysdump',
+    description: 'write a support bundle, without secrets, which doctor --bundle reads',
+    load: async () => (await import('./verbs/sysdump/sysdump.ts')).defineSysdump,
+  },
+  {
     usage: 'allocations',
     description: 'list the current allocations',
     load: async () => (await import('./verbs/allocations.ts')).defineAllocations,

@@ -5,7 +5,7 @@ import type { Architecture } from '../architecture.ts';
 import { bundleConsoleFiles } from '../bundle/bundle-console.ts';
 import { bundlePrograms, type ProgramName, root } from '../bundle/bundle-programs.ts';
 import { createLayer, formatOciArchive, type Image, type Layer } from '../oci/oci-archive.ts';
-import { tarFile, type TarEntry } from '../oci/tar.ts';
+import { tarFile, type TarEntry } from '../../lib/tar/format-tar.ts';
 import { findExecutable, findLibraries, readDebianParts } from '../parts/debian-parts.ts';
 import { readGoParts } from '../parts/go-parts.ts';
 import { describeParts } from '../parts/describe-parts.ts';

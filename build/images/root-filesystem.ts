@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Architecture, architectures } from '../architecture.ts';
 import { root } from '../bundle/bundle-programs.ts';
-import { tarFile, type TarEntry } from '../oci/tar.ts';
+import { tarFile, type TarEntry } from '../../lib/tar/format-tar.ts';
 import type { DebianFile } from '../parts/debian-parts.ts';
 import { nodeExecutable } from '../parts/node-parts.ts';
 import type { Part } from '../parts/part.ts';

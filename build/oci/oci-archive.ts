@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Architecture } from '../architecture.ts';
-import { formatTar, type TarEntry } from './tar.ts';
+import { formatTar, type TarEntry } from '../../lib/tar/format-tar.ts';
 
 /** The image of one architecture. */
 export interface Image {

@@ -6,7 +6,7 @@ import { Command, type Help } from 'commander';
 import { environmentVariables, exitStatuses } from '../../cli/program/help-text.ts';
 import { verbTable } from '../../cli/verb-table.ts';
 import { root } from '../bundle/bundle-programs.ts';
-import { tarFile, type TarEntry } from '../oci/tar.ts';
+import { tarFile, type TarEntry } from '../../lib/tar/format-tar.ts';
 import type { Release } from '../release.ts';
 
 const launchers = ['ipledger', 'kubectl-ipledger', 'kubectl_complete-ipledger'];

@@ -12,7 +12,7 @@ import project from '../../package.json' with { type: 'json' };
 import { bundlePrograms, root } from '../bundle/bundle-programs.ts';
 import { ownArchitecture } from '../architecture.ts';
 import { stripNode } from '../images/root-filesystem.ts';
-import { formatTar, tarFile, type TarEntry } from '../oci/tar.ts';
+import { formatTar, tarFile, type TarEntry } from '../../lib/tar/format-tar.ts';
 import { describeParts } from '../parts/describe-parts.ts';
 import { readNodeParts } from '../parts/node-parts.ts';
 import { readNpmParts } from '../parts/npm-parts.ts';

@@ -7,7 +7,7 @@ import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-acces
 import { ownGroup, withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { listPages } from '../../lib/kubernetes/client/list-pages.ts';
-import { asRecord, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { CliError, throwUsageError } from '../cli-error.ts';
 
 const timeoutMs = 30_000;
@@ -21,6 +21,8 @@ export interface KubernetesClient {
   get(path: string): Promise<UntypedJson | undefined>;
   /** Reads all objects of a collection, in pages. */
   list(path: string): Promise<UntypedJson[]>;
+  /** Reads a text, as the log of a container; "" when it does not exist. */
+  readText(path: string): Promise<string>;
   /** Creates an object of a collection, and returns it. */
   create(path: string, object: object): Promise<UntypedJson>;
   /** Writes a whole object. Fails if its `resourceVersion` is not that of the stored object. */
@@ -37,6 +39,8 @@ interface Request {
   readonly body?: object;
   readonly contentType?: string;
   readonly discardBody?: true;
+  readonly asText?: true;
+  readonly accept?: string;
 }
 
 /** Whether there is a kubeconfig: without it, the client would connect to port 8080 here. */
@@ -97,6 +101,7 @@ export function createKubernetesClient(api: Api, signal: AbortSignal): Kubernete
       return reply && asRecord(reply.object);
     },
     list: (path) => list(api, path, signal),
+    readText: async (path) => asText((await send({ method: 'GET', path, asText: true, accept: '*/*' }))?.object),
     create: async (path, body) => asRecord(await mustSend({ method: 'POST', path, body })),
     async replace(path, body) {
       await mustSend({ method: 'PUT', path, body, discardBody: true });

@@ -11,7 +11,7 @@ import { startRegistry } from '../harness/registry.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { root } from '../../build/bundle/bundle-programs.ts';
 import { createLayer, formatOciArchive } from '../../build/oci/oci-archive.ts';
-import { tarFile } from '../../build/oci/tar.ts';
+import { tarFile } from '../../lib/tar/format-tar.ts';
 import { readRelease } from '../../build/release.ts';
 
 interface Index {

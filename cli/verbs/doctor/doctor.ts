@@ -1,6 +1,7 @@
 /** `ipledger doctor`: reports what is wrong with an installation, and what to do. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { pause } from '../../../lib/process/abortable.ts';
+import { readBundle } from '../../bundle/read-bundle.ts';
 import type { Facts, Gap } from '../../installation/facts.ts';
 import { gatherFacts } from '../../installation/gather-facts.ts';
 import { addFactOptions, type FactOptions, factSourcesOf } from '../../program/fact-options.ts';
@@ -19,6 +20,7 @@ const lookAgainMs = 5_000;
 interface DoctorOptions extends FactOptions {
   readonly wait: boolean;
   readonly timeout: number;
+  readonly bundle?: string;
 }
 
 export function defineDoctor(verb: Command): void {
@@ -26,6 +28,9 @@ export function defineDoctor(verb: Command): void {
     .option('--wait', 'look again until the installation is healthy', false)
     .addOption(
       new Option('--timeout <seconds>', 'with --wait: give up after this time').default(300).argParser(parseSeconds),
+    )
+    .addOption(
+      new Option('--bundle <file>', 'judge a support bundle of sysdump instead of an installation').conflicts('wait'),
     )
     .addHelpText(
       'after',
@@ -39,6 +44,10 @@ Exit status:
   ${exitStatus.notCompared}  no finding, and a part could not be looked at`,
     )
     .action(async (options: DoctorOptions) => {
+      if (options.bundle !== undefined) {
+        await print(createDiagnosis(await readBundle(options.bundle)), options);
+        return;
+      }
       await withAllocator(options, async (allocator, signal) => {
         const sources = factSourcesOf(options, allocator, signal);
         const diagnose = async (): Promise<Diagnosis> => createDiagnosis(await gatherFacts(sources));

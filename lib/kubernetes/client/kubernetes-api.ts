@@ -34,6 +34,8 @@ export interface ApiRequest {
   readonly compressed?: boolean;
   /** Do not parse the response: the caller needs only its status. */
   readonly discardBody?: true;
+  /** Return the response as text: logs are no JSON. */
+  readonly asText?: true;
   /** The limit of the uncompressed response. Default: 64 MiB. */
   readonly maxBytes?: number;
   readonly timeoutMs: number;
@@ -44,7 +46,8 @@ export interface Api {
   /** The URL of the API server, for messages. */
   readonly server: string;
   /**
-   * Sends one request. Returns the parsed response; undefined with `discardBody`.
+   * Sends one request. Returns the parsed response; undefined with `discardBody`,
+   * a text with `asText`.
    * @throws ApiError; after an abort, the signal's reason or another error
    */
   request(request: ApiRequest): Promise<unknown>;
@@ -122,6 +125,7 @@ async function exchange(send: Send, request: ApiRequest): Promise<unknown> {
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) {
       const body = await readBody(response, request.maxBytes ?? responseMaxBytes);
+      if (request.asText) return body.toString('utf8');
       return request.discardBody ? undefined : parse(body);
     }
     throw responseError(status, name, await readBody(response, errorMaxBytes));

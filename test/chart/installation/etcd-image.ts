@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ownArchitecture } from '../../../build/architecture.ts';
 import { createLayer, formatOciArchive } from '../../../build/oci/oci-archive.ts';
-import { tarFile } from '../../../build/oci/tar.ts';
+import { tarFile } from '../../../lib/tar/format-tar.ts';
 import { findProgram } from '../../harness/programs/find-program.ts';
 
 const programs = ['etcd', 'etcdctl', 'etcdutl'] as const;

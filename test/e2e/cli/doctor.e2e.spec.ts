@@ -2,8 +2,11 @@
  * `ipledger doctor` on a real installation: etcd, Kubernetes API, allocators, pod-watcher and
  * agent, with the roles of the chart. It finds each planted fault, and nothing without one.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { readTar } from '../../../lib/tar/read-tar.ts';
 import { documentedCommands } from '../../docs/documented-commands.ts';
 import { runDocumented } from '../../docs/run-documented.ts';
 import { runIpledger } from '../../harness/ipledger-cli.ts';
@@ -266,6 +269,41 @@ describe('ipledger doctor', function () {
     expect(missing, text).to.deep.equal([]);
     const others = lines.filter((line) => !expected.some((each) => each.test(line)));
     expect(others, text).to.deep.equal([]);
+  });
+
+  it('judges the bundle of sysdump as the installation, which has no secret and on request no name', async () => {
+    const secret = 'hunter2hunter2';
+    const spied = networkOf('spied', agent.socket);
+    const config = JSON.stringify({ ...(JSON.parse(spied.spec.config) as object), password: secret });
+    const annotations = { 'k8s.v1.cni.cncf.io/networks': `[{"name":"nowhere","token":"${secret}"}]` };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'shopper', namespace: 'people', annotations },
+      spec: { containers: [{ name: 'box', image: 'box', env: [{ name: 'KEY', value: secret }] }] },
+    };
+    const items = [{ ...spied, spec: { config } }, pod];
+    await cluster.apply(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    const live = await findings();
+    for (const more of [[], ['--hash-names']]) {
+      const file = join(run.folder, `bundle${more.length}.tar.gz`);
+      const dump = await runIpledger(['sysdump', '--file', file, '-o', 'json', ...more], {
+        allocator: { endpoint: endpoints.join(',') },
+        kubeconfig,
+      });
+      expect(dump.code, dump.stderr).to.equal(0);
+      // This cluster has no kubelet that knows logs
+      expect(dump.stdout).to.match(/"part": "logs\/pod-watcher\/watcher.log"/);
+      const files = readTar(gunzipSync(readFileSync(file)));
+      expect([...files.keys()]).to.include.members(['facts.json', 'ledger/events.ndjson', 'ledger/subnets.json']);
+      const everything = [...files.values()].map(String).join('\n');
+      expect(everything).to.not.contain(secret);
+      expect(everything.includes('shopper')).to.equal(more.length === 0);
+      const offline = await findings('--bundle', file);
+      expect(offline.lines).to.have.length(live.lines.length);
+      if (more.length === 0) expect(offline.lines).to.deep.equal(live.lines);
+      else expect(offline.text).to.not.match(/default\/(?:wrong|alone|deaf)|Node node-1/);
+    }
   });
 
   it('names what it cannot look at while a definition, the writer and the pod-watcher are missing', async () => {

@@ -25,7 +25,9 @@ const [binary, closing, ping, pong] = [2, 8, 9, 10];
 export async function addForwardingNode(run: Run, cluster: Cluster, name: string): Promise<void> {
   const authority = await openAuthority(join(run.folder, `kubelet-${name}`));
   const pair = await issueCertificate(authority, { name, commonName: name, alternativeNames: ['IP:127.0.0.1'] });
-  const server = createServer({ cert: readFileSync(pair.cert), key: readFileSync(pair.key) });
+  const server = createServer({ cert: readFileSync(pair.cert), key: readFileSync(pair.key) }, (_request, response) =>
+    response.writeHead(501).end('this kubelet only forwards ports'),
+  );
   const open = new Set<Duplex>();
   server.on('upgrade', (request, socket: Duplex) => {
     open.add(socket);

@@ -3,7 +3,7 @@ import { lstat, mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { formatTar, type TarEntry } from './tar.ts';
+import { formatTar, type TarEntry } from './format-tar.ts';
 
 const file = (path: string, text: string, mode = 0o644): TarEntry => ({
   path,
