@@ -31,6 +31,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/sysdump/sysdump.ts')).defineSysdump,
   },
   {
+    usage: 'selftest',
+    description: 'attach Pods on chosen nodes, and prove each step from the ledger',
+    load: async () => (await import('./verbs/selftest/selftest.ts')).defineSelftest,
+  },
+  {
     usage: 'allocations',
     description: 'list the current allocations',
     load: async () => (await import('./verbs/allocations.ts')).defineAllocations,

@@ -100,7 +100,7 @@ async function connectPod(forward: PortForward, inner: Socket, target: PodConnec
 }
 
 /** The message of an Error, or of the event of a WebSocket. */
-const messageOf = (thrown: unknown): string =>
+export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : ((thrown as { message?: string } | undefined)?.message ?? String(thrown));
 
 function explain(reason: string, namespace: string, { name, port }: ServicePod): string {

@@ -1,0 +1,118 @@
+/** `ipledger selftest`: attaches Pods on real nodes, and proves each step from the ledger. */
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { loadKubeconfig } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import { ownGroup } from '../../../lib/kubernetes/beside-kube-ovn.ts';
+import { CliError, exitStatus } from '../../cli-error.ts';
+import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
+import { type Answer, createTableAnswer, printAnswer } from '../../output/answer.ts';
+import { textColumns } from '../../output/table.ts';
+import { addVerbOptions, outputStyle, type VerbOptions, withAllocator } from '../../program/verb.ts';
+import { findTestObjects, removeObjects, runSteps, type Step } from './run-selftest.ts';
+import { selftestLabel, type TestPlan } from './test-objects.ts';
+
+interface SelftestOptions extends VerbOptions {
+  readonly nodes?: readonly string[];
+  readonly image?: string;
+  readonly network?: string;
+  readonly defaultNetwork: boolean;
+  readonly master?: string;
+  readonly cidr?: string;
+  readonly socket: string;
+  readonly timeout: number;
+  readonly clean: boolean;
+}
+
+export function defineSelftest(verb: Command): void {
+  addVerbOptions(verb)
+    .option('--nodes <node...>', 'the nodes, one Pod on each')
+    .option('--image <image>', 'the image of the Pods: it must not end by itself, and needs ping for the pings')
+    .option('--network <namespace/name>', 'a NetworkAttachmentDefinition that exists, with its Subnet')
+    .option('--default-network', 'with --network: it makes the main NIC of the Pods', false)
+    .addOption(
+      new Option('--master <interface>', 'make a macvlan network on this interface of the nodes').conflicts('network'),
+    )
+    .option('--cidr <cidr>', 'with --master: an unused range of that network')
+    .option('--socket <path>', 'with --master: the socket of the agents', '/run/openvswitch/kube-ovn-daemon.sock')
+    .addOption(new Option('--timeout <seconds>', 'the longest time for each step').default(120).argParser(parseSeconds))
+    .option('--clean', 'only remove what an earlier run left', false)
+    .addHelpText(
+      'after',
+      `
+Makes a namespace, with --master a network and a Subnet, and a Pod on each node. It waits for the addresses, compares annotations and
+IP objects, pings across nodes, deletes the Pods, and prints the events of the ledger. It removes all that it made, also after Ctrl-C, and touches
+nothing else. Needs the permission to create namespaces, Pods, NetworkAttachmentDefinitions and Subnets.
+
+Exit status:
+  0  all steps passed, or were not possible
+  ${exitStatus.disagreement}  a step failed`,
+    )
+    .action(async (options: SelftestOptions) =>
+      withAllocator(options, async (allocator, signal) => {
+        // Not ended by Ctrl-C: it removes what this run made
+        const kubernetes = await connectOwnObjects(new AbortController().signal, options);
+        if (options.clean) {
+          clean(await removeObjects(kubernetes, selftestLabel));
+          return;
+        }
+        const plan = planOf(options, kubernetes.besideKubeOvn);
+        const found = await findTestObjects(kubernetes, selftestLabel);
+        if (found.length > 0)
+          throw new CliError(
+            'refused',
+            `an earlier run left ${found.map(({ title }) => title).join(', ')}. Run: ipledger selftest --clean`,
+          );
+        const config = await loadKubeconfig(options);
+        const steps: Step[] = [];
+        try {
+          const sources = { allocator, kubernetes, config, timeoutMs: options.timeout * 1_000, signal };
+          steps.push(...(await runSteps(plan, sources)));
+        } finally {
+          const left = await removeObjects(kubernetes, `${selftestLabel}=${plan.id}`);
+          const result = left.length === 0 ? 'passed' : 'failed';
+          steps.push({ step: 'all that it made is removed', result, detail: left.join(', ') });
+        }
+        if (steps.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.disagreement;
+        await printAnswer(outputStyle(options), createReport(plan, steps));
+      }),
+    );
+}
+
+function clean(left: readonly string[]): void {
+  if (left.length > 0) throw new CliError('refused', `${left.join(', ')} still exists: see its finalizers`);
+  process.stdout.write('nothing of an earlier selftest is left\n');
+}
+
+function parseSeconds(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It is a number of seconds, at most 9999.');
+  return Number(text);
+}
+
+const maxNodes = 100;
+
+function planOf(options: SelftestOptions, besideKubeOvn: boolean): TestPlan {
+  const { nodes = [], image, network, master, cidr, socket, defaultNetwork } = options;
+  if (nodes.length === 0 || nodes.length > maxNodes || image === undefined)
+    throw new CliError('usage', `name the nodes with --nodes, at most ${maxNodes}, and an image with --image`);
+  const chosen = network ?? (master !== undefined && cidr !== undefined ? { master, cidr, socket } : undefined);
+  if (chosen === undefined || (typeof chosen === 'string' && !/^[a-z0-9-]+\/[a-z0-9.-]+$/.test(chosen)))
+    throw new CliError(
+      'usage',
+      'name a network with --network NAMESPACE/NAME, or an interface and a range with --master and --cidr',
+    );
+  return {
+    id: randomBytes(4).toString('hex'),
+    nodes,
+    image,
+    network: chosen,
+    isDefaultNetwork: defaultNetwork,
+    group: besideKubeOvn ? ownGroup : 'kubeovn.io',
+  };
+}
+
+function createReport(plan: TestPlan, steps: readonly Step[]): Answer {
+  const rows = steps.map(({ step, result, detail }) => [result, step, detail]);
+  const listing = { columns: textColumns('RESULT', 'STEP', 'DETAIL'), rows };
+  return createTableAnswer(listing, { content: { id: plan.id, nodes: plan.nodes, steps } });
+}
