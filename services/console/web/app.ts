@@ -102,7 +102,9 @@ function Top({ place: { path, query } }: { readonly place: Place }): VNode {
  */
 function Away({ isAway }: { readonly isAway: boolean }): VNode {
   const reason = useStore(awayReason);
-  return html`<div role="status">${isAway && html`<p class="banner">${text(reason)} It is tried again.</p>`}</div>`;
+  return html`<div role="status">
+    ${isAway && html`<p class="banner">${text(reason.replace(/\.?$/, '.'))} It is tried again.</p>`}
+  </div>`;
 }
 
 /** Reads the session until the server answers. */
