@@ -1,4 +1,5 @@
 /** CSV of lists: RFC 4180, one column for each field, and no text that a spreadsheet computes. */
+import { escapeUnprintable } from '../../../lib/unprintable.ts';
 
 /** Also of a value that begins with a blank: some programs skip it. */
 const formula = /^\s*[=+\-@\t\r]/;
@@ -22,7 +23,7 @@ const isObject = (value: unknown): value is object =>
 
 function cell(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  const text = Array.isArray(value) ? value.map(plain).join(' ') : plain(value);
+  const text = escapeUnprintable(Array.isArray(value) ? value.map(plain).join(' ') : plain(value));
   const safe = formula.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

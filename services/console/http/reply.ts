@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { escapeUnprintableJson } from '../../../lib/unprintable.ts';
+import { escapeUnprintable } from '../../../lib/unprintable.ts';
 import { formatCsv } from './csv.ts';
 import { errorBody, statusOf } from './http-error.ts';
 
@@ -68,8 +68,11 @@ export async function sendReply(
   await sendBytes(request, response, { status, type: 'application/json; charset=utf-8', text: toJson(body) });
 }
 
-/** Texts of tenants are JSON strings without invisible characters. */
-export const toJson = (body: object): string => escapeUnprintableJson(JSON.stringify(body));
+/** Shows characters of texts that would change how they are shown: those of tenants are among them. */
+export const toJson = (body: object): string => JSON.stringify(body, escapeText);
+
+const escapeText = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' ? escapeUnprintable(value) : value;
 
 const rowsOf = (body: object) => (): Iterable<object> =>
   'items' in body && Array.isArray(body.items) ? (body.items as object[]) : [body];

@@ -1,5 +1,4 @@
 /** Events as rows of the console, with the texts of `ipledger history`. */
-import { escapeUnprintable } from '../../../lib/unprintable.ts';
 import { summarizeEvent } from '../../../lib/ledger-text/event-summary.ts';
 import { formatCause } from '../../../lib/ledger-text/texts.ts';
 import type { Event } from '../../../proto/generated/ipledger.ts';
@@ -21,7 +20,7 @@ export function eventRow(event: Event): EventRow {
     pod: attachment ? { namespace: attachment.namespace, name: attachment.pod, uid } : null,
     node: (event.addressAllocated ?? event.addressTransferred ?? event.addressBound)?.node ?? '',
     cause: causeOf(event),
-    text: escapeUnprintable(detail),
+    text: detail,
     before: Object.fromEntries(before.map(({ address, seq }) => [address, seq])),
   };
 }

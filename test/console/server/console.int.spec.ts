@@ -124,6 +124,8 @@ describe('The console without sign-in', () => {
   it('escapes texts of tenants in JSON, and formulas in CSV', async () => {
     const { text, json } = await browse(console, api('/events?address=172.17.9.9'));
     expect(text).to.not.contain('\u202e');
+    const { states } = (await read('/addresses/172.17.9.9')) as unknown as { states: object[] };
+    expect(states[0]).to.have.nested.property('quarantine.reason', '<b>\\u202eprinter');
     expect((json['items'] as { text: string }[])[0]?.text).to.equal('<b>\\u202eprinter');
     await console.served.call(IpamService.quarantine, { subnet: 'macvlan', address: '172.17.9.10', reason: '=1+1' });
     const csv = await browse(console, api('/events?address=172.17.9.10&format=csv'));
