@@ -13,7 +13,7 @@ import type { Outcome, RunOptions, Simulation } from '../plan.ts';
 import { SimulatedCluster } from './cluster.ts';
 import { observeRest } from './observer.ts';
 import { planOfCluster } from './plan.ts';
-import { checkRelease } from './release-witness.ts';
+import { ReleaseWitness } from './release-witness.ts';
 import { installVirtualFiles } from './virtual-files.ts';
 
 const planMs = 80_000;
@@ -52,7 +52,8 @@ async function runWorld(world: World, only: ReadonlySet<string> | undefined): Pr
   const allocators = new Allocators(world, { replicas: 1, seals: false });
   allocators.startAll();
   const cluster = new SimulatedCluster(world, allocators.network, (program) => allocators.connect(program));
-  const log = new LogWitness(world, noBindingTimeoutMs, (event) => checkRelease(cluster, event));
+  const releases = new ReleaseWitness(cluster);
+  const log = new LogWitness(world, noBindingTimeoutMs, (event) => releases.read(event));
   allocators.etcd.onCommit = (changes) => log.read(changes);
   cluster.start();
   world.faults = hostility(world);

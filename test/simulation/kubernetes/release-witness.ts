@@ -1,19 +1,51 @@
-/** Checks each release that is committed: no Pod that lives, and no static Pod that runs, loses its address. */
+/**
+ * Checks each release that is committed: no Pod that lives, no static Pod that runs, and no member
+ * that its StatefulSet will create again loses its address.
+ */
 import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
+import type { AddressReleased } from '../../../ledger/domain/events/event.ts';
+import type { Owner } from '../../../ledger/domain/values/allocation.ts';
+import { includesMember, membersOf, statefulSetOrdinal } from '../../../lib/kubernetes/stateful-set.ts';
 import type { SimulatedCluster } from './cluster.ts';
+import { namespace } from './cluster-user.ts';
 import { identityOf, isLiving } from './pod-identity.ts';
 
-export function checkRelease({ world, user, nodes, nics }: SimulatedCluster, { sequenced }: StoredEvent): void {
-  if (sequenced.type !== 'AddressReleased') return;
-  const { attachment, uid, addresses, cause } = sequenced.data;
-  const released = `${addresses.join(',')} of Pod ${attachment.pod} (${uid}) is released (${cause})`;
-  const living = user.pods().find((pod) => {
-    const identity = identityOf(pod);
-    return identity.name === attachment.pod && identity.uid === uid && !identity.isStatic && isLiving(pod);
-  });
-  if (living) world.fail('living Pods keep their addresses', `${released}, which lives`);
-  const isPlaced = nodes.some(({ manifests }) => [...manifests.values()].some(({ hash }) => hash === uid));
-  const nic = nics.all.find((each) => each.uid === uid);
-  if (isPlaced && nic)
-    world.fail('static Pods keep their addresses', `${released}, whose container ${nic.containerId} runs`);
+export class ReleaseWitness {
+  readonly #cluster: SimulatedCluster;
+  /** The owner of each allocation, by its event. */
+  readonly #owners = new Map<number, Owner | undefined>();
+
+  constructor(cluster: SimulatedCluster) {
+    this.#cluster = cluster;
+  }
+
+  read({ sequenced: event }: StoredEvent): void {
+    if (event.type === 'AddressAllocated' || event.type === 'AddressTransferred')
+      this.#owners.set(event.seq, event.data.owner);
+    if (event.type === 'AddressReleased') this.#check(event.data);
+  }
+
+  #check({ alloc, attachment, uid, addresses, cause }: AddressReleased['data']): void {
+    const { world, user, nodes, nics } = this.#cluster;
+    const released = `${addresses.join(',')} of Pod ${attachment.pod} (${uid}) is released (${cause})`;
+    const living = user.pods().find((pod) => {
+      const identity = identityOf(pod);
+      return identity.name === attachment.pod && identity.uid === uid && !identity.isStatic && isLiving(pod);
+    });
+    if (living) world.fail('living Pods keep their addresses', `${released}, which lives`);
+    const isPlaced = nodes.some(({ manifests }) => [...manifests.values()].some(({ hash }) => hash === uid));
+    const nic = nics.all.find((each) => each.uid === uid);
+    if (isPlaced && nic)
+      world.fail('static Pods keep their addresses', `${released}, whose container ${nic.containerId} runs`);
+    if (cause !== 'scaled-down' && this.#willReturn(attachment.pod, this.#owners.get(alloc)))
+      world.fail('members keep their addresses', `${released}, which its StatefulSet creates again`);
+  }
+
+  /** A set that was scaled down for a moment may have decided before. */
+  #willReturn(name: string, owner: Owner | undefined): boolean {
+    const member = statefulSetOrdinal({ name }, owner);
+    if (member === undefined) return false;
+    const sets = this.#cluster.user.model.objectsOf({ kind: '/apis/apps/v1/statefulsets', namespace }).map(membersOf);
+    return sets.some((set) => set.uid === owner?.uid && includesMember(set, member));
+  }
 }
