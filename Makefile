@@ -158,6 +158,8 @@ mutants: node_modules programs ## plant known mistakes one by one, and see that 
 .PHONY: fuzz
 fuzz: node_modules ## mutated inputs for each place where bytes enter a program, Go plugin included (TIME=seconds or INPUTS=n, TARGET=text, SEED=n)
 	@node test/fuzz/main.ts
+	@cd cni && for name in FuzzConfiguration FuzzAgentResponse FuzzResponseHead; do \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $$(($${TIME:-60} / 10 + 1))s . || exit 1; done
 
 .PHONY: bench
 bench: cni programs ## speed and memory of each path, beside its floor or peer (ROW=a,b, ROUNDS=n, LONG=1, CHECK=1: fail far below a goal)

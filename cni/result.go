@@ -28,7 +28,7 @@ func newResult(response *cniResponse, netns string) (*types100.Result, error) {
 	for _, assigned := range addresses {
 		_, subnet, err := net.ParseCIDR(assigned.CIDR)
 		ip, gateway := net.ParseIP(assigned.IP), net.ParseIP(cmp.Or(assigned.Gateway, assigned.NodeGateway))
-		if err != nil || ip == nil {
+		if err != nil || ip == nil || (ip.To4() == nil) != (subnet.IP.To4() == nil) {
 			return nil, fmt.Errorf("address %q in subnet %q", assigned.IP, assigned.CIDR)
 		}
 		result.IPs = append(result.IPs, &types100.IPConfig{

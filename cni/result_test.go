@@ -82,8 +82,9 @@ func TestResult(t *testing.T) {
 			`error: address "x" in subnet "10.0.0.0/8"`},
 		"an invalid destination": {`{"ips":[],"routes":[{"dst":"10.0.0.0","gw":"10.0.0.1"}]}`,
 			`error: route to "10.0.0.0" by "10.0.0.1"`},
-		"an invalid gateway": {`{"ips":[],"routes":[{"dst":"10.0.0.0/8","gw":"here"}]}`, `error: route to "10.0.0.0/8" by "here"`},
-		"an invalid address": {`{"ips":[{"ip":"x","cidr":"10.0.0.0/8"}]}`, `error: address "x" in subnet "10.0.0.0/8"`},
+		"an invalid gateway":                         {`{"ips":[],"routes":[{"dst":"10.0.0.0/8","gw":"here"}]}`, `error: route to "10.0.0.0/8" by "here"`},
+		"an address in a subnet of the other family": {`{"address":"10.0.0.2,fd00::2","cidr":"10.0.0.0/24"}`, `error: address "fd00::2" in subnet "10.0.0.0/24"`},
+		"an invalid address":                         {`{"ips":[{"ip":"x","cidr":"10.0.0.0/8"}]}`, `error: address "x" in subnet "10.0.0.0/8"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := resultAs(t, "1.1.0", c.response); got != c.expected {

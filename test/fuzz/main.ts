@@ -16,62 +16,65 @@ import type { FuzzMessage, FuzzWork } from './worker.ts';
 const { TIME = '60', INPUTS = '', TARGET = '', SEED = '' } = process.env;
 const targets = fuzzTargets.filter(({ name }) => name.includes(TARGET));
 const seed = SEED === '' ? Math.floor(Math.random() * 2 ** 32) : Number(SEED);
+const inputsPerTarget = INPUTS === '' ? Infinity : Math.ceil(Number(INPUTS) / targets.length);
+const msPerTarget = INPUTS === '' ? (Number(TIME) * 1_000) / targets.length : Infinity;
 /** A thread that tries one input for so long hangs. */
 const hangMs = 60_000;
 const pollMs = 1_000;
 const maxOldGenerationSizeMb = 1_024;
 
-const failed: string[] = [];
+const failed = new Set<string>();
 let total = 0;
 const startedAt = performance.now();
 console.log(`${targets.length} targets, SEED=${seed}`);
-for (const { name, maxBytes } of targets) {
-  const from = performance.now();
-  const { inputs, outcomes, failure } = await fuzz(name, maxBytes);
+for (let remaining = targets; remaining.length > 0;) remaining = remaining.slice(await runThread(remaining));
+const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+console.log(`${total} inputs in ${seconds} s, ${failed.size} of ${targets.length} targets failed`);
+process.exitCode = failed.size === 0 && targets.length > 0 ? 0 : 1;
+
+function report(message: FuzzMessage): void {
+  const { target } = message;
+  if (message.kind === 'failed') return fail(target, message.message, message.input);
+  const { inputs, outcomes, ms } = message;
   total += inputs;
-  const rate = Math.round((inputs / (performance.now() - from)) * 1_000);
-  console.log(`${name.padEnd(32)} ${String(inputs).padStart(9)} inputs ${String(rate).padStart(7)}/s ${outcomes}`);
-  if (failure !== undefined) {
-    failed.push(name);
-    console.log(`  ${failure}\n  it is in the corpus now: make fuzz TARGET=${name} INPUTS=1 replays it`);
-  }
-}
-const seconds = (performance.now() - startedAt) / 1_000;
-console.log(`${total} inputs in ${seconds.toFixed(0)} s, ${failed.length} of ${targets.length} targets failed`);
-process.exitCode = failed.length === 0 && targets.length > 0 ? 0 : 1;
-
-interface FuzzResult {
-  readonly inputs: number;
-  readonly outcomes: string;
-  readonly failure?: string;
+  const rate = Math.round((inputs / ms) * 1_000);
+  console.log(
+    `${target.padEnd(32)} ${String(inputs).padStart(9)} inputs ${String(rate).padStart(7)}/s ${outcomes} outcomes`,
+  );
 }
 
-async function fuzz(target: string, maxBytes: number): Promise<FuzzResult> {
-  const progress = new Int32Array(new SharedArrayBuffer(8));
-  const current = new Uint8Array(new SharedArrayBuffer(maxBytes + 1));
-  const limit = INPUTS === '' ? Infinity : Math.ceil(Number(INPUTS) / targets.length);
-  const ms = INPUTS === '' ? (Number(TIME) * 1_000) / targets.length : Infinity;
-  const workerData: FuzzWork = { target, seed, ms, inputs: limit, progress, current };
+function fail(target: string, why: string, input: Uint8Array): void {
+  failed.add(target);
+  addToCorpus({ name: target }, input);
+  console.log(`${target.padEnd(32)} FAILED: ${why}\n  the corpus has the input: make fuzz TARGET=${target} INPUTS=1`);
+}
+
+/** Runs the targets in a thread. Resolves to how many have ended: all, or those up to a hang. */
+async function runThread(waiting: readonly { readonly name: string; readonly maxBytes: number }[]): Promise<number> {
+  const progress = new Int32Array(new SharedArrayBuffer(12));
+  const current = new Uint8Array(new SharedArrayBuffer(Math.max(...waiting.map(({ maxBytes }) => maxBytes))));
+  const names = waiting.map(({ name }) => name);
+  const workerData: FuzzWork = { targets: names, seed, msPerTarget, inputsPerTarget, progress, current };
   const worker = new Worker(join(import.meta.dirname, 'worker.ts'), {
     workerData,
     resourceLimits: { maxOldGenerationSizeMb },
   });
-  const { promise, resolve } = Promise.withResolvers<FuzzResult>();
-  const fail = (why: string, input: Uint8Array = current.slice(0, progress[1])): void => {
-    addToCorpus({ name: target }, input);
-    resolve({ inputs: progress[0] ?? 0, outcomes: 'FAILED', failure: why });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const endAtCurrent = (why: string): void => {
+    const index = progress[2] ?? 0;
+    fail(names[index] ?? '', why, current.slice(0, progress[1]));
+    resolve(index + 1);
   };
-  worker.on('message', (message: FuzzMessage) => {
-    if (message.kind === 'done') resolve({ inputs: message.inputs, outcomes: `${message.outcomes} outcomes` });
-    else if (message.kind === 'failed') fail(`${message.message}\n  ${message.stack}`, message.input);
-    else fail(`one input took ${Math.round(message.cpuMs)} ms of CPU time`, message.input);
-  });
-  worker.on('error', (error) => fail(`the thread ended: ${String(error)}`));
-  const watchdog = watchProgress(progress, () => fail(`one input took more than ${hangMs} ms: it hangs`));
-  const result = await promise;
-  clearInterval(watchdog);
-  await worker.terminate();
-  return result;
+  const watchdog = watchProgress(progress, () => endAtCurrent(`one input took more than ${hangMs} ms: it hangs`));
+  worker.on('message', report);
+  worker.on('error', (error) => endAtCurrent(`the thread ended: ${String(error)}`));
+  worker.on('exit', () => resolve(names.length));
+  try {
+    return await promise;
+  } finally {
+    clearInterval(watchdog);
+    await worker.terminate();
+  }
 }
 
 /** Calls `onHang` when no input ended for `hangMs`. */

@@ -24,7 +24,7 @@ export interface RunOptions {
   /** Called before each input. */
   readonly onInput?: (input: Buffer) => void;
   /** Called after each input. */
-  readonly onTried?: () => void;
+  readonly onTried?: (input: Buffer) => void;
 }
 
 /** An input that failed. */
@@ -49,7 +49,7 @@ export async function runTarget(target: FuzzTarget, options: RunOptions): Promis
   const tryOne = async (input: Buffer): Promise<void> => {
     onInput?.(input);
     const outcome = await outcomeOf(target, input);
-    onTried?.();
+    onTried?.(input);
     inputs++;
     const count = outcomes.get(outcome) ?? 0;
     outcomes.set(outcome, count + 1);
