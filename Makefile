@@ -155,6 +155,10 @@ e2e-chart: images ## install, upgrade, roll back and remove the chart on nodes w
 mutants: node_modules programs ## plant known mistakes one by one, and see that the specs of their tier find them (BUG=text: only these, JOBS=n: so many at a time, BY=sim: by the simulation)
 	@node test/mutants/main.ts
 
+.PHONY: mutation
+mutation: node_modules ## mutate a sample of the rules, the log and the controllers; unit specs must kill 90 % (SAMPLE=n, SEED=n, FOLDER=path, JOBS=n, WIDE=1)
+	@node test/mutation/main.ts
+
 .PHONY: fuzz
 fuzz: node_modules ## mutated inputs for each place where bytes enter a program, Go plugin included (TIME=seconds or INPUTS=n, TARGET=text, SEED=n)
 	@node test/fuzz/main.ts

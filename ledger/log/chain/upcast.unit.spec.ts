@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { allocated, released, unbound } from '../../domain/testing/event-fixtures.ts';
 import type { Event } from '../../domain/events/event.ts';
 import type { ReleaseCause } from '../../domain/values/allocation.ts';
+import { definitionOf, eventTypes } from '../../domain/events/registry.ts';
+import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
 import { downcast } from './upcast.ts';
 
 const releasedBecause = (cause: ReleaseCause): Event => {
@@ -9,6 +13,18 @@ const releasedBecause = (cause: ReleaseCause): Event => {
   if (event.type !== 'AddressReleased') throw new Error(event.type);
   return { ...event, data: { ...event.data, cause } };
 };
+
+describe('The first version of a type', () => {
+  it('is that of the first golden log with such an event', () => {
+    for (const type of eventTypes) {
+      const hasType = (version: EventVersion): boolean => {
+        const file = join(import.meta.dirname, `../../../test/golden/events-v${version}.ndjson`);
+        return readFileSync(file, 'utf8').includes(`"type":"${type}"`);
+      };
+      expect(definitionOf(type).since, type).to.equal(eventVersions.find(hasType));
+    }
+  });
+});
 
 describe('Events written as an earlier version', () => {
   it('describe a detached attachment by the nearest cause of that version', () => {

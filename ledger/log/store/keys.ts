@@ -61,7 +61,8 @@ export function claimNameOf(key: string): ClaimName {
   const slash = key.indexOf('/', addressPrefix.length);
   const subnet = key.slice(addressPrefix.length, slash);
   const address = key.slice(slash + 1);
-  if (!key.startsWith(addressPrefix) || slash < 0 || subnet === '' || address === '' || address.includes('/'))
+  // Without a slash, the address is the whole key, which has slashes
+  if (!key.startsWith(addressPrefix) || subnet === '' || address === '' || address.includes('/'))
     throw new IpledgerError(
       'LEDGER_DAMAGED',
       `${key.slice(0, 500)} is not an address key. Another program wrote it: delete the key`,

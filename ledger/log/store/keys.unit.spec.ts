@@ -14,6 +14,7 @@ describe('etcd keys', () => {
   it('claimNameOf rejects a key that is not an address key', () => {
     for (const key of [
       '/ipledger/v1/head',
+      '/ipledger/v1/pool/macvlan/172.17.0.11',
       '/ipledger/v1/addr/',
       '/ipledger/v1/addr/macvlan',
       '/ipledger/v1/addr/macvlan/',

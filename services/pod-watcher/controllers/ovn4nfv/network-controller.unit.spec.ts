@@ -111,6 +111,14 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(written).to.deep.equal([]);
   });
 
+  it('refuses a Network of the name of a Subnet in the ledger whose object is gone', async () => {
+    const { objects, subnets, messageOf } = world();
+    subnets.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('net', 'ovn') }], 51);
+    objects.put(network());
+    await until(() => messageOf('default/net') !== '');
+    expect(messageOf('default/net')).to.match(/^there is a Subnet net, which no Network made: /);
+  });
+
   it('refuses a Network of the name of another namespace’s', async () => {
     const { objects, statuses, messageOf } = world();
     objects.put(network());

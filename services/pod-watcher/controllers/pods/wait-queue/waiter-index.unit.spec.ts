@@ -29,6 +29,17 @@ describe('a waiting Pod', () => {
     expect(queueOf(index, 'subnet:other')).to.deep.equal([]);
   });
 
+  it('that was created again has the position of its new creation', () => {
+    const index = new WaiterIndex();
+    for (const [pod, order] of [
+      ['a', '1'],
+      ['b', '2'],
+      ['a', '3'],
+    ] as const)
+      index.wait(`default/${pod}`, on(topic), order);
+    expect(queueOf(index, topic)).to.deep.equal(['default/b', 'default/a']);
+  });
+
   it('is ahead of younger Pods, except for a short time after its own request', () => {
     const index = new WaiterIndex();
     for (const order of ['1', '2', '3']) index.wait(`default/p${order}`, on(topic), order);

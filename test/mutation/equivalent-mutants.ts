@@ -1,0 +1,43 @@
+/** Mutants that change nothing that a spec could see, each with the reason. */
+import type { Mutant } from './mutants.ts';
+
+interface Equivalent {
+  readonly file: string;
+  /** Text of the line, which occurs once in the file. */
+  readonly line: string;
+  readonly from: string;
+  readonly to: string;
+  readonly why: string;
+}
+
+export const equivalentMutants: readonly Equivalent[] = [
+  {
+    file: 'services/pod-watcher/controllers/mass-deletion-guard.ts',
+    line: 'this.#halted.set(scope, Math.max(',
+    from: '0',
+    to: '1',
+    why: 'a scope is halted only while objects are missing, so the other operand is at least 1',
+  },
+  {
+    file: 'ledger/domain/queries/list-bindings.ts',
+    line: ': [...found].toSorted(([a], [b]) =>',
+    from: '1',
+    to: '2',
+    why: 'of the result of a comparison only the sign counts',
+  },
+  {
+    file: 'services/pod-watcher/controllers/network-definitions/broadcast-domain.ts',
+    line: 'const vlanId = ',
+    from: '0',
+    to: '1',
+    why: 'a VLAN id 0 that is refused becomes 0 by the default beside the limit',
+  },
+];
+
+/** Why a mutant changes nothing; undefined for others. @param source of its file */
+export function whyEquivalent({ file, line, from, to }: Mutant, source: string): string | undefined {
+  const text = source.split('\n')[line - 1] ?? '';
+  return equivalentMutants.find(
+    (each) => each.file === file && text.includes(each.line) && each.from === from && each.to === to,
+  )?.why;
+}

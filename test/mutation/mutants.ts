@@ -1,0 +1,120 @@
+/** Mutants of a source: one small change each, at every place where a mistake is likely. */
+import { parsers } from 'prettier/plugins/babel';
+
+export interface Mutant {
+  /** Path from the root of the project. */
+  readonly file: string;
+  readonly line: number;
+  /** The replaced range, and what replaces it. */
+  readonly start: number;
+  readonly end: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [field: string]: unknown;
+}
+
+const binaries: Readonly<Record<string, string>> = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '%': '*',
+};
+const logicals: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' };
+const methods: Readonly<Record<string, string>> = { some: 'every', every: 'some', min: 'max', max: 'min' };
+
+/** The mutants of a TypeScript source, by their place. Texts and types are not changed. */
+export function mutantsOf(file: string, source: string): Mutant[] {
+  const mutants: Mutant[] = [];
+  const add = (start: number, end: number, to: string): void => {
+    const line = source.slice(0, start).split('\n').length;
+    mutants.push({ file, line, start, end, from: source.slice(start, end), to });
+  };
+  const text = ({ start, end }: Node): string => source.slice(start, end);
+  /** Replaces the operator between two operands. */
+  const swapOperator = ({ left, right, operator }: Node, table: Readonly<Record<string, string>>): void => {
+    const to = table[String(operator)];
+    const from = (left as Node).end;
+    const at = source.indexOf(String(operator), from);
+    if (to !== undefined && at >= 0 && at < (right as Node).start) add(at, at + String(operator).length, to);
+  };
+  const visit = (node: Node): void => {
+    if (/^TS(?!AsExpression|NonNull|Satisfies)/.test(node.type) || node.type === 'ImportDeclaration') return;
+    mutateNode(node, { add, text, swapOperator });
+    for (const [field, value] of Object.entries(node)) {
+      if (field === 'typeAnnotation' || field === 'typeParameters' || field === 'typeArguments') continue;
+      for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) if (isNode(each)) visit(each);
+    }
+  };
+  visit(parsers['babel-ts'].parse(source, {} as never) as Node);
+  return mutants.sort((one, other) => one.start - other.start || one.end - other.end);
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Partial<Node>).type === 'string' && 'start' in value;
+
+interface Editor {
+  readonly add: (start: number, end: number, to: string) => void;
+  readonly text: (node: Node) => string;
+  readonly swapOperator: (node: Node, table: Readonly<Record<string, string>>) => void;
+}
+
+function mutateNode(node: Node, { add, text, swapOperator }: Editor): void {
+  const { type, start, end } = node;
+  switch (type) {
+    case 'IfStatement':
+    case 'ConditionalExpression':
+    case 'WhileStatement': {
+      const test = node['test'] as Node;
+      // The operators inside of a condition have their own mutants
+      if (!['BinaryExpression', 'UnaryExpression'].includes(test.type)) add(test.start, test.end, `!(${text(test)})`);
+      return;
+    }
+    case 'BinaryExpression':
+      return swapOperator(node, binaries);
+    case 'LogicalExpression':
+      if (node['operator'] === '??') add(start, end, text(node['left'] as Node));
+      return swapOperator(node, logicals);
+    case 'UnaryExpression':
+      if (node['operator'] === '!') add(start, end, `(${text(node['argument'] as Node)})`);
+      return;
+    case 'UpdateExpression':
+      return add(
+        start,
+        end,
+        text(node).replace(/\+\+|--/, (operator) => (operator === '++' ? '--' : '++')),
+      );
+    case 'BooleanLiteral':
+      return add(start, end, String(node['value'] !== true));
+    case 'NumericLiteral':
+      return add(start, end, String(Number(node['value']) + 1));
+    case 'ExpressionStatement': {
+      const expression = node['expression'] as Node;
+      if (['CallExpression', 'AssignmentExpression', 'AwaitExpression', 'UnaryExpression'].includes(expression.type))
+        if (!text(expression).startsWith('super(')) add(start, end, ';');
+      return;
+    }
+    case 'ReturnStatement':
+      if (isNode(node['argument']) && node['argument'].type === 'ArrayExpression') add(start, end, 'return [];');
+      return;
+    case 'MemberExpression': {
+      const property = node['property'] as Node;
+      const to = node['computed'] === true ? undefined : methods[text(property)];
+      if (to !== undefined) add(property.start, property.end, to);
+      return;
+    }
+    default:
+  }
+}

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { equivalentMutants } from './equivalent-mutants.ts';
+import { mutantsOf } from './mutants.ts';
+import { createSpecGraph, root } from './spec-graph.ts';
+
+/** Each mutant of a source, as the changed source. */
+const changedSources = (source: string): string[] =>
+  mutantsOf('a.ts', source).map(({ start, end, to }) => source.slice(0, start) + to + source.slice(end));
+
+describe('The mutants of a source', () => {
+  it('change one operator, condition, number or boolean', () => {
+    expect(changedSources('const a = b < 3 && !c;')).to.deep.equal([
+      'const a = b <= 3 && !c;',
+      'const a = b < 4 && !c;',
+      'const a = b < 3 || !c;',
+      'const a = b < 3 && (c);',
+    ]);
+    expect(changedSources('if (isOpen) i++;')).to.deep.equal(['if (!(isOpen)) i++;', 'if (isOpen) i--;']);
+    expect(changedSources('a = b ?? true;')).to.include.members(['a = b;', 'a = b ?? false;', ';']);
+    expect(changedSources('list.some(f);')).to.deep.equal([';', 'list.every(f);']);
+  });
+
+  it('drop a statement that is called for its effect', () => {
+    expect(changedSources('f(); g();')).to.deep.equal(['; g();', 'f(); ;']);
+  });
+
+  it('change no type, no text and no import', () => {
+    const source = "import a from './a.ts';\nconst b: 1 | 2 = a as 1;\ntype C = true;\nconst d = 'e';";
+    expect(changedSources(source)).to.deep.equal([]);
+  });
+
+  it('are read by specs that import the file, the direct ones first', () => {
+    const specs = createSpecGraph()('ledger/log/chain/instant.ts');
+    expect(specs[0]).to.equal('ledger/log/chain/instant.unit.spec.ts');
+    expect(specs).to.include('ledger/log/chain/chain.unit.spec.ts');
+  });
+});
+
+describe('An equivalent mutant', () => {
+  it('fits the source, and has a reason', () => {
+    for (const { file, line, from, to, why } of equivalentMutants) {
+      expect(existsSync(join(root, file)), file).to.equal(true);
+      const source = readFileSync(join(root, file), 'utf8');
+      expect(source.split(line), `${file}: ${line}`).to.have.length(2);
+      const number = source.slice(0, source.indexOf(line)).split('\n').length;
+      const found = mutantsOf(file, source).filter(
+        (each) => each.line === number && each.from === from && each.to === to,
+      );
+      expect(found, `${file}: ${line}: ${from} → ${to}`).to.not.have.length(0);
+      expect(why.length).to.be.above(20);
+    }
+  });
+});
