@@ -12,10 +12,18 @@ import { networkOf } from '../state/network.ts';
 interface Use {
   holder?: { readonly nic: string; readonly seq: number };
   /**
-   * The containers that may answer, by "container/interface": their Pod, the address, and until
-   * when (milliseconds since 1970).
+   * The containers that may answer, by "container/interface": their Pod, the address, the boot of
+   * their node, and until when (milliseconds since 1970).
    */
-  readonly containers: Map<string, { readonly pod: string; readonly address: string; until: number }>;
+  readonly containers: Map<string, Container>;
+}
+
+interface Container {
+  readonly pod: string;
+  readonly address: string;
+  readonly node: string;
+  readonly bootId: string;
+  until: number;
 }
 
 type Granted = (AddressAllocated | AddressTransferred)['data'];
@@ -59,12 +67,14 @@ export class HolderWitness {
       this.#give({ subnet, data }, seq, at);
     } else if (event.type === 'AddressReleased') this.#endGrant(event.data.alloc, event.data.ended === true, at);
     else if (event.type === 'AddressBound') {
-      const { alloc, attachment, addresses, containerId, interface: name } = event.data;
+      const { alloc, attachment, addresses, containerId, interface: name, node, bootId } = event.data;
       const mac = this.#grants.get(alloc)?.data.mac ?? '';
       for (const address of addresses)
         for (const use of this.#usesOf(subnet, attachment.provider, address, mac)) {
+          endEarlierBoots(use, { address, node, bootId });
           this.#expectNoOther(use, { pod: attachment.pod, addresses, at });
-          use.containers.set(`${containerId}/${name}`, { pod: attachment.pod, address, until: Infinity });
+          const { pod } = attachment;
+          use.containers.set(`${containerId}/${name}`, { pod, address, node, bootId, until: Infinity });
         }
     } else if (event.type === 'AddressUnbound') {
       const { addresses, containerId, interface: name } = event.data;
@@ -122,4 +132,10 @@ export class HolderWitness {
       return use;
     });
   }
+}
+
+/** A node that has booted again runs none of its earlier containers. */
+function endEarlierBoots({ containers }: Use, bound: Pick<Container, 'address' | 'node' | 'bootId'>): void {
+  for (const [sandbox, { address, node, bootId }] of containers)
+    if (address === bound.address && node === bound.node && bootId !== bound.bootId) containers.delete(sandbox);
 }

@@ -1,4 +1,7 @@
-/** The messages of etcd's API, as the client package has them: encoded and decoded by its own .proto. */
+/**
+ * The messages of etcd's API, as the client package has them: encoded and decoded by its own
+ * .proto.
+ */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { loadSync } from '@grpc/proto-loader';

@@ -81,6 +81,11 @@ export class EtcdModel {
     if (revision > this.#store.compacted && revision <= this.#store.revision) this.#store.compact(revision);
   }
 
+  /** Writes a key without any check, as etcdctl does. */
+  put(key: string, value: Buffer): void {
+    this.#transaction(() => this.#put({ key: Buffer.from(key, 'latin1'), value, lease: '0' }));
+  }
+
   backUp(): KeyStore {
     return this.#store.copy();
   }

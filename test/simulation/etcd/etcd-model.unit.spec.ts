@@ -1,5 +1,6 @@
 import { describeLedger } from '../../../ledger/log/testing/ledger.contract.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
+import { describeEtcd } from './testing/etcd.contract.ts';
 import { startModel } from './testing/real-time-model.ts';
 
 describeLedger('EtcdLedger on the model of etcd', () => {
@@ -11,3 +12,5 @@ describeLedger('EtcdLedger on the model of etcd', () => {
     created: async (key) => BigInt((await client.get(key).exec()).kvs[0]?.create_revision ?? 0),
   });
 });
+
+describeEtcd('The model of etcd', () => Promise.resolve(startModel().client));

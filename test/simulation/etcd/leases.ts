@@ -72,7 +72,10 @@ export class Leases {
     return lease.ttlSeconds;
   }
 
-  /** Leases begin again after an election. Keys whose lease is unknown get none: its backup lacks it. */
+  /**
+   * Leases begin again after an election. Keys whose lease is unknown get none: its backup lacks
+   * it.
+   */
   restart(keys: readonly StoredKey[]): void {
     for (const lease of this.#leases.values()) lease.keys.clear();
     for (const { key, lease } of keys) if (lease !== '0') this.attach(key, lease);

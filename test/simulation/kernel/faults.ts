@@ -1,7 +1,9 @@
 /** How hostile the network and the timers of a world are at one time. */
 export interface Faults {
   readonly network: {
-    /** The probability that a message is lost: the call stays silent until its connection breaks. */
+    /**
+     * The probability that a message is lost: the call stays silent until its connection breaks.
+     */
     readonly lose: number;
     /** The probability that the connection breaks with a message, which may arrive or not. */
     readonly reset: number;

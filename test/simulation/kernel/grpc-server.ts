@@ -1,4 +1,6 @@
-/** A server of gRPC in the simulation: the methods that `addGrpcService` adds, or those of a model. */
+/**
+ * A server of gRPC in the simulation: the methods that `addGrpcService` adds, or those of a model.
+ */
 import { EventEmitter } from 'node:events';
 import { Metadata, type ServiceDefinition, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 

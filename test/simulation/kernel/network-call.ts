@@ -105,7 +105,8 @@ export class NetworkCall {
       world.after(
         at - world.now,
         () => {
-          // What arrives at the client after its end is not seen. What arrives at a server is executed.
+          // What arrives at the client after its end is not seen. What arrives at a server is
+          // executed.
           if (isReply ? this.#isOpen && !this.#isBroken : true) arrive();
         },
         program,

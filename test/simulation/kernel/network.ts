@@ -23,7 +23,9 @@ export class Network implements Medium {
     this.random = world.random('network');
   }
 
-  /** Drops all packets between two machines, or between one and all others. Returns what ends it. */
+  /**
+   * Drops all packets between two machines, or between one and all others. Returns what ends it.
+   */
   cut(one: Clocks, other?: Clocks): () => void {
     const pair = [one, other] as const;
     this.#cuts.add(pair);
@@ -45,7 +47,8 @@ export class Network implements Medium {
   }
 
   /**
-   * Opens a call. `onLost` is called in the context of the client, `onCancel` in that of the server.
+   * Opens a call. `onLost` is called in the context of the client, `onCancel` in that of the
+   * server.
    * @param server undefined: nothing listens at this address
    */
   open(

@@ -1,4 +1,7 @@
-/** A running program. Its clocks, timers and random numbers are those of its machine and of the seed. */
+/**
+ * A running program. Its clocks, timers and random numbers are those of its machine and of the
+ * seed.
+ */
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import { type ProgramClock, running } from './program-clock.ts';
 import type { Stepped, Timeline } from './timeline.ts';

@@ -1,7 +1,7 @@
 /**
  * Virtual time for unchanged programs. While it is installed, the clocks, timers and random numbers
- * of Node are those of the program that calls them, which AsyncLocalStorage finds. Other callers get
- * the real ones.
+ * of Node are those of the program that calls them, which AsyncLocalStorage finds. Other callers
+ * get the real ones.
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';

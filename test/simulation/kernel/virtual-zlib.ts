@@ -1,4 +1,7 @@
-/** Streams of zlib that compress in the turn of their caller: Node uses threads, whose order is not repeatable. */
+/**
+ * Streams of zlib that compress in the turn of their caller: Node uses threads, whose order is not
+ * repeatable.
+ */
 import { Gzip, Gunzip, gunzipSync, gzipSync } from 'node:zlib';
 import { running } from './program-clock.ts';
 

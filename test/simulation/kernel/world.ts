@@ -1,8 +1,8 @@
 /**
- * A world in virtual time: machines with clocks of their own, the programs on them, and one queue of
- * what happens next. All follows from a seed. A step is one event of the queue with all promises
- * that it settles; a program can crash or pause between two steps, which is at each of its awaits of
- * a timer or a message.
+ * A world in virtual time: machines with clocks of their own, the programs on them, and one queue
+ * of what happens next. All follows from a seed. A step is one event of the queue with all promises
+ * that it settles; a program can crash or pause between two steps, which is at each of its awaits
+ * of a timer or a message.
  */
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import { EventQueue, type Planned } from './event-queue.ts';
@@ -99,7 +99,8 @@ export class World implements Timeline {
 
   /**
    * Runs steps until something is done, or a violation is found.
-   * @returns whether it is done; false also after `maxMs` of virtual time, and without further events
+   * @returns whether it is done; false also after `maxMs` of virtual time, and without further
+   * events
    */
   async runUntil(isDone: () => boolean, maxMs: number): Promise<boolean> {
     const end = this.now + maxMs;

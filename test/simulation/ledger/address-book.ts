@@ -3,15 +3,17 @@
  * fold. It also checks what no event may do.
  */
 import type { AddressAllocated, AddressTransferred, Sequenced } from '../../../ledger/domain/events/event.ts';
+import { networkOf } from '../../../ledger/domain/state/network.ts';
 import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
 
-interface Container {
+export interface Container {
   readonly sandbox: string;
   readonly namespace: string;
   readonly pod: string;
   readonly node: string;
   readonly bootId: string;
   readonly alloc: number;
+  readonly at: number;
 }
 
 interface Entry {
@@ -22,7 +24,10 @@ interface Entry {
   releasedAt: number | undefined;
 }
 
-/** The time in which a NIC of a Pod has its addresses: from event `seq` on, until before event `end`. */
+/**
+ * The time in which a NIC of a Pod has its addresses: from event `seq` on, until before event
+ * `end`.
+ */
 export interface Period {
   readonly seq: number;
   readonly subnet: string;
@@ -30,6 +35,12 @@ export interface Period {
   readonly pod: string;
   readonly uid: string;
   readonly nic: string;
+  readonly at: number;
+  /** "pod/namespace/name/provider", as reservations name it. */
+  readonly owner: string;
+  readonly network: string;
+  /** Whether it is a virtual machine, which is on two nodes while it migrates. */
+  readonly isMachine: boolean;
   readonly addresses: readonly string[];
   readonly mac: string;
   end: number;
@@ -37,6 +48,8 @@ export interface Period {
 
 /** All of them, by the event of their begin. */
 export type AllocationPeriods = ReadonlyMap<number, Period>;
+
+const placeOf = (...parts: readonly (string | number)[]): string => parts.join(' ');
 
 type Granted = Sequenced<AddressAllocated | AddressTransferred>;
 
@@ -47,6 +60,7 @@ export class AddressBook {
   /** Without pools, the cause is that of a list of addresses, which a Pod may request in their cooldown. */
   #hasPools = false;
   readonly #limits = new Map<string, number>();
+  readonly #everBound = new Set<string>();
   readonly #fail: (what: string) => void;
 
   /** @param fail called with what an event must not do */
@@ -56,6 +70,11 @@ export class AddressBook {
 
   get(subnet: string, address: string): Readonly<Entry> | undefined {
     return this.#entries.get(`${subnet}/${address}`);
+  }
+
+  /** Whether a container was ever bound to an allocation, on this node in this boot. */
+  wasBound(alloc: number, sandbox: string, node: string, bootId: string): boolean {
+    return this.#everBound.has(placeOf(alloc, sandbox, node, bootId));
   }
 
   /** The periods that have not ended. */
@@ -106,7 +125,8 @@ export class AddressBook {
         if (this.periods.get(alloc)?.end !== Infinity || this.periods.get(alloc)?.uid !== uid)
           this.#fail(`event ${seq} binds uid ${uid} to allocation ${alloc}, which is not in force`);
         const { namespace, pod } = attachment;
-        const added = { sandbox: `${containerId}/${name}`, namespace, pod, node, bootId, alloc };
+        const added = { sandbox: `${containerId}/${name}`, namespace, pod, node, bootId, alloc, at };
+        this.#everBound.add(placeOf(alloc, added.sandbox, node, bootId));
         for (const each of this.#all(subnet, addresses)) this.#bind(each, added);
         return;
       }
@@ -148,7 +168,21 @@ export class AddressBook {
     const { attachment, uid, addresses: granted, mac, cause } = event.data;
     const { namespace, pod, provider, ordinal } = attachment;
     const addresses = granted.map(({ address }) => address);
-    const period = { seq, subnet, namespace, pod, uid, nic: `${provider}/${ordinal}`, addresses, mac, end: Infinity };
+    const period: Period = {
+      seq,
+      at,
+      subnet,
+      namespace,
+      pod,
+      uid,
+      nic: `${provider}/${ordinal}`,
+      owner: `pod/${namespace}/${pod}/${provider}`,
+      network: networkOf(provider, subnet),
+      isMachine: event.data.owner?.kind === 'VirtualMachineInstance',
+      addresses,
+      mac,
+      end: Infinity,
+    };
     for (const address of addresses) {
       const [entry] = this.#all(subnet, [address]);
       if (!entry) continue;

@@ -4,7 +4,8 @@ import type { Connection } from '../../../lib/grpc/client.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
 import type { Program } from '../kernel/program.ts';
-import type { AnswerWitness } from './answer-witness.ts';
+import type { AddressBook } from './address-book.ts';
+import type { AnswerWitness, PodRequest } from './answer-witness.ts';
 import type { Cluster } from './cluster.ts';
 import type { Command } from './commands.ts';
 
@@ -17,10 +18,11 @@ export class Client {
   readonly program: Program;
   readonly #connection: Connection;
   readonly #witness: AnswerWitness;
+  readonly #book: AddressBook;
   /** Commands without an outcome. */
   pending = 0;
 
-  constructor(cluster: Cluster, name: string, witness: AnswerWitness) {
+  constructor(cluster: Cluster, name: string, witness: AnswerWitness, book: AddressBook) {
     this.program = cluster.world.machine(name).start(name, () => undefined);
     // Each client prefers another replica
     const { names } = cluster;
@@ -28,6 +30,7 @@ export class Client {
     const order = [...names.slice(first), ...names.slice(0, first)].map((each) => `${each}:7411`);
     this.#connection = this.program.run(() => cluster.connect(this.program, order.join(',')));
     this.#witness = witness;
+    this.#book = book;
   }
 
   /** Sends a command, up to `tries` times while its outcome is not known. */
@@ -35,13 +38,13 @@ export class Client {
     return this.program.run(() => this.#send(command, tries));
   }
 
-  async #send({ what, method, request, lag }: Command, tries: number): Promise<Answer> {
+  async #send({ what, method, request: made, lag }: Command, tries: number): Promise<Answer> {
     const { world } = this.program.machine;
+    const request: object = typeof made === 'function' ? (made as (book: AddressBook) => object)(this.#book) : made;
     this.pending++;
     try {
       const seen = lag === undefined ? {} : { seenSeq: Math.max(1, this.#witness.acknowledged - lag) };
-      if ('pod' in request && typeof request.pod === 'object')
-        this.#witness.onRequested((request.pod as { readonly uid: string }).uid, seen.seenSeq);
+      if ('attachments' in request) this.#witness.onRequested(request as PodRequest, seen.seenSeq);
       for (let left = tries; ; left--) {
         const before = this.#witness.acknowledged;
         try {
@@ -52,7 +55,7 @@ export class Client {
         } catch (error) {
           const { code, message } = IpledgerError.from(error);
           world.trace(`${this.program.name}: ${what}: ${code} ${message}`);
-          if (code === 'BUG') throw error;
+          this.#witness.onRefused(what, request, code);
           if (left <= 1 || !unknown.has(code)) return { code, message };
           await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400));
         }

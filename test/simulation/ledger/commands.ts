@@ -1,14 +1,19 @@
-/** Random requests of clients: generations of names, late and repeated requests, edits of Subnets. */
+/**
+ * Random requests of clients: generations of names, late and repeated requests, edits of Subnets.
+ */
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import type { Method } from '../../../proto/codec.ts';
 import { IpamService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import type { AddressBook } from './address-book.ts';
+import { outsideAddress } from './answer-witness.ts';
 import { bindingTimeoutMs, cooldownMs, pools, type SubnetName, subnetNames, subnets } from './subnets.ts';
 
 /** A request of a client. */
 export interface Command {
   readonly what: string;
   readonly method: Method<never, { readonly position?: unknown }, 'unary'>;
-  readonly request: object;
+  /** A function makes it when it is sent, from what the ledger has then. */
+  readonly request: object | ((book: AddressBook) => object);
   /** The request was made when the client had seen the events up to so many before the last one. */
   readonly lag?: number | undefined;
 }
@@ -16,7 +21,12 @@ export interface Command {
 const names = ['a', 'b', 'c', 'd'];
 const macs = ['02:00:00:00:00:01', '02:00:00:00:00:02', '02:00:00:00:00:03'];
 const nodes = ['node-1', 'node-2'];
+const member = { owner: { kind: 'StatefulSet', name: 'set', uid: 'set-1' } };
+const machine = { owner: { kind: 'VirtualMachineInstance', name: 'machine', uid: 'machine-1' } };
 const timeouts = { cooldownMs, bindingTimeoutMs };
+
+/** Few of them, so that Pods of a name meet. */
+const likelySubnets: readonly SubnetName[] = ['lan', 'lan', 'lan', 'overlay', 'dual', 'lan2'];
 
 /** Makes commands. Names have generations, which advance with the number of commands. */
 export class CommandSource {
@@ -43,6 +53,7 @@ export class CommandSource {
     const kinds: readonly (readonly [number, () => Command])[] = [
       [30, () => this.#allocate()],
       [14, () => this.#release()],
+      [2, () => this.#releaseOne()],
       [12, () => this.#bind()],
       [8, () => this.#unbind()],
       [4, () => this.#reserve()],
@@ -83,12 +94,16 @@ export class CommandSource {
     let generation = this.#generations.get(pod) ?? 1;
     if (mayBeNew && this.#random.nextBoolean(0.3)) this.#generations.set(pod, ++generation);
     else if (this.#random.nextBoolean(0.25)) generation = Math.max(1, generation - 1 - this.#random.nextInt(2));
-    return { pod, uid: `${pod}${generation}` };
+    // A static Pod has the hash of its manifest as its uid, which returns
+    return {
+      pod,
+      uid: pod === 'd' ? '0123456789abcdef0123456789abcde'.padEnd(32, String(generation % 10)) : `${pod}${generation}`,
+    };
   }
 
   #allocate(): Command {
     const { pod, uid } = this.#pod(true);
-    const subnet = this.#random.pick(subnetNames.slice(0, 4));
+    const subnet = this.#random.pick(likelySubnets);
     const { provider, addresses } = subnets[subnet];
     const others = subnetNames.filter((each) => each !== subnet && subnets[each].provider === provider);
     const requested = [subnet, ...(this.#random.nextBoolean(0.2) ? others : [])];
@@ -99,8 +114,7 @@ export class CommandSource {
     const first = { provider, subnets: requested, candidates, mac, pool };
     const second = { provider, ordinal: 1, subnets: requested };
     const attachments = this.#random.nextBoolean(0.2) ? [first, second] : [first];
-    const isOwned = this.#random.nextBoolean(0.3);
-    const owner = isOwned ? { owner: { kind: 'StatefulSet', name: 'set', uid: 'set-1' } } : {};
+    const owner = this.#random.pick([{}, {}, member, machine]);
     const lag = this.#random.pick([undefined, 0, 0, 0, 2, 5]);
     const what = `allocate ${uid} in ${requested.join()}${isStatic ? ` ${candidates[0]?.addresses.join()}` : ''}${mac && ` MAC ${mac}`}${attachments.length > 1 ? ' twice' : ''}${lag === undefined ? '' : ` as seen ${lag} events ago`}`;
     const request = {
@@ -122,6 +136,16 @@ export class CommandSource {
     );
   }
 
+  /** Releases one of the allocations of a Pod. */
+  #releaseOne(): Command {
+    const pod = this.#random.pick(names);
+    return command(`release the first allocation of Pod ${pod}`, IpamService.release, (book: AddressBook) => {
+      const [first] = book.held.filter((each) => each.pod === pod);
+      const one = { podUid: first?.uid ?? 'none', allocationSeq: first?.seq ?? 1 };
+      return { namespace: 'default', pod, cause: 'RELEASE_CAUSE_DETACHED', ...one };
+    });
+  }
+
   #container() {
     return {
       containerId: `container-${this.#random.nextInt(5)}`,
@@ -131,7 +155,7 @@ export class CommandSource {
 
   #bind(): Command {
     const { pod, uid } = this.#pod();
-    const { provider } = subnets[this.#random.pick(subnetNames.slice(0, 4))];
+    const { provider } = subnets[this.#random.pick(likelySubnets)];
     const container = this.#container();
     const node = this.#random.pick(nodes);
     const bootId = `boot-${1 + (this.#random.nextBoolean(0.1) ? 1 : 0)}`;
@@ -185,7 +209,7 @@ export class CommandSource {
 
   #quarantine(kind: 'quarantine' | 'unquarantine'): Command {
     const subnet = this.#random.pick(subnetNames.slice(0, 3));
-    const address = this.#random.pick(subnets[subnet].addresses);
+    const address = this.#random.nextBoolean(0.1) ? outsideAddress : this.#random.pick(subnets[subnet].addresses);
     return command(`${kind} ${address} of ${subnet}`, IpamService[kind], { subnet, address, reason: 'simulation' });
   }
 
@@ -201,7 +225,7 @@ export class CommandSource {
   }
 }
 
-export const command = (what: string, method: object, request: object): Command => ({
+export const command = (what: string, method: object, request: Command['request']): Command => ({
   what,
   method: method as Command['method'],
   request,

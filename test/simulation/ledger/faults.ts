@@ -1,4 +1,5 @@
 /** Random faults: what happens to which part, when, and for how long. */
+import { addressPrefix, prefixEnd } from '../../../ledger/log/store/keys.ts';
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import { calm, type Faults } from '../kernel/faults.ts';
 import type { LedgerRun } from './ledger-run.ts';
@@ -6,6 +7,8 @@ import type { LedgerRun } from './ledger-run.ts';
 export interface Fault {
   readonly what: string;
   act(run: LedgerRun): void;
+  /** It is a commit of its own. */
+  readonly isAtOnce?: boolean;
 }
 
 type Target = 'writer' | 'standby' | 'any';
@@ -17,7 +20,7 @@ export function anyFault(random: SeededRandom): Fault {
   const choice = random.nextInt(1_000);
   const isAtCommit = random.nextBoolean(0.6);
   const fault = random.pick(kinds)({ target, ms, choice, random });
-  if (!isAtCommit) return fault;
+  if (!isAtCommit || fault.isAtOnce) return fault;
   return { what: `${fault.what}, at the next commit`, act: (run) => run.atNextCommit(() => fault.act(run)) };
 }
 
@@ -100,6 +103,22 @@ const compact = ({ choice }: Chosen): Fault => ({
   act: ({ cluster: { etcd } }) => etcd.compact(etcd.revision - (choice % 3)),
 });
 
+/**
+ * Another program writes a claim key with the value that it has: the address is fenced, and served
+ * again.
+ */
+const touch = ({ choice }: Chosen): Fault => ({
+  what: 'another program writes a claim key again',
+  isAtOnce: true,
+  act: ({ answers, cluster: { etcd } }) => {
+    const claims = etcd.keys(addressPrefix, prefixEnd(addressPrefix));
+    const claim = claims[choice % Math.max(1, claims.length)];
+    if (!claim) return;
+    answers.onFenced(claim.key.slice(addressPrefix.length));
+    etcd.put(claim.key, claim.value);
+  },
+});
+
 const elect = (): Fault => ({ what: 'etcd elects a leader', act: ({ cluster: { etcd } }) => etcd.elect() });
 
 const kinds: readonly ((chosen: Chosen) => Fault)[] = [
@@ -118,6 +137,7 @@ const kinds: readonly ((chosen: Chosen) => Fault)[] = [
   weather,
   compact,
   elect,
+  touch,
 ];
 
 /** The name of an allocator that is the target now. */

@@ -47,10 +47,13 @@ export class LedgerRun {
     const reader = world.machine('reader').start('reader', () => undefined);
     const channel = simulatedChannel(reader, this.cluster.network, this.cluster.addresses);
     this.reader = new EtcdLedger(connectToModel(this.cluster.etcdEndpoints, channel));
-    this.clients = clientNames.map((name) => new Client(this.cluster, name, this.answers));
+    this.clients = clientNames.map((name) => new Client(this.cluster, name, this.answers, this.log.book));
   }
 
-  /** Calls `act` in the middle of the next transaction that changes a key: it is done, and not answered. */
+  /**
+   * Calls `act` in the middle of the next transaction that changes a key: it is done, and not
+   * answered.
+   */
   atNextCommit(act: () => void): void {
     this.#atCommit.push(act);
   }

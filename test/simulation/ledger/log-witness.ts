@@ -3,6 +3,7 @@
  * verification, that no address and no MAC gets a second holder, and what the address book allows.
  */
 import { type AllocationPeriods, AddressBook } from './address-book.ts';
+import { DocumentedRules } from './documented-rules.ts';
 import { HolderWitness } from '../../../ledger/domain/testing/holder-witness.ts';
 import { evolve } from '../../../ledger/domain/events/registry.ts';
 import { findDoubleAllocations } from '../../../ledger/domain/state/claims-on-network.ts';
@@ -29,6 +30,7 @@ export class LogWitness {
   readonly state: State = initialState();
   readonly #world: World;
   readonly #onEvent: (event: StoredEvent) => void;
+  readonly #rules: DocumentedRules;
   readonly #holders: HolderWitness;
   /** The hash of each event, by its number. */
   readonly #hashes: string[] = [''];
@@ -40,6 +42,7 @@ export class LogWitness {
     this.#world = world;
     this.#onEvent = onEvent;
     this.book = new AddressBook((what) => world.fail('address book', what));
+    this.#rules = new DocumentedRules(this.book, (what) => world.fail('documented rule', what));
     this.#holders = new HolderWitness(bindingTimeoutMs);
   }
 
@@ -92,6 +95,7 @@ export class LogWitness {
         command = open.part < open.parts ? envelope : undefined;
         this.#head = advanceHead(this.#head, event);
         this.#hashes.push(event.hash);
+        this.#rules.check(sequenced);
         this.book.read(event);
         this.#holders.read(sequenced, seq, at);
         evolve(this.state, sequenced, new UndoLog());

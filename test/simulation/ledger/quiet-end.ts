@@ -1,5 +1,6 @@
 /**
- * The end of a run: no fault continues. Then an allocator answers, its answers equal the log, keys and memory equal a fold of the log, nothing leaks, and each free address can be had.
+ * The end of a run: no fault continues. Then an allocator answers, its answers equal the log, keys
+ * and memory equal a fold of the log, nothing leaks, and each free address can be had.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -46,15 +47,22 @@ function endFaults({ world, cluster, heal }: LedgerRun): void {
 }
 
 async function check(run: LedgerRun, source: CommandSource): Promise<void> {
-  const { world, log } = run;
+  const { world, log, cluster } = run;
   await untilAnswered(run, source);
   await until(world, () => run.pending === 0, 'all commands get an outcome');
   // Until then a server may execute what its client has given up
   const { minMs, rangeMs } = silence;
-  await sleep(Math.max(0, run.cluster.network.brokeAt + minMs + rangeMs - world.now));
+  await sleep(Math.max(0, cluster.network.brokeAt + minMs + rangeMs - world.now));
+  const isServed = (name: string): boolean => cluster.replicaOf(name)?.state.fenced.size === 0;
+  await until(world, () => cluster.names.every(isServed), 'each address is served again');
   await compareStates(run);
   await compareAnswers(run);
   await releaseAll(run);
+  for (let tries = 0; tries < 3 && log.book.held.length + log.book.bound.length > 0; tries++) {
+    // A fenced address is skipped
+    await sleep(fencedMs);
+    await releaseAll(run);
+  }
   if (log.book.held.length > 0) world.fail('leak', `after all releases, ${JSON.stringify(log.book.held)}`);
   if (log.book.bound.length > 0) world.fail('leak', `after all containers ended, ${log.book.bound.join()} are bound`);
   await sleep(cooldownMs + 100);
@@ -62,12 +70,22 @@ async function check(run: LedgerRun, source: CommandSource): Promise<void> {
   await compareStates(run);
 }
 
-const expectOk = async ({ world, clients }: LedgerRun, each: Command): Promise<object | undefined> => {
-  const answer = await clients[3]?.send(each, 5);
-  if (answer && 'reply' in answer) return answer.reply;
-  world.fail('liveness', `without faults, "${each.what}" fails: ${JSON.stringify(answer)}`);
-  return undefined;
-};
+/** A fenced address is served again within seconds. */
+const fencedMs = 6_000;
+
+async function expectOk({ world, clients }: LedgerRun, each: Command): Promise<object | undefined> {
+  for (let tries = 0; ; tries++) {
+    const answer = await clients[3]?.send(each, 5);
+    if (answer && 'reply' in answer) return answer.reply;
+    // The address of a retired Subnet of the network cools down for a minute
+    const waitMs = { ADDRESS_FENCED: fencedMs, SUBNET_FULL: 61_000 }[answer?.code ?? ''];
+    if (tries === 3 || waitMs === undefined) {
+      world.fail('liveness', `without faults, "${each.what}" fails: ${JSON.stringify(answer)}`);
+      return undefined;
+    }
+    await sleep(waitMs);
+  }
+}
 
 /** A client gets an answer within the time of a takeover. */
 async function untilAnswered({ world, clients }: LedgerRun, source: CommandSource): Promise<void> {
