@@ -74,7 +74,7 @@ export function startAllocator(
     const forwarder = new Forwarder({ connect: (writer) => cluster.connect(program, writer) });
     const leadership: Leadership = { writer: undefined, follower: undefined };
     const table = new MethodTable((path, request, reply) => cluster.onAnswer(path, request, reply));
-    await runReplica({
+    const started = runReplica({
       options,
       log,
       life,
@@ -99,6 +99,10 @@ export function startAllocator(
         addresses.set(address, { name, machine, program, methods: table.methods });
         return Promise.resolve(0);
       },
+    });
+    // A replica that is stopped while it loads the ledger rejects, and its process exits with 0
+    await started.catch((error: unknown) => {
+      if (!stopping.signal.aborted) throw error;
     });
   });
   const stop = async (): Promise<void> => {
