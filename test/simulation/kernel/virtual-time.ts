@@ -32,6 +32,7 @@ export function installVirtualTime(): () => void {
     replace(timersPromises, 'setImmediate', virtual(timersPromises.setImmediate, nextTurn)),
     replace(crypto, 'randomBytes', virtual(crypto.randomBytes as (size: number) => Buffer, randomBytes)),
     replace(crypto, 'randomUUID', virtual(crypto.randomUUID as () => string, randomUuid)),
+    replace(crypto, 'randomInt', virtual(crypto.randomInt as (first: number, end?: number) => number, randomInt)),
     replace(
       os,
       'uptime',
@@ -146,6 +147,12 @@ function randomBytes(clock: ProgramClock, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   for (let index = 0; index < size; index++) bytes[index] = Math.floor(clock.random() * 256);
   return bytes;
+}
+
+/** The end is not included, and may be the only argument. */
+function randomInt(clock: ProgramClock, first: number, end?: number): number {
+  const [from, to] = end === undefined ? [0, first] : [first, end];
+  return from + Math.floor(clock.random() * (to - from));
 }
 
 function randomUuid(clock: ProgramClock): string {

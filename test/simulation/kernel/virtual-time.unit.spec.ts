@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { packLines, unpackLines } from '../../../ledger/archive/gzip-lines.ts';
@@ -80,7 +80,8 @@ describe('Virtual time', () => {
   });
 
   it('draws random numbers that follow from the seed', async () => {
-    const draw = (seed: number) => run(() => Promise.resolve([Math.random(), randomBytes(8).toString('hex')]), seed);
+    const draw = (seed: number) =>
+      run(() => Promise.resolve([Math.random(), randomBytes(8).toString('hex'), randomInt(5, 2 ** 48)]), seed);
     expect(await draw(1)).to.deep.equal(await draw(1));
     expect(await draw(1)).to.not.deep.equal(await draw(2));
   });

@@ -78,8 +78,8 @@ async function expectOk({ world, clients }: LedgerRun, each: Command): Promise<o
     const answer = await clients[3]?.send(each, 5);
     if (answer && 'reply' in answer) return answer.reply;
     // The address of a retired Subnet of the network cools down for a minute
-    const waitMs = { ADDRESS_FENCED: fencedMs, SUBNET_FULL: 61_000 }[answer?.code ?? ''];
-    if (tries === 3 || waitMs === undefined) {
+    const waitMs = { ADDRESS_FENCED: fencedMs, SUBNET_FULL: 61_000, UNAVAILABLE: 3_000 }[answer?.code ?? ''];
+    if (tries === 5 || waitMs === undefined) {
       world.fail('liveness', `without faults, "${each.what}" fails: ${JSON.stringify(answer)}`);
       return undefined;
     }
