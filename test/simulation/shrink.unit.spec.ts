@@ -7,6 +7,7 @@ const ids = Array.from({ length: 40 }, (_, index) => `c${index}`);
 /** Fails while two items act, and in another way without a third one. */
 const simulation: Simulation = {
   name: 'example',
+  testedSeeds: 1,
   plan: () => ids.map((id, atMs) => ({ id, atMs, what: id })),
   run: (seed, { only = new Set(ids), keepsHistory = false } = {}) => {
     const invariant = !only.has('c7') ? 'another' : only.has('c3') && only.has('c31') ? 'order' : undefined;
