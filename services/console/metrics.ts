@@ -25,5 +25,6 @@ export function consoleMetrics(read: {
     labelNames: ['status'],
     registers: [registry],
   });
+  for (const status of ['2xx', '3xx', '4xx', '5xx']) requests.inc({ status }, 0);
   return { registry, countRequest: (status) => requests.inc({ status: `${Math.floor(status / 100)}xx` }) };
 }

@@ -22,6 +22,7 @@ import {
 import { root } from '../harness/paths.ts';
 import { runCommand } from '../harness/processes/command.ts';
 import { type Prometheus, startPrometheus } from '../harness/prometheus.ts';
+import { startConsole } from '../harness/console.ts';
 import { probeOvn } from '../harness/ovn/ovn-programs.ts';
 import { startOvsdbServer } from '../harness/ovn/ovsdb-server.ts';
 import { startAllocator, startOvnProjector, startReadModel } from '../harness/services.ts';
@@ -41,6 +42,7 @@ async function startMonitoredStack(): Promise<{ environment: TestEnvironment; pr
     startReadModel(run, { allocator }),
     startOvnProjector(run, { allocator, cluster, northbound }),
   ]);
+  const pages = await startConsole(run, { allocator, readModel });
   const prometheus = await startPrometheus(run, {
     targets: [
       { job: jobOf('allocator'), address: allocator.health },
@@ -48,6 +50,7 @@ async function startMonitoredStack(): Promise<{ environment: TestEnvironment; pr
       { job: jobOf('pod-watcher'), address: watcher.health },
       { job: jobOf('read-model'), address: readModel.health },
       { job: jobOf('ovn-projector'), address: projector.health },
+      { job: jobOf('console'), address: pages.health },
       ...agents.map(({ health, node }) => ({ job: jobOf('node-agent'), address: health, labels: { node } })),
     ],
     ruleFiles: [join(root, 'deploy/chart/files/monitoring/alerts.yaml')],
@@ -89,7 +92,7 @@ describe('A real Prometheus', function () {
     await eventually(async () => {
       const [oldest] = await prometheus.query('min(timestamp(up))');
       expect(Number(oldest?.value[1])).to.be.greaterThan(since);
-      expect(await prometheus.query('up == 1')).to.have.lengthOf(6);
+      expect(await prometheus.query('up == 1')).to.have.lengthOf(7);
     });
   }
 

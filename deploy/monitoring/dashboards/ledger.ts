@@ -69,6 +69,23 @@ const replicas: readonly Panel[] = [
   }),
 ];
 
+const browsers: readonly Panel[] = [
+  timeseries({
+    title: 'People in the console',
+    description: 'People who are signed in, and browsers that follow the events.',
+    queries: [
+      { expression: 'sum(ipledger_console_sessions)', legend: 'people' },
+      { expression: 'sum(ipledger_console_streams)', legend: 'streams' },
+    ],
+  }),
+  timeseries({
+    title: 'Requests of browsers',
+    description: 'Requests that the console answered, by the class of the HTTP status.',
+    unit: 'ops',
+    queries: [{ expression: rateBy('status', 'ipledger_console_requests_total'), legend: '{{status}}' }],
+  }),
+];
+
 const storage: readonly Panel[] = [
   timeseries({
     title: 'Size of etcd',
@@ -108,5 +125,5 @@ export const ledger: Dashboard = {
   title: 'ipledger / Ledger',
   description: 'Appends, replicas, etcd, integrity, and the programs that follow the ledger.',
   variables: [],
-  rows: [integrity, appends, replicas, storage, inputs],
+  rows: [integrity, appends, replicas, storage, inputs, browsers],
 };
