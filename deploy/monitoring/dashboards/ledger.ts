@@ -69,6 +69,30 @@ const replicas: readonly Panel[] = [
   }),
 ];
 
+const installation: readonly Panel[] = [
+  stat({
+    title: 'Versions',
+    description: 'Programs by version. Several versions run during an upgrade only.',
+    queries: [{ expression: 'count by (version) (ipledger_build_info)', legend: '{{version}}' }],
+  }),
+  stat({
+    title: 'Next certificate that expires',
+    description: 'The time until then. 0 without TLS.',
+    unit: 's',
+    queries: [
+      {
+        expression: 'min(ipledger_certificate_expiry_timestamp_seconds - time()) or vector(0)',
+        legend: 'time left',
+      },
+    ],
+  }),
+  stat({
+    title: 'Nodes with another plugin',
+    description: 'Nodes whose CNI plugin is not the one of their agent. It must be 0.',
+    queries: [{ expression: 'count(ipledger_plugin_current == 0) or vector(0)', legend: 'nodes' }],
+  }),
+];
+
 const browsers: readonly Panel[] = [
   timeseries({
     title: 'People in the console',
@@ -125,5 +149,5 @@ export const ledger: Dashboard = {
   title: 'ipledger / Ledger',
   description: 'Appends, replicas, etcd, integrity, and the programs that follow the ledger.',
   variables: [],
-  rows: [integrity, appends, replicas, storage, inputs, browsers],
+  rows: [integrity, appends, replicas, storage, inputs, installation, browsers],
 };
