@@ -113,7 +113,13 @@ describe('The missing events of a restored ledger', () => {
         interface: 'net1',
       },
     ]);
-    const transferred = createLines(created, allocated, { ...allocated, type: 'AddressTransferred' }, released);
+    const transfer = { ...data, alloc: 2, fromUid: 'uid' };
+    const transferred = createLines(
+      created,
+      allocated,
+      { ...allocated, type: 'AddressTransferred', data: transfer },
+      released,
+    );
     expect((await find(transferred, exported.slice(0, 1))).allocations).to.have.length(1);
   });
 
