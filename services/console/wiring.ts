@@ -136,7 +136,10 @@ interface Safety {
   readonly isInsecure: boolean;
 }
 
-/** @throws Error for settings that show the ledger without sign-in beyond this machine, or send tokens in plaintext */
+/**
+ * @throws Error for settings that show the ledger without sign-in beyond this machine, or send
+ * tokens in plaintext
+ */
 function refuseUnsafe({ options: { listen }, tls, isOpen, isEncrypted, isInsecure: accepted }: Safety): void {
   if (isOpen && !isLoopback(listen))
     throw new Error(`--open with --listen ${listen}: without sign-in the console listens on 127.0.0.1 only`);

@@ -1,4 +1,6 @@
-/** Reads the state of the ledger after an event from an allocator, for a store that begins there. */
+/**
+ * Reads the state of the ledger after an event from an allocator, for a store that begins there.
+ */
 import type { LedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { LedgerService, type StateAtReply } from '../../proto/generated/ipledger.ts';
 import type { StartState } from './store/start-state.ts';

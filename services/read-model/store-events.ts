@@ -15,7 +15,10 @@ export interface StoreOptions {
   >;
   /** Returns the first event to read if the model is empty. */
   readonly firstEvent: () => Promise<number>;
-  /** Reads the state after an event, with which an empty model begins if earlier events were dropped. */
+  /**
+   * Reads the state after an event, with which an empty model begins if earlier events were
+   * dropped.
+   */
   readonly readState: (seq: number) => Promise<StartState>;
   readonly watch: (fromSeq: number, signal: AbortSignal) => AsyncIterable<WatchReply>;
   readonly log: Logger;
@@ -90,7 +93,9 @@ export async function storeEvents(options: StoreOptions): Promise<void> {
   });
 }
 
-/** Returns the event before the first one. Without the state after it, only the maps are missing. */
+/**
+ * Returns the event before the first one. Without the state after it, only the maps are missing.
+ */
 async function beginStore({ model, firstEvent, readState, log }: StoreOptions): Promise<number> {
   const before = (await firstEvent()) - 1;
   if (before === 0) return before;

@@ -89,7 +89,10 @@ async function makeObjects(plan: TestPlan, sources: SelftestSources): Promise<{ 
   return { value: undefined, detail: `namespace ${namespaceOf(plan)}, ${plan.nodes.length} Pods` };
 }
 
-/** Reads again until there is nothing to wait for. @throws CliError with what is missing after the time */
+/**
+ * Reads again until there is nothing to wait for.
+ * @throws CliError with what is missing after the time
+ */
 async function until({ timeoutMs, signal }: SelftestSources, missing: () => Promise<string>): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -143,7 +146,9 @@ async function compareObjects(
   return { value: undefined, detail: names.join(', ') };
 }
 
-/** Each Pod pings the next one. Without a ping in the image, or the right to exec, that is skipped. */
+/**
+ * Each Pod pings the next one. Without a ping in the image, or the right to exec, that is skipped.
+ */
 async function pingAll(plan: TestPlan, allocations: readonly Allocation[], sources: SelftestSources): Promise<Step[]> {
   const step = 'Pods reach each other across nodes';
   if (allocations.length < 2) return [{ step, result: 'skipped', detail: 'there is one node only' }];

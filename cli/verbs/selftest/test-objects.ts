@@ -1,4 +1,6 @@
-/** The objects that a selftest makes. Each has its label, by which the next run finds a left-over. */
+/**
+ * The objects that a selftest makes. Each has its label, by which the next run finds a left-over.
+ */
 
 export const selftestLabel = 'ipledger.io/selftest';
 export const namePrefix = 'ipledger-selftest-';

@@ -41,7 +41,10 @@ export interface Hold {
 export interface AddressState {
   readonly subnet: string;
   readonly address: string;
-  /** As `ipledger` names it: fresh, allocated, bound, held, cooldown, idle, reserved, quarantined, excluded. */
+  /**
+   * As `ipledger` names it: fresh, allocated, bound, held, cooldown, idle, reserved, quarantined,
+   * excluded.
+   */
   readonly state: string;
   readonly pool: string;
   readonly allocation: AllocationRow | null;

@@ -34,7 +34,10 @@ export type EventPage = Page<EventRow>;
 
 /** GET /api/v1/events/SEQ. */
 export interface EventDetail extends EventRow {
-  /** The line that the ledger stores, with invisible characters escaped, its SHA-256, and that of the event before: the proof. */
+  /**
+   * The line that the ledger stores, with invisible characters escaped, its SHA-256, and that of
+   * the event before: the proof.
+   */
   readonly stored: string;
   readonly hash: string;
   readonly prev: string;

@@ -1,7 +1,9 @@
 /** GET /api/v1/subnets and /api/v1/subnets/NAME. */
 import type { Reply } from './page.ts';
 
-/** Counts of one family. Decimal text: an IPv6 Subnet has more addresses than a number can count. */
+/**
+ * Counts of one family. Decimal text: an IPv6 Subnet has more addresses than a number can count.
+ */
 export interface FamilyUsage {
   readonly family: 4 | 6;
   readonly cidr: string;
@@ -33,7 +35,9 @@ export interface SubnetRow {
   readonly conditions: readonly Condition[];
   /** Addresses in use, one number for each of the last 48 hours, oldest first. */
   readonly trend: readonly number[];
-  /** Days until no address is free at the rate of the last day; null while the use does not grow. */
+  /**
+   * Days until no address is free at the rate of the last day; null while the use does not grow.
+   */
   readonly daysLeft: number | null;
 }
 

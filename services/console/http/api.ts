@@ -1,4 +1,6 @@
-/** Requests below /api/v1: the session of the caller, and then the view, the stream or the action. */
+/**
+ * Requests below /api/v1: the session of the caller, and then the view, the stream or the action.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';

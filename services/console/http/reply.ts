@@ -68,7 +68,9 @@ export async function sendReply(
   await sendBytes(request, response, { status, type: 'application/json; charset=utf-8', text: toJson(body) });
 }
 
-/** Shows characters of texts that would change how they are shown: those of tenants are among them. */
+/**
+ * Shows characters of texts that would change how they are shown: those of tenants are among them.
+ */
 export const toJson = (body: object): string => JSON.stringify(body, escapeText);
 
 const escapeText = (_name: string, value: unknown): unknown =>

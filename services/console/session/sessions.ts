@@ -149,7 +149,9 @@ export class Sessions {
     client.close();
   }
 
-  /** Ends what has expired, and then the least recently used of a user, or of all, at the limits. */
+  /**
+   * Ends what has expired, and then the least recently used of a user, or of all, at the limits.
+   */
   #makeRoom(user: string): void {
     const now = this.#now();
     for (const [key, entry] of this.#entries)

@@ -66,7 +66,9 @@ export function showMap(reads: LedgerReads): View {
   };
 }
 
-/** An instant after the last event is the present, and one before the Subnet existed its beginning. */
+/**
+ * An instant after the last event is the present, and one before the Subnet existed its beginning.
+ */
 async function readMap(reads: LedgerReads, key: MapKey): Promise<MapAddressesReply> {
   const at = Date.parse(key.at) > Date.now() ? '' : key.at;
   try {

@@ -17,7 +17,9 @@ export function readRunbooks(file: string): Runbooks {
   return (alert) => byAlert.get(alert) ?? [];
 }
 
-/** Each step of a list is a paragraph. Lines of a paragraph are joined, and links are their text. */
+/**
+ * Each step of a list is a paragraph. Lines of a paragraph are joined, and links are their text.
+ */
 function paragraphsOf(lines: readonly string[]): string[] {
   const paragraphs: string[] = [];
   let isNew = true;

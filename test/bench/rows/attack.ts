@@ -8,7 +8,10 @@ import type { BenchGroup, BenchOptions } from '../bench-row.ts';
 import { alternate, createMeasurement, type Measurement, quantile } from '../measurement.ts';
 
 const allocations = { smoke: 50, normal: 20_000, long: 200_000 };
-/** A round's binds: enough that the p99 is not the slowest one, and within the bursts of five agents. */
+/**
+ * A round's binds: enough that the p99 is not the slowest one, and within the bursts of five
+ * agents.
+ */
 const binds = { smoke: 2, normal: 400, long: 400 };
 const names = Object.keys(attackers) as AttackerName[];
 

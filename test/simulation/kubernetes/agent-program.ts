@@ -1,4 +1,6 @@
-/** The node agent as a program of the simulation: its own parts, without sockets and Open vSwitch. */
+/**
+ * The node agent as a program of the simulation: its own parts, without sockets and Open vSwitch.
+ */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Connection } from '../../../lib/grpc/calls.ts';
 import { pause } from '../../../lib/process/abortable.ts';

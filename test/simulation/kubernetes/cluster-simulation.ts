@@ -1,6 +1,7 @@
 /**
- * The simulation of a Kubernetes cluster: pod-watchers and node agents over models of the API server
- * and of nodes, and an allocator over the model of etcd, while users and faults change all of it.
+ * The simulation of a Kubernetes cluster: pod-watchers and node agents over models of the API
+ * server and of nodes, and an allocator over the model of etcd, while users and faults change all
+ * of it.
  */
 import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
 import { sourceFor } from '../kernel/seeded-source.ts';

@@ -1,4 +1,7 @@
-/** What people and controllers do with the API server, without a network: a failure is their next look. */
+/**
+ * What people and controllers do with the API server, without a network: a failure is their next
+ * look.
+ */
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import type { ApiRequest } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { asRecord, asText, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';

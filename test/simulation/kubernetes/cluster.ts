@@ -1,4 +1,7 @@
-/** A Kubernetes cluster in a world: its API server, nodes, controllers, and ipledger's programs beside the allocators. */
+/**
+ * A Kubernetes cluster in a world: its API server, nodes, controllers, and ipledger's programs
+ * beside the allocators.
+ */
 import type { Connection } from '../../../lib/grpc/calls.ts';
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import type { Network } from '../kernel/network.ts';

@@ -1,4 +1,7 @@
-/** The faults of a cluster: programs that end or pause, nodes without power, and what the API server does. */
+/**
+ * The faults of a cluster: programs that end or pause, nodes without power, and what the API server
+ * does.
+ */
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import type { PlanItem } from '../plan.ts';

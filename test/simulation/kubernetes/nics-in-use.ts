@@ -1,7 +1,7 @@
 /**
- * The NICs that containers can use at this moment, on all nodes: what the network itself would show.
- * No part of ipledger knows it. A NIC is in use from the answer to its ADD until its DEL begins, its
- * network namespace is removed, or its node loses power.
+ * The NICs that containers can use at this moment, on all nodes: what the network itself would
+ * show. No part of ipledger knows it. A NIC is in use from the answer to its ADD until its DEL
+ * begins, its network namespace is removed, or its node loses power.
  */
 import type { World } from '../kernel/world.ts';
 
@@ -66,8 +66,9 @@ const keysOf = ({ provider, addresses, mac }: Nic): string[] =>
   [...addresses, ...(mac === '' ? [] : [mac])].map((each) => `${provider} ${each}`);
 
 /**
- * Two launchers of one machine have the same address while it migrates. And on one node the next Pod
- * of a name may start while a container of the earlier one ends, if that one was deleted by force.
+ * Two launchers of one machine have the same address while it migrates. And on one node the next
+ * Pod of a name may start while a container of the earlier one ends, if that one was deleted by
+ * force.
  */
 const mayShare = (one: Nic, other: Nic): boolean =>
   one.pod === other.pod && (one.node === other.node || (one.uid === other.uid && isLauncherPair(one, other)));

@@ -57,7 +57,10 @@ export class AddressBook {
   readonly periods = new Map<number, Period>();
   readonly #entries = new Map<string, Entry>();
   readonly #cooldowns = new Map<string, number>();
-  /** Without pools, the cause is that of a list of addresses, which a Pod may request in their cooldown. */
+  /**
+   * Without pools, the cause is that of a list of addresses, which a Pod may request in their
+   * cooldown.
+   */
   #hasPools = false;
   readonly #limits = new Map<string, number>();
   readonly #everBound = new Set<string>();

@@ -79,7 +79,10 @@ export class DocumentedRules {
         wrong(`gives ${owner} MAC ${mac}, which ${place} reserves for ${reserved.owner}`);
   }
 
-  /** A container of another node may answer until its binding ends, or the timeout after its end of right. */
+  /**
+   * A container of another node may answer until its binding ends, or the timeout after its end of
+   * right.
+   */
   #checkBound({ subnet, at, data }: Sequenced<AddressBound>, wrong: (what: string) => void): void {
     const timeoutMs = this.#specs.get(subnet)?.bindingTimeoutMs ?? Infinity;
     const period = this.#book.periods.get(data.alloc);

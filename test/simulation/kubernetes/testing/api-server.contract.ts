@@ -1,4 +1,6 @@
-/** What both the model of the API server and the real one do, as the programs of ipledger see it. */
+/**
+ * What both the model of the API server and the real one do, as the programs of ipledger see it.
+ */
 import { expect } from 'chai';
 import { metadataOnly } from '../../../../lib/kubernetes/client/list-pages.ts';
 import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
