@@ -190,7 +190,7 @@ function parseEnvelope(text: string, hash: string): { readonly envelope: Envelop
   const { v, seq, type, data, before } = envelope;
   const at = parseCanonicalInstant(envelope.at) ?? Date.parse(envelope.at);
   const isReadable = eventVersions.includes(v);
-  if (!isReadable && Number.isSafeInteger(v))
+  if (Number.isSafeInteger(v) && v > newestVersion)
     throw new NewerEventError(
       `event ${seq} has schema version ${v}, but this program reads only ${eventVersions.join(', ')}`,
       envelope,

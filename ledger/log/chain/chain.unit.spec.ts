@@ -279,7 +279,16 @@ describe('parseEvent', () => {
   });
 
   it('parseEvent rejects a line that is not an event', () => {
-    for (const line of ['', 'null', '[]', '{"seq":1}', '"v"', '{"v":1}', edited(4, { part: undefined })]) {
+    for (const line of [
+      '',
+      'null',
+      '[]',
+      '{"seq":1}',
+      '"v"',
+      '{"v":1}',
+      edited(4, { v: 0 }),
+      edited(4, { part: undefined }),
+    ]) {
       const error = refusal(line);
       expect(error, line).to.have.property('code', 'LEDGER_DAMAGED');
       expect(error)
