@@ -35,7 +35,9 @@ export const bindingFileName = (binding: { readonly containerId: string; readonl
 
 /** @throws Error for a text that is no binding, or is of another file name */
 export function parseBindingFile(name: string, content: string): BindingFile {
-  const binding = schema.parse(JSON.parse(content));
+  const { success, data: binding, error } = schema.safeParse(JSON.parse(content));
+  const [issue] = error?.issues ?? [];
+  if (!success) throw new Error(`${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'it is no binding'}`);
   if (bindingFileName(binding) !== name) throw new Error(`${name} has the binding of ${bindingFileName(binding)}`);
   return binding;
 }

@@ -83,7 +83,9 @@ export const isSignedBy = ({ publicKey }: VerifierKey, text: string, signature: 
 /** @throws IpledgerError INVALID_REQUEST for a name that is not allowed in a signature line. */
 export function assertKeyName(name: string): void {
   if (name === '' || /[\s+\p{Z}\p{Cc}]/u.test(name))
-    throw invalid(`"${name}" is not a key name: use a name without spaces and "+", such as example.com/ipledger`);
+    throw invalid(
+      `"${name.slice(0, 200)}" is not a key name: use a name without spaces and "+", such as example.com/ipledger`,
+    );
 }
 
 function verifierOf(name: string, publicKey: KeyObject): VerifierKey {

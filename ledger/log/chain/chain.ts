@@ -188,7 +188,7 @@ function parseEnvelope(text: string, hash: string): { readonly envelope: Envelop
   }
   const envelope = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Envelope;
   const { v, seq, type, data, before } = envelope;
-  const at = parseCanonicalInstant(envelope.at) ?? Date.parse(envelope.at);
+  const at = typeof envelope.at === 'string' ? timeOf(envelope.at) : Number.NaN;
   const isReadable = eventVersions.includes(v);
   if (Number.isSafeInteger(v) && v > newestVersion)
     throw new NewerEventError(
@@ -197,7 +197,12 @@ function parseEnvelope(text: string, hash: string): { readonly envelope: Envelop
       hash,
     );
   const isComplete =
-    isReadable && faultInEnvelope(envelope) === undefined && !Number.isNaN(at) && isObject(data) && isObject(before);
+    isReadable &&
+    faultInEnvelope(envelope) === undefined &&
+    !Number.isNaN(at) &&
+    isObject(data) &&
+    isObject(before) &&
+    Object.values(before).every(Number.isSafeInteger);
   if (!isComplete) throw damaged(`a line of the log is not an event: ${text.slice(0, 200)}`);
   if (!isEventType(type))
     throw new NewerEventError(`event ${seq} has type ${type}, which this program does not support`, envelope, hash);
@@ -216,6 +221,8 @@ const faultInEnvelope = faultFinder<Omit<Envelope, 'v' | 'data' | 'before' | 'pa
   actor: 'text',
   prev: 'text',
 });
+
+const timeOf = (text: string): number => parseCanonicalInstant(text) ?? Date.parse(text);
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 

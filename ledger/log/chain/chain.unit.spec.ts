@@ -295,7 +295,14 @@ describe('parseEvent', () => {
         .to.have.property('message')
         .that.matches(/a line of the log is not (an event|JSON): /);
     }
-    for (const change of [{ at: 'noon' }, { data: null }, { before: undefined }, { seq: '5' }, { prev: {} }])
+    for (const change of [
+      { at: 'noon' },
+      { data: null },
+      { before: undefined },
+      { seq: '5' },
+      { prev: {} },
+      { before: { a: {} } },
+    ])
       expect(refusal(edited(4, change)), JSON.stringify(change)).to.have.property('code', 'LEDGER_DAMAGED');
   });
 

@@ -32,11 +32,13 @@ function parseChunk({ key, text }: FoundKey): EndedChunk {
   return { index, pods };
 }
 
+const isId = (id: unknown): boolean => typeof id === 'string' && /^[0-9a-f]{16}$/.test(id);
+
 /** The ids in a value; undefined for an invalid value. */
 function podsOf(text: string): readonly string[] | undefined {
   try {
     const { pods } = JSON.parse(text) as { readonly pods: readonly string[] };
-    const isChunk = pods.length > 0 && pods.length <= endedPerChunk && pods.every((id) => /^[0-9a-f]{16}$/.test(id));
+    const isChunk = pods.length > 0 && pods.length <= endedPerChunk && pods.every(isId);
     return isChunk ? pods : undefined;
   } catch {
     return undefined;

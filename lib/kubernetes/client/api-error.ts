@@ -1,5 +1,5 @@
 /** Errors of requests to the Kubernetes API, and how a client reacts to them. */
-import { asRecord, asText } from '../untyped-json.ts';
+import { asNumber, asRecord, asText } from '../untyped-json.ts';
 
 /**
  * How a client reacts to an error:
@@ -65,7 +65,7 @@ function reactionTo(status: number): Reaction {
 /** The error in an ERROR event of a watch. */
 export function watchErrorOf(object: unknown, path: string): ApiError {
   const { code, message } = asRecord(object);
-  return new ApiError(Number(code) || 500, asText(message), { request: `watch of ${path}` });
+  return new ApiError(asNumber(code) ?? 500, asText(message), { request: `watch of ${path}` });
 }
 
 /** Resolves like `read`, but to undefined if the object or its resource does not exist. */
