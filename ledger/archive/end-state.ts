@@ -106,8 +106,10 @@ export async function parseEndState(lines: AsyncIterable<readonly string[]>): Pr
     }
   head ??= parseHead('');
   restore ??= new StateRestore(subnets);
-  return {
-    state: restore.end({ ledger: head.ledger, segments, subnets, pools, dropped, ended: parseEnded(ended) }),
-    head,
-  };
+  const configuration = { ledger: head.ledger, segments, subnets, pools, dropped, ended: parseEnded(ended) };
+  try {
+    return { state: restore.end(configuration), head };
+  } catch (error) {
+    throw new SyntaxError('its keys do not belong to one state', { cause: error });
+  }
 }

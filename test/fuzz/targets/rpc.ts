@@ -13,6 +13,8 @@ import type { PendingRequest, ProvenAnswer } from '../../../ledger/log/pending-r
 import { replay } from '../../../ledger/log/reader/replay.ts';
 import { Replica } from '../../../ledger/log/reader/replica.ts';
 import { MemoryLedger } from '../../../ledger/log/testing/memory-ledger.ts';
+import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
+import type { FreezeReason } from '../../../ledger/log/store/stored-values.ts';
 import { BatchBuilder } from '../../../ledger/log/writer/batch.ts';
 import { decideRequest } from '../../../ledger/log/writer/decide-request.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
@@ -140,7 +142,7 @@ const grantedRequests: Readonly<Record<string, object>> = {
   'Subnets.deletePool': { name: 'blue' },
   'Subnets.getPool': { name: 'blue' },
   'Subnets.listPools': {},
-  'Ledger.watch': { fromSeq: 1, types: ['AddressAllocated'] },
+  'Ledger.watch': { fromSeq: 1, types: ['AddressAllocated'], after: { epoch: 2, seq: 56, hash: 'ab' } },
   'Ledger.history': { address: '172.17.0.11', subnet: 'macvlan', since: '2026-01-31T08:00:00Z', pageSize: 3 },
   'Ledger.nextAllocations': { address: '172.17.0.11', subnet: 'macvlan', after: '2026-01-31T08:00:00Z' },
   'Ledger.stateAt': { pointInTime: { at: '2026-01-31T08:00:10Z' }, subnet: 'macvlan' },
@@ -150,7 +152,7 @@ const grantedRequests: Readonly<Record<string, object>> = {
   'Ledger.export': {},
   'Ledger.checkpoint': {},
   'Ledger.getStatus': {},
-  'Ledger.restore': { lostSeq: 60, lostEpoch: 2, reason: 'a backup' },
+  'Ledger.restore': { comparedPosition: { epoch: 2, seq: 56 }, reason: 'a backup' },
   'Ledger.unfreeze': {},
 };
 
@@ -184,6 +186,23 @@ function forgetfulWriter(replica: Replica): Writer {
   return { submit } as unknown as Writer;
 }
 
+/**
+ * The position that the ledger lacks. Each input begins with none; Restore and Unfreeze with one.
+ */
+let frozen: FreezeReason | undefined;
+const lost: FreezeReason = { epoch: 2, seq: 60, hash: 'ab', by: 'ipledger://watcher', at: '2026-01-31T11:00:00.000Z' };
+const forgetfulFreeze: FreezeStore = {
+  readFreeze: () => Promise.resolve(frozen),
+  freeze: (reason) => {
+    frozen ??= reason;
+    return Promise.resolve();
+  },
+  unfreeze: () => {
+    frozen = undefined;
+    return Promise.resolve();
+  },
+};
+
 interface Answering {
   readonly handlers: Readonly<Record<string, AnyHandler>>;
 }
@@ -207,7 +226,7 @@ async function openAllocator(): Promise<Answering> {
     writerAddress: () => undefined,
     positionWaits: new PositionWaits(replica),
     threads: runInThisThread({ ledger, archived: undefined }),
-    freezeStore: ledger,
+    freezeStore: forgetfulFreeze,
     findWriteObstacle: () => Promise.resolve(undefined),
     signer: () => signer,
   };
@@ -224,8 +243,8 @@ const prefixed = (service: string, handlers: object): Record<string, AnyHandler>
 
 const signer = parseSignerKey(generateKey('allocator.example').signer);
 
-/** The ledger is not frozen, and has no further event to wait for. */
-const refusing = new Set(['Ledger.restore', 'Ledger.unfreeze', 'Ledger.watch']);
+/** A replay of a lost ledger; and the position of another one. */
+const refusing = new Set(['Ledger.unfreeze', 'Ledger.watch']);
 
 let opened: Promise<Answering> | undefined;
 
@@ -240,6 +259,7 @@ async function answer(name: string, method: AnyMethod, input: Buffer): Promise<u
   const { handlers } = await (opened ??= openAllocator());
   const handler = handlers[name];
   const request = method.requestDeserialize(input) as object;
+  frozen = name === 'Ledger.restore' || name === 'Ledger.unfreeze' ? lost : undefined;
   const caller = new AbortController();
   const context: CallContext = { actor: 'ipledger://operator/fuzz', signal: caller.signal };
   const ended = new AbortController();

@@ -1,11 +1,19 @@
 import { expect } from 'chai';
-import { IpamService, LedgerService } from '../../../../proto/generated/ipledger.ts';
+import { stream } from '../../../../lib/grpc/client.ts';
+import { IpamService, LedgerService, type Position } from '../../../../proto/generated/ipledger.ts';
 import { allocate } from '../../../../ledger/domain/testing/event-fixtures.ts';
 import { parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import { MemoryLedger } from '../../../../ledger/log/testing/memory-ledger.ts';
-import { submitAll, createLedger, macvlan, never, startWriter } from '../../../../ledger/log/testing/running-writer.ts';
+import {
+  createLedger,
+  failureOf,
+  macvlan,
+  never,
+  startWriter,
+  submitAll,
+} from '../../../../ledger/log/testing/running-writer.ts';
 import { freezeIfRewound } from '../../../../ledger/log/reader/rollback-detection.ts';
-import { serveAllocator } from '../testing/served-allocator.ts';
+import { serveAllocator, watchRequest } from '../testing/served-allocator.ts';
 
 describe('A rewound ledger', () => {
   let memory: MemoryLedger;
@@ -14,6 +22,20 @@ describe('A rewound ledger', () => {
     const { writer, stop } = await startWriter(memory);
     await submitAll(writer, createLedger(), macvlan, allocate('a'));
     await stop();
+  });
+
+  it('is not reported by a position whose epoch no ledger had, because the next epoch follows from it', async () => {
+    await using served = await serveAllocator(memory);
+    const { epoch, seq, hash } = served.replica.head;
+    const watch = (after: Position) => {
+      const request = { ...watchRequest(1), after };
+      const replies = stream(served.client, LedgerService.watch, request, { silenceMs: 20_000, signal: never });
+      return failureOf(replies.next());
+    };
+    expect(await watch({ epoch: Number.MAX_SAFE_INTEGER, seq, hash })).to.include({ code: 'INVALID_REQUEST' });
+    expect((await served.call(LedgerService.getStatus, {})).freeze).to.equal(undefined);
+    expect(await watch({ epoch: epoch + 1, seq, hash })).to.include({ code: 'LEDGER_FROZEN' });
+    expect((await served.call(LedgerService.getStatus, {})).freeze?.known?.epoch).to.equal(epoch + 1);
   });
 
   it('a rewound ledger reports its head at the time of the freeze, even after later events', async () => {

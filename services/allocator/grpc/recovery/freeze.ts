@@ -16,10 +16,13 @@ import type { AllocatorContext } from '../allocator-context.ts';
  */
 const readOnlyCallers = /^(ipledger:\/\/(ovn-projector|read-model|viewer)(\/|$)|kubernetes:)/;
 
+/** Each restore of a backup begins an epoch. A backup lacks those of the restores after it. */
+const maxLostEpochs = 1_000;
+
 /**
  * Checks that the ledger contains a position that the caller has seen.
- * @throws IpledgerError LEDGER_FROZEN if it does not, after freezing the ledger; POSITION_GONE if
- * the ledger was restored since.
+ * @throws IpledgerError INVALID_REQUEST for a position that no ledger had; LEDGER_FROZEN if it does
+ * not, after freezing the ledger; POSITION_GONE if the ledger was restored since.
  */
 export async function assertNotRewound(
   { replica, freezeStore }: AllocatorContext,
@@ -28,6 +31,12 @@ export async function assertNotRewound(
 ): Promise<void> {
   if (!known) return;
   const found = await replica.ledger.head(signal);
+  // The next epoch follows from the reported one, and must be a number that each reader can hold
+  if (known.epoch > found.epoch + maxLostEpochs)
+    throw new IpledgerError(
+      'INVALID_REQUEST',
+      `epoch ${known.epoch} is not one of this ledger, which is at epoch ${found.epoch}: the position of the client was changed. Delete it, and start the client again`,
+    );
   const status = await detectRollback(replica.ledger, { known, head: found }, signal);
   if (status === 'holds') return;
   if (status === 'restored')
