@@ -2,7 +2,7 @@
  * The facts about an installation that `doctor` judges: plain JSON, so that a support bundle can
  * hold them. A part that could not be read is absent, and a gap states why.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const text = z.string();
 const count = z.number();
