@@ -1,0 +1,34 @@
+/** Runs specs on a mutant, in a process of their own, and judges what they found. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import type { Mutant } from './mutants.ts';
+import { root } from './spec-graph.ts';
+
+/** A spec that only fails by its time found nothing: a slow machine does the same. */
+export type SpecOutcome = 'killed' | 'timed out' | 'survived';
+
+/** A mutant may make a loop endless. */
+const runTimeoutMs = 300_000;
+
+/** The same file without a change, planted as a mutant is. */
+export const unchanged = (file: string): Mutant => ({ file, line: 1, start: 0, end: 0, from: '', to: '' });
+
+/** @returns the outcome, and the output of mocha */
+export function runSpecs(
+  mutant: Mutant,
+  specs: readonly string[],
+  timeoutMs = runTimeoutMs,
+): Promise<{ readonly outcome: SpecOutcome; readonly output: string }> {
+  const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
+  const args = ['--import', join(import.meta.dirname, 'plant.ts'), mocha, '--bail', ...specs];
+  const options = { cwd: root, timeout: timeoutMs, maxBuffer: 64 << 20 };
+  const env = { ...process.env, MUTANT: JSON.stringify(mutant) };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { ...options, env }, (error, stdout, stderr) => {
+      const output = stdout + stderr;
+      if (!error) return resolve({ outcome: 'survived', output });
+      const isSlow = error.killed === true || /Timeout of \d+ms exceeded/.test(stdout);
+      resolve({ outcome: isSlow ? 'timed out' : 'killed', output });
+    });
+  });
+}
