@@ -22,6 +22,7 @@ interface Entry {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly part?: readonly [number, number];
+  readonly cmd?: string;
   readonly before?: Readonly<Record<string, number>>;
   readonly at?: string;
 }
@@ -39,12 +40,12 @@ const released = (uid: string, alloc: number): Entry => ({
 /** The lines of a log with these events. */
 function chain(entries: readonly Entry[]): string[] {
   let [prev, last] = ['', 0];
-  return entries.map(({ type, data, part = [1, 1], before, at }, index) => {
+  return entries.map(({ type, data, part = [1, 1], cmd, before, at }, index) => {
     const seq = index + 1;
     const touches = 'addresses' in data;
     const line = JSON.stringify({
       seq,
-      cmd: `command-${seq - part[0]}`,
+      cmd: cmd ?? `command-${seq - part[0]}`,
       part,
       type,
       subnet,
@@ -192,6 +193,18 @@ describe('history-checker', () => {
         /the log ends inside of a command/,
         chain([configured, { ...allocated('a-1'), part: [1, 2] }]),
       ],
+      'a command without its second part': [
+        /event 3 is part 3 of 3 after part 1 of 3/,
+        chain([
+          configured,
+          { ...allocated('a-1'), part: [1, 3] },
+          { ...released('a-1', 2), part: [3, 3], cmd: 'command-1' },
+        ]),
+      ],
+      'a command that becomes shorter': [
+        /event 3 is part 2 of 2 after part 1 of 3/,
+        chain([configured, { ...allocated('a-1'), part: [1, 3] }, { ...released('a-1', 2), part: [2, 2] }]),
+      ],
       'a claim that differs from the log': [/the claim lan\/10.0.0.2 has/, rightLog, [claim({})]],
       'a claim that is missing': [
         /has events about lan\/10.0.0.2, and there is no claim/,
@@ -227,6 +240,18 @@ describe('history-checker', () => {
     expect((await violationsOf(back, rightLog)).join('\n')).to.contain('was answered before its call at event 3');
     const early = [read({ uid: 'a-1', seq: 2 }, { at: 2, local: true, minSeq: 3 })];
     expect((await violationsOf(early, rightLog)).join('\n')).to.contain('before its min_seq 3');
+  });
+
+  it('finds an answer without a position', async () => {
+    const lost = [allocate('a-1', 2, { at: 2 }), read({ uid: 'a-1', seq: 2 }), list('a-1', 2)];
+    const violations = await violationsOf(lost, rightLog.slice(0, 2));
+    expect(violations).to.have.length(2);
+    for (const each of violations) expect(each).to.match(/its answer has no position$/);
+  });
+
+  it('finds a read of an address without a record', async () => {
+    const empty = [{ kind: 'getAddress', at: 2 }];
+    expect((await violationsOf(empty, rightLog)).join('\n')).to.contain('has no record');
   });
 
   it('finds a LOCAL read that differs from the log at its position', async () => {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// checkPositions checks the position of each answer: it is in the log, a read has its minimum, and the answer contains all that
+// checkPositions checks that each answer has a position: it is in the log, a read has its minimum, and the answer contains all that
 // was answered before its call. LOCAL reads promise only their minimum.
 func checkPositions(operations []operation, read *ledger, note noteFunc) {
 	if len(read.events) == 0 {
@@ -16,6 +16,9 @@ func checkPositions(operations []operation, read *ledger, note noteFunc) {
 	for _, each := range operations {
 		at := each.Position
 		if at == nil {
+			if each.Outcome == "ok" {
+				note("%s: its answer has no position", each.describe())
+			}
 			continue
 		}
 		if at.Seq == 0 || at.Seq > uint64(len(read.events)) {
@@ -56,7 +59,12 @@ func checkReads(operations []operation, read *ledger, note noteFunc) {
 		return
 	}
 	for _, each := range operations {
-		if each.Kind != "getAddress" || each.Outcome != "ok" {
+		// checkPositions reports an answer without a position.
+		if each.Kind != "getAddress" || each.Outcome != "ok" || each.Position == nil {
+			continue
+		}
+		if each.Record == nil {
+			note("%s: its answer has no record", each.describe())
 			continue
 		}
 		if expected := read.at(each.Subnet+"/"+each.Address, each.Position.Seq); !each.Record.equals(expected) {

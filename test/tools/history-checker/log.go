@@ -125,7 +125,7 @@ func readLog(lines []string, note noteFunc) *ledger {
 		if each.At < last.At {
 			note("event %d: its time %s is before %s", each.Seq, each.At, last.At)
 		}
-		if each.Part[0] > 1 != (last.Part[0] < last.Part[1]) || (each.Part[0] > 1 && each.Command != last.Command) {
+		if !each.follows(&last) {
 			note("event %d is part %d of %d after part %d of %d", each.Seq, each.Part[0], each.Part[1], last.Part[0], last.Part[1])
 		}
 		read.state.apply(&each, note)
@@ -137,6 +137,14 @@ func readLog(lines []string, note noteFunc) *ledger {
 		note("the log ends inside of a command")
 	}
 	return read
+}
+
+// follows returns whether the event is the next part of the command of the last one, or the first of another one.
+func (each *event) follows(last *event) bool {
+	if last.Part[0] < last.Part[1] {
+		return each.Part == [2]int{last.Part[0] + 1, last.Part[1]} && each.Command == last.Command
+	}
+	return each.Part[0] == 1 && each.Part[1] >= 1
 }
 
 func (read *ledger) index(each *event) {

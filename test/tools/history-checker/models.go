@@ -67,7 +67,7 @@ func stepAddress(state addressState, each step) (bool, addressState) {
 		state.quarantined = false
 	case "getAddress":
 		read := each.Record
-		return each.Local || (state.uid == read.UID && state.seq == read.Seq && state.owner == read.Owner &&
+		return each.Local || (read != nil && state.uid == read.UID && state.seq == read.Seq && state.owner == read.Owner &&
 			state.quarantined == read.Quarantined && state.bindings == strings.Join(read.Bindings, " ")), state
 	}
 	return true, state
