@@ -10,7 +10,7 @@ import { printProgress } from '../harness/progress.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { checkHistory } from './check-history.ts';
 import { openClients } from './clients.ts';
-import { History } from './history.ts';
+import { History, inputKinds } from './history.ts';
 import { causeFaults } from './machine-faults.ts';
 import { readLedger } from './read-ledger.ts';
 import { type Machines, startMachines } from './machines.ts';
@@ -19,9 +19,11 @@ import { startWatcher } from './watchers.ts';
 const runs = Number(process.env['HISTORY_RUNS'] ?? 1);
 const seconds = Number(process.env['HISTORY_SECONDS'] ?? 25);
 const clientCount = 10;
+/** A run continues up to so many times its length until each kind of call had an answer. */
+const maxPatience = 4;
 
 describe('A history of three allocators on three members of etcd, under faults', function () {
-  this.timeout((seconds + 600) * 1_000);
+  this.timeout((maxPatience * seconds + 600) * 1_000);
   let run: Run;
   let machines: Machines;
   let history: History;
@@ -50,7 +52,8 @@ describe('A history of three allocators on three members of etcd, under faults',
       ].map((each) => ({ ...each, watcher: startWatcher(run, history, each) }));
       const startedAt = performance.now();
       const elapsed = (): number => (performance.now() - startedAt) / 1_000;
-      const isOver = (): boolean => elapsed() > seconds;
+      const isOver = (): boolean =>
+        elapsed() > (history.answered.size === inputKinds.length ? seconds : maxPatience * seconds);
       const note = (what: string): void => void done.push(`${elapsed().toFixed(1)} s: ${what}`);
       await Promise.all([clients.run(clientCount, isOver), causeFaults(machines, random.fork(), { isOver, note })]);
       await clients.readAll();
@@ -62,6 +65,7 @@ describe('A history of three allocators on three members of etcd, under faults',
       const { violations, ...report } = await checkHistory(all);
       printProgress(`${JSON.stringify(report)}, ${done.length} faults and ends`);
       expect(violations.join('\n')).to.equal('');
+      expect([...history.answered], 'kinds of calls with an answer').to.have.members(inputKinds);
       expect(report.unknown, 'operations without an answer').to.be.greaterThan(0);
       expect(report.claims).to.be.greaterThan(10);
       expect(report.deliveries).to.be.greaterThan(3 * report.events);

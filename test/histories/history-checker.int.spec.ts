@@ -254,6 +254,19 @@ describe('history-checker', () => {
     expect((await violationsOf(empty, rightLog)).join('\n')).to.contain('has no record');
   });
 
+  it('finds a refusal with a code that the request cannot cause', async () => {
+    const refused = { outcome: 'refused', uid: 'a-1' };
+    const wrong = [
+      { ...refused, kind: 'release', code: 'POD_SUPERSEDED' },
+      { ...refused, kind: 'attach', code: 'POD_SUPERSEDED' },
+      { ...refused, kind: 'allocate', code: 'INVALID_REQUEST' },
+      { ...refused, kind: 'apply', code: 'SUBNET_INVALID' },
+    ];
+    const found = (await violationsOf(wrong)).join('\n');
+    for (const { kind, code } of wrong)
+      expect(found).to.match(new RegExp(`${kind} .*no such request is refused with ${code}`));
+  });
+
   it('finds a LOCAL read that differs from the log at its position', async () => {
     const wrong = [read({ uid: 'a-2', seq: 4 }, { at: 2, local: true })];
     expect((await violationsOf(wrong, rightLog)).join('\n')).to.contain('at event 2 the log has');

@@ -9,23 +9,27 @@ import { callOutcome } from '../../lib/grpc/calls.ts';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 import type { AddressRecord, Allocation, Position, WatchReply } from '../../proto/generated/ipledger.ts';
 
+/** What the clients of a history call. */
+export const inputKinds = [
+  'allocate',
+  'release',
+  'bind',
+  'attach',
+  'unbind',
+  'list',
+  'getAddress',
+  'reserve',
+  'unreserve',
+  'quarantine',
+  'unquarantine',
+  'apply',
+  'retire',
+  'getSubnet',
+] as const;
+
 /** The input of a call, as the checker reads it. */
 export interface Input {
-  readonly kind:
-    | 'allocate'
-    | 'release'
-    | 'bind'
-    | 'attach'
-    | 'unbind'
-    | 'list'
-    | 'getAddress'
-    | 'reserve'
-    | 'unreserve'
-    | 'quarantine'
-    | 'unquarantine'
-    | 'apply'
-    | 'retire'
-    | 'getSubnet';
+  readonly kind: (typeof inputKinds)[number];
   /** The same for each attempt of a repeated request. */
   readonly request: string;
   readonly client: number;
@@ -73,6 +77,8 @@ const now = (): number => Math.round(performance.now() * 1_000);
 
 export class History {
   readonly #lines: string[] = [];
+  /** The kinds of the calls that were answered. */
+  readonly answered = new Set<Input['kind']>();
   #operations = 0;
 
   get operations(): number {
@@ -105,6 +111,7 @@ export class History {
     const record = (what: object): void => this.add({ operation: { ...input, start, end: now(), ...what } });
     try {
       const reply = await call(connection, method, request, { timeoutMs });
+      this.answered.add(input.kind);
       record({ outcome: 'ok', position: reply.position, ...answerOf(reply) });
       return reply;
     } catch (thrown) {

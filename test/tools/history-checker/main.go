@@ -4,6 +4,7 @@
 // It reads lines of JSON from stdin: operations, the log, the claims in etcd, and the events that streams delivered. It checks that
 //   - the operations are linearizable, by Porcupine, for each address, each Pod name and each Subnet;
 //   - each answer is true at its position in the log, and contains all that was answered before its call;
+//   - each refusal has a code that its request can cause;
 //   - the log is one dense chain in which each event may follow those before it, and the claims are its fold;
 //   - each stream delivered the log: dense, in order, complete commands, the same bytes.
 //
@@ -56,6 +57,7 @@ func main() {
 	read := readLog(recorded.log, note)
 	checkPositions(recorded.operations, read, note)
 	checkReads(recorded.operations, read, note)
+	checkRefusals(recorded.operations, note)
 	checkClaims(recorded.claims, read, note)
 	checkStreams(recorded.watched, read, note)
 	found.Partitions = checkLinearizable(recorded.operations, read, note)

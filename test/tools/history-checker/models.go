@@ -102,6 +102,7 @@ func refusesAddress(state addressState, each step) bool {
 	case "ADDRESS_QUARANTINED":
 		return state.quarantined
 	}
+	// The Pod explains the other codes of refusals.go.
 	return true
 }
 
@@ -210,6 +211,7 @@ func refusesPod(state podState, each step) bool {
 	case "NOT_ALLOCATED":
 		return state.uid != each.UID
 	}
+	// The addresses explain the other codes of refusals.go.
 	return true
 }
 
@@ -227,7 +229,7 @@ var subnetModel = porcupine.Model{
 	Step: func(state, input, _ any) (bool, any) {
 		each := input.(step)
 		if each.Outcome == "refused" {
-			return each.Code != "SUBNET_UNKNOWN" || state == "", state
+			return state == "", state
 		}
 		switch each.Kind {
 		case "apply":
