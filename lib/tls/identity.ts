@@ -6,6 +6,7 @@
  *   ipledger://agent/<node>   ipledger://watcher   ipledger://allocator/<id>   ipledger://operator/<name>
  *   ipledger://ovn-projector   ipledger://read-model   ipledger://viewer
  */
+import { truncateUtf8 } from '../cut-middle.ts';
 import { IpledgerError } from '../errors.ts';
 
 const named = ['agent', 'allocator', 'operator'] as const;
@@ -36,6 +37,9 @@ export function parseIdentity(uri: string): Identity | undefined {
   return { kind: known, name, uri };
 }
 
+/** The bytes of names that an error repeats. */
+const maxNamedBytes = 1_000;
+
 /**
  * Finds the identity in a certificate's subject alternative names, in Node's format ("DNS:a,
  * URI:b").
@@ -45,7 +49,7 @@ export function identityIn(alternativeNames: string | undefined): Identity {
   const claimed = urisIn(alternativeNames ?? '').filter((uri) => uri.startsWith(scheme));
   const identity = claimed.length === 1 ? parseIdentity(claimed[0] ?? '') : undefined;
   if (identity) return identity;
-  const found = claimed.length === 0 ? 'has none' : `has ${claimed.join(', ')}`;
+  const found = claimed.length === 0 ? 'has none' : `has ${truncateUtf8(claimed.join(', '), maxNamedBytes)}`;
   throw new IpledgerError(
     'UNAUTHENTICATED',
     `the certificate must name exactly one of ipledger://agent/<node>, ipledger://allocator/<id>, ipledger://ovn-projector, ipledger://read-model, ipledger://operator/<name>, ipledger://viewer and ipledger://watcher as a URI among its subject alternative names; it ${found}`,
