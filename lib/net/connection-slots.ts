@@ -68,7 +68,7 @@ export class ConnectionSlots {
 }
 
 /** An IPv6 host has all addresses of its /64. Listeners on [::] show IPv4 as ::ffff:10.0.0.1. */
-function clientOf(address: string): string {
+export function clientOf(address: string): string {
   const text = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   return isIPv6(text) ? networkAddressOf(`${text}/64`) : text;
 }

@@ -1,6 +1,7 @@
 /**
  * Requests below /api/v1: the session of the caller, and then the view, the stream or the action.
  */
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
@@ -9,13 +10,16 @@ import type { PersonalSession, Sessions } from '../session/sessions.ts';
 import { HttpError, methodNotAllowed } from './http-error.ts';
 import { sessionRoutes } from './session-routes.ts';
 import type { Query } from './query.ts';
-import { sendReply } from './reply.ts';
+import { type Reply, type Sending, sendReply } from './reply.ts';
 import { readJson } from './request-body.ts';
 import { type Action, matchRoute, type Routes, type View } from './routes.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
 import { refuseOtherHosts, refuseOtherOrigins } from './same-origin.ts';
 
 /** The rest waits, and beyond that is rejected. */
 const [maxInProgress, maxWaiting] = [32, 256];
+/** Of all replies, with what they hold. */
+const maxUnsentBytes = 128 << 20;
 
 /** Sends events to the browser until it has gone. */
 export type StreamView = (
@@ -48,6 +52,8 @@ export function createApi(parts: ApiParts): Handler {
   const { sessions, views, actions, stream, isSecure } = parts;
   const handleSession = sessionRoutes(sessions, isSecure);
   const limited = createSemaphore(maxInProgress, maxWaiting);
+  const limitedOpen = createSemaphore(maxInProgress, maxWaiting);
+  const unsent = new UnsentBytes(maxUnsentBytes);
 
   const sessionOf = async (request: IncomingMessage): Promise<PersonalSession | undefined> => {
     if (!sessions) return undefined;
@@ -55,18 +61,26 @@ export function createApi(parts: ApiParts): Handler {
     if (session.bucket.take(performance.now())) return session;
     throw new HttpError(429, 'RATE_LIMITED', 'too many requests of this session: try again in a second');
   };
+  /** A person's slot is free again when the browser has the reply. */
+  const answer = async ({ request, response, session, format, work }: Answering): Promise<void> => {
+    const signal = signalOf(response);
+    await (session?.limited ?? limitedOpen)(signal, async () => {
+      const reply = await limited(signal, () => work(signal));
+      await sendReply(request, response, reply, { format, countUnsent: (bytes) => unsent.hold(bytes, signal) });
+      if (!signal.aborted) await once(signal, 'abort');
+    });
+  };
   const read = async (
     request: IncomingMessage,
     response: ServerResponse,
     view: Handled<View>,
     query: Query,
   ): Promise<void> => {
-    await sessionOf(request);
+    const session = await sessionOf(request);
     const format = query.text('format', 4) || 'json';
     if (format !== 'json' && format !== 'csv') throw new HttpError(400, 'INVALID_REQUEST', 'format: use json or csv');
-    const signal = signalOf(response);
-    const reply = await limited(signal, () => view.target({ params: view.params, query, signal }));
-    await sendReply(request, response, reply, format);
+    const work = (signal: AbortSignal): Promise<Reply> => view.target({ params: view.params, query, signal });
+    await answer({ request, response, session, format, work });
   };
   const act = async (
     request: IncomingMessage,
@@ -76,8 +90,7 @@ export function createApi(parts: ApiParts): Handler {
     const session = await sessionOf(request);
     if (!session) throw new HttpError(403, 'PERMISSION_DENIED', 'without sign-in the console is read-only');
     const body = await readJson(request);
-    const signal = signalOf(response);
-    await sendReply(request, response, await limited(signal, () => target(session, body, signal)), 'json');
+    await answer({ request, response, session, format: 'json', work: (signal) => target(session, body, signal) });
   };
 
   return async (request, response, path, query) => {
@@ -88,7 +101,7 @@ export function createApi(parts: ApiParts): Handler {
     if (path === '/events/stream' && method === 'GET') {
       const session = await sessionOf(request);
       const id = sessionIdIn(request.headers, isSecure);
-      const verify = async (): Promise<void> => void (await sessions?.find(id));
+      const verify = async (): Promise<void> => sessions?.verify(id);
       return stream({ session, verify }, query, request, response);
     }
     const action = matchRoute(actions, path);
@@ -100,14 +113,24 @@ export function createApi(parts: ApiParts): Handler {
   };
 }
 
+interface Answering {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly session: PersonalSession | undefined;
+  readonly format: Sending['format'];
+  readonly work: (signal: AbortSignal) => Promise<Reply>;
+}
+
 interface Handled<Target> {
   readonly target: Target;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Aborted when the browser has gone before it has the reply. */
+/** Aborted when the browser has the reply, or has gone before. */
 function signalOf(response: ServerResponse): AbortSignal {
   const ending = new AbortController();
-  response.once('close', () => ending.abort(new IpledgerError('CANCELLED', 'the browser has disconnected')));
+  const end = (): void => ending.abort(new IpledgerError('CANCELLED', 'the browser has disconnected'));
+  if (response.closed || response.destroyed) end();
+  else response.once('close', end);
   return ending.signal;
 }

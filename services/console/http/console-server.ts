@@ -6,10 +6,10 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { storeNewest } from '../../../lib/maps.ts';
 import { ConnectionSlots } from '../../../lib/net/connection-slots.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { type BucketLimit, TokenBucket } from '../../../lib/process/token-bucket.ts';
+import type { BucketLimit } from '../../../lib/process/token-bucket.ts';
+import { ClientBuckets } from './client-buckets.ts';
 import { HttpError } from './http-error.ts';
 import { sendError, setCommonHeaders } from './reply.ts';
 import type { ServerCertificates } from './server-certificates.ts';
@@ -51,11 +51,12 @@ const timeouts = {
 
 export function createConsoleServer(options: ConsoleServerOptions): Server | SecureServer {
   const { handle, tls, log, onRequest, limits = defaultLimits } = options;
-  const rates = new Map<string, TokenBucket>();
+  const rates = new ClientBuckets(limits.clientRate, maxClients);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     setCommonHeaders(response, tls !== undefined);
     try {
-      refuseFastClient(rates, limits.clientRate, request);
+      if (!rates.take(request.socket))
+        throw new HttpError(429, 'RATE_LIMITED', 'too many requests of this address: try again in a second');
       await handle(request, response, readUrl(request));
     } catch (thrown) {
       const error = IpledgerError.from(thrown);
@@ -67,7 +68,9 @@ export function createConsoleServer(options: ConsoleServerOptions): Server | Sec
     response.once('close', () => onRequest?.(response.statusCode));
     void answer(request, response).finally(() => request.resume());
   };
-  const server = tls ? createSecureServer({ ...timeouts, ...tls.current }, listener) : createServer(timeouts, listener);
+  const server = tls
+    ? createSecureServer({ ...timeouts, handshakeTimeout: headersTimeoutMs, ...tls.current }, listener)
+    : createServer(timeouts, listener);
   if (tls && 'setSecureContext' in server) {
     const stop = tls.onRenewed((renewed) => server.setSecureContext(renewed));
     server.once('close', stop);
@@ -77,15 +80,6 @@ export function createConsoleServer(options: ConsoleServerOptions): Server | Sec
   server.on('connection', (socket: Socket) => slots.hold(socket));
   server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   return server;
-}
-
-/** @throws HttpError 429 */
-function refuseFastClient(rates: Map<string, TokenBucket>, limit: BucketLimit, { socket }: IncomingMessage): void {
-  const address = socket.remoteAddress ?? '';
-  const bucket = rates.get(address) ?? new TokenBucket(limit, performance.now());
-  storeNewest(rates, address, bucket, maxClients);
-  if (!bucket.take(performance.now()))
-    throw new HttpError(429, 'RATE_LIMITED', 'too many requests of this address: try again in a second');
 }
 
 /** @throws HttpError for a URL that is too long or invalid */

@@ -3,14 +3,36 @@ import { escapeUnprintable } from '../../../lib/unprintable.ts';
 
 /** Also of a value that begins with a blank: some programs skip it. */
 const formula = /^\s*[=+\-@\t\r]/;
+/** Some programs begin a cell after a semicolon. */
+const formulaAfterSemicolon = /;(?=\s*[=+\-@])/g;
+const rowsPerPiece = 1_000;
 
 /** Rows of plain objects. Nested objects have columns "pod.name"; lists are joined by blanks. */
-export function formatCsv(rows: Iterable<object>): string {
-  const flat = [...rows].map((row) => new Map(flatten(row, '')));
-  const columns = [...new Set(flat.flatMap((row) => [...row.keys()]))];
-  const lines = flat.map((row) => columns.map((column) => cell(row.get(column))).join(','));
-  return [columns.map(cell).join(','), ...lines].map((line) => `${line}\r\n`).join('');
+export interface CsvTable {
+  readonly columns: readonly string[];
+  readonly rows: Iterable<object>;
 }
+
+/** The table of a page, which is short, with the columns that any of its rows has. */
+export const tableOf = (rows: readonly object[]): CsvTable => ({
+  columns: [...new Set(rows.flatMap((row) => [...flatten(row, '')].map(([column]) => column)))],
+  rows,
+});
+
+/** Pieces of the text, so that other requests are answered between those of a long table. */
+export function* csvPieces({ columns, rows }: CsvTable): Generator<string> {
+  let lines = [columns.map(cell).join(',')];
+  for (const row of rows) {
+    const cells = new Map(flatten(row, ''));
+    lines.push(columns.map((column) => cell(cells.get(column))).join(','));
+    if (lines.length < rowsPerPiece) continue;
+    yield textOf(lines);
+    lines = [];
+  }
+  if (lines.length > 0) yield textOf(lines);
+}
+
+const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\r\n`).join('');
 
 function* flatten(row: object, prefix: string): Generator<[string, unknown]> {
   for (const [name, value] of Object.entries(row) as [string, unknown][])
@@ -24,8 +46,8 @@ const isObject = (value: unknown): value is object =>
 function cell(value: unknown): string {
   if (typeof value === 'number') return String(value);
   const text = escapeUnprintable(Array.isArray(value) ? value.map(plain).join(' ') : plain(value));
-  const safe = formula.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = (formula.test(text) ? `'${text}` : text).replaceAll(formulaAfterSemicolon, ";'");
+  return /[",;\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function plain(value: unknown): string {

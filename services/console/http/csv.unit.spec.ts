@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { formatCsv } from './csv.ts';
+import { csvPieces, tableOf } from './csv.ts';
 
-describe('formatCsv', () => {
+const formatCsv = (rows: readonly object[]): string => [...csvPieces(tableOf(rows))].join('');
+
+describe('CSV', () => {
   it('writes a column for each field, also of nested objects, and joins lists', () => {
     const rows = [
       { seq: 1, pod: { name: 'web' }, addresses: ['10.0.0.1', 'fd00::1'] },
@@ -23,5 +25,21 @@ describe('formatCsv', () => {
 
   it('keeps a negative number a number, and neutralises names of columns', () => {
     expect(formatCsv([{ '=a': -1 }])).to.equal("'=a\r\n-1\r\n");
+  });
+
+  it('neutralises a formula that would begin a cell after a semicolon', () => {
+    expect(formatCsv([{ a: 'x;=1+1' }, { a: 'x; @SUM(A1)' }, { a: 'x;y' }])).to.equal(
+      `a\r\n"x;'=1+1"\r\n"x;' @SUM(A1)"\r\n"x;y"\r\n`,
+    );
+  });
+
+  it('reads the rows of a long table piece by piece', () => {
+    let read = 0;
+    function* rows() {
+      for (; read < 1_000_000; read++) yield { address: '10.0.0.1' };
+    }
+    const pieces = csvPieces({ columns: ['address', 'state'], rows: rows() });
+    expect(pieces.next().value).to.match(/^address,state\r\n10\.0\.0\.1,\r\n/);
+    expect(read).to.be.at.most(1_000);
   });
 });

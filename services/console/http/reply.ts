@@ -1,22 +1,27 @@
 /** Writes replies: the headers that each one has, JSON, CSV and errors. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
+import { constants, createGzip, gzip } from 'node:zlib';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { escapeUnprintable } from '../../../lib/unprintable.ts';
-import { formatCsv } from './csv.ts';
+import { csvPieces, type CsvTable, tableOf } from './csv.ts';
 import { errorBody, statusOf } from './http-error.ts';
 
 const compress = promisify(gzip);
 /** Smaller replies fit into a few packets. */
 const minCompressedBytes = 2_048;
+/** What is between the rows and the network at a time. */
+const csvBufferBytes = 262_144;
 
 /** Only the files of the console run, and no page frames it. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self'",
   "font-src 'self'",
   "connect-src 'self'",
   "manifest-src 'self'",
@@ -41,31 +46,30 @@ export interface Reply {
   readonly status?: number;
   readonly body: object;
   /** For CSV; absent: the `items` of the body, or the body as one row. */
-  readonly rows?: () => Iterable<object>;
-  /** A reply that never changes may be kept by the browser. */
-  readonly isImmutable?: boolean;
+  readonly table?: CsvTable;
+  /** What the rows of the table hold until they are sent. */
+  readonly tableBytes?: number;
 }
 
-const immutable = 'private, max-age=3600, immutable';
+/** Counts the bytes of a reply until it is sent. @throws IpledgerError OVERLOADED */
+type CountUnsent = (bytes: number) => void;
 
-/** @param format "json" or "csv" */
+export interface Sending {
+  readonly format: 'json' | 'csv';
+  readonly countUnsent: CountUnsent;
+}
+
+const asJson: Sending = { format: 'json', countUnsent: () => undefined };
+
 export async function sendReply(
   request: IncomingMessage,
   response: ServerResponse,
-  { status = 200, body, rows, isImmutable = false }: Reply,
-  format: string,
+  reply: Reply,
+  { format, countUnsent }: Sending = asJson,
 ): Promise<void> {
-  if (isImmutable) response.setHeader('Cache-Control', immutable);
-  if (format === 'csv') {
-    response.setHeader('Content-Disposition', 'attachment; filename="ipledger.csv"');
-    await sendBytes(request, response, {
-      status,
-      type: 'text/csv; charset=utf-8',
-      text: formatCsv((rows ?? rowsOf(body))()),
-    });
-    return;
-  }
-  await sendBytes(request, response, { status, type: 'application/json; charset=utf-8', text: toJson(body) });
+  response.setHeader('Vary', 'Accept-Encoding, Cookie');
+  if (format === 'csv') await sendCsv(request, response, reply, countUnsent);
+  else await sendJson(request, response, reply, countUnsent);
 }
 
 /**
@@ -76,26 +80,59 @@ export const toJson = (body: object): string => JSON.stringify(body, escapeText)
 const escapeText = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? escapeUnprintable(value) : value;
 
-const rowsOf = (body: object) => (): Iterable<object> =>
+const rowsOf = (body: object): readonly object[] =>
   'items' in body && Array.isArray(body.items) ? (body.items as object[]) : [body];
 
-interface Content {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-}
+const acceptsGzip = ({ headers }: IncomingMessage): boolean =>
+  /\bgzip\b/.test(headers['accept-encoding']?.toString() ?? '');
 
-async function sendBytes(request: IncomingMessage, response: ServerResponse, content: Content): Promise<void> {
-  const { status, type, text } = content;
-  let bytes = Buffer.from(text);
-  response.setHeader('Content-Type', type);
-  response.setHeader('Vary', 'Accept-Encoding, Cookie');
-  if (bytes.length >= minCompressedBytes && /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '')) {
-    bytes = await compress(bytes, { level: constants.Z_BEST_SPEED });
-    response.setHeader('Content-Encoding', 'gzip');
-  }
+async function sendJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status = 200, body }: Reply,
+  countUnsent: CountUnsent,
+): Promise<void> {
+  const text = Buffer.from(toJson(body));
+  const isCompressed = text.length >= minCompressedBytes && acceptsGzip(request);
+  const bytes = isCompressed ? await compress(text, { level: constants.Z_BEST_SPEED }) : text;
+  countUnsent(bytes.length);
+  if (isCompressed) response.setHeader('Content-Encoding', 'gzip');
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.writeHead(status, { 'Content-Length': bytes.length });
   response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** Sends the rows in pieces, each when the browser has read those before. */
+async function sendCsv(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status = 200, body, table = tableOf(rowsOf(body)), tableBytes = 0 }: Reply,
+  countUnsent: CountUnsent,
+): Promise<void> {
+  countUnsent(csvBufferBytes + tableBytes);
+  const isCompressed = acceptsGzip(request);
+  response.setHeader('Content-Type', 'text/csv; charset=utf-8');
+  response.setHeader('Content-Disposition', 'attachment; filename="ipledger.csv"');
+  if (isCompressed) response.setHeader('Content-Encoding', 'gzip');
+  response.writeHead(status);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const pieces = Readable.from(eachInItsTurn(csvPieces(table)));
+  const compressing = isCompressed ? [createGzip({ level: constants.Z_BEST_SPEED })] : [];
+  try {
+    await pipeline([pieces, ...compressing, response]);
+  } catch (error) {
+    if (!response.destroyed) throw error; // the browser has gone
+  }
+}
+
+async function* eachInItsTurn(pieces: Iterable<string>): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    await setImmediate();
+    yield piece;
+  }
 }
 
 /** Sends an error, unless a reply has begun. */

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
+import { createSemaphore, type Semaphore } from '../../../lib/process/semaphore.ts';
 import { TokenBucket } from '../../../lib/process/token-bucket.ts';
 import { tokenExpiry } from './token-expiry.ts';
 
@@ -15,6 +16,8 @@ const verifiedMs = 60_000;
 const unverifiedMs = 120_000;
 /** A slider makes up to 20 requests a second. */
 const rate = { perSecond: 30, burst: 300 };
+/** So that no person takes all slots of the console. The rest waits, and then is rejected. */
+const [maxInProgress, maxWaiting] = [6, 12];
 
 /** A client of the allocators that identifies as one person. */
 export interface PersonalClient extends LedgerClient {
@@ -35,6 +38,8 @@ export interface PersonalSession {
   readonly client: LedgerClient;
   readonly expiresAt: number;
   readonly bucket: TokenBucket;
+  /** Limits the requests in progress of a person, in all sessions. */
+  readonly limited: Semaphore;
   /** Aborted when the session ends. */
   readonly signal: AbortSignal;
   streams: number;
@@ -91,6 +96,7 @@ export class Sessions {
       ending,
       signal: ending.signal,
       bucket,
+      limited: this.#limitOf(user),
       streams: 0,
       verifying: undefined,
       ...times,
@@ -106,17 +112,32 @@ export class Sessions {
    */
   async find(id: string): Promise<PersonalSession> {
     const key = keyOf(id);
+    const entry = await this.#verified(key);
+    entry.usedAt = this.#now();
+    // The session may have ended since
+    if (this.#entries.delete(key)) this.#entries.set(key, entry);
+    return entry;
+  }
+
+  /** As `find`, for a stream that stays open: that is no use of the session. */
+  async verify(id: string): Promise<void> {
+    await this.#verified(keyOf(id));
+  }
+
+  async #verified(key: string): Promise<Entry> {
     const entry = this.#entries.get(key);
     const now = this.#now();
     if (!entry || now >= entry.expiresAt || now >= entry.usedAt + maxIdleMs) {
       if (entry) this.#end(key, entry);
       throw new IpledgerError('UNAUTHENTICATED', 'you are not signed in, or your session has ended: sign in again');
     }
-    entry.usedAt = now;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
     await this.#verifyAgain(key, entry);
     return entry;
+  }
+
+  #limitOf(user: string): Semaphore {
+    for (const entry of this.#entries.values()) if (entry.user === user) return entry.limited;
+    return createSemaphore(maxInProgress, maxWaiting);
   }
 
   async #verifyAgain(key: string, entry: Entry): Promise<void> {

@@ -73,6 +73,31 @@ describe('Sessions', () => {
     expect([sessions.size, state.closed]).to.deep.equal([0, 3]);
   });
 
+  it('does not count an open stream as use', async () => {
+    const { sessions, state } = controlled();
+    const { id } = await sessions.create('alice');
+    state.now += 59 * minute;
+    await sessions.verify(id);
+    state.now += 2 * minute;
+    expect(await codeOf(sessions.verify(id))).to.equal('UNAUTHENTICATED');
+    expect(sessions.size).to.equal(0);
+  });
+
+  it('limits the requests in progress of a person, in all sessions together, and not those of others', async () => {
+    const { sessions } = controlled();
+    const signal = new AbortController().signal;
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const [first, second] = [await sessions.create('alice'), await sessions.create('alice')];
+    const rejected = Array.from({ length: 19 }, (_, index) =>
+      (index % 2 ? first : second).session
+        .limited(signal, never)
+        .catch((error: unknown) => IpledgerError.from(error).code),
+    );
+    expect(await Promise.race(rejected)).to.equal('OVERLOADED');
+    const { session } = await sessions.create('bob');
+    expect(await session.limited(signal, async () => 'served')).to.equal('served');
+  });
+
   it('verifies a person again once a minute, and ends the session when that is rejected', async () => {
     const { sessions, state } = controlled();
     const { id, session } = await sessions.create('alice');

@@ -1,11 +1,11 @@
 /**
- * Verifies with the allocator that a person may read what the console shows: what the ClusterRole
- * ipledger-reader permits. Each call is one that the allocator permits or refuses first, and then
- * answers without much work. The console itself has no rights on Kubernetes, and reviews nothing.
+ * Verifies with the allocator that a person may read what the console shows: each permission that
+ * the shared reads and the shared stream need. The allocator permits or refuses each call first.
+ * The console itself has no rights on Kubernetes, and reviews nothing.
  */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
-import { IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 
 /** No Subnet has this name, so the lists are empty. */
 const noSubnet = '-';
@@ -17,7 +17,10 @@ export async function verifyPerson(client: LedgerClient): Promise<string> {
   const [{ caller }] = await Promise.all([
     client.call(LedgerService.getStatus, {}),
     client.call(LedgerService.nextAllocations, { subnet: noSubnet, address: '0.0.0.0', after: '1970-01-01T00:00:00Z' }),
-    permitted(client.call(IpamService.getAddress, { subnet: noSubnet, address: '0.0.0.0', ...local })),
+    permitted(
+      client.call(IpamService.getAddress, { subnet: noSubnet, address: '0.0.0.0', ...local }),
+      'SUBNET_UNKNOWN',
+    ),
     client.call(IpamService.listAllocations, {
       subnet: noSubnet,
       namespace: noSubnet,
@@ -25,16 +28,24 @@ export async function verifyPerson(client: LedgerClient): Promise<string> {
       pageSize: 1,
       ...local,
     }),
+    client.call(SubnetsService.listSubnets, local),
+    client.call(SubnetsService.listPools, local),
+    permitted(watchNothing(client), 'INVALID_REQUEST'),
   ]);
   if (caller === '') throw new IpledgerError('UNAUTHENTICATED', 'the allocator names no user: upgrade it');
   return caller;
 }
 
 /** A refusal that follows the permission. */
-async function permitted(call: Promise<unknown>): Promise<void> {
+async function permitted(call: Promise<unknown>, refusal: ErrorCode): Promise<void> {
   try {
     await call;
   } catch (error) {
-    if (IpledgerError.from(error).code !== 'SUBNET_UNKNOWN') throw error;
+    if (IpledgerError.from(error).code !== refusal) throw error;
   }
+}
+
+/** A stream of a type that no event has, which the allocator refuses, so that none stays open. */
+async function watchNothing(client: LedgerClient): Promise<void> {
+  for await (const _reply of client.stream(LedgerService.watch, { types: ['-'] })) return;
 }

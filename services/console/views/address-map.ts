@@ -23,6 +23,7 @@ import { addressOf, hostsOf, type Range, rangeOfCidr, rangesOf } from './ipv4-ra
 const maxCells = 65_536;
 const maxBlocks = 256;
 const usedPerPage = 1_000;
+const bytesPerState = 16;
 
 const stateNames: Readonly<Record<MapState, CellState>> = {
   MAP_STATE_FREE: 'free',
@@ -62,7 +63,8 @@ export function showMap(reads: LedgerReads): View {
       cidr: range || cidr,
       ...shown,
     };
-    return { body, rows: () => notFree(reply) };
+    const table = { columns: ['address', 'state'], rows: notFree(reply) };
+    return { body, table, tableBytes: reply.states.length * bytesPerState };
   };
 }
 

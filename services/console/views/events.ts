@@ -69,6 +69,6 @@ export function showEvent(reads: LedgerReads): View {
     const reply = await reads.readModel.call(LedgerService.history, { pageSize: 1, pageToken: text }, signal);
     const [event] = reply.events;
     if (event?.seq !== Number(text)) throw new IpledgerError('POSITION_GONE', `the ledger has no event ${text}`);
-    return { body: eventDetail(event), isImmutable: true };
+    return { body: eventDetail(event) };
   };
 }

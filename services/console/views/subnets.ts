@@ -16,6 +16,7 @@ import type {
   SubnetRow,
   TrendPoint,
 } from '../api/subnet.ts';
+import { tableOf } from '../http/csv.ts';
 import type { View } from '../http/routes.ts';
 import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
 import { ipledger } from '../rows/command.ts';
@@ -64,7 +65,7 @@ export function showSubnet(reads: LedgerReads, now: () => number = Date.now): Vi
       pools: pools.filter(({ spec }) => spec?.subnet === name).map(poolRow),
       trend: trendOf(usage, days * 24, now()),
     };
-    return { body, rows: () => body.trend };
+    return { body, table: tableOf(body.trend) };
   };
 }
 

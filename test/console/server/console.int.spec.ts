@@ -251,6 +251,12 @@ describe('The console with sign-in', () => {
     ]).to.deep.equal([401, 403, 401]);
   });
 
+  for (const method of ['GetStatus', 'GetAddress', 'ListAllocations', 'ListSubnets', 'ListPools', 'Watch'])
+    it(`rejects a person who may not call ${method}, whose replies all people share`, async () => {
+      const body = { token: tokenOf(`without-${method}`) };
+      expect((await browse(console, api('/session'), { method: 'POST', body })).status).to.equal(403);
+    });
+
   it('sets a cookie that scripts cannot read and other sites do not send', async () => {
     const { headers, json } = await browse(console, api('/session'), {
       method: 'POST',
@@ -340,11 +346,28 @@ describe('The console with sign-in', () => {
     expect((await browse(console, api('/subnets'), { cookie })).status).to.equal(401);
   });
 
+  it('writes all cells of a map as CSV', async () => {
+    const cookie = await signIn(console, tokenOf('alice'));
+    const { text, headers } = await browse(console, api('/subnets/macvlan/map?format=csv'), { cookie });
+    expect(headers).to.include({ 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' });
+    expect(text.split('\r\n')[0]).to.equal('address,state');
+  });
+
   it('opens at most four streams for a session', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const open = [];
     for (let index = 0; index < 4; index++) open.push(await openResponse(console, api('/events/stream'), { cookie }));
     expect((await browse(console, api('/events/stream'), { cookie })).status).to.equal(503);
     for (const each of open) each.destroy();
+  });
+
+  // The last one: it spends the rate of this address
+  it('limits attempts to sign in that a token was reviewed for, and not malformed ones', async () => {
+    const attempt = async (token: string) =>
+      (await browse(console, api('/session'), { method: 'POST', body: { token } })).status;
+    for (let count = 0; count < 60; count++) expect(await attempt('no token!')).to.equal(401);
+    expect(await attempt(tokenOf('alice'))).to.equal(200);
+    const statuses = await Promise.all(Array.from({ length: 60 }, () => attempt(tokenOf('stranger'))));
+    expect(new Set(statuses)).to.deep.equal(new Set([401, 429]));
   });
 });

@@ -166,7 +166,10 @@ async function issueAll(folder: string) {
   return { servers, env, authority: readFileSync(viewer.ca) };
 }
 
-/** Users whose name begins with "alice" may do everything; others may read. */
+/**
+ * Users whose name begins with "alice" may do everything; others may read, "without-Watch" all but
+ * Watch.
+ */
 function reviews(rejected: ReadonlySet<string>, denied: ReadonlySet<string>): TokenAccess {
   return {
     authenticate: async (token) => {
@@ -177,8 +180,9 @@ function reviews(rejected: ReadonlySet<string>, denied: ReadonlySet<string>): To
       return { ...identity, kind: 'kubernetes-user', username, uid: '', groups: [], extra: {} };
     },
     authorize: async ({ username }, path) => {
-      const isRead = /\/(GetStatus|NextAllocations|GetAddress|ListAllocations)$/.test(path);
-      if (denied.has(username) || !(username.startsWith('alice') || isRead))
+      const isRead = /\/(GetStatus|NextAllocations|GetAddress|ListAllocations|ListSubnets|ListPools|Watch)$/.test(path);
+      const isWithout = path.endsWith(`/${username.split('without-')[1] ?? '-'}`);
+      if (denied.has(username) || isWithout || !(username.startsWith('alice') || isRead))
         throw new IpledgerError('PERMISSION_DENIED', `${username} may not call ${path}`);
     },
   };
