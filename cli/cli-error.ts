@@ -10,7 +10,7 @@ export const exitStatus = {
   empty: 4,
   /** `doctor`, `check` and `verify`: something is wrong with the ledger or the cluster. */
   disagreement: 1,
-  /** `check` and `verify`: there is no result; `doctor`: a part could not be looked at. */
+  /** `check` and `verify`: there is no result; `doctor` and `sysdump`: a part is missing. */
   notCompared: 2,
   /** No allocator answered. */
   unreachable: 3,

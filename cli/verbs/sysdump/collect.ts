@@ -22,7 +22,7 @@ export interface BundleSources {
   readonly facts: Facts;
   readonly allocator: Pick<LedgerClient, 'call' | 'stream'>;
   /** Absent without a kubeconfig, or if Kubernetes is not to be read. */
-  readonly kubernetes?: Pick<KubernetesClient, 'list' | 'readText'> | undefined;
+  readonly connectKubernetes?: (() => Promise<Pick<KubernetesClient, 'list' | 'readText'>>) | undefined;
   readonly logLines: number;
   readonly ledgerEvents: number;
   readonly signal: AbortSignal;
@@ -42,8 +42,8 @@ export interface Collected {
 
 /** @throws IpledgerError CANCELLED after an abort; nothing else */
 export async function collect(sources: BundleSources): Promise<Collected> {
-  const { facts, signal, kubernetes } = sources;
-  const problems: { part: string; reason: string }[] = [];
+  const { facts, signal } = sources;
+  const problems: { part: string; reason: string }[] = [...facts.gaps];
   const runPart = createSemaphore(concurrency, Infinity);
   const attempt = (path: string, read: (deadline: AbortSignal) => Promise<string | object>): Promise<BundleFile[]> =>
     runPart(signal, async () => {
@@ -61,6 +61,11 @@ export async function collect(sources: BundleSources): Promise<Collected> {
       if (items.length > maxObjects) problems.push({ part: path, reason: `${items.length - maxObjects} are left out` });
       return items.slice(-maxObjects);
     });
+  const kubernetes = await sources.connectKubernetes?.().catch((error: unknown) => {
+    if (signal.aborted) throw IpledgerError.from(signal.reason);
+    problems.push({ part: 'kubernetes', reason: errorMessage(error) });
+    return undefined;
+  });
   const parts = await Promise.all([
     attempt('ledger/status.json', (deadline) => sources.allocator.call(LedgerService.getStatus, {}, deadline)),
     attempt('ledger/subnets.json', (deadline) => sources.allocator.call(SubnetsService.listSubnets, {}, deadline)),

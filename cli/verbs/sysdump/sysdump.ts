@@ -7,8 +7,8 @@ import { errorMessage } from '../../../lib/errors.ts';
 import { asText, tryParseJson } from '../../../lib/kubernetes/untyped-json.ts';
 import { formatTar, tarFile } from '../../../lib/tar/format-tar.ts';
 import { factsFile } from '../../bundle/read-bundle.ts';
-import { cleanJson, createNameHash, redact } from '../../bundle/redact.ts';
-import { CliError } from '../../cli-error.ts';
+import { cleanJson, cleanLines, createNameHash, redact } from '../../bundle/redact.ts';
+import { CliError, exitStatus } from '../../cli-error.ts';
 import { connectOwnObjects, hasKubeconfig } from '../../clients/kubernetes-client.ts';
 import type { Facts } from '../../installation/facts.ts';
 import { gatherFacts } from '../../installation/gather-facts.ts';
@@ -37,15 +37,19 @@ export function defineSysdump(verb: Command): void {
 The bundle has the facts that ipledger doctor judges, the status of the ledger, Subnets, IPPools, networks, the network annotations of Pods,
 Events, logs, and the newest events of the ledger. It has no Secret, and what looks like a token, a password or a private key is removed.
 Addresses and MACs stay, and without --hash-names also names. In logs, --hash-names replaces the names that another part of the bundle shows. A part that cannot be read is named in problems.json. Then:
-  ipledger doctor --bundle FILE`,
+  ipledger doctor --bundle FILE
+
+Exit status:
+  0  the bundle has all parts
+  ${exitStatus.notCompared}  the bundle is written, and a part could not be read, or is cut`,
     )
     .action(async (options: SysdumpOptions) =>
       withAllocator(options, async (allocator, signal) => {
         const facts = await gatherFacts(factSourcesOf(options, allocator, signal));
         const mayRead = !options.skip.includes('kubernetes') && hasKubeconfig(process.env, options);
-        const kubernetes = mayRead ? await connectOwnObjects(signal, options) : undefined;
+        const connectKubernetes = mayRead ? () => connectOwnObjects(signal, options) : undefined;
         const { logLines, events: ledgerEvents } = options;
-        const collected = await collect({ facts, allocator, kubernetes, logLines, ledgerEvents, signal });
+        const collected = await collect({ facts, allocator, connectKubernetes, logLines, ledgerEvents, signal });
         const file = options.file ?? `ipledger-sysdump-${facts.gatheredAt.replaceAll(/[:.]/g, '-')}.tar.gz`;
         await writeBundle(file, formatBundle(collected, options.hashNames), facts.gatheredAt);
         const { files, problems } = collected;
@@ -55,6 +59,7 @@ Addresses and MACs stay, and without --hash-names also names. In logs, --hash-na
           { columns: textColumns('PART', 'PROBLEM'), rows },
           { content: { file, problems }, note },
         );
+        if (problems.length > 0) process.exitCode = exitStatus.notCompared;
         await printAnswer(outputStyle(options), answer);
       }),
     );
@@ -74,7 +79,7 @@ function formatBundle({ files, problems }: Collected, hashNames: boolean): Map<s
   return new Map(
     all.map(({ path, content }) => [
       clean(path),
-      typeof content === 'string' ? clean(content) : JSON.stringify(cleanJson(content, clean), null, 2),
+      typeof content === 'string' ? cleanLines(content, clean) : JSON.stringify(cleanJson(content, clean), null, 2),
     ]),
   );
 }
