@@ -12,7 +12,9 @@ const named = `(?:${secretName})[\\w-]{0,32}`;
 const quote = `\\\\{0,7}["']`;
 const isField = `(?:${quote})?[ \\t]{0,4}[:=][ \\t]{0,4}`;
 const isKept = String.raw`(?!\[redacted\])`;
-/** A quoted value ends at the quote that has as many backslashes as its first one, or with the line. */
+/**
+ * A quoted value ends at the quote that has as many backslashes as its first one, or with the line.
+ */
 const quotedValue = String.raw`(?<escape>\\{0,7})(?<mark>["'])(?:(?!(?<!\\)\k<escape>\k<mark>)[^\n])*`;
 const keepQuote = `$<field>$<escape>$<mark>${removed}`;
 const bareValue = String.raw`[^\s"'\\&]+`;
@@ -111,7 +113,8 @@ const maxLevels = 64;
 
 /**
  * Applies `change` to each text of a JSON value, also to those of JSON in a text, and to keys that
- * are no plain field names. All texts of a field, a variable or a flag named as a secret are removed.
+ * are no plain field names. All texts of a field, a variable or a flag named as a secret are
+ * removed.
  */
 export function cleanJson(value: unknown, change: (text: string) => string, level = 0): unknown {
   if (typeof value === 'string') {
