@@ -275,9 +275,16 @@ export function compareAgents({ ledger, cluster }: CheckInput): Disagreement[] {
 
 function remedyFor(node: string, failure: string | undefined, namespace: string): string {
   if (failure !== undefined) return formatShellCommand(['kubectl', 'describe', 'node', node], lostNodeRemedy(node));
-  const selector = ['-l', 'app.kubernetes.io/component=node-agent', '--field-selector', `spec.nodeName=${node}`];
+  const selector = [
+    '-l',
+    'app.kubernetes.io/component=node-agent',
+    '-o',
+    'wide',
+    '--field-selector',
+    `spec.nodeName=${node}`,
+  ];
   return formatShellCommand(
-    ['kubectl', 'describe', 'pod', '-n', namespace, ...selector],
-    'without a Pod, look for a taint of the Node that the DaemonSet does not tolerate; with one, read its Events and its log',
+    ['kubectl', 'get', 'pods', '-n', namespace, ...selector],
+    'without a Pod, look for a taint of the Node that the DaemonSet does not tolerate; with one, describe it and read its log',
   );
 }

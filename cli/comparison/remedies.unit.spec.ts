@@ -14,6 +14,7 @@ import {
   subnetOf,
 } from '../ovn/testing/ovn-rows.fixture.ts';
 import { restartWatcherCommand, formatRepairCommand } from '../shell-command.ts';
+import { wrongKubectl } from '../testing/kubectl-flags.ts';
 import { type CommandCheck, createCommandCheck, shellWords } from '../testing/verb-parser.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { findDisagreements } from './find-disagreements.ts';
@@ -129,6 +130,7 @@ function expectHarmless(remedy: string): void {
   const command = commandOf(remedy);
   const [program, ...words] = shellWords(command);
   if (program === 'ipledger') expect(check(words), command).to.equal(undefined);
+  if (program === 'kubectl') expect(wrongKubectl(words), command).to.equal(undefined);
   expect(
     harmless.some((pattern) => pattern.test(command)),
     command,

@@ -39,7 +39,7 @@ Reads the allocators, the metrics of the programs (by port-forward), and the clu
 what ipledger check and ipledger status report.
 
 Exit status:
-  0  healthy
+  0  healthy, as far as --skip lets it look
   ${exitStatus.disagreement}  findings
   ${exitStatus.notCompared}  no finding, and a part could not be looked at`,
     )
@@ -51,7 +51,9 @@ Exit status:
       await withAllocator(options, async (allocator, signal) => {
         const sources = factSourcesOf(options, allocator, signal);
         const diagnose = async (): Promise<Diagnosis> => createDiagnosis(await gatherFacts(sources));
-        const diagnosis = await (options.wait ? waitUntilHealthy(diagnose, options.timeout, signal) : diagnose());
+        const diagnosis = await (options.wait
+          ? waitUntilHealthy(diagnose, options.timeout, signal, (text) => void process.stderr.write(text))
+          : diagnose());
         await print(diagnosis, options);
       });
     });
@@ -62,44 +64,60 @@ function parseSeconds(text: string): number {
   return Number(text);
 }
 
-interface Diagnosis {
+export interface Diagnosis {
   readonly facts: Facts;
   readonly findings: readonly Finding[];
   readonly status: number;
 }
 
-function createDiagnosis(facts: Facts): Diagnosis {
+export function createDiagnosis(facts: Facts): Diagnosis {
   const findings = runChecks(facts);
-  const isSick = findings.some(({ severity }) => severity !== 'note');
+  const isSick = findings.some(isCounted);
   const status = isSick ? exitStatus.disagreement : facts.gaps.length > 0 ? exitStatus.notCompared : 0;
   return { facts, findings, status };
 }
 
-/** The last diagnosis, healthy or not. Reports each change of what is missing on stderr. */
-async function waitUntilHealthy(
+/** A kubeconfig and permissions do not come by waiting. */
+const isLasting = ({ reason }: Gap): boolean =>
+  /there is no kubeconfig|\bis forbidden\b|PERMISSION_DENIED/.test(reason);
+
+/** The last diagnosis, healthy or not. Reports each change of what it waits for. */
+export async function waitUntilHealthy(
   diagnose: () => Promise<Diagnosis>,
   seconds: number,
   signal: AbortSignal,
+  report: (text: string) => void,
 ): Promise<Diagnosis> {
   const until = performance.now() + seconds * 1_000;
   let reported = '';
   for (;;) {
     const diagnosis = await diagnose();
-    const missing = summarize(diagnosis);
-    if (diagnosis.status === 0 || performance.now() + lookAgainMs > until) return diagnosis;
-    if (missing !== reported) process.stderr.write(`waiting: ${missing}\n`);
+    const { gaps } = diagnosis.facts;
+    if (diagnosis.status === 0 || gaps.some(isLasting) || performance.now() + lookAgainMs > until) return diagnosis;
+    const missing = [...diagnosis.findings.filter(isCounted).map(describeFinding), ...gaps.map(describeGap)]
+      .map((line) => `waiting: ${escapeControlCharacters(line)}\n`)
+      .join('');
+    if (missing !== reported) report(missing);
     reported = missing;
     await pause(lookAgainMs, signal);
     signal.throwIfAborted();
   }
 }
 
+const isCounted = ({ severity }: Finding): boolean => severity !== 'note';
+const describeFinding = ({ severity, where, what }: Finding): string => `${severity}: ${where}: ${what}`;
 const describeGap = ({ part, reason }: Gap): string => `not looked at: ${part}: ${reason}`;
 
-function summarize({ facts: { gaps, skipped }, findings }: Diagnosis): string {
-  const counted = findings.filter(({ severity }) => severity !== 'note');
+/** Nothing is called healthy without a look at the ledger and at the workloads. */
+const isHealthy = ({ facts, status }: Diagnosis): boolean =>
+  status === 0 && facts.status !== undefined && facts.workloads !== undefined;
+
+export function summarize(diagnosis: Diagnosis): string {
+  const { facts, findings } = diagnosis;
+  const { gaps, skipped } = facts;
+  const counted = findings.filter(isCounted);
   const verdict =
-    counted.length > 0 ? formatCount(counted.length, 'finding') : gaps.length > 0 ? 'no finding' : 'healthy';
+    counted.length > 0 ? formatCount(counted.length, 'finding') : isHealthy(diagnosis) ? 'healthy' : 'no finding';
   return joinNonEmpty(
     '; ',
     verdict,
@@ -119,7 +137,7 @@ function createAnswer(diagnosis: Diagnosis): Answer {
   const rows = findings.map(({ severity, where, what, remedy, document }) => [severity, where, what, remedy, document]);
   const listing = { columns, rows };
   return {
-    content: { healthy: diagnosis.status === 0, gatheredAt, findings, gaps, skipped },
+    content: { healthy: isHealthy(diagnosis), gatheredAt, findings, gaps, skipped },
     table: () =>
       `${findings.map(formatFinding).join('')}${gaps.map((gap) => `${escapeControlCharacters(describeGap(gap))}\n`).join('')}${summarize(diagnosis)}\n`,
     listing: () => listing,
@@ -127,7 +145,7 @@ function createAnswer(diagnosis: Diagnosis): Answer {
 }
 
 /** One finding for people: lines are shorter than those of a table of five columns. */
-const formatFinding = ({ severity, where, what, remedy, document }: Finding): string =>
-  [`${severity}: ${where}: ${what}`, remedy, `see ${document}`]
+const formatFinding = (finding: Finding): string =>
+  [describeFinding(finding), finding.remedy, `see ${finding.document}`]
     .map((line, index) => `${index === 0 ? '' : '  '}${escapeControlCharacters(line)}\n`)
     .join('');

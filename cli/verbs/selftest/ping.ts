@@ -18,10 +18,14 @@ export interface PingResult {
   readonly detail: string;
 }
 
-/** Exit status 1 is that of a ping without an answer; any other one that there was no ping. */
+/**
+ * Exit status 1 is that of a ping without an answer. iputils ends with 2 for a network without a
+ * route, and also for what it cannot do.
+ */
 export function judgePing({ status, message = '' }: V1Status, output: string): PingResult {
   if (status === 'Success') return { result: 'answers', detail: '' };
-  if (/exit code 1\b/.test(message)) return { result: 'silent', detail: output.trim().split('\n').at(-1) ?? '' };
+  if (/exit code 1\b/.test(message) || /unreachable|no route/i.test(output))
+    return { result: 'silent', detail: output.trim().split('\n').at(-1) ?? '' };
   return { result: 'not possible', detail: `${message} ${output}`.trim().replaceAll(/\s+/g, ' ').slice(0, 200) };
 }
 

@@ -11,6 +11,9 @@ describe('A ping from a Pod', () => {
       result: 'silent',
       detail: '1 packets transmitted, 0 received',
     });
+    const iputils = failed('command terminated with non-zero exit code: exit code 2');
+    for (const output of ['ping: connect: Network is unreachable', 'ping: sendmsg: No route to host'])
+      expect(judgePing(iputils, `${output}\n`)).to.deep.equal({ result: 'silent', detail: output });
     for (const message of ['exec: "ping": executable file not found in $PATH', 'exit code 127', 'exit code 126'])
       expect(judgePing(failed(message), '')).to.deep.equal({ result: 'not possible', detail: message });
   });

@@ -19,6 +19,7 @@ import {
   namespaceOf,
   networkObject,
   podObject,
+  selftestLabel,
   subnetObject,
   type TestPlan,
 } from './test-objects.ts';
@@ -248,5 +249,35 @@ export async function removeObjects(kubernetes: KubernetesClient, selector: stri
     if (left.length === 0 || signal.aborted) return left.map(({ title }) => title);
     for (const { path, uid, isTerminating } of left) if (!isTerminating) await kubernetes.remove(path, uid);
     await pause(readAgainMs, signal);
+  }
+}
+
+/**
+ * Removes what the steps made, also after an error, which leaves no steps to print.
+ * @param report gets what is left then
+ */
+export async function runAndRemove(
+  plan: TestPlan,
+  run: () => Promise<Step[]>,
+  kubernetes: KubernetesClient,
+  report: (text: string) => void,
+): Promise<Step[]> {
+  const step = 'all that it made is removed';
+  const selector = `${selftestLabel}=${plan.id}`;
+  let steps: Step[];
+  try {
+    steps = await run();
+  } catch (error) {
+    const left = await removeObjects(kubernetes, selector).catch((failure: unknown) => [
+      `perhaps namespace ${namespaceOf(plan)} (${errorMessage(failure)})`,
+    ]);
+    if (left.length > 0) report(`left: ${left.join(', ')}. Run: ipledger selftest --clean`);
+    throw error;
+  }
+  try {
+    const left = await removeObjects(kubernetes, selector);
+    return [...steps, { step, result: left.length === 0 ? 'passed' : 'failed', detail: left.join(', ') }];
+  } catch (error) {
+    return [...steps, { step, result: 'failed', detail: errorMessage(error) }];
   }
 }

@@ -9,7 +9,7 @@ import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
 import { type Answer, createTableAnswer, printAnswer } from '../../output/answer.ts';
 import { textColumns } from '../../output/table.ts';
 import { addVerbOptions, outputStyle, type VerbOptions, withAllocator } from '../../program/verb.ts';
-import { findTestObjects, removeObjects, runSteps, type Step } from './run-selftest.ts';
+import { findTestObjects, removeObjects, runAndRemove, runSteps, type Step } from './run-selftest.ts';
 import { selftestLabel, type TestPlan } from './test-objects.ts';
 
 interface SelftestOptions extends VerbOptions {
@@ -64,15 +64,13 @@ Exit status:
             `an earlier run left ${found.map(({ title }) => title).join(', ')}. Run: ipledger selftest --clean`,
           );
         const config = await loadKubeconfig(options);
-        const steps: Step[] = [];
-        try {
-          const sources = { allocator, kubernetes, config, timeoutMs: options.timeout * 1_000, signal };
-          steps.push(...(await runSteps(plan, sources)));
-        } finally {
-          const left = await removeObjects(kubernetes, `${selftestLabel}=${plan.id}`);
-          const result = left.length === 0 ? 'passed' : 'failed';
-          steps.push({ step: 'all that it made is removed', result, detail: left.join(', ') });
-        }
+        const sources = { allocator, kubernetes, config, timeoutMs: options.timeout * 1_000, signal };
+        const steps = await runAndRemove(
+          plan,
+          () => runSteps(plan, sources),
+          kubernetes,
+          (text) => void process.stderr.write(`${text}\n`),
+        );
         if (steps.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.disagreement;
         await printAnswer(outputStyle(options), createReport(plan, steps));
       }),

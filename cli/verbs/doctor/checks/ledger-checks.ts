@@ -68,7 +68,8 @@ export const checkCheckpoints: Check = ({ checkpoints, status }) => {
     ];
   }
   if (newestAt === undefined) return []; // not read
-  const remedy = 'kubectl -n ipledger-system logs -l app.kubernetes.io/component=pod-watcher  # look for: checkpoint';
+  const remedy =
+    'kubectl -n ipledger-system logs -l app.kubernetes.io/component=pod-watcher --tail=-1 --prefix  # look for: checkpoint';
   if (newestAt === '') {
     const what = 'The allocators sign checkpoints, and Kubernetes keeps none of them.';
     return [{ ...base, severity: 'warning', what, remedy }];

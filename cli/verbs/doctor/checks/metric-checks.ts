@@ -13,7 +13,7 @@ interface Rule {
 }
 
 const log = (component: string): string =>
-  `kubectl -n ipledger-system logs -l app.kubernetes.io/component=${component}`;
+  `kubectl -n ipledger-system logs -l app.kubernetes.io/component=${component} --tail=-1 --prefix`;
 const isPositive = (value: number): boolean => value > 0;
 
 /** The value of a metric without labels; undefined if the program has none. */

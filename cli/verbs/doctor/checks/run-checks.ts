@@ -46,9 +46,29 @@ const checks: readonly Check[] = [
 
 const order = ['critical', 'warning', 'note'];
 
+/** What the allocators answer, wherever they run. */
+const ofLedger: readonly Check[] = [checkObstacle, checkReplicas, checkStorage, checkComparison];
+
+/**
+ * Nothing is installed in the namespace, or it is another one: its other findings have this cause.
+ */
+function findAbsence({ namespace, programs, workloads }: Facts): Finding | undefined {
+  const isAbsent = programs?.length === 0 && workloads?.every((each) => each.namespace !== namespace);
+  if (isAbsent !== true) return undefined;
+  return {
+    severity: 'critical',
+    where: `namespace ${namespace}`,
+    what: 'It has no program of ipledger.',
+    remedy:
+      'kubectl get pods -A -l app.kubernetes.io/name=ipledger  # then name it by --namespace; --metrics names programs outside of Pods',
+    document: 'docs/troubleshooting.md#at-3-am',
+  };
+}
+
 /** The most serious first. The commands name the namespace of the installation. */
 export function runChecks(facts: Facts): Finding[] {
-  const found = checks.flatMap((check) => check(facts));
+  const absence = findAbsence(facts);
+  const found = [...(absence ? [absence] : []), ...(absence ? ofLedger : checks).flatMap((check) => check(facts))];
   const named = found.map((each) => ({ ...each, remedy: each.remedy.replaceAll('ipledger-system', facts.namespace) }));
   return named.toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity));
 }

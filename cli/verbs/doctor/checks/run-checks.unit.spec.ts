@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { alerts } from '../../../../deploy/monitoring/alerts.ts';
 import { type Facts, factsSchema, type Program } from '../../../installation/facts.ts';
 import { agents, gatheredAt, healthyFacts, multus, programOf } from '../../../installation/testing/facts.fixture.ts';
+import { wrongKubectl } from '../../../testing/kubectl-flags.ts';
 import { rules } from './metric-checks.ts';
 import { runChecks } from './run-checks.ts';
 
@@ -29,6 +30,18 @@ describe('The checks of doctor', () => {
       `critical the ledger: Nothing can be written since ${gatheredAt}: etcd is full: compact it`,
     ]);
     expect(describeFindings({ status: { ...status, cannotWrite, frozenBy: 'watcher' } })).to.have.length(1);
+  });
+
+  it('report a namespace without a program once, and beside it only what the ledger answers', () => {
+    const absent = { ...healthyFacts, namespace: 'wrong', programs: [], leases: [{ name: 'ipledger-pod-watcher' }] };
+    const expected = 'critical namespace wrong: It has no program of ipledger.';
+    expect(describeFindings({ ...absent, permissions: [{ role: 'Role x', missing: ['all'] }] })).to.deep.equal([
+      expected,
+    ]);
+    const frozen = describeFindings({ ...absent, status: { ...healthyFacts.status, frozenBy: 'watcher' } });
+    expect(frozen).to.have.length(2).and.to.include(expected);
+    const outside = describeFindings({ ...absent, programs: healthyFacts.programs });
+    expect(outside).to.not.include(expected);
   });
 
   it('report a quota of etcd that is nearly used, with the days that are left', () => {
@@ -126,6 +139,16 @@ describe('The checks of doctor', () => {
     const wrong = rules.filter(
       ({ alert, metric }) => !alerts.find(({ name }) => name === alert)?.expression.includes(metric),
     );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('print commands of kubectl with flags that it has, and whole logs, as the documents do', () => {
+    const files = ['cli/verbs/doctor/checks/*-checks.ts', 'deploy/monitoring/alerts.ts', 'docs/*.md'];
+    const commands = globSync(files, { cwd: root }).flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/\bkubectl ([^`'#\n|;&)]*)/g)].map(([, words = '']) => words),
+    );
+    expect(commands.filter((each) => each.includes('logs ')).length).to.be.greaterThan(10);
+    const wrong = commands.filter((each) => wrongKubectl(each.split(/\s+/)) !== undefined);
     expect(wrong).to.deep.equal([]);
   });
 

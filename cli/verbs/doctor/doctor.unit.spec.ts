@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import type { Facts } from '../../installation/facts.ts';
+import { healthyFacts } from '../../installation/testing/facts.fixture.ts';
+import { createDiagnosis, summarize, waitUntilHealthy } from './doctor.ts';
+
+const { status: _status, ...withoutStatus } = healthyFacts;
+const { workloads: _workloads, ...withoutWorkloads } = healthyFacts;
+
+describe('A diagnosis', () => {
+  it('calls nothing healthy when the ledger or the workloads were not looked at', () => {
+    expect(summarize(createDiagnosis(healthyFacts))).to.equal('healthy');
+    const skipped = ['allocators'];
+    for (const facts of [withoutStatus, withoutWorkloads])
+      expect(summarize(createDiagnosis({ ...facts, skipped }))).to.equal('no finding; skipped: allocators');
+  });
+
+  it('is not waited for while a kubeconfig or a permission is missing', async () => {
+    for (const reason of [
+      'there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes',
+      'cannot read /api/v1/pods of the Kubernetes API at https://a (403 pods is forbidden: User "anna" cannot list)',
+    ]) {
+      const sick = createDiagnosis({ ...healthyFacts, gaps: [{ part: 'Kubernetes', reason }] });
+      const reported: string[] = [];
+      const never = new AbortController().signal;
+      const found = await waitUntilHealthy(
+        () => Promise.resolve(sick),
+        300,
+        never,
+        (text) => void reported.push(text),
+      );
+      expect({ found, reported }).to.deep.equal({ found: sick, reported: [] });
+    }
+  });
+
+  it('is waited for with the findings and the parts that are missing', async () => {
+    const gaps = [{ part: 'comparison', reason: 'the writer starts' }];
+    const facts: Facts = { ...healthyFacts, gaps, leases: [{ name: 'ipledger-pod-watcher' }] };
+    const stop = new AbortController();
+    const reported: string[] = [];
+    const waiting = waitUntilHealthy(
+      () => Promise.resolve(createDiagnosis(facts)),
+      300,
+      stop.signal,
+      (text) => {
+        reported.push(text);
+        stop.abort();
+      },
+    );
+    expect(await waiting.catch(() => 'stopped')).to.equal('stopped');
+    expect(reported.join('')).to.match(
+      /^waiting: critical: Lease ipledger-pod-watcher: .+\nwaiting: not looked at: comparison: the writer starts\n$/,
+    );
+  });
+});
