@@ -13,7 +13,7 @@ import { type CertificateKind, identityKinds } from '../../../lib/tls/identity.t
 import { call, connect, type Connection, stream } from '../../../lib/grpc/client.ts';
 import { clientCredentials, loadTls, serverCredentials, type Tls } from '../../../lib/tls/credentials.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
-import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService, SubnetsService, ViewsService } from '../../../proto/generated/ipledger.ts';
 import {
   type Authority,
   issueCertificate,
@@ -23,6 +23,7 @@ import { failureOf, never, silentLog } from '../../../ledger/log/testing/running
 import { onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
 import { createServer } from '../../../lib/grpc/server/create-server.ts';
 import { permissions } from '../../../lib/grpc/server/permissions.ts';
+import { addGrpcService } from '../../../lib/grpc/server/serve.ts';
 import { listenOnLoopback } from '../../../lib/grpc/testing/grpc-test-server.ts';
 import { addReflection } from '../../../lib/grpc/server/reflection.ts';
 import { addServices } from '../api-server.ts';
@@ -72,6 +73,10 @@ const table = `
   GetStatus                   -         yes       yes      yes           yes        yes    yes
   Restore                     -         -         yes      -             -          -      -
   Unfreeze                    -         -         yes      -             -          -      -
+  ipledger.v1.Views           agent     allocator operator ovn-projector read-model viewer watcher
+  MapAddresses                -         yes       yes      -             yes        yes    yes
+  ListUsage                   -         yes       yes      -             yes        yes    yes
+  Search                      -         yes       yes      -             yes        yes    yes
   grpc.health.v1.Health       agent     allocator operator ovn-projector read-model viewer watcher
   Check                       yes       yes       yes      yes           yes        yes    yes
   Watch                       yes       yes       yes      yes           yes        yes    yes
@@ -178,6 +183,8 @@ describe('The permission table', () => {
   async function listen(tls: Tls): Promise<string> {
     const server = createServer({ tls, log: silentLog });
     addServices(server, served.allocator, { log: silentLog });
+    // Only a read model answers them: the table has them for every server
+    addGrpcService(server, ViewsService, {}, { log: silentLog });
     new HealthImplementation({ '': 'SERVING' }).addToServer(server);
     addReflection(server);
     servers.push(server);
@@ -200,7 +207,7 @@ describe('The permission table', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('The permission table contains exactly the RPCs of the server', () => {
+  it('The permission table contains exactly the RPCs of an allocator and a read model', () => {
     const answered = [...(servers[0] as unknown as { handlers: Map<string, unknown> }).handlers.keys()];
     expect(rows.map(({ path }) => path)).to.have.members(answered);
     expect([...permissions.keys()]).to.have.members(answered);
