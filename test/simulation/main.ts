@@ -20,6 +20,13 @@ const { JOBS: jobs = String(availableParallelism()), SIM_PART: part = '' } = pro
 const chosen = simulations.filter(({ name }) => name.includes(half));
 const maxPrintedFailures = 3;
 
+if (chosen.length === 0)
+  throw new Error(
+    `no simulation has "${half}" in its name: HALF is ${simulations.map(({ name }) => name).join(' or ')}`,
+  );
+for (const [name, value] of Object.entries({ SEEDS: seeds, FROM: from, SEED: seed || '1', JOBS: jobs }))
+  if (!/^[1-9][0-9]*$/.test(value)) throw new Error(`${name} is "${value}": set a positive number`);
+
 interface Totals {
   runs: number;
   failed: number;

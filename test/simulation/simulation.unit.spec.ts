@@ -3,6 +3,7 @@ import { simulations } from './simulations.ts';
 
 /** Fewer of them, for a change of the simulation itself. */
 const { SEEDS } = process.env;
+if (SEEDS !== undefined && !/^[1-9][0-9]*$/.test(SEEDS)) throw new Error(`SEEDS is "${SEEDS}": set a positive number`);
 
 for (const simulation of simulations)
   describe(`The simulation of the ${simulation.name}`, () => {

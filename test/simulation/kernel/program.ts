@@ -59,6 +59,7 @@ export class Program implements ProgramClock, Stepped {
     if (!this.isAlive) return;
     this.failure = error;
     this.machine.world.trace(`${this.name} fails: ${error instanceof Error ? error.message : String(error)}`);
+    this.machine.world.onFailure(this.name, error);
     this.crash();
   }
 

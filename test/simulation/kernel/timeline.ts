@@ -30,6 +30,8 @@ export interface Timeline {
   after(ms: number, act: () => void, program?: Stepped, what?: string): () => void;
   /** Makes what waited for a program due, at the end of its pause. */
   resume(program: Stepped): void;
+  /** A program ends by an error of its own. */
+  onFailure(program: string, error: unknown): void;
   /** Records what happened, for the hash and the printed history. */
   trace(what: string): void;
 }

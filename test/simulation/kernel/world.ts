@@ -41,6 +41,8 @@ export class World implements Timeline {
   steps = 0;
   /** The first violation. */
   violation: Violation | undefined;
+  /** Called when a program ends by an error of its own. */
+  onFailure: (program: string, error: unknown) => void = () => undefined;
   /** Kept for a printed history only. */
   readonly history: string[] | undefined;
   #traceHash = 0x811c9dc5;

@@ -30,6 +30,27 @@ describe('World', () => {
     expect(hashes.size).to.equal(20);
   });
 
+  it('reports a program that ends by an error of its own, and none that is crashed', async () => {
+    const world = new World(1);
+    const failed: string[] = [];
+    world.onFailure = (program, error) => failed.push(`${program}: ${(error as Error).message}`);
+    world
+      .machine('one')
+      .start('crashed', () => sleep(50))
+      .crash();
+    world.machine('one').start('rejected', async () => {
+      await sleep(10);
+      throw new Error('no file');
+    });
+    world.machine('one').start('thrown', () => {
+      setTimeout(() => {
+        throw new Error('no field');
+      }, 20);
+    });
+    await world.runUntil(() => false, 100);
+    expect(failed).to.deep.equal(['rejected: no file', 'thrown: no field']);
+  });
+
   it('calls nothing of a program that has crashed', async () => {
     const world = new World(1);
     const seen: string[] = [];

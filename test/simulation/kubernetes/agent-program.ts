@@ -92,6 +92,7 @@ export function callAgent(
       if (agent.isAlive) later(() => resolve(reply));
     } catch (thrown) {
       const error = IpledgerError.from(thrown);
+      if (error.kind === 'bug') world.fail('bug', `${verb} on ${node.name} fails in the agent: ${error.message}`);
       if (agent.isAlive) later(() => reject(error));
     }
   };

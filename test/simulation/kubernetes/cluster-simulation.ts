@@ -4,6 +4,7 @@
  * of it.
  */
 import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
+import { errorMessage } from '../../../lib/errors.ts';
 import { sourceFor } from '../kernel/seeded-source.ts';
 import { calm, type Faults } from '../kernel/faults.ts';
 import { installVirtualTime } from '../kernel/virtual-time.ts';
@@ -50,6 +51,8 @@ async function runSeed(seed: number, { only, keepsHistory = false }: RunOptions 
 
 /** Returns the number of the last event in the ledger. */
 async function runWorld(world: World, only: ReadonlySet<string> | undefined): Promise<number> {
+  // No fault here is a reason for a program to end by itself
+  world.onFailure = (program, error) => world.fail('failure', `${program} ends: ${errorMessage(error)}`);
   const allocators = new Allocators(world, { replicas: 1, seals: false });
   allocators.startAll();
   const cluster = new SimulatedCluster(world, allocators.network, (program) => allocators.connect(program));

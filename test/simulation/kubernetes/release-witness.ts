@@ -1,6 +1,6 @@
 /**
- * Checks each release that is committed: no Pod that lives, no static Pod that runs, and no member
- * that its StatefulSet will create again loses its address.
+ * Checks each release and each transfer that is committed: no Pod that lives, no static Pod that
+ * runs, and no member that its StatefulSet will create again loses its address.
  */
 import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import type { AddressReleased } from '../../../ledger/domain/events/event.ts';
@@ -22,23 +22,36 @@ export class ReleaseWitness {
   read({ sequenced: event }: StoredEvent): void {
     if (event.type === 'AddressAllocated' || event.type === 'AddressTransferred')
       this.#owners.set(event.seq, event.data.owner);
-    if (event.type === 'AddressReleased') this.#check(event.data);
+    if (event.type === 'AddressTransferred') {
+      const { attachment, fromUid, uid, addresses } = event.data;
+      const moved = addresses.map(({ address }) => address).join(',');
+      this.#checkLoss(
+        attachment.pod,
+        fromUid,
+        `${moved} of Pod ${attachment.pod} (${fromUid}) is transferred to ${uid}`,
+      );
+    }
+    if (event.type === 'AddressReleased') this.#checkRelease(event.data);
   }
 
-  #check({ alloc, attachment, uid, addresses, cause }: AddressReleased['data']): void {
-    const { world, user, nodes, nics } = this.#cluster;
+  #checkRelease({ alloc, attachment, uid, addresses, cause }: AddressReleased['data']): void {
     const released = `${addresses.join(',')} of Pod ${attachment.pod} (${uid}) is released (${cause})`;
+    this.#checkLoss(attachment.pod, uid, released);
+    if (cause !== 'scaled-down' && this.#willReturn(attachment.pod, this.#owners.get(alloc)))
+      this.#cluster.world.fail('members keep their addresses', `${released}, which its StatefulSet creates again`);
+  }
+
+  #checkLoss(name: string, uid: string, lost: string): void {
+    const { world, user, nodes, nics } = this.#cluster;
     const living = user.pods().find((pod) => {
       const identity = identityOf(pod);
-      return identity.name === attachment.pod && identity.uid === uid && !identity.isStatic && isLiving(pod);
+      return identity.name === name && identity.uid === uid && !identity.isStatic && isLiving(pod);
     });
-    if (living) world.fail('living Pods keep their addresses', `${released}, which lives`);
+    if (living) world.fail('living Pods keep their addresses', `${lost}, which lives`);
     const isPlaced = nodes.some(({ manifests }) => [...manifests.values()].some(({ hash }) => hash === uid));
     const nic = nics.all.find((each) => each.uid === uid);
     if (isPlaced && nic)
-      world.fail('static Pods keep their addresses', `${released}, whose container ${nic.containerId} runs`);
-    if (cause !== 'scaled-down' && this.#willReturn(attachment.pod, this.#owners.get(alloc)))
-      world.fail('members keep their addresses', `${released}, which its StatefulSet creates again`);
+      world.fail('static Pods keep their addresses', `${lost}, whose container ${nic.containerId} runs`);
   }
 
   /** A set that was scaled down for a moment may have decided before. */

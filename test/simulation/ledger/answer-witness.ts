@@ -92,7 +92,7 @@ export class AnswerWitness {
     const method = methods.get(path);
     if (!method) return;
     const reply = method.responseDeserialize(bytes) as { readonly position?: api.Position };
-    if (!reply.position) return;
+    if (!reply.position) return this.#world.fail('proof', `${path} is answered without a position`);
     const { seq, hash } = reply.position;
     if (this.#log.hashOf(seq) !== hash)
       return this.#world.fail('proof', `${path} is answered at event ${seq} (${hash}), which is not committed`);
@@ -112,7 +112,7 @@ export class AnswerWitness {
    * @param before what was acknowledged when it sent the request
    */
   onReceived(what: string, position: api.Position | undefined, before: number): void {
-    if (!position) return;
+    if (!position) return this.#world.fail('proof', `${what} is answered without a position`);
     if (position.seq < before)
       this.#world.fail('linearizable', `${what} is answered at event ${position.seq}, after event ${before}`);
     this.acknowledged = Math.max(this.acknowledged, position.seq);
