@@ -42,6 +42,8 @@ export class SimulatedCluster {
   readonly #macs = new Map<string, string>();
   readonly #kubelets: ReadonlyMap<SimulatedNode, Kubelet>;
   #identities = 0;
+  /** When the last planned end of a fault is. */
+  quietAt = 0;
 
   /** @param connect opens a connection of a program to the allocators */
   constructor(world: World, network: Network, connect: (from: Program) => Connection) {
@@ -105,6 +107,12 @@ export class SimulatedCluster {
   startWatcher(index: number): void {
     const machine = this.world.machine(`watcher-${index}`);
     this.watchers[index] = startWatcher(machine, `watcher-${index}.${++this.#identities}`, this.#environment);
+  }
+
+  /** Ends a fault after some time: the cluster is not at rest before. */
+  endFault(afterMs: number, act: () => void): void {
+    this.quietAt = Math.max(this.quietAt, this.world.now + afterMs);
+    this.world.after(afterMs, act);
   }
 
   /** Starts what has ended. A node without power boots at its time. */

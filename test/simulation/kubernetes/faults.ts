@@ -46,7 +46,7 @@ function agentFault(random: SeededRandom): Action {
     act: (cluster) => {
       const node = nodeAt(cluster, index);
       node.agent?.crash();
-      cluster.world.after(offMs, () => node.agent?.isAlive || cluster.restartAgent(node));
+      cluster.endFault(offMs, () => node.agent?.isAlive || cluster.restartAgent(node));
     },
   };
 }
@@ -59,7 +59,7 @@ function kubeletFault(random: SeededRandom): Action {
     act: (cluster) => {
       const node = nodeAt(cluster, index);
       node.kubelet?.crash();
-      cluster.world.after(offMs, () => node.kubelet?.isAlive || cluster.startKubelet(node));
+      cluster.endFault(offMs, () => node.kubelet?.isAlive || cluster.startKubelet(node));
     },
   };
 }
@@ -82,7 +82,7 @@ function powerLoss(random: SeededRandom): Action {
         if (response === 'delete its Node') user.try('DELETE', `/api/v1/nodes/${node.name}`);
         if (response === 'declare it out of service') setOutOfService(user, node.name, true);
       });
-      world.after(offMs, () => cluster.bootNode(node));
+      cluster.endFault(offMs, () => cluster.bootNode(node));
     },
   };
 }
@@ -110,9 +110,9 @@ function cutOff(random: SeededRandom): Action {
   const forMs = random.pick([3_000, 15_000, 40_000]);
   return {
     what: `${who} is cut off for ${forMs} ms`,
-    act: ({ world, server }) => {
-      const heal = server.network.cut(world.machine(who));
-      world.after(forMs, heal);
+    act: (cluster) => {
+      const heal = cluster.server.network.cut(cluster.world.machine(who));
+      cluster.endFault(forMs, heal);
     },
   };
 }

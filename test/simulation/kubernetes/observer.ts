@@ -8,17 +8,20 @@ import type { World } from '../kernel/world.ts';
 import type { SimulatedCluster } from './cluster.ts';
 import { type LedgerView, unrest } from './rest.ts';
 
-const lookMs = 5_000;
+export const lookMs = 5_000;
 
-/** Starts the observer. The result has what is not at rest at the last look. */
+/**
+ * Starts the observer. The result has what is not at rest at the last look, which began at `at`.
+ */
 export function observeRest(world: World, connect: (from: Program) => Connection, cluster: SimulatedCluster) {
-  const observed: { unrest: readonly string[] } = { unrest: ['the ledger is unknown'] };
+  const observed: { at: number; unrest: readonly string[] } = { at: 0, unrest: ['the ledger is unknown'] };
   const main = async (): Promise<void> => {
     const client = createLedgerClient(connect(program), new AbortController().signal);
     for (;;) {
       await new Promise((resolve) => void setTimeout(resolve, lookMs));
+      const at = world.now;
       const view = await readLedger(client).catch(() => undefined);
-      if (view) observed.unrest = unrest(cluster, view);
+      if (view) [observed.at, observed.unrest] = [at, unrest(cluster, view)];
     }
   };
   const program = world.machine('observer').start('observer', main);
