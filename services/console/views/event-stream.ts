@@ -12,6 +12,9 @@ const maxStreams = 200;
 const maxStreamsOfSession = 4;
 /** A browser that reads no more is disconnected at this size, and continues when it reconnects. */
 const maxUnsentBytes = 1 << 20;
+const rowsPerPiece = 100;
+/** The missed events of a browser, with those that happen until it has read them. */
+const maxBacklog = 20_000;
 
 export interface StreamOptions {
   readonly events: LiveEvents;
@@ -65,13 +68,22 @@ interface Sending {
 
 /** Returns a function that ends the sending. */
 function send({ events, viewer, response, matches, missed, keepaliveMs, signal }: Sending): () => void {
-  const write = (text: string): void => {
-    response.write(text);
+  const backlog = missed.filter(matches);
+  /** Returns false if the browser must read first: `drain` follows. */
+  const write = (text: string): boolean => {
+    const isRead = response.write(text);
     if (response.writableLength > maxUnsentBytes) response.destroy();
+    return isRead;
   };
-  const sendRows = (rows: readonly EventRow[]): void => {
-    const text = rows.filter(matches).map(eventFrame).join('');
-    if (text !== '') write(text);
+  const sendBacklog = (): void => {
+    let isRead = true;
+    while (isRead && backlog.length > 0) isRead = write(backlog.splice(0, rowsPerPiece).map(eventFrame).join(''));
+  };
+  const sendNew = (rows: readonly EventRow[]): void => {
+    const found = rows.filter(matches);
+    if (backlog.length > 0) backlog.push(...found);
+    else if (found.length > 0) write(found.map(eventFrame).join(''));
+    if (backlog.length > maxBacklog) response.destroy();
   };
   const sendPosition = (): void => {
     const { epoch = 0, seq = 0 } = events.position ?? {};
@@ -84,8 +96,9 @@ function send({ events, viewer, response, matches, missed, keepaliveMs, signal }
   const endWith = (cause: AbortSignal) => (): void => end(cause.reason);
   const [endProgram, endSession] = [endWith(signal), viewer.session && endWith(viewer.session.signal)];
   sendPosition();
-  sendRows(missed);
-  const unsubscribe = events.subscribe(sendRows);
+  sendBacklog();
+  response.on('drain', sendBacklog);
+  const unsubscribe = events.subscribe(sendNew);
   const unsubscribeLost = events.subscribeLost(() =>
     end(new IpledgerError('POSITION_GONE', 'the ledger was restored from a backup: load the list again')),
   );

@@ -22,19 +22,25 @@ const row = (seq: number, more: Partial<EventRow> = {}): EventRow => ({
   ...more,
 });
 
-/** A browser that reads nothing: all that is written stays unsent. */
+/** A browser that reads only when it is told to: until then all that is written stays unsent. */
 class SilentBrowser extends EventEmitter {
   text = '';
   isDestroyed = false;
   socket = undefined;
+  #read = 0;
   get writableLength(): number {
-    return this.text.length;
+    return this.text.length - this.#read;
+  }
+  read(): void {
+    this.#read = this.text.length;
+    this.emit('drain');
   }
   writeHead(): this {
     return this;
   }
-  write(text: string): void {
+  write(text: string): boolean {
     this.text += text;
+    return this.writableLength < 65_536;
   }
   end(text = ''): void {
     this.text += text;
@@ -46,7 +52,14 @@ class SilentBrowser extends EventEmitter {
   }
 }
 
-function openStream(query = '', options: { verify?: () => Promise<void>; keepaliveMs?: number } = {}) {
+interface Options {
+  readonly verify?: () => Promise<void>;
+  readonly keepaliveMs?: number;
+  readonly after?: (seq: number) => readonly EventRow[];
+  readonly headers?: IncomingMessage['headers'];
+}
+
+function openStream(query = '', options: Options = {}) {
   const listeners = new Set<(rows: readonly EventRow[]) => void>();
   const events = {
     position: { epoch: 1, seq: 9, hash: '' },
@@ -55,7 +68,7 @@ function openStream(query = '', options: { verify?: () => Promise<void>; keepali
       return () => listeners.delete(listen);
     },
     subscribeLost: () => () => undefined,
-    after: () => [],
+    after: options.after ?? (() => []),
   } as unknown as LiveEvents;
   const browser = new SilentBrowser();
   const ending = new AbortController();
@@ -65,7 +78,7 @@ function openStream(query = '', options: { verify?: () => Promise<void>; keepali
     keepaliveMs: options.keepaliveMs ?? 60_000,
   });
   const viewer = { session: undefined, verify: options.verify ?? (async () => undefined) };
-  const request = { headers: {} } as IncomingMessage;
+  const request = { headers: options.headers ?? {} } as IncomingMessage;
   stream(viewer, new Query(new URLSearchParams(query)), request, browser as unknown as ServerResponse);
   return {
     browser,
@@ -91,6 +104,21 @@ describe('An event stream', () => {
     expect(browser.isDestroyed).to.equal(true);
     expect(browser.text.length).to.be.below(1_300_000);
     expect([count(), listeners.size]).to.deep.equal([0, 0]);
+  });
+
+  it('sends what a browser has missed as fast as it reads, and then what happened meanwhile', () => {
+    const text = 'x'.repeat(1_000);
+    const missed = Array.from({ length: 5_000 }, (_, index) => row(index + 1, { text }));
+    const { browser, emit, ending } = openStream('from=0', { after: () => missed });
+    emit(row(5_001), row(5_002));
+    for (let unread = browser.writableLength; unread > 0; unread = browser.writableLength) {
+      expect(unread).to.be.below(300_000);
+      browser.read();
+    }
+    expect(browser.isDestroyed).to.equal(false);
+    const ids = browser.text.match(/^id: \d+$/gm)?.map((id) => Number(id.slice(4)));
+    expect(ids).to.deep.equal(Array.from({ length: 5_002 }, (_, index) => index + 1));
+    ending.abort();
   });
 
   it('ends with the reason when the session is no longer accepted, and with the program', async () => {
