@@ -16,6 +16,9 @@ const rowsPerPiece = 100;
 /** The missed events of a browser, with those that happen until it has read them. */
 const maxBacklog = 20_000;
 
+const eventStream = 'text/event-stream';
+const streamHeaders = { 'Content-Type': `${eventStream}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
+
 export interface StreamOptions {
   readonly events: LiveEvents;
   /** Ends all streams. */
@@ -38,11 +41,19 @@ export function createEventStreams({ events, signal, keepaliveMs = 10_000 }: Str
     const matches = filterOf(query);
     const lastId = request.headers['last-event-id'];
     const from = typeof lastId === 'string' && /^\d{1,15}$/.test(lastId) ? Number(lastId) : readFrom(query);
-    const missed = from === undefined ? [] : events.after(from);
+    let missed: readonly EventRow[];
+    try {
+      missed = from === undefined ? [] : events.after(from);
+    } catch (thrown) {
+      // The page of an EventSource does not see the status of an error, and would try again
+      if (request.headers.accept !== eventStream) throw thrown;
+      response.writeHead(200, streamHeaders).end(endFrame(thrown));
+      return;
+    }
     open.add(response);
     if (viewer.session) viewer.session.streams++;
     response.socket?.setNoDelay(true);
-    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
+    response.writeHead(200, streamHeaders);
     const unsubscribe = send({ events, viewer, response, matches, missed, keepaliveMs, signal });
     response.once('close', () => {
       unsubscribe();
@@ -89,9 +100,7 @@ function send({ events, viewer, response, matches, missed, keepaliveMs, signal }
     const { epoch = 0, seq = 0 } = events.position ?? {};
     write(`event: position\ndata: ${JSON.stringify({ epoch, seq })}\n\n`);
   };
-  const end = (thrown: unknown): void => {
-    response.end(`event: end\ndata: ${toJson(errorBody(IpledgerError.from(thrown)))}\n\n`);
-  };
+  const end = (thrown: unknown): void => void response.end(endFrame(thrown));
   const keepAlive = (): void => void viewer.verify().then(sendPosition, end);
   const endWith = (cause: AbortSignal) => (): void => end(cause.reason);
   const [endProgram, endSession] = [endWith(signal), viewer.session && endWith(viewer.session.signal)];
@@ -113,6 +122,8 @@ function send({ events, viewer, response, matches, missed, keepaliveMs, signal }
     if (endSession) viewer.session?.signal.removeEventListener('abort', endSession);
   };
 }
+
+const endFrame = (thrown: unknown): string => `event: end\ndata: ${toJson(errorBody(IpledgerError.from(thrown)))}\n\n`;
 
 /** A line of JSON contains no line feed. */
 const eventFrame = (row: EventRow): string => `id: ${row.seq}\nevent: event\ndata: ${toJson(row)}\n\n`;

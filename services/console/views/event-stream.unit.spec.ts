@@ -121,6 +121,16 @@ describe('An event stream', () => {
     ending.abort();
   });
 
+  it('reports events that are not kept to an EventSource as the end, because it shows no status', () => {
+    const after = (): never => {
+      throw new IpledgerError('POSITION_GONE', 'load the list again');
+    };
+    const { browser, count } = openStream('from=3', { after, headers: { accept: 'text/event-stream' } });
+    expect(browser.text).to.contain('event: end\ndata: {"code":"POSITION_GONE"');
+    expect(count()).to.equal(0);
+    expect(() => openStream('from=3', { after })).to.throw('load the list again');
+  });
+
   it('ends with the reason when the session is no longer accepted, and with the program', async () => {
     const rejected = new IpledgerError('PERMISSION_DENIED', 'no rule');
     const { browser } = openStream('', { verify: () => Promise.reject(rejected), keepaliveMs: 1 });
