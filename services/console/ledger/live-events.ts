@@ -11,7 +11,7 @@ import { LedgerService, type Position } from '../../../proto/generated/ipledger.
 import type { EventRow } from '../api/event.ts';
 import { eventRow } from '../rows/event-row.ts';
 
-/** Each takes about a kilobyte. */
+/** Each takes about two kilobytes, with its frame. */
 const maxKept = 5_000;
 const warnAfterFailures = 3;
 

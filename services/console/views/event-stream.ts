@@ -125,8 +125,14 @@ function send({ events, viewer, response, matches, missed, keepaliveMs, signal }
 
 const endFrame = (thrown: unknown): string => `event: end\ndata: ${toJson(errorBody(IpledgerError.from(thrown)))}\n\n`;
 
-/** A line of JSON contains no line feed. */
-const eventFrame = (row: EventRow): string => `id: ${row.seq}\nevent: event\ndata: ${toJson(row)}\n\n`;
+const frames = new WeakMap<EventRow, string>();
+
+/** The frame of an event, encoded once for all browsers. A line of JSON contains no line feed. */
+function eventFrame(row: EventRow): string {
+  const frame = frames.get(row) ?? `id: ${row.seq}\nevent: event\ndata: ${toJson(row)}\n\n`;
+  frames.set(row, frame);
+  return frame;
+}
 
 /** All filters must match; '' matches everything. */
 function filterOf(query: Query): (row: EventRow) => boolean {
