@@ -1,4 +1,14 @@
 /** The address map of a Subnet, now or at an earlier time. */
+import {
+  cidrsOverlap,
+  formatAddress,
+  lastAddressOf,
+  parseAddress,
+  parseCidr,
+} from '../../../ledger/domain/addresses/address.ts';
+import { difference, type Interval, union } from '../../../ledger/domain/addresses/interval.ts';
+import { readExcludes } from '../../../ledger/domain/state/exclude-ips.ts';
+import { hostsOf } from '../../../ledger/domain/state/subnet.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type {
   MapAddressesReply,
@@ -18,7 +28,6 @@ import type { Query } from '../http/query.ts';
 import type { View } from '../http/routes.ts';
 import { type LedgerReads, type MapKey, positionOf } from '../ledger/ledger-reads.ts';
 import { ipledger } from '../rows/command.ts';
-import { addressOf, hostsOf, type Range, rangeOfCidr, rangesOf } from './ipv4-ranges.ts';
 
 const maxCells = 65_536;
 const maxBlocks = 256;
@@ -34,7 +43,9 @@ const stateNames: Readonly<Record<MapState, CellState>> = {
   MAP_STATE_QUARANTINED: 'quarantined',
 };
 const cellOf = (state: MapState): number => cellStates.indexOf(stateNames[state]);
-const [excludedCell, gatewayCell] = [cellStates.indexOf('excluded'), cellStates.indexOf('gateway')];
+const [freeCell, excludedCell, gatewayCell] = (['free', 'excluded', 'gateway'] as const).map((state) =>
+  cellStates.indexOf(state),
+) as [number, number, number];
 
 export function showMap(reads: LedgerReads): View {
   return async ({ params: { name = '' }, query }) => {
@@ -97,7 +108,7 @@ function momentOf(moment: LedgerMoment | undefined): Moment {
 
 function* notFree({ ipv4, ipv6, states }: MapAddressesReply): Generator<object> {
   for (const [index, state] of states.entries())
-    yield { address: ipv6[index] ?? addressOf(ipv4[index] ?? 0), state: stateNames[state] };
+    yield { address: ipv6[index] ?? ipv4Text(ipv4[index] ?? 0), state: stateNames[state] };
 }
 
 interface Shown {
@@ -109,43 +120,45 @@ interface Shown {
 
 type MapPart = Pick<AddressMap, 'counts' | 'cells' | 'blocks' | 'used' | 'nextPage'>;
 
-function ipv4Map(reply: MapAddressesReply, spec: SubnetSpec, { cidr, gateway, range }: Shown): MapPart {
-  const all = rangeOfCidr(cidr);
-  const part = range === '' ? all : rangeOfCidr(range);
-  if (!part || !all || part.first < all.first || part.last > all.last)
-    throw new IpledgerError('INVALID_REQUEST', `${range} is no part of ${cidr}`);
+function ipv4Map(reply: MapAddressesReply, { excludeIps }: SubnetSpec, { cidr, gateway, range }: Shown): MapPart {
+  const [all, part] = [parseCidr(cidr), parseCidr(range || cidr)];
+  const isPart = all && part && cidrsOverlap(all, part) && part.prefix >= all.prefix;
+  if (!isPart) throw new IpledgerError('INVALID_REQUEST', `${range} is no part of ${cidr}`);
+  const excluded = union(readExcludes(excludeIps, []).filter(({ family }) => family === 4));
   const plan: Plan = {
-    all,
-    hosts: hostsOf(all),
-    excluded: rangesOf(spec.excludeIps),
-    gateway: rangesOf([gateway])[0]?.first,
+    usable: difference([hostsOf(all)], excluded).map(numbersOf),
+    gateway: Number(parseAddress(gateway)?.value ?? -1),
   };
-  if (part.last - part.first < maxCells) {
-    const cells = cellsOf(reply, part, plan);
+  const shown = numbersOf({ first: part.base, last: lastAddressOf(part) });
+  if (shown.last - shown.first < maxCells) {
+    const cells = cellsOf(reply, shown, plan);
     return { counts: countCells(cells), cells: Buffer.from(cells).toString('base64') };
   }
-  const blocks = blocksOf(reply, part, plan);
+  const blocks = blocksOf(reply, shown, plan);
   return { blocks, counts: blocks.map(({ counts }) => counts).reduce(addCounts) };
 }
 
-/** What the spec states about the addresses of a Subnet. */
-interface Plan {
-  readonly all: Range;
-  readonly hosts: Range;
-  readonly excluded: readonly Range[];
-  readonly gateway: number | undefined;
+interface Range {
+  readonly first: number;
+  readonly last: number;
 }
 
-/** One byte for each address: excluded ones first, over them the gateway, and then the claims. */
-function cellsOf(reply: MapAddressesReply, { first, last }: Range, { hosts, excluded, gateway }: Plan): Uint8Array {
-  const cells = new Uint8Array(last - first + 1);
-  const mark = (from: number, to: number, cell: number): void => {
-    if (to >= first && from <= last) cells.fill(cell, Math.max(from, first) - first, Math.min(to, last) - first + 1);
-  };
-  mark(0, hosts.first - 1, excludedCell);
-  mark(hosts.last + 1, 2 ** 32 - 1, excludedCell);
-  for (const range of excluded) mark(range.first, range.last, excludedCell);
-  if (gateway !== undefined) mark(gateway, gateway, gatewayCell);
+const numbersOf = ({ first, last }: Interval): Range => ({ first: Number(first), last: Number(last) });
+const ipv4Text = (address: number): string => formatAddress({ family: 4, value: BigInt(address) });
+
+/** What the spec states about the addresses of a Subnet. */
+interface Plan {
+  /** Sorted. The rest is excluded, with the gateway. */
+  readonly usable: readonly Range[];
+  readonly gateway: number;
+}
+
+/** One byte for each address: excluded or free, over them the gateway, and then the claims. */
+function cellsOf(reply: MapAddressesReply, { first, last }: Range, { usable, gateway }: Plan): Uint8Array {
+  const cells = new Uint8Array(last - first + 1).fill(excludedCell);
+  for (const range of usable)
+    if (range.last >= first) cells.fill(freeCell, Math.max(range.first - first, 0), range.last - first + 1);
+  if (gateway >= first && gateway <= last) cells[gateway - first] = gatewayCell;
   for (const [index, address] of reply.ipv4.entries())
     if (address >= first && address <= last) cells[address - first] = cellOf(reply.states[index] ?? 'MAP_STATE_FREE');
   return cells;
@@ -163,42 +176,38 @@ const toCounts = (counts: readonly number[]): StateCounts =>
 const addCounts = (one: StateCounts, other: StateCounts): StateCounts =>
   toCounts(cellStates.map((state) => one[state] + other[state]));
 
-/** Takes time with the claims and the excluded ranges, and not with the addresses. */
-function blocksOf({ ipv4, states }: MapAddressesReply, { first, last }: Range, plan: Plan): MapBlock[] {
+/** Counts the cells of each block. Takes time with the claims and ranges, not with the addresses. */
+function blocksOf({ ipv4, states }: MapAddressesReply, { first, last }: Range, { usable, gateway }: Plan): MapBlock[] {
   const size = Math.max(maxCells, (last - first + 1) / maxBlocks);
   const prefix = 32 - Math.log2(size);
-  const blocks = Array.from({ length: (last - first + 1) / size }, (_, index) => ({
-    first: first + index * size,
-    counts: cellStates.map(() => 0),
-  }));
-  const add = (block: { counts: number[] } | undefined, cell: number, count: number): void => {
-    if (block) block.counts[cell] = (block.counts[cell] ?? 0) + count;
+  const blocks = Array.from({ length: (last - first + 1) / size }, () => cellStates.map(() => 0));
+  const blockOf = (address: number): number => Math.floor((address - first) / size);
+  /** Changes the state of a number of addresses from `address` on, which are in one block. */
+  const change = (address: number, before: number, after: number, count = 1): void => {
+    const counts = blocks[blockOf(address)] as number[];
+    counts[before] = (counts[before] ?? 0) - count;
+    counts[after] = (counts[after] ?? 0) + count;
   };
-  const isExcluded = (address: number): boolean =>
-    plan.excluded.some((range) => address >= range.first && address <= range.last);
-  for (const block of blocks) {
-    const end = block.first + size - 1;
-    const excluded = plan.excluded.reduce((sum, range) => sum + overlap(range, block.first, end), 0);
-    add(block, excludedCell, excluded + Number(block.first === plan.all.first) + Number(end === plan.all.last));
-  }
-  const blockOf = (address: number) => blocks[Math.floor((address - first) / size)];
-  if (plan.gateway !== undefined) {
-    add(blockOf(plan.gateway), gatewayCell, 1);
-    if (isExcluded(plan.gateway)) add(blockOf(plan.gateway), excludedCell, -1);
-  }
+  for (const counts of blocks) counts[excludedCell] = size;
+  for (const range of usable)
+    for (let from = Math.max(range.first, first); from <= Math.min(range.last, last);) {
+      const end = Math.min(range.last, first + (blockOf(from) + 1) * size - 1);
+      change(from, excludedCell, freeCell, end - from + 1);
+      from = end + 1;
+    }
+  if (gateway >= first && gateway <= last) change(gateway, excludedCell, gatewayCell);
+  let next = 0;
   for (const [index, address] of ipv4.entries()) {
     if (address < first || address > last) continue;
-    add(blockOf(address), cellOf(states[index] ?? 'MAP_STATE_FREE'), 1);
-    if (isExcluded(address)) add(blockOf(address), excludedCell, -1);
+    while ((usable[next]?.last ?? Infinity) < address) next++; // the addresses are sorted, too
+    const planned = address >= (usable[next]?.first ?? Infinity) ? freeCell : excludedCell;
+    change(address, address === gateway ? gatewayCell : planned, cellOf(states[index] ?? 'MAP_STATE_FREE'));
   }
-  return blocks.map(({ first: start, counts }) => {
-    const free = size - counts.reduce((sum, count) => sum + count, 0);
-    return { cidr: `${addressOf(start)}/${prefix}`, counts: { ...toCounts(counts), free } };
-  });
+  return blocks.map((counts, index) => ({
+    cidr: `${ipv4Text(first + index * size)}/${prefix}`,
+    counts: toCounts(counts),
+  }));
 }
-
-const overlap = (range: Range, first: number, last: number): number =>
-  Math.max(0, Math.min(range.last, last) - Math.max(range.first, first) + 1);
 
 /** @param page the position of the first address of the page in the list */
 function ipv6Map({ ipv6, states }: MapAddressesReply, page: string): MapPart {
