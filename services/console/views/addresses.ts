@@ -1,6 +1,7 @@
 /** The page of an address: its state in each Subnet, and its history. */
+import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { cidrContains, isAddress } from '../../../lib/net/ip.ts';
+import { cidrContains } from '../../../lib/net/ip.ts';
 import { type AddressRecord, IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
 import type { AddressPage } from '../api/address.ts';
 import type { View } from '../http/routes.ts';
@@ -14,9 +15,9 @@ const maxStates = 16;
 
 export function showAddress(reads: LedgerReads): View {
   return async ({ params: { address: text = '' }, query, signal }) => {
-    if (!isAddress(text)) throw new IpledgerError('INVALID_REQUEST', `${JSON.stringify(text)} is no address`);
+    const address = canonicalAddress(text);
+    if (address === undefined) throw new IpledgerError('INVALID_REQUEST', `${JSON.stringify(text)} is no address`);
     const [subnet, page, pageSize] = [query.text('subnet'), query.page(), query.limit()];
-    const address = text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
     const states = page === '' ? await readStates(reads, address, subnet, signal) : [];
     const history = await reads.allocator
       .call(LedgerService.history, { address, subnet, pageSize, pageToken: page }, signal)

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { MessageInput } from '../../../proto/codec.ts';
 import type { Event, SearchHit } from '../../../proto/generated/ipledger.ts';
-import { isAddress } from '../../../lib/net/ip.ts';
+import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
 import { addressKey } from './address-key.ts';
 import { addressChangeOf } from './address-entry.ts';
 import { containerMark, macMark } from './name-marks.ts';
@@ -76,10 +76,4 @@ export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) 
     ];
     return hits.slice(0, maxHits);
   };
-}
-
-/** Returns the canonical text of an address; undefined for other texts. */
-function canonicalAddress(text: string): string | undefined {
-  if (!isAddress(text)) return undefined;
-  return text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
 }
