@@ -1,6 +1,7 @@
 /** The parameters of a URL, each with a limit. Every function throws INVALID_REQUEST. */
+import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { isAddress, isCidr } from '../../../lib/net/ip.ts';
+import { isCidr } from '../../../lib/net/ip.ts';
 import { isPrintable } from '../../../lib/unprintable.ts';
 
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
@@ -43,10 +44,11 @@ export class Query {
     throw invalid(`${name} is no instant: ${JSON.stringify(text)}; write it as 2026-11-17T14:05:00Z`);
   }
 
-  /** '' if it is absent. */
+  /** An address in canonical text; '' if it is absent. */
   address(name: string): string {
     const text = this.text(name, 64);
-    if (text === '' || isAddress(text)) return text;
+    const address = text === '' ? '' : canonicalAddress(text);
+    if (address !== undefined) return address;
     throw invalid(`${name} is no address: ${JSON.stringify(text)}`);
   }
 

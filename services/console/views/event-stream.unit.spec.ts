@@ -97,6 +97,13 @@ describe('An event stream', () => {
     ending.abort();
   });
 
+  it('finds an IPv6 address in any spelling', () => {
+    const { browser, emit, ending } = openStream('address=FD00:0::5');
+    emit(row(1, { addresses: ['fd00::5'] }), row(2, { addresses: ['fd00::6'] }));
+    expect(browser.text.match(/^id: \d+$/gm)).to.deep.equal(['id: 1']);
+    ending.abort();
+  });
+
   it('disconnects a browser that does not read, and keeps nothing for it', () => {
     const { browser, emit, count, listeners } = openStream();
     const text = 'x'.repeat(100_000);
