@@ -16,7 +16,6 @@ import type {
   SubnetRow,
   TrendPoint,
 } from '../api/subnet.ts';
-import { tableOf } from '../http/csv.ts';
 import type { View } from '../http/routes.ts';
 import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
 import { ipledger } from '../rows/command.ts';
@@ -39,14 +38,14 @@ export function listSubnets(reads: LedgerReads, now: () => number = Date.now): V
 }
 
 export function showSubnet(reads: LedgerReads, now: () => number = Date.now): View {
-  return async ({ params: { name = '' }, query }) => {
+  return async ({ params: { name = '' }, query, signal }) => {
     const days = query.number('days', { min: 1, max: 90, byDefault: 14 });
     const [reply, { pools }, recent] = await Promise.all([reads.subnets(), reads.pools(), reads.recentUsage()]);
     const subnet = reply.subnets.find((each) => each.name === name);
     if (!subnet) throw new IpledgerError('SUBNET_UNKNOWN', `no subnet ${name} is configured`);
     const ownUsage = recent.usage.filter((each) => each.subnet === name);
     const { usage } = await reads.readModel
-      .call(ViewsService.listUsage, { subnet: name, hours: days * 24 })
+      .call(ViewsService.listUsage, { subnet: name, hours: days * 24 }, signal)
       .catch(() => ({ usage: ownUsage }));
     const {
       excludeIps = [],
@@ -65,7 +64,7 @@ export function showSubnet(reads: LedgerReads, now: () => number = Date.now): Vi
       pools: pools.filter(({ spec }) => spec?.subnet === name).map(poolRow),
       trend: trendOf(usage, days * 24, now()),
     };
-    return { body, table: tableOf(body.trend) };
+    return { body, table: { columns: ['at', 'inUse'], rows: body.trend } };
   };
 }
 
@@ -77,7 +76,7 @@ function subnetRow({ name, spec, usage, fenced }: Subnet, trend: readonly Subnet
     protocol: spec?.protocol ?? '',
     usage: families,
     conditions: conditionsOf(name, families, fenced),
-    trend: trendOf(trend, trendHours, now).map(({ inUse }) => inUse),
+    trend: inUseByHour(trend, trendHours, now),
     daysLeft: daysLeft(families, trend, now),
   };
 }
@@ -128,14 +127,25 @@ function valueAt({ hours, inUse }: SubnetUsage, hour: number): number {
   return inUse[index] ?? 0;
 }
 
-/** One number for each hour, of both families, up to the current one. */
+/** One number for each of the last hours, of both families; none without any series. */
+function inUseByHour(usage: readonly SubnetUsage[], count: number, now: number): number[] {
+  const first = Math.floor(now / hourMs) - count + 1;
+  const sums = Array<number>(usage.length === 0 ? 0 : count).fill(0);
+  for (const { hours, inUse } of usage) {
+    let next = 0;
+    for (let index = 0; index < count; index++) {
+      while ((hours[next] ?? Infinity) <= first + index) next++;
+      sums[index] = (sums[index] ?? 0) + (inUse[next - 1] ?? 0);
+    }
+  }
+  return sums;
+}
+
 function trendOf(usage: readonly SubnetUsage[], hours: number, now: number): TrendPoint[] {
-  if (usage.length === 0) return [];
-  const current = Math.floor(now / hourMs);
-  return Array.from({ length: hours }, (_, index) => {
-    const hour = current - hours + 1 + index;
-    const inUse = usage.reduce((sum, series) => sum + valueAt(series, hour), 0);
-    return { at: new Date(Math.min(now, (hour + 1) * hourMs)).toISOString(), inUse };
+  const first = Math.floor(now / hourMs) - hours + 1;
+  return inUseByHour(usage, hours, now).map((inUse, index) => {
+    const end = (first + index + 1) * hourMs;
+    return { at: new Date(Math.min(now, end)).toISOString(), inUse };
   });
 }
 
