@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { eventually } from '../e2e/support/eventually.ts';
 import { chromiumPath, openPage, startBrowser, type WatchedPage } from '../harness/browser.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from './console-environment.ts';
@@ -30,6 +31,12 @@ const views: readonly (readonly [string, string])[] = [
   ['/search', 'at least two characters'],
   ['/nowhere', 'no page at this address'],
 ];
+
+/** In the page: the pictures of the legend and the trend, and whether none of them is empty. */
+const canvases = `[...document.querySelectorAll('.legend canvas, .trend canvas')]`;
+const pictures = `${canvases}.map((canvas) => canvas.toDataURL())`;
+const arePicturesDrawn = `['.legend canvas', '.trend canvas'].every((each) => document.querySelector(each)) &&
+  ${canvases}.every((canvas) => canvas.toDataURL() !== canvas.cloneNode().toDataURL())`;
 
 describe('The console', function () {
   this.timeout(180_000);
@@ -100,6 +107,17 @@ describe('The console', function () {
     const { page: other } = await signedIn(atReservation);
     await spoken(other).getByText('10.8.0.100: reserved').waitFor({ state: 'attached' });
     expect(await shownTime(other).textContent()).to.equal(await shownTime(page).textContent());
+  });
+
+  it('draws legend and trend again when the reader changes between dark and light', async () => {
+    const { page } = await signedIn('/subnets/lan', { colorScheme: 'dark' });
+    await eventually(async () => expect(await page.evaluate(arePicturesDrawn)).to.equal(true));
+    const dark = await page.evaluate<string[]>(pictures);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await eventually(async () => {
+      const light = await page.evaluate<string[]>(pictures);
+      expect(light.map((each, index) => each === dark[index])).to.deep.equal(dark.map(() => false));
+    });
   });
 
   it('plays the history of a Subnet up to now', async () => {

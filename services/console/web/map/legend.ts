@@ -1,6 +1,7 @@
 /** The legend of the address map: a sample of each state as the map draws it, with its meaning. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { type CellState, cellStates } from '../../api/address-map.ts';
+import { useColourScheme } from '../parts/colour-scheme.ts';
 import { html, type VNode } from '../parts/html.ts';
 import { drawCell, readTheme } from './draw.ts';
 import { stateWords } from './kinds.ts';
@@ -14,13 +15,7 @@ export const Legend = (): VNode =>
 
 export function Sample({ state }: { readonly state: CellState }): VNode {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [scheme, setScheme] = useState(false);
-  useEffect(() => {
-    const query = matchMedia('(prefers-color-scheme: dark)');
-    const change = (): void => setScheme(query.matches);
-    query.addEventListener('change', change);
-    return () => query.removeEventListener('change', change);
-  }, []);
+  const scheme = useColourScheme();
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
     if (!context || !canvas.current) return;

@@ -2,7 +2,8 @@
  * The address map as one element: a canvas that mouse and keys move through, and a line that screen
  * readers speak.
  */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useColourScheme } from '../parts/colour-scheme.ts';
 import { html, type VNode } from '../parts/html.ts';
 import { drawPicture, readTheme } from './draw.ts';
 import { cellAfterKey, gridOf } from './grid.ts';
@@ -107,21 +108,4 @@ function useWidth(element: { readonly current: HTMLElement | null }): number {
     return () => observer.disconnect();
   }, []);
   return width;
-}
-
-/** Changes with the light or dark setting of the reader, and with the size of a pixel. */
-function useColourScheme(): string {
-  const read = (): string => `${matchMedia('(prefers-color-scheme: dark)').matches} ${devicePixelRatio}`;
-  const [scheme, set] = useState(read);
-  useEffect(() => {
-    const queries = ['(prefers-color-scheme: dark)', `(resolution: ${devicePixelRatio}dppx)`].map((query) =>
-      matchMedia(query),
-    );
-    const change = (): void => set(read());
-    for (const query of queries) query.addEventListener('change', change);
-    return () => {
-      for (const query of queries) query.removeEventListener('change', change);
-    };
-  }, [scheme]);
-  return scheme;
 }

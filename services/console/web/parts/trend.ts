@@ -1,6 +1,7 @@
 /** A small line of how many addresses were in use, with a text for readers without the picture. */
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { useColourScheme } from './colour-scheme.ts';
 import { html, type VNode } from './html.ts';
 
 export interface Sample {
@@ -13,6 +14,7 @@ const [width, height] = [132, 36];
 /** `text` has the same content. */
 export function Trend({ samples, text }: { readonly samples: readonly Sample[]; readonly text: string }): VNode {
   const place = useRef<HTMLDivElement>(null);
+  const scheme = useColourScheme();
   useEffect(() => {
     if (!place.current || samples.length < 2) return undefined;
     const stroke = getComputedStyle(place.current).getPropertyValue('--accent').trim();
@@ -33,6 +35,6 @@ export function Trend({ samples, text }: { readonly samples: readonly Sample[]; 
       place.current,
     );
     return () => plot.destroy();
-  }, [samples.map(({ used }) => used).join()]);
+  }, [samples.map(({ used }) => used).join(), scheme]);
   return html`<div class="trend" ref=${place} role="img" aria-label=${text}></div>`;
 }
