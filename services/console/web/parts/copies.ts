@@ -3,20 +3,19 @@
  * same.
  */
 import { useState } from 'preact/hooks';
+import { csvUrl } from '../data/client.ts';
 import { html, type VNode } from './html.ts';
 
 export interface CopiesProps {
-  /** Addresses of the server; "" where there is none. */
-  readonly csv: string;
-  readonly json: string;
+  /** The address of the view's data. */
+  readonly url: string;
   readonly command: string;
 }
 
-export const Copies = ({ csv, json, command }: CopiesProps): VNode =>
+export const Copies = ({ url, command }: CopiesProps): VNode =>
   html`<div class="row copies" aria-label="This view as data">
-    ${csv === '' ? '' : html`<a href=${csv} download>CSV</a>`}
-    ${json === '' ? '' : html`<a href=${json} download>JSON</a>`}
-    <code>${command}</code><${CopyButton} value=${command} what="command" />
+    <a href=${csvUrl(url)} download>CSV</a> <a href=${url} download>JSON</a> <code>${command}</code
+    ><${CopyButton} value=${command} what="command" />
   </div>`;
 
 export function CopyButton({ value, what }: { readonly value: string; readonly what: string }): VNode {

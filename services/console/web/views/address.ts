@@ -2,7 +2,7 @@
  * One address: what it is now, the CNI answer of its container, its whole history, and the actions.
  */
 import type { AddressPage, AddressState } from '../../api/address.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { subnetHref } from '../data/location.ts';
 import { usePages } from '../data/use-data.ts';
 import { cellStateOf } from '../map/kinds.ts';
@@ -39,7 +39,7 @@ export function Address({ subnet, address }: { readonly subnet: string; readonly
           without=${['address']}
         />
         <${More} pages=${pages} />
-        <${Copies} json=${url} csv=${csvUrl(url)} command=${value.command} />
+        <${Copies} url=${url} command=${value.command} />
       </section>`
     }
   <//>`;

@@ -1,6 +1,6 @@
 /** Conflicts and alarms, each with what to do about it. */
 import type { Alarm, AlarmList } from '../../api/alarm.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { Copies } from '../parts/copies.ts';
 import { addressLink, html, subnetLink, text, time, type VNode } from '../parts/html.ts';
@@ -14,7 +14,7 @@ export function Alarms(): VNode {
   return html`<${View} title="Conflicts and alarms">
     ${absence(list)} ${value?.items.length === 0 && html`<p class="panel">No conflict and no alarm.</p>`}
     ${value?.items.map((alarm) => html`<${AlarmPanel} key=${alarm.name + alarm.about + alarm.address} alarm=${alarm} />`)}
-    ${value && html`<${Copies} json=${url} csv=${csvUrl(url)} command=${value.command} />`}
+    ${value && html`<${Copies} url=${url} command=${value.command} />`}
   <//>`;
 }
 

@@ -1,6 +1,6 @@
 /** One event, with the line that the ledger stores and the hashes that prove it. */
 import type { EventDetail } from '../../api/event.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { hrefOf } from '../data/location.ts';
 import { useData } from '../data/use-data.ts';
 import { addressLink, fact, html, podLink, subnetLink, text, time, type VNode } from '../parts/html.ts';
@@ -12,7 +12,7 @@ export function EventView({ seq }: { readonly seq: string }): VNode {
   const event = useData<EventDetail>(url);
   return html`<${View} title=${`Event ${seq}`}>
     ${absence(event) ?? html`<${Detail} event=${event.value} />`}
-    <${Copies} json=${url} csv=${csvUrl(url)} command=${`ipledger export --from ${seq} --to ${seq}`} />
+    <${Copies} url=${url} command=${`ipledger export --from ${seq} --to ${seq}`} />
   <//>`;
 }
 

@@ -1,7 +1,7 @@
 /** What happened: the newest events first, new ones as they are written, and filters. */
 import { useEffect, useState } from 'preact/hooks';
 import type { EventPage, EventRow } from '../../api/event.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { changeQuery, usePlace } from '../data/router.ts';
 import { usePages } from '../data/use-data.ts';
 import { useStream } from '../data/use-stream.ts';
@@ -51,7 +51,7 @@ export function Events(): VNode {
     ${absence(pages.first)}
     ${isCurrent && events.length === 0 && html`<p class="panel">No event matches these filters.</p>`}
     ${events.length > 0 && html`<div class="panel"><${EventTable} caption="Newest first." events=${events} /></div>`}
-    ${isCurrent && html`<${More} pages=${pages} /><${Copies} json=${url} csv=${csvUrl(url)} command=${value.command} />`}
+    ${isCurrent && html`<${More} pages=${pages} /><${Copies} url=${url} command=${value.command} />`}
   <//>`;
 }
 

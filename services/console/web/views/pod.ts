@@ -2,7 +2,7 @@
  * One Pod name: its addresses, why it has them or none, and the history of all Pods of that name.
  */
 import type { PodPage } from '../../api/pod.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { usePages } from '../data/use-data.ts';
 import { Allocation } from '../parts/allocation.ts';
 import { Copies } from '../parts/copies.ts';
@@ -38,7 +38,7 @@ export function Pod({ namespace, name }: { readonly namespace: string; readonly 
           <h2>History</h2>
           <${EventTable} caption="All Pods of this name, newest first." events=${events} without=${['pod']} />
           <${More} pages=${pages} />
-          <${Copies} json=${url} csv=${csvUrl(url)} command=${value.command} />
+          <${Copies} url=${url} command=${value.command} />
         </section>`
     }
   <//>`;

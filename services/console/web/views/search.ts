@@ -1,6 +1,6 @@
 /** What was found for a text: an address, MAC, Pod, node, owner, container or Subnet. */
 import type { SearchHit, SearchReply } from '../../api/search.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { addressHref, hrefOf, podHref, subnetHref } from '../data/location.ts';
 import { usePlace } from '../data/router.ts';
 import { useData } from '../data/use-data.ts';
@@ -52,7 +52,7 @@ const Hits = ({ reply, url }: { readonly reply: SearchReply; readonly url: strin
         </table>
       </div>`
     }
-    <${Copies} json=${url} csv=${csvUrl(url)} command=${reply.command} />`;
+    <${Copies} url=${url} command=${reply.command} />`;
 
 /** The page that shows what was found. */
 export function hrefOfHit(hit: SearchHit): string {

@@ -5,7 +5,7 @@
 import { useMemo } from 'preact/hooks';
 import { type AddressMap, cellStates, type CellState } from '../../api/address-map.ts';
 import { type Cidr, cidrsOverlap, formatCidr, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { addressHref } from '../data/location.ts';
 import { changeQuery, navigate, usePlace } from '../data/router.ts';
 import { type LoadedPages, usePages } from '../data/use-data.ts';
@@ -103,7 +103,7 @@ function LoadedMap({ subnet, cidr, block, isNow, url, list, map, page, select }:
         <${Selection} ...${{ subnet, map, page, selected, isNow }} />
         <section class="panel">
           <h2>This map as data</h2>
-          <${Copies} json=${url} csv=${csvUrl(url)} command=${map.command} />
+          <${Copies} url=${url} command=${map.command} />
         </section>
       </aside>
     </div>

@@ -1,7 +1,7 @@
 /** One Subnet: its numbers, its pools, and its address map. */
 import type { PoolRow, SubnetDetail } from '../../api/subnet.ts';
 import { parseCidr } from '../../../../ledger/domain/addresses/address.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { hrefOf } from '../data/location.ts';
 import { changeQuery, usePlace } from '../data/router.ts';
 import { useData } from '../data/use-data.ts';
@@ -42,7 +42,7 @@ export function Subnet({ name }: { readonly name: string }): VNode {
       detail.value &&
       html`<section class="panel">
         <h2>This Subnet as data</h2>
-        <${Copies} json=${url} csv=${csvUrl(url)} command=${detail.value.command} />
+        <${Copies} url=${url} command=${detail.value.command} />
         <p><a href=${hrefOf(['events'], { subnet: name })}>What happened in this Subnet</a></p>
       </section>`
     }

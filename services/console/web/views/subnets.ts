@@ -2,7 +2,7 @@
  * All Subnets: how full each is, how its use develops, and what an operator should know about it.
  */
 import type { SubnetList, SubnetRow } from '../../api/subnet.ts';
-import { apiUrl, csvUrl } from '../data/client.ts';
+import { apiUrl } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { Copies } from '../parts/copies.ts';
 import { address, html, subnetLink, text, type VNode } from '../parts/html.ts';
@@ -17,7 +17,7 @@ export function Subnets(): VNode {
   const list = useData<SubnetList>(url, 15_000);
   return html`<${View} title="Subnets">
     ${absence(list) ?? html`<${Table} list=${list.value} />`}
-    ${list.value && html`<${Copies} json=${url} csv=${csvUrl(url)} command=${list.value.command} />`}
+    ${list.value && html`<${Copies} url=${url} command=${list.value.command} />`}
   <//>`;
 }
 
