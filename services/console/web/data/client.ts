@@ -1,6 +1,6 @@
 /** Requests to the server of the console, and whether it answers and knows the person. */
 import type { ApiError } from '../../api/page.ts';
-import { hrefOf } from './location.ts';
+import { hrefOf, withField } from './location.ts';
 import { createStore } from './store.ts';
 
 /** `away`: the server does not answer, or has no allocator; the page keeps what it shows. */
@@ -73,6 +73,9 @@ export function forget(url: string): void {
   if (away.size === 0 && connection.value === 'away') connection.set('connected');
 }
 
+/** Why something failed, for the reader. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 async function errorOf(response: Response): Promise<RequestError> {
   const body = (await response.json().catch(() => ({}))) as Partial<ApiError>;
   const { code = '', message = `The console answered with status ${response.status}.` } = body;
@@ -92,4 +95,4 @@ export const apiUrl = (path: readonly string[], query: Readonly<Record<string, s
   hrefOf(['api', 'v1', ...path], query);
 
 /** The same data as a file. */
-export const csvUrl = (url: string): string => `${url}${url.includes('?') ? '&' : '?'}format=csv`;
+export const csvUrl = (url: string): string => withField(url, 'format', 'csv');

@@ -32,6 +32,10 @@ export function hrefOf(path: readonly string[], query: Readonly<Record<string, s
   return `/${path.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
 }
 
+/** An address with one more field. */
+export const withField = (href: string, name: string, value: string): string =>
+  `${href}${href.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
+
 export const subnetHref = (subnet: string, query = {}): string => hrefOf(['subnets', subnet], query);
 export const addressHref = (subnet: string, address: string): string => hrefOf(['subnets', subnet, address]);
 export const podHref = (namespace: string, pod: string): string => hrefOf(['pods', namespace, pod]);

@@ -2,7 +2,8 @@
  * Data of the server for a view. It is kept while it is read again, and while the server is away.
  */
 import { useEffect, useReducer, useState } from 'preact/hooks';
-import { RequestError, connection, forget, request } from './client.ts';
+import { RequestError, connection, forget, messageOf, request } from './client.ts';
+import { withField } from './location.ts';
 import { useStore } from './store.ts';
 
 export interface Loaded<Value> {
@@ -14,12 +15,6 @@ export interface Loaded<Value> {
   reload(): void;
 }
 
-interface State<Value> {
-  readonly value: Value | undefined;
-  readonly of: string;
-  readonly error: string;
-}
-
 const retryMs = [500, 1_000, 2_000, 5_000];
 
 /**
@@ -27,7 +22,7 @@ const retryMs = [500, 1_000, 2_000, 5_000];
  * `refreshMs`: reads it again at this interval while the page is visible.
  */
 export function useData<Value>(url: string, refreshMs = 0): Loaded<Value> {
-  const [state, set] = useState<State<Value>>({ value: undefined, of: '', error: '' });
+  const [state, set] = useState<Omit<Loaded<Value>, 'reload'>>({ value: undefined, of: '', error: '' });
   const [round, reload] = useReducer((count: number, _: unknown) => count + 1, 0);
   const isSignedOut = useStore(connection) === 'signed out';
   useEffect(() => {
@@ -43,7 +38,7 @@ export function useData<Value>(url: string, refreshMs = 0): Loaded<Value> {
         if (leave.signal.aborted) return;
         if (error instanceof RequestError && error.isTransient) next = failures + 1;
         else if (!(error instanceof RequestError && error.status === 401))
-          set((before) => ({ ...before, of: url, error: error instanceof Error ? error.message : String(error) }));
+          set((before) => ({ ...before, of: url, error: messageOf(error) }));
       }
       const waitMs = next > 0 ? retryMs[Math.min(next, retryMs.length) - 1] : refreshMs;
       if (waitMs && !leave.signal.aborted) timer = setTimeout(() => void again(next), waitMs);
@@ -96,10 +91,10 @@ export function usePages<Reply extends { readonly nextPage?: string }>(url: stri
     error,
     async loadMore() {
       try {
-        const page = await request<Reply>(`${url}${url.includes('?') ? '&' : '?'}page=${encodeURIComponent(nextPage)}`);
+        const page = await request<Reply>(withField(url, 'page', nextPage));
         set({ after, pages: [...pages, page], error: '' });
       } catch (failure) {
-        set({ after, pages, error: failure instanceof Error ? failure.message : String(failure) });
+        set({ after, pages, error: messageOf(failure) });
       }
     },
   };

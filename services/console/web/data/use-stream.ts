@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EventRow } from '../../api/event.ts';
 import type { ApiError } from '../../api/page.ts';
 import { connection } from './client.ts';
+import { withField } from './location.ts';
 import { readSession } from './session.ts';
 import { useStore } from './store.ts';
 
@@ -31,7 +32,7 @@ export function useStream(url: string, from: number, handlers: StreamHandlers): 
     let [last, timer, source]: [number, number | undefined, EventSource | undefined] = [from, undefined, undefined];
     let isLeft = false;
     const open = (): void => {
-      source = new EventSource(`${url}${url.includes('?') ? '&' : '?'}from=${last}`);
+      source = new EventSource(withField(url, 'from', String(last)));
       source.addEventListener('open', () => {
         setLive(true);
         if (connection.value === 'away') readSession().catch(() => undefined);

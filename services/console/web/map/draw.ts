@@ -1,6 +1,6 @@
 /**
- * Draws the address map on a canvas. Each state has a colour of app.css and a
- * pattern, so that a reader does not need the colours.
+ * Draws the address map on a canvas. Each state has a colour of app.css and a pattern, so that a
+ * reader does not need the colours.
  */
 import { type CellState, cellStates } from '../../api/address-map.ts';
 import type { Grid } from './grid.ts';
@@ -46,7 +46,7 @@ export function drawPicture(context: CanvasRenderingContext2D, picture: Picture,
     const { y } = grid.positionOf(row * grid.columns);
     context.fillText(picture.labels.row(row), grid.gutter - 8, y + grid.size / 2);
   }
-  if (grid.partsPerCell === 1) drawAddresses(context, picture);
+  if (grid.isOfAddresses) drawAddresses(context, picture);
   else drawBlocks(context, picture);
   drawSelection(context, picture);
 }
@@ -161,7 +161,7 @@ function drawBlocks(context: CanvasRenderingContext2D, { grid, parts, theme }: P
 }
 
 /** "#rrggbb" as a pixel of ImageData on a little-endian machine, which every browser runs on. */
-export function pixelOf(colour: string): number {
+function pixelOf(colour: string): number {
   const value = Number.parseInt(colour.slice(1), 16);
   return ((0xff << 24) | ((value & 0xff) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
 }

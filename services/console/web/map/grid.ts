@@ -10,8 +10,8 @@ export interface Grid {
   readonly gutter: number;
   readonly width: number;
   readonly height: number;
-  /** 1: a cell is an address. */
-  readonly partsPerCell: number;
+  /** Whether a cell is one address. */
+  readonly isOfAddresses: boolean;
   positionOf(index: number): { readonly x: number; readonly y: number };
   /** The cell at a point; -1 between the cells. */
   cellAt(x: number, y: number): number;
@@ -57,7 +57,7 @@ export function gridOf(count: number, isOfAddresses: boolean, { available, gutte
     gutter,
     width: widthOf(columns, { size, gap }),
     height: rows * step + gap,
-    partsPerCell: isOfAddresses ? 1 : 256,
+    isOfAddresses,
     positionOf: (index) => ({
       x: gutter + gap + (index % columns) * step,
       y: gap + Math.floor(index / columns) * step,

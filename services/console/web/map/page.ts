@@ -36,7 +36,7 @@ export interface Page {
   indexOf(name: string): number;
 }
 
-export const partsOfBlock = 256;
+const partsOfBlock = 256;
 const leafPrefix = 24;
 
 /** The page of a block that is the range of a map, or a part of it. */

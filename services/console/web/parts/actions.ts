@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ActionKind, ActionPreview, ActionRequest, ActionResult } from '../../api/action.ts';
 import type { AddressState } from '../../api/address.ts';
-import { apiUrl, post } from '../data/client.ts';
+import { apiUrl, messageOf, post } from '../data/client.ts';
 import { session } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
 import { html, text, type VNode } from './html.ts';
@@ -81,7 +81,7 @@ function ActionDialog({ state, kind, onClose, onDone }: DialogProps): VNode {
         );
       }
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setError(messageOf(failure));
     }
     setBusy(false);
   };

@@ -1,10 +1,10 @@
 /** What is known about the selected cell of the address map, at the time of the map. */
-import { useEffect, useState } from 'preact/hooks';
 import { type AddressMap, cellStates } from '../../api/address-map.ts';
 import type { EventPage } from '../../api/event.ts';
 import { apiUrl } from '../data/client.ts';
 import { changeQuery } from '../data/router.ts';
 import { useData } from '../data/use-data.ts';
+import { useRested } from '../data/use-rested.ts';
 import { stateWords } from '../map/kinds.ts';
 import { Sample } from '../map/legend.ts';
 import type { Cell, Page } from '../map/page.ts';
@@ -43,22 +43,17 @@ interface AddressProps {
   readonly isNow: boolean;
 }
 
-const restMs = 200;
 const shownEvents = 5;
 
 /**
  * The last events of the address up to the time of the map: they explain its state at that time.
  */
 function Address({ subnet, map, cell, isNow }: AddressProps): VNode {
-  const [rested, setRested] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(cell.name), restMs);
-    return () => clearTimeout(timer);
-  }, [cell.name]);
+  const isRested = useRested(cell.name);
   // `until` is exclusive
   const until = isNow ? '' : new Date(Date.parse(map.moment.at) + 1).toISOString();
   const query = { address: cell.name, subnet, until, limit: String(shownEvents) };
-  const url = rested === cell.name ? apiUrl(['events'], query) : '';
+  const url = isRested ? apiUrl(['events'], query) : '';
   const events = useData<EventPage>(url);
   const isOfCell = url !== '' && events.of === url;
   const state = cellStates.find((each) => cell.counts[each] > 0) ?? 'free';

@@ -3,6 +3,7 @@
  * the page stays.
  */
 import { useState } from 'preact/hooks';
+import { messageOf } from '../data/client.ts';
 import { hasEnded, session, signIn } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
 import { html, type VNode } from '../parts/html.ts';
@@ -18,7 +19,7 @@ export function SignIn(): VNode {
     try {
       await signIn(token.trim());
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setError(messageOf(failure));
     }
   };
   return html`<${View} title="Sign in">

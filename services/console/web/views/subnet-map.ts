@@ -119,7 +119,7 @@ function blockIn(cidr: Cidr, text: string): Cidr {
 const withPages = (map: AddressMap, more: readonly AddressMap[]): AddressMap =>
   map.used ? { ...map, used: [map, ...more].flatMap(({ used = [] }) => used) } : map;
 
-/** "10.8.0.5: bound", "10.8.3.0/24: 20 bound, 1 reserved". */
+/** "10.8.0.5: reserved for one owner", "10.8.3.0/24: 20 addresses bound, 1 address reserved". */
 export function describe({ name, counts }: Cell): string {
   const present = cellStates.filter((state) => counts[state] > 0);
   const [only] = present;

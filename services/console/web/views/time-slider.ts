@@ -6,6 +6,7 @@ import type { AddressMap, Moment } from '../../api/address-map.ts';
 import { apiUrl } from '../data/client.ts';
 import { changeQuery } from '../data/router.ts';
 import { useData } from '../data/use-data.ts';
+import { useRested } from '../data/use-rested.ts';
 import { instantOf, type MapTime, stepAfter, timeOf } from '../map/time-line.ts';
 import { formatTime, html, time, type VNode } from '../parts/html.ts';
 
@@ -20,8 +21,6 @@ export interface TimeSliderProps {
 }
 
 const playMs = 400;
-/** A selection that moves with an arrow key needs no events of the cells between. */
-const restMs = 200;
 
 const show = (target: MapTime): void => changeQuery({ seq: '', at: '', ...target }, { replace: true });
 
@@ -95,20 +94,16 @@ interface Jumps {
  * undefined while they are read.
  */
 function useJumps({ subnet, map, address }: Jumps): Pick<AddressMap, 'previous' | 'next'> | undefined {
-  const [rested, setRested] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(address), restMs);
-    return () => clearTimeout(timer);
-  }, [address]);
+  const isRested = useRested(address);
   const { family, moment } = map;
   const url =
-    rested === '' || rested !== address
+    address === '' || !isRested
       ? ''
       : apiUrl(['subnets', subnet, 'map'], {
           family: String(family),
           seq: String(moment.seq),
-          range: `${rested}/${family === 4 ? 32 : 128}`,
-          address: rested,
+          range: `${address}/${family === 4 ? 32 : 128}`,
+          address,
         });
   const { value, of } = useData<AddressMap>(url);
   return address === '' ? map : url !== '' && of === url ? value : undefined;
