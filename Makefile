@@ -166,12 +166,12 @@ fuzz: node_modules ## mutated inputs for each place where bytes enter a program,
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $$(($${TIME:-60} / 10 + 1))s . || exit 1; done
 
 .PHONY: bench
-bench: cni programs ## speed and memory of each path, beside its floor or peer (ROW=a,b, ROUNDS=n, LONG=1, CHECK=1: fail far below a goal)
+bench: cni programs browser-packages ## speed and memory of each path, beside its floor or peer (ROW=a,b, ROUNDS=n, LONG=1, CHECK=1: fail far below a goal)
 	@node test/bench/main.ts
 
 .PHONY: profile
 profile: export PROFILE_FOLDER = $(CURDIR)/.cache/profile
-profile: cni programs ## a row of the bench with CPU profiles and flame graphs of all programs, in .cache/profile (ROW=a)
+profile: cni programs browser-packages ## a row of the bench with CPU profiles and flame graphs of all programs, in .cache/profile (ROW=a)
 	@rm -rf $(PROFILE_FOLDER)
 	@node test/bench/main.ts
 
@@ -221,24 +221,10 @@ build-packages:
 	@sh test/harness/prerequisites build
 
 # Without them, the tests that need them are skipped and log the reason.
-.PHONY: node-packages
-node-packages:
-	@sh test/harness/prerequisites node || true
-
-# As for nodes.
-.PHONY: monitoring-packages
-monitoring-packages:
-	@sh test/harness/prerequisites monitoring || true
-
-# As for nodes.
-.PHONY: browser-packages
-browser-packages:
-	@sh test/harness/prerequisites browser || true
-
-# As for nodes.
-.PHONY: ovn-packages
-ovn-packages:
-	@sh test/harness/prerequisites ovn || true
+optional_packages := node-packages monitoring-packages browser-packages ovn-packages
+.PHONY: $(optional_packages)
+$(optional_packages):
+	@sh test/harness/prerequisites $(@:-packages=) || true
 
 .PHONY: node_modules
 node_modules: node_modules/.package-lock.json

@@ -3,14 +3,21 @@
  * no speed.
  */
 import { expect } from 'chai';
+import { probeBrowser } from '../harness/browser.ts';
 import { openRun } from '../harness/run.ts';
 import { benchGroups } from './bench-groups.ts';
 import type { Measurement } from './measurement.ts';
+import { consoleRows } from './rows/console.ts';
 
 describe('The bench', function () {
   this.timeout(300_000);
   for (const group of benchGroups)
-    it(`measures ${group.rows.join(', ')}`, async () => {
+    it(`measures ${group.rows.join(', ')}`, async function () {
+      const ability = group === consoleRows ? probeBrowser() : undefined;
+      if (ability?.isAvailable === false) {
+        console.log(`      skipped: ${ability.reason}`);
+        this.skip();
+      }
       const run = openRun();
       const measured: Measurement[] = [];
       const record = (measurement: Measurement): void => void measured.push(measurement);

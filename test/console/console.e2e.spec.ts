@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { eventually } from '../e2e/support/eventually.ts';
-import { chromiumPath, openPage, startBrowser, type WatchedPage } from '../harness/browser.ts';
+import { openPage, probeBrowser, startBrowser, type WatchedPage } from '../harness/browser.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from './console-environment.ts';
 import { addressesOfBig, allocate, hostileText, release } from './console-ledger.ts';
@@ -48,7 +48,11 @@ describe('The console', function () {
   let opened: WatchedPage[] = [];
 
   before(async function () {
-    if (chromiumPath === undefined) this.skip();
+    const ability = probeBrowser();
+    if (!ability.isAvailable) {
+      console.log(`      skipped: ${ability.reason}`);
+      this.skip();
+    }
     run = openRun();
     [environment, browser] = await Promise.all([openConsoleEnvironment(run), startBrowser(run)]);
     const { page } = await openPage(browser, toConsole());

@@ -1,29 +1,23 @@
 /** Chromium of the machine, which tests drive. */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Capability } from './network/network-namespaces.ts';
+import { packagedProgram } from './programs/packaged-programs.ts';
 import type { Run } from './run.ts';
 
-/** The executable; undefined if the machine has none. `make e2e-console` installs it. */
-export const chromiumPath: string | undefined = (process.env['PATH'] ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'chromium'))
-  .find(isExecutable);
-
-function isExecutable(file: string): boolean {
+/** Whether this machine has Chromium, or the reason why not. */
+export function probeBrowser(): Capability {
   try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    packagedProgram('chromium');
+    return { isAvailable: true };
+  } catch (error) {
+    return { isAvailable: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** Starts Chromium without a window. It ends with the run. */
 export async function startBrowser(run: Run): Promise<Browser> {
-  if (chromiumPath === undefined) throw new Error('chromium is not on PATH: run sh test/harness/prerequisites browser');
   // Its sandbox needs a user other than root
-  const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: packagedProgram('chromium'), args: ['--no-sandbox'] });
   run.onEnd(() => browser.close());
   return browser;
 }

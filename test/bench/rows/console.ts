@@ -32,13 +32,13 @@ export const consoleRows: BenchGroup = {
   async measure({ run, rounds, size, record }) {
     const { livePods, steps, viewers, watchMs } = sizes[size];
     const events = Number(process.env['EVENTS'] || sizes[size].events);
+    const browser = await startBrowser(run); // before the long work, which needs it
     printProgress(`building a history of ${events} events with ${livePods} live Pods in etcd:`);
     const environment = await openHistoryEnvironment(run, events, { livePods });
     const { model: readModel } = await startIndexedReadModel(environment);
     const { allocator } = environment;
     const range = rangeOf(livePods);
     const server = await startConsole(run, { allocator, readModel });
-    const browser = await startBrowser(run);
     const results = [];
     for (let round = 0; round < rounds; round++) results.push(await measurePages(browser, server, { steps, range }));
     const rows = [

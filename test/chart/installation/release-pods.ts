@@ -1,7 +1,7 @@
 /** The Pods of the release, and the end of their containers. */
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Worker } from '../../harness/node/worker.ts';
-import { packagedProgram } from '../../harness/node/packaged-programs.ts';
+import { packagedProgram } from '../../harness/programs/packaged-programs.ts';
 import { namespace } from '../render-chart.ts';
 import type { ChartEnvironment } from './chart-environment.ts';
 

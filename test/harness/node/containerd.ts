@@ -7,7 +7,7 @@ import { findPlugins, findProgram } from '../programs/find-program.ts';
 import { podImage } from './pod-image.ts';
 import { type MachineState, type Machine, diskPath } from './machine.ts';
 import { type Multus, multusNetwork } from './multus.ts';
-import { packagedProgram } from './packaged-programs.ts';
+import { packagedProgram } from '../programs/packaged-programs.ts';
 
 /** The daemon socket, at the default path of Kube-OVN. */
 export const daemonSocket = '/run/openvswitch/kube-ovn-daemon.sock';

@@ -5,7 +5,7 @@ import { mustRun, runCommand } from '../processes/command.ts';
 import { type Capability, probeMacvlan } from '../network/network-namespaces.ts';
 import { openRun, type Run } from '../run.ts';
 import { createCgroup } from './cgroup.ts';
-import { packagedProgram } from './packaged-programs.ts';
+import { packagedProgram } from '../programs/packaged-programs.ts';
 
 let ability: Promise<Capability> | undefined;
 

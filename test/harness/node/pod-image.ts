@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mustRun } from '../processes/command.ts';
-import { packagedProgram } from './packaged-programs.ts';
+import { packagedProgram } from '../programs/packaged-programs.ts';
 
 export const podImage = 'ipledger.test/box:1';
 

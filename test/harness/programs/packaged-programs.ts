@@ -1,8 +1,11 @@
-/** Finds the programs of a node that Debian packages provide (see ../prerequisites). */
+/** Finds the programs that Debian packages provide (see ../prerequisites). */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-export type PackagedProgram = 'busybox' | 'containerd' | 'ctr' | 'runc';
+/** The packages that each is part of. */
+const packages = { busybox: 'node', containerd: 'node', ctr: 'node', runc: 'node', chromium: 'browser' } as const;
+
+export type PackagedProgram = keyof typeof packages;
 
 /** Returns the path of a program. @throws Error with the command that installs it */
 export function packagedProgram(name: PackagedProgram): string {
@@ -16,5 +19,5 @@ export function packagedProgram(name: PackagedProgram): string {
       // try the next folder
     }
   }
-  throw new Error(`${name} is not installed: run \`sh test/harness/prerequisites node\``);
+  throw new Error(`${name} is not installed: run \`sh test/harness/prerequisites ${packages[name]}\``);
 }
