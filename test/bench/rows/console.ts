@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';
-import { startBrowser, openPage } from '../../harness/browser.ts';
+import { openPage, startBrowser } from '../../harness/browser.ts';
 import { printProgress } from '../../harness/progress.ts';
 import { type ConsoleServer, startConsole } from '../../harness/console.ts';
+import type { AllocatorServer } from '../../harness/services.ts';
 import { cpuSeconds } from '../../scale/resource-usage.ts';
 import type { BenchGroup } from '../bench-row.ts';
 import { createMeasurement, measureTime, quantile } from '../measurement.ts';
@@ -50,15 +51,12 @@ export const consoleRows: BenchGroup = {
       const ours = results.map((result) => result[name]);
       record(createMeasurement({ name: `console ${name}`, what, ours, goal: { atMost: most } }));
     }
-    const measure = (count: number) =>
-      measureCores({ console: server, allocator }, server, {
-        allocator,
-        load: { viewers: count, watchMs, range },
-      });
-    const [alone, viewed] = [await measure(0), await measure(viewers)];
+    const programs = { console: server, allocator };
+    const alone = await measureCores([allocator], programs, { viewers: 0, watchMs, range });
+    const [ofConsole = 0, ...ofWriter] = await measureCores([server, allocator], programs, { viewers, watchMs, range });
     const what = `cores, with ${viewers} viewers`;
-    record(createMeasurement({ name: 'console viewers', what, ours: [viewed.console], goal: { atMost: 1 } }));
-    const writer = { ours: [viewed.allocator], floor: [alone.allocator] };
+    record(createMeasurement({ name: 'console viewers', what, ours: [ofConsole], goal: { atMost: 1 } }));
+    const writer = { ours: ofWriter, floor: alone };
     record(createMeasurement({ name: 'console writer', what, ...writer, goal: { atMost: 1.2 } }));
   },
 };
@@ -128,16 +126,20 @@ interface Load {
   readonly range: string;
 }
 
+interface Programs {
+  readonly console: ConsoleServer;
+  readonly allocator: AllocatorServer;
+}
+
 /**
- * The cores that each program uses while Pods come and go, and viewers follow the events and read
- * the map of now.
+ * The cores that each measured program uses while Pods come and go, and viewers follow the events
+ * and read the map of now. Lasts until each has used some: an idle console takes long for that.
  */
-async function measureCores<Name extends string>(
-  programs: Readonly<Record<Name, { readonly pid: number }>>,
-  { url }: ConsoleServer,
-  { allocator, load }: { readonly allocator: { readonly endpoint: string }; readonly load: Load },
-): Promise<Record<Name, number>> {
-  const { viewers, watchMs, range } = load;
+async function measureCores(
+  measured: readonly { readonly pid: number }[],
+  { console: { url }, allocator }: Programs,
+  { viewers, watchMs, range }: Load,
+): Promise<number[]> {
   const leaving = new AbortController();
   const { signal } = leaving;
   const view = async (): Promise<void> => {
@@ -151,8 +153,7 @@ async function measureCores<Name extends string>(
       await sleep(refreshMs, undefined, { signal });
     }
   };
-  const names = Object.keys(programs) as Name[];
-  const spent = (): number[] => names.map((name) => cpuSeconds(programs[name].pid));
+  const spent = (): number[] => measured.map(({ pid }) => cpuSeconds(pid));
   const [before, begin] = [spent(), performance.now()];
   const work = [changePods(allocator, signal), ...Array.from({ length: viewers }, view)];
   const failed = Promise.all(work).catch((error: unknown) => {
@@ -164,13 +165,11 @@ async function measureCores<Name extends string>(
   const [after, seconds] = [spent(), (performance.now() - begin) / 1_000];
   leaving.abort();
   await Promise.allSettled(work);
-  return Object.fromEntries(
-    names.map((name, index) => [name, ((after[index] ?? 0) - (before[index] ?? 0)) / seconds]),
-  ) as Record<Name, number>;
+  return after.map((each, index) => (each - (before[index] ?? 0)) / seconds);
 }
 
 /** Ten Pods get and release an address each second, until the signal is aborted. */
-async function changePods({ endpoint }: { readonly endpoint: string }, signal: AbortSignal): Promise<void> {
+async function changePods({ endpoint }: AllocatorServer, signal: AbortSignal): Promise<void> {
   const connection = connect(endpoint, undefined);
   const timeoutMs = 20_000;
   const cause = 'RELEASE_CAUSE_POD_DELETED';
