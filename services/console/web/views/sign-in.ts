@@ -27,7 +27,7 @@ export function SignIn(): VNode {
       ${wasSignedIn && html`<p>Your session has ended. Sign in again to see this page.</p>`}
       <p>
         The console uses your Kubernetes permissions. Make a token with${' '}
-        <code>kubectl create token ACCOUNT --namespace NAMESPACE</code>.
+        <code>kubectl create token ACCOUNT --namespace NAMESPACE --audience ipledger</code>.
       </p>
       <label class="field">
         Kubernetes token
