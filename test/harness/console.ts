@@ -10,7 +10,7 @@ import { type Server, startServer } from './processes/server.ts';
 import type { Run } from './run.ts';
 import { launchOf, loopbackOf, tlsVariables } from './services.ts';
 
-export interface ConsoleSettings {
+interface ConsoleSettings {
   readonly name: string;
   readonly allocator: string;
   readonly readModel: string;
@@ -26,7 +26,7 @@ export interface ConsoleSettings {
 }
 
 /** The launch of the console. It is ready when its /readyz answers 200. */
-export function consoleLaunch(settings: ConsoleSettings): Launch {
+function consoleLaunch(settings: ConsoleSettings): Launch {
   const { name, allocator, readModel, listen, healthListen, web, tls, https } = settings;
   return {
     ...launchOf('console', name),

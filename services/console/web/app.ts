@@ -1,6 +1,5 @@
 /** The console: the frame of every page, and the view that its address names. */
 import { render } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { awayReason, connection } from './data/client.ts';
 import { hrefOf, type Place } from './data/location.ts';
 import { navigate, startRouter, usePlace } from './data/router.ts';
@@ -108,22 +107,14 @@ function Away({ isAway }: { readonly isAway: boolean }): VNode {
 }
 
 /** Reads the session until the server answers. */
-function Start(): VNode {
-  const timer = useRef<number>();
-  useEffect(() => {
-    const read = (): void =>
-      void readSession().catch(() => {
-        timer.current = setTimeout(read, 2_000);
-      });
-    read();
-    return () => clearTimeout(timer.current);
-  }, []);
-  return html`<${Console} />`;
+function startSession(): void {
+  readSession().catch(() => setTimeout(startSession, 2_000));
 }
 
 const root = document.getElementById('app');
 if (root) {
   startRouter();
+  startSession();
   root.replaceChildren();
-  render(html`<${Start} />`, root);
+  render(html`<${Console} />`, root);
 }

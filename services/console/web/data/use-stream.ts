@@ -10,7 +10,7 @@ import { withField } from './location.ts';
 import { readSession } from './session.ts';
 import { useStore } from './store.ts';
 
-export interface StreamHandlers {
+interface StreamHandlers {
   onEvent(event: EventRow): void;
   /** The stream cannot continue where it was: the list must be read again. */
   onGap(): void;

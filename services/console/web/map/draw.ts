@@ -6,7 +6,7 @@ import { type CellState, cellStates } from '../../api/address-map.ts';
 import type { Grid } from './grid.ts';
 
 /** The colours of each state, as the style sheet has them at this moment. */
-export interface Theme {
+interface Theme {
   readonly fill: Readonly<Record<CellState, string>>;
   readonly ink: Readonly<Record<CellState, string>>;
   readonly text: string;
@@ -24,7 +24,7 @@ export function readTheme(element: Element): Theme {
   return { fill: of('fill'), ink: of('ink'), text, border, focus, font: style.fontFamily };
 }
 
-export interface Picture {
+interface Picture {
   readonly grid: Grid;
   /** As in Page. */
   readonly parts: Uint8Array;

@@ -9,7 +9,7 @@ import { drawPicture, readTheme } from './draw.ts';
 import { cellAfterKey, gridOf } from './grid.ts';
 import type { Page } from './page.ts';
 
-export interface MapProps {
+interface MapProps {
   readonly name: string;
   readonly page: Page;
   /** The selected cell; -1: none. */

@@ -18,7 +18,7 @@ const words: Readonly<Record<ActionKind, string>> = {
 };
 
 /** The changes that are possible in a state. The allocator decides about each one again. */
-export function actionsFor({ state, allocation, reservation, quarantine }: AddressState): ActionKind[] {
+function actionsFor({ state, allocation, reservation, quarantine }: AddressState): ActionKind[] {
   return [
     ...(allocation ? (['release'] as const) : []),
     ...(reservation ? (['unreserve'] as const) : state === 'excluded' ? [] : (['reserve'] as const)),

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import { csvUrl } from '../data/client.ts';
 import { html, type VNode } from './html.ts';
 
-export interface CopiesProps {
+interface CopiesProps {
   /** The address of the view's data. */
   readonly url: string;
   readonly command: string;

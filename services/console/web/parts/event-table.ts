@@ -3,7 +3,7 @@ import type { EventRow } from '../../api/event.ts';
 import { hrefOf } from '../data/location.ts';
 import { addressLink, html, podLink, subnetLink, text, time, type VNode } from './html.ts';
 
-export interface EventTableProps {
+interface EventTableProps {
   readonly caption: string;
   readonly events: readonly EventRow[];
   /** Columns that would repeat the subject of the page. */

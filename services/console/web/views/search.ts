@@ -55,7 +55,7 @@ const Hits = ({ reply, url }: { readonly reply: SearchReply; readonly url: strin
     <${Copies} url=${url} command=${reply.command} />`;
 
 /** The page that shows what was found. */
-export function hrefOfHit(hit: SearchHit): string {
+function hrefOfHit(hit: SearchHit): string {
   const { kind, subnet, address, namespace, name, ownerKind, seq } = hit;
   switch (kind) {
     case 'subnet':

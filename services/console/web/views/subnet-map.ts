@@ -15,6 +15,7 @@ import { MapCanvas } from '../map/map-canvas.ts';
 import { type Cell, type Page, pageOf, parentOf } from '../map/page.ts';
 import { Copies } from '../parts/copies.ts';
 import { count, html, type VNode } from '../parts/html.ts';
+import { More } from '../parts/more.ts';
 import { absence } from '../parts/view.ts';
 import { MapTable } from './map-table.ts';
 import { Selection } from './selection.ts';
@@ -24,7 +25,7 @@ import { TimeSlider } from './time-slider.ts';
 const wholePrefix = 16;
 const refreshMs = 5_000;
 
-export interface SubnetMapProps {
+interface SubnetMapProps {
   readonly subnet: string;
   readonly cidr: Cidr;
 }
@@ -95,8 +96,7 @@ function LoadedMap({ subnet, cidr, block, isNow, url, list, map, page, select }:
           onLeave=${leave}
         />
         ${page.count === 0 && html`<p class="quiet">No address of this range was in use, reserved or quarantined.</p>`}
-        ${list.hasMore && html`<p><button onClick=${() => void list.loadMore()}>Show more addresses</button></p>`}
-        ${list.error}
+        <${More} pages=${list} label="Show more addresses" />
         <${Legend} />
       </section>
       <aside aria-label="Selection and data">
@@ -120,7 +120,7 @@ const withPages = (map: AddressMap, more: readonly AddressMap[]): AddressMap =>
   map.used ? { ...map, used: [map, ...more].flatMap(({ used = [] }) => used) } : map;
 
 /** "10.8.0.5: reserved for one owner", "10.8.3.0/24: 20 addresses bound, 1 address reserved". */
-export function describe({ name, counts }: Cell): string {
+function describe({ name, counts }: Cell): string {
   const present = cellStates.filter((state) => counts[state] > 0);
   const [only] = present;
   if (!name.includes('/')) return `${name}: ${stateWords[only ?? 'free']}`;

@@ -10,7 +10,7 @@ import { useRested } from '../data/use-rested.ts';
 import { instantOf, type MapTime, stepAfter, timeOf } from '../map/time-line.ts';
 import { formatTime, html, time, type VNode } from '../parts/html.ts';
 
-export interface TimeSliderProps {
+interface TimeSliderProps {
   readonly subnet: string;
   readonly map: AddressMap;
   readonly isNow: boolean;
