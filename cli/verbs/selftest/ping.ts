@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream';
 import type { KubeConfig, V1Status } from '@kubernetes/client-node';
 import { messageOf } from '../../clients/port-forward.ts';
-import { timeoutSignal } from '../../../lib/process/abortable.ts';
+import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
 
 const timeoutMs = 15_000;
 const outputMaxBytes = 4_096;
@@ -29,7 +29,7 @@ export function judgePing({ status, message = '' }: V1Status, output: string): P
   return { result: 'not possible', detail: `${message} ${output}`.trim().replaceAll(/\s+/g, ' ').slice(0, 200) };
 }
 
-/** Without ping in the image, or the right to exec, it is not possible. */
+/** A ping is not possible without the program in the image, or the right to exec. */
 export async function ping(
   config: KubeConfig,
   { namespace, pod, address }: PingTarget,
@@ -43,11 +43,9 @@ export async function ping(
       done();
     },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<V1Status>();
   const deadline = timeoutSignal(timeoutMs, signal);
-  const expire = (): void => reject(new Error(`no result within ${timeoutMs / 1_000} s`));
-  deadline.addEventListener('abort', expire);
-  try {
+  const exec = async (): Promise<V1Status> => {
+    const { promise, resolve, reject } = Promise.withResolvers<V1Status>();
     const command = ['ping', '-c', '1', '-W', '3', address];
     // The package has no types of its WebSocket
     const opened: unknown = await new Exec(config).exec(
@@ -63,10 +61,12 @@ export async function ping(
     );
     const connection = opened as { addEventListener(name: 'error', listener: (event: unknown) => void): void };
     connection.addEventListener('error', (event) => reject(new Error(messageOf(event))));
-    return judgePing(await promise, output);
+    return promise;
+  };
+  try {
+    return judgePing(await rejectWhenAborted(exec(), deadline), output);
   } catch (error) {
-    return { result: 'not possible', detail: messageOf(error) };
-  } finally {
-    deadline.removeEventListener('abort', expire);
+    const detail = deadline.aborted ? `no result within ${timeoutMs / 1_000} s` : messageOf(error);
+    return { result: 'not possible', detail };
   }
 }
