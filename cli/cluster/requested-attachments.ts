@@ -6,7 +6,7 @@ import type { ClusterState, Pod } from './cluster-state.ts';
 import { servedKind, ovn4nfvProvider } from '../../lib/kubernetes/served-network.ts';
 import { goFields } from '../../lib/go-fields.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
-import { asRecord, asRecords, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asRecords, asText, tryParseJson, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 
 const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/networks'];
 
@@ -82,14 +82,21 @@ export function servedProviderOf(key: string, config: string, besideKubeOvn: boo
   return kind === 'ovn' ? `${name}.${namespace}.ovn` : `${name}.${namespace}`;
 }
 
-const pluginFields = goFields(['type', 'ipam']);
+const pluginFields = goFields(['type', 'ipam', 'provider', 'server_socket']);
 
 /** The plugins of a CNI configuration, which is one plugin or a list. */
 export function parsePlugins(config: string) {
   const single = asRecord(pluginFields(tryParseJson(config)));
   const plugins = asText(single['type']) === '' ? asRecords(single['plugins']) : [];
   return (plugins.length > 0 ? plugins : [single]).map((each) => {
-    const { type, ipam } = asRecord(pluginFields(each));
-    return { type: asText(type), ipam: { type: asText(asRecord(pluginFields(ipam))['type']) } };
+    const plugin = asRecord(pluginFields(each));
+    return { ...settingsOf(plugin), ipam: settingsOf(asRecord(pluginFields(plugin['ipam']))) };
   });
 }
+
+/** The settings of a plugin, or of its IPAM, that decide who gives the addresses. */
+const settingsOf = ({ type, provider, server_socket: socket }: UntypedJson) => ({
+  type: asText(type),
+  provider: asText(provider),
+  socket: asText(socket),
+});

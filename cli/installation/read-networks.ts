@@ -4,6 +4,7 @@ import { servedKind } from '../../lib/kubernetes/served-network.ts';
 import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import { collectionPaths } from '../cluster/read-cluster.ts';
+import { parsePlugins } from '../cluster/requested-attachments.ts';
 import type { Facts, Network } from './facts.ts';
 
 type Reader = Pick<KubernetesClient, 'list' | 'besideKubeOvn'>;
@@ -20,26 +21,22 @@ function parseNetwork(item: UntypedJson, besideKubeOvn: boolean): Network | unde
   const key = `${namespace}/${name}`;
   const config = asText(asRecord(item['spec'])['config']);
   if (config.trim() === '') return undefined; // Multus reads a file of the node
-  let parsed: UntypedJson;
   try {
-    parsed = asRecord(JSON.parse(config));
+    JSON.parse(config);
   } catch (error) {
     return { key, problem: `its spec.config is not valid JSON: ${errorMessage(error)}` };
   }
-  const plugins = (asText(parsed['type']) === '' ? asRecords(parsed['plugins']) : [parsed]).map((plugin) => ({
-    ...plugin,
-    type: asText(plugin['type']),
-    ipam: { ...asRecord(plugin['ipam']), type: asText(asRecord(plugin['ipam'])['type']) },
-  }));
-  if (plugins.length === 0) return { key, problem: 'its spec.config has neither type nor plugins' };
+  const plugins = parsePlugins(config);
+  if (plugins.every(({ type }) => type === ''))
+    return { key, problem: 'its spec.config has neither type nor plugins' };
   const served = servedKind(plugins, besideKubeOvn);
   if (served === undefined || served.kind === 'ovn4nfv') return undefined;
-  const source = asRecord(served.kind === 'ovn' ? plugins[0] : served.plugin.ipam);
+  const source = served.kind === 'ovn' ? plugins[0] : served.plugin.ipam;
   return {
     key,
     provider: served.kind === 'ovn' ? `${name}.${namespace}.ovn` : `${name}.${namespace}`,
-    configuredProvider: asText(source['provider']),
-    socket: asText(source['server_socket']),
+    configuredProvider: source?.provider ?? '',
+    socket: source?.socket ?? '',
   };
 }
 
