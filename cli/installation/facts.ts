@@ -46,7 +46,7 @@ const definition = z.object({
 /** The rules that a ServiceAccount has by the roles of the installation. */
 const permission = z.object({
   role: text,
-  /** "" if the ServiceAccount has all; else what is missing. */
+  /** Empty if the ServiceAccount has all. */
   missing: z.array(text),
 });
 
@@ -54,7 +54,7 @@ const permission = z.object({
 const network = z.object({
   /** "namespace/name" */
   key: text,
-  /** Of the configuration, for a network that ipledger serves. */
+  /** The providers by its name and in its configuration, if ipledger serves it. */
   provider: text.optional(),
   configuredProvider: text.optional(),
   socket: text.optional(),
@@ -85,6 +85,13 @@ const status = z.object({
   storage: storage.optional(),
 });
 
+const gap = z.object({
+  part: text,
+  reason: text,
+  /** Waiting does not help: there is no kubeconfig, or a permission is missing. */
+  isLasting: z.boolean().optional(),
+});
+
 const disagreement = z.object({ kind: text, where: text, what: text, remedy: text });
 
 export const factsSchema = z.object({
@@ -99,7 +106,7 @@ export const factsSchema = z.object({
   /** What was not looked at, on request. */
   skipped: z.array(text),
   /** Parts that could not be read. */
-  gaps: z.array(z.object({ part: text, reason: text })),
+  gaps: z.array(gap),
   status: status.optional(),
   /** Endpoints of allocators, and why one does not answer; "" if it does. */
   replicas: z.array(z.object({ endpoint: text, failure: text })).optional(),
@@ -123,7 +130,7 @@ export const factsSchema = z.object({
 });
 
 export type Facts = z.infer<typeof factsSchema>;
-export type Gap = Facts['gaps'][number];
+export type Gap = z.infer<typeof gap>;
 export type Program = z.infer<typeof program>;
 export type Sample = z.infer<typeof sample>;
 export type Workload = z.infer<typeof workload>;

@@ -1,9 +1,11 @@
 /** Gathers the facts about an installation: one gatherer for each source, each may fail alone. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { errorMessage, IpledgerError } from '../../lib/errors.ts';
+import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
 import { loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { version } from '../../lib/process/version.ts';
 import { LedgerService } from '../../proto/generated/ipledger.ts';
+import { CliError } from '../cli-error.ts';
 import { connectOwnObjects, hasKubeconfig, type KubernetesClient } from '../clients/kubernetes-client.ts';
 import { type LedgerTarget, openAllocatorClient, chartNamespace, namespaceOf } from '../clients/ledger-client.ts';
 import { compareTwice } from '../comparison/compare-twice.ts';
@@ -49,7 +51,7 @@ export async function gatherFacts(sources: FactSources): Promise<Facts> {
       return await read();
     } catch (error) {
       if (signal.aborted) throw IpledgerError.from(signal.reason);
-      gaps.push({ part, reason: errorMessage(error) });
+      gaps.push({ part, reason: errorMessage(error), ...(isLasting(error) && { isLasting: true }) });
       return undefined;
     }
   };
@@ -80,9 +82,17 @@ export async function gatherFacts(sources: FactSources): Promise<Facts> {
   return JSON.parse(JSON.stringify(found)) as Facts; // a part without a value is absent
 }
 
+const withoutKubeconfig = new Error('there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes');
+
+/** Whether an error stays until somebody gives a kubeconfig or a permission. */
+function isLasting(error: unknown): boolean {
+  if (error instanceof IpledgerError) return error.code === 'PERMISSION_DENIED';
+  const cause = error instanceof CliError ? error.cause : undefined;
+  return error === withoutKubeconfig || (cause instanceof ApiError && cause.status === 403);
+}
+
 async function openCluster({ options, signal }: FactSources): Promise<Cluster> {
-  if (!hasKubeconfig(process.env, options))
-    throw new Error('there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes');
+  if (!hasKubeconfig(process.env, options)) throw withoutKubeconfig;
   return { kubernetes: await connectOwnObjects(signal, options), config: await loadKubeconfig(options) };
 }
 

@@ -77,10 +77,6 @@ export function createDiagnosis(facts: Facts): Diagnosis {
   return { facts, findings, status };
 }
 
-/** A kubeconfig and permissions do not come by waiting. */
-const isLasting = ({ reason }: Gap): boolean =>
-  /there is no kubeconfig|\bis forbidden\b|PERMISSION_DENIED/.test(reason);
-
 /** The last diagnosis, healthy or not. Reports each change of what it waits for. */
 export async function waitUntilHealthy(
   diagnose: () => Promise<Diagnosis>,
@@ -93,7 +89,8 @@ export async function waitUntilHealthy(
   for (;;) {
     const diagnosis = await diagnose();
     const { gaps } = diagnosis.facts;
-    if (diagnosis.status === 0 || gaps.some(isLasting) || performance.now() + lookAgainMs > until) return diagnosis;
+    if (diagnosis.status === 0 || gaps.some(({ isLasting }) => isLasting) || performance.now() + lookAgainMs > until)
+      return diagnosis;
     const missing = [...diagnosis.findings.filter(isCounted).map(describeFinding), ...gaps.map(describeGap)]
       .map((line) => `waiting: ${escapeControlCharacters(line)}\n`)
       .join('');

@@ -19,7 +19,7 @@ describe('A diagnosis', () => {
       'there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes',
       'cannot read /api/v1/pods of the Kubernetes API at https://a (403 pods is forbidden: User "anna" cannot list)',
     ]) {
-      const sick = createDiagnosis({ ...healthyFacts, gaps: [{ part: 'Kubernetes', reason }] });
+      const sick = createDiagnosis({ ...healthyFacts, gaps: [{ part: 'Kubernetes', reason, isLasting: true }] });
       const reported: string[] = [];
       const never = new AbortController().signal;
       const found = await waitUntilHealthy(
