@@ -8,7 +8,7 @@ import { factsFile } from '../../bundle/read-bundle.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { collectionPaths } from '../../cluster/read-cluster.ts';
-import type { Facts } from '../../installation/facts.ts';
+import type { Facts, Gap } from '../../installation/facts.ts';
 import { readLogs } from './read-logs.ts';
 
 const maxObjects = 5_000;
@@ -37,13 +37,13 @@ export interface BundleFile {
 export interface Collected {
   readonly files: readonly BundleFile[];
   /** What is missing or cut, and why. */
-  readonly problems: readonly { readonly part: string; readonly reason: string }[];
+  readonly problems: readonly Gap[];
 }
 
 /** @throws IpledgerError CANCELLED after an abort; nothing else */
 export async function collect(sources: BundleSources): Promise<Collected> {
   const { facts, signal } = sources;
-  const problems: { part: string; reason: string }[] = [...facts.gaps];
+  const problems: Gap[] = [...facts.gaps];
   const runPart = createSemaphore(concurrency, Infinity);
   const attempt = (path: string, read: (deadline: AbortSignal) => Promise<string | object>): Promise<BundleFile[]> =>
     runPart(signal, async () => {
@@ -99,7 +99,7 @@ async function readEvents({ facts, allocator, ledgerEvents }: BundleSources, dea
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Without the record of who changed which field, which is half of an object. */
+/** Leaves out the record of who changed which field, which is half of an object. */
 function selectObject(item: UntypedJson): UntypedJson {
   const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, finalizers } = asRecord(
     item['metadata'],
@@ -146,7 +146,7 @@ function selectEvent(item: UntypedJson): UntypedJson | undefined {
 }
 
 /** Cuts long texts, and leaves files out when the bundle is full. The facts come first. */
-function cut(files: readonly BundleFile[], problems: Collected['problems'] & object[]): BundleFile[] {
+function cut(files: readonly BundleFile[], problems: Gap[]): BundleFile[] {
   let total = 0;
   return files.flatMap(({ path, content }): BundleFile[] => {
     const bytes = Buffer.byteLength(typeof content === 'string' ? content : JSON.stringify(content));
@@ -155,21 +155,10 @@ function cut(files: readonly BundleFile[], problems: Collected['problems'] & obj
       total += bytes;
       return [{ path, content }];
     }
-    const kept = typeof content === 'string' ? Math.max(0, room) : 0;
-    problems.push({
-      part: path,
-      reason: `it has ${bytes} bytes: ${kept === 0 ? 'left out' : `the last ${kept} are kept`}`,
-    });
-    total += kept;
-    return kept === 0
-      ? []
-      : [
-          {
-            path,
-            content: Buffer.from(content as string)
-              .subarray(-kept)
-              .toString('utf8'),
-          },
-        ];
+    const kept = typeof content === 'string' ? Buffer.from(content).subarray(bytes - room) : Buffer.alloc(0);
+    const rest = kept.length === 0 ? 'left out' : `the last ${kept.length} are kept`;
+    problems.push({ part: path, reason: `it has ${bytes} bytes: ${rest}` });
+    total += kept.length;
+    return kept.length === 0 ? [] : [{ path, content: kept.toString('utf8') }];
   });
 }
