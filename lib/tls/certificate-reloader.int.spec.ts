@@ -85,6 +85,15 @@ describe('Certificate reloader', () => {
     expect(read()[files.cert]).to.equal(0);
   });
 
+  it('reports the expiry of an authority that expires before the certificate', async () => {
+    const longer = await issueCertificate(authority, { name: 'longer', commonName: 'longer', days: 9_999 });
+    files = { ...files, ...longer };
+    follow();
+    const expires = (certificateGauges[1]?.read() ?? {}) as Record<string, number>;
+    expect(expires[files.ca]).to.equal(new X509Certificate(readFileSync(files.ca)).validToDate.getTime() / 1_000);
+    expect(expires[files.cert]).to.be.greaterThan(expires[files.ca] ?? Infinity);
+  });
+
   it('fails at the start when its additional check fails', () => {
     const check = (): void => {
       throw new Error('it has no identity');

@@ -37,6 +37,8 @@ export interface CertificateReloaderOptions {
 interface Installed {
   readonly certificates: Certificates;
   readonly own: X509Certificate;
+  /** The authority that expires last. */
+  readonly authority: X509Certificate;
 }
 
 /** All reloaders of the process. They live as long as the process. */
@@ -82,7 +84,10 @@ export class CertificateReloader implements experimental.CertificateProvider {
       validate: (certificates) => {
         const own = checkCertificates(paths, certificates, now());
         check?.(own);
-        return { certificates, own };
+        const authority = parseCertificates(paths.ca, certificates.ca).reduce((one, other) =>
+          expiryOf(other) > expiryOf(one) ? other : one,
+        );
+        return { certificates, own, authority };
       },
       onInstalled: ({ own }) => {
         this.#nextReminderAt = 0;
@@ -96,14 +101,12 @@ export class CertificateReloader implements experimental.CertificateProvider {
     if (log) reloaders.push(this);
   }
 
-  /** A value by file: of the certificate, and of the authority that expires last. */
+  /** A value for each file: of the certificate, and of the authority that expires last. */
   read(of: (certificate: X509Certificate, now: number) => number): [file: string, value: number][] {
-    const { own, certificates } = this.#files.current;
-    const authorities = parseCertificates(this.#paths.ca, certificates.ca);
-    const last = authorities.reduce((one, other) => (expiryOf(other) > expiryOf(one) ? other : one), own);
+    const { own, authority } = this.#files.current;
     return [
       [this.#paths.cert, of(own, this.#now())],
-      [this.#paths.ca, of(last, this.#now())],
+      [this.#paths.ca, of(authority, this.#now())],
     ];
   }
 
