@@ -1,6 +1,7 @@
 /** `ipledger doctor`: reports what is wrong with an installation, and what to do. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { pause } from '../../../lib/process/abortable.ts';
+import { parseWholeNumber } from '../../../lib/process/options.ts';
 import { readBundle } from '../../bundle/read-bundle.ts';
 import type { Facts, Gap } from '../../installation/facts.ts';
 import { gatherFacts } from '../../installation/gather-facts.ts';
@@ -27,7 +28,9 @@ export function defineDoctor(verb: Command): void {
   addFactOptions(verb)
     .option('--wait', 'look again until the installation is healthy', false)
     .addOption(
-      new Option('--timeout <seconds>', 'with --wait: give up after this time').default(300).argParser(parseSeconds),
+      new Option('--timeout <seconds>', 'with --wait: give up after this time')
+        .default(300)
+        .argParser((text) => parseWholeNumber(text, 0, 99_999)),
     )
     .addOption(
       new Option('--bundle <file>', 'judge a support bundle of sysdump instead of an installation').conflicts('wait'),
@@ -57,11 +60,6 @@ Exit status:
         await print(diagnosis, options);
       });
     });
-}
-
-function parseSeconds(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('It is a number of seconds, at most 99999.');
-  return Number(text);
 }
 
 export interface Diagnosis {

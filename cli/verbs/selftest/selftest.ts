@@ -1,9 +1,9 @@
 /** `ipledger selftest`: attaches Pods on real nodes, and proves each step from the ledger. */
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { loadKubeconfig } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ownGroup } from '../../../lib/kubernetes/beside-kube-ovn.ts';
+import { parseWholeNumber } from '../../../lib/process/options.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
 import { type Answer, createTableAnswer, printAnswer } from '../../output/answer.ts';
@@ -35,7 +35,11 @@ export function defineSelftest(verb: Command): void {
     )
     .option('--cidr <cidr>', 'with --master: an unused range of that network')
     .option('--socket <path>', 'with --master: the socket of the agents', '/run/openvswitch/kube-ovn-daemon.sock')
-    .addOption(new Option('--timeout <seconds>', 'the longest time for each step').default(120).argParser(parseSeconds))
+    .addOption(
+      new Option('--timeout <seconds>', 'the longest time for each step')
+        .default(120)
+        .argParser((text) => parseWholeNumber(text, 1, 9_999)),
+    )
     .option('--clean', 'only remove what an earlier run left', false)
     .addHelpText(
       'after',
@@ -50,7 +54,7 @@ Exit status:
     )
     .action(async (options: SelftestOptions) =>
       withAllocator(options, async (allocator, signal) => {
-        // Not ended by Ctrl-C: it removes what this run made
+        // It removes what this run made, also after Ctrl-C
         const kubernetes = await connectOwnObjects(new AbortController().signal, options);
         if (options.clean) {
           clean(await removeObjects(kubernetes, selftestLabel));
@@ -80,11 +84,6 @@ Exit status:
 function clean(left: readonly string[]): void {
   if (left.length > 0) throw new CliError('refused', `${left.join(', ')} still exists: see its finalizers`);
   process.stdout.write('nothing of an earlier selftest is left\n');
-}
-
-function parseSeconds(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It is a number of seconds, at most 9999.');
-  return Number(text);
 }
 
 const maxNodes = 100;

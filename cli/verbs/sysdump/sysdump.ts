@@ -2,9 +2,10 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { errorMessage } from '../../../lib/errors.ts';
 import { asText, tryParseJson } from '../../../lib/kubernetes/untyped-json.ts';
+import { parseWholeNumber } from '../../../lib/process/options.ts';
 import { formatTar, tarFile } from '../../../lib/tar/format-tar.ts';
 import { factsFile } from '../../bundle/read-bundle.ts';
 import { cleanJson, cleanLines, createNameHash, redact } from '../../bundle/redact.ts';
@@ -66,10 +67,7 @@ Exit status:
 }
 
 const countOption = (flags: string, description: string, count: number): Option =>
-  new Option(flags, description).default(count).argParser((text) => {
-    if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('It is a number, at most 99999.');
-    return Number(text);
-  });
+  new Option(flags, description).default(count).argParser((text) => parseWholeNumber(text, 0, 99_999));
 
 /** Texts without secrets, by path. @param hashNames also without names */
 function formatBundle({ files, problems }: Collected, hashNames: boolean): Map<string, string> {
@@ -109,7 +107,7 @@ function* namesOf(value: unknown): Generator<string> {
     else if (nameFields.has(field)) yield asText(each);
 }
 
-/** Under another name until it is complete, so that no part of a bundle is taken for one. */
+/** Writes to another name until the bundle is complete, so that no part of it is taken for one. */
 async function writeBundle(file: string, texts: ReadonlyMap<string, string>, gatheredAt: string): Promise<void> {
   const entries = [...texts].map(([path, text]) => tarFile(path, text));
   const bytes = await promisify(gzip)(formatTar(entries, Math.floor(Date.parse(gatheredAt) / 1_000)));
