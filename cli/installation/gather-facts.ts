@@ -7,7 +7,7 @@ import { version } from '../../lib/process/version.ts';
 import { LedgerService } from '../../proto/generated/ipledger.ts';
 import { CliError } from '../cli-error.ts';
 import { connectOwnObjects, hasKubeconfig, type KubernetesClient } from '../clients/kubernetes-client.ts';
-import { type LedgerTarget, openAllocatorClient, chartNamespace, namespaceOf } from '../clients/ledger-client.ts';
+import { type LedgerTarget, openAllocatorClient } from '../clients/ledger-client.ts';
 import { compareTwice } from '../comparison/compare-twice.ts';
 import type { LedgerEndpoints } from '../comparison/check-input.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
@@ -29,11 +29,6 @@ export interface FactSources extends LedgerEndpoints {
   /** "host:port" of /metrics of programs outside of Pods. */
   readonly addresses: readonly string[];
 }
-
-/**
- * Where ipledger is installed: as `--allocator kubernetes/NAMESPACE` names it, else by the chart.
- */
-export const installedIn = (allocator: string): string => namespaceOf(allocator) ?? chartNamespace;
 
 interface Cluster {
   readonly kubernetes: KubernetesClient;

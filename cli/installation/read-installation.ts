@@ -6,7 +6,7 @@ import { pause } from '../../lib/process/abortable.ts';
 import { createLeaseObserver } from '../../lib/kubernetes/lease-observer.ts';
 import { ownGroup } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { conditionOf } from '../../lib/kubernetes/object-meta.ts';
-import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { asNumber, asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import type { Facts, Workload } from './facts.ts';
 
@@ -14,8 +14,8 @@ type Reader = Pick<KubernetesClient, 'get' | 'list' | 'besideKubeOvn'>;
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** Multus' definition first: without it no Pod has a secondary network. */
-export const networkDefinition = 'network-attachment-definitions.k8s.cni.cncf.io';
-export const definitionNames = (besideKubeOvn: boolean): string[] => {
+const networkDefinition = 'network-attachment-definitions.k8s.cni.cncf.io';
+const definitionNames = (besideKubeOvn: boolean): string[] => {
   const group = besideKubeOvn ? ownGroup : 'kubeovn.io';
   return [networkDefinition, ...['subnets', 'ippools', 'ips', 'vips'].map((kind) => `${kind}.${group}`)];
 };
@@ -51,12 +51,10 @@ export async function readWorkloads({ list }: Reader, namespace: string): Promis
   ];
 }
 
-const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
 function parseReplicated(kind: string, item: UntypedJson): Workload {
   const [spec, status] = [asRecord(item['spec']), asRecord(item['status'])];
-  const [desired, ready] = [Number(spec['replicas'] ?? 1), numberOf(status['readyReplicas'])];
-  return { kind, ...nameOf(item), desired, ready, updated: numberOf(status['updatedReplicas']) };
+  const [desired, ready] = [asNumber(spec['replicas']) ?? 1, asNumber(status['readyReplicas']) ?? 0];
+  return { kind, ...nameOf(item), desired, ready, updated: asNumber(status['updatedReplicas']) ?? 0 };
 }
 
 function parseDaemonSet(item: UntypedJson): Workload {
@@ -64,9 +62,9 @@ function parseDaemonSet(item: UntypedJson): Workload {
   return {
     kind: 'DaemonSet',
     ...nameOf(item),
-    desired: numberOf(status['desiredNumberScheduled']),
-    ready: numberOf(status['numberReady']),
-    updated: numberOf(status['updatedNumberScheduled']),
+    desired: asNumber(status['desiredNumberScheduled']) ?? 0,
+    ready: asNumber(status['numberReady']) ?? 0,
+    updated: asNumber(status['updatedNumberScheduled']) ?? 0,
   };
 }
 

@@ -1,7 +1,7 @@
 /** The options of verbs that look at a whole installation. */
 import { type Command, Option } from 'commander';
-import type { LedgerClient } from '../clients/ledger-client.ts';
-import { type FactSources, installedIn } from '../installation/gather-facts.ts';
+import { chartNamespace, type LedgerClient, namespaceOf } from '../clients/ledger-client.ts';
+import type { FactSources } from '../installation/gather-facts.ts';
 import { type Part, parts } from '../installation/facts.ts';
 import {
   addNodeSwitchOption,
@@ -30,7 +30,7 @@ export const factSourcesOf = (options: FactOptions, allocator: LedgerClient, sig
   endpoints: endpointsOf(options),
   signal,
   options,
-  namespace: options.namespace ?? installedIn(options.allocator),
+  namespace: options.namespace ?? namespaceOf(options.allocator) ?? chartNamespace,
   skip: options.skip,
   addresses: options.metrics,
 });
