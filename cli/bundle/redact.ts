@@ -61,7 +61,7 @@ const secrets: readonly (readonly [pattern: RegExp, replacement: string])[] = [
     new RegExp(`(${named}(?:[ \\t]{0,4}=[ \\t]{0,4}|:))${isKept}(?!(?:true|false|null)\\b)${bareValue}`, 'gi'),
     `$1${removed}`,
   ],
-  // In prose, the word after a colon is mostly none: "cannot read Secret: not found"
+  // A word after a colon is mostly no secret in prose: "cannot read Secret: not found"
   [
     new RegExp(
       `(${named}:[ \\t]{1,4})${isKept}(?=[^\\s"'\\\\]{8})(?=[^\\s"'\\\\A-Z0-9]{0,256}(?-i:[A-Z0-9]))${bareValue}`,

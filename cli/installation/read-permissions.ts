@@ -16,8 +16,8 @@ interface Role {
   readonly rules?: readonly string[];
 }
 
-/** As in deploy/rbac.yaml; the rules are those without which the pod-watcher stops. */
-export const roles: readonly Role[] = [
+/** The roles of deploy/rbac.yaml, with the rules without which the pod-watcher stops. */
+const roles: readonly Role[] = [
   {
     name: 'ipledger-pod-watcher',
     isClusterRole: true,

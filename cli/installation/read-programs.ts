@@ -94,7 +94,7 @@ function parsePod(item: UntypedJson): Found | undefined {
   return { program, port: port.find((each) => typeof each === 'number') ?? 0 };
 }
 
-/** Only names of files and sockets, which no Secret is part of. */
+/** The names of files and sockets, which no Secret is part of. */
 function settingsOf(container: UntypedJson): Record<string, string> {
   const names = new Set(['IPLEDGER_SOCKETS', 'IPLEDGER_CHECKPOINT_FILE', 'IPLEDGER_HEALTH_LISTEN']);
   const entries = asRecords(container['env']).map(({ name, value }) => [asText(name), asText(value)] as const);

@@ -5,7 +5,7 @@
 export const selftestLabel = 'ipledger.io/selftest';
 export const namePrefix = 'ipledger-selftest-';
 
-/** Only with a network of its own. */
+/** A network that the selftest makes. */
 export interface OwnNetwork {
   /** The interface of the nodes on which macvlan makes the NICs. */
   readonly master: string;
@@ -29,7 +29,7 @@ export interface TestPlan {
 
 export const namespaceOf = ({ id }: TestPlan): string => `${namePrefix}${id}`;
 /** "namespace/name" of the network that the Pods request. */
-export const networkKeyOf = (plan: TestPlan): string =>
+const networkKeyOf = (plan: TestPlan): string =>
   typeof plan.network === 'string' ? plan.network : `${namespaceOf(plan)}/selftest`;
 /** The annotation by which Multus attaches the network. */
 const annotationOf = ({ isDefaultNetwork }: TestPlan): string =>

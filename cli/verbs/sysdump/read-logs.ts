@@ -3,7 +3,7 @@ import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import type { Facts } from '../../installation/facts.ts';
 
 const logMaxBytes = 4 << 20;
-/** Of each kind of program; a cluster has thousands of agents. */
+/** The limit for each kind of program: a cluster has thousands of agents. */
 const maxPods = 20;
 
 type NamedRead = readonly [path: string, read: () => Promise<string>];
@@ -23,7 +23,7 @@ export function readLogs(kubernetes: Pick<KubernetesClient, 'readText'>, facts: 
       const file = `logs/${component}/${name.slice(0, 80)}`;
       return [
         [`${file}.log`, () => kubernetes.readText(path)],
-        // Without an earlier container the API server answers 400
+        // The API server answers 400 if there was no earlier container
         [`${file}.previous.log`, () => kubernetes.readText(`${path}&previous=true`).catch(() => '')],
       ] as const;
     });

@@ -7,7 +7,7 @@ interface Rule {
   readonly metric: string;
   /** Further labels that the series must have. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** @param programs those of the series */
+  /** @param program that of the series */
   readonly holds: (value: number, program: Program) => boolean;
   readonly remedy: string;
 }
