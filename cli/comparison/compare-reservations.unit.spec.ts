@@ -1,20 +1,7 @@
 import { expect } from 'chai';
-import type { AddressRecord } from '../../proto/generated/ipledger.ts';
-import { ip, describeDisagreements } from './testing/check-input.fixture.ts';
+import { describeDisagreements, ip, reservedRecord as reserved } from './testing/check-input.fixture.ts';
 
 describe('Reservations', () => {
-  const reserved = (reservedFor: string, reason: string): AddressRecord => ({
-    subnet: 'lan',
-    address: '10.0.0.50',
-    state: 'reserved',
-    bindings: [],
-    releasedAt: '',
-    releasedFromUid: '',
-    lastSeq: 20,
-    availableAt: '',
-    pool: '',
-    reservation: { reservedFor, reason, mac: '', seq: 20, at: '2026-01-31T08:00:00.000Z' },
-  });
   const vip = { name: 'front', subnet: 'lan', addresses: ['10.0.0.50'] };
 
   it('exist for each address of a Vip', () => {

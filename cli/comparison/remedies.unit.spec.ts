@@ -28,23 +28,12 @@ import {
   lan,
   podWithAnnotations,
   podWithoutAnnotations,
+  reservedRecord,
   subnet,
   agentOn,
   web,
 } from './testing/check-input.fixture.ts';
 
-const recordOf = (reservedFor: string, reason: string) => ({
-  subnet: 'lan',
-  address: '10.0.0.50',
-  state: 'reserved',
-  bindings: [],
-  releasedAt: '',
-  releasedFromUid: '',
-  lastSeq: 20,
-  availableAt: '',
-  pool: '',
-  reservation: { reservedFor, reason, mac: '', seq: 20, at: '' },
-});
 const bound = {
   attachment: attachmentOf('web'),
   subnet: 'lan',
@@ -80,13 +69,13 @@ const inputs: Partial<Record<DisagreementKind, readonly CheckInputParts[]>> = {
     { ips: [{ ...ip, allocation: '6' }] },
     {
       ips: [{ ...ip, allocation: '7' }],
-      reservations: [recordOf('pod/default/web/lan.default', 'IP object web.default.lan.default')],
+      reservations: [reservedRecord('pod/default/web/lan.default', 'IP object web.default.lan.default')],
     },
   ],
   'address in two IP objects': [{ ips: [ip, userObject('y', '10.0.0.2')] }],
   reservation: [
-    { reservations: [recordOf('vip/front', 'Vip object front')] },
-    { reservations: [recordOf('pod/default/soon/lan.default', 'IP object soon.default.lan.default')] },
+    { reservations: [reservedRecord('vip/front', 'Vip object front')] },
+    { reservations: [reservedRecord('pod/default/soon/lan.default', 'IP object soon.default.lan.default')] },
   ],
   Vip: [{ vips: [{ name: 'front', subnet: 'lan', addresses: ['10.0.0.50'] }] }],
   'Subnet refused': [

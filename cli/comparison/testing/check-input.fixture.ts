@@ -1,6 +1,6 @@
 /** A small cluster and its ledger, without disagreements. */
 import { runningPod } from '../../cluster/testing/running-pod.ts';
-import type { Allocation, Subnet } from '../../../proto/generated/ipledger.ts';
+import type { AddressRecord, Allocation, Subnet } from '../../../proto/generated/ipledger.ts';
 import { findDisagreements } from '../find-disagreements.ts';
 import type { CheckInput } from '../check-input.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';
@@ -163,3 +163,17 @@ export const agentOn = (node: string, agent: 'ready' | 'not ready' = 'ready'): P
 export function attachmentOf(pod: string) {
   return { namespace: 'default', pod, provider: 'lan.default', ordinal: 0 };
 }
+
+/** The record of a reserved address of the Subnet lan. */
+export const reservedRecord = (reservedFor: string, reason: string): AddressRecord => ({
+  subnet: 'lan',
+  address: '10.0.0.50',
+  state: 'reserved',
+  bindings: [],
+  releasedAt: '',
+  releasedFromUid: '',
+  lastSeq: 20,
+  availableAt: '',
+  pool: '',
+  reservation: { reservedFor, reason, mac: '', seq: 20, at: '2026-01-31T08:00:00.000Z' },
+});
