@@ -29,9 +29,9 @@ const textOf = (bytes: Buffer): string => bytes.toString('latin1');
 export class EtcdModel {
   readonly methods: ReadonlyMap<string, GrpcMethod>;
   /** Called after each commit that changed keys, before its reply. */
-  onCommit: (changes: readonly Change[], revision: number) => void = () => undefined;
-  term = 2;
-  #store = new KeyStore();
+  onCommit: (changes: readonly Change[]) => void = () => undefined;
+  #term = 2;
+  readonly #store = new KeyStore();
   readonly #leases: Leases;
   readonly #watchers: Watchers;
 
@@ -86,26 +86,14 @@ export class EtcdModel {
     this.#transaction(() => this.#put({ key: Buffer.from(key, 'latin1'), value, lease: '0' }));
   }
 
-  backUp(): KeyStore {
-    return this.#store.copy();
-  }
-
-  /** Starts again from a backup. Its leases begin again. */
-  restore(backup: KeyStore): void {
-    this.#store = backup.copy();
-    this.term++;
-    this.#watchers.closeAll();
-    this.#leases.restart(this.#store.range('', '\0'));
-  }
-
   /** The members elect a leader: leases begin again. */
   elect(): void {
-    this.term++;
-    this.#leases.restart(this.#store.range('', '\0'));
+    this.#term++;
+    this.#leases.restart();
   }
 
   get #header() {
-    return { cluster_id: '1', member_id: '1', revision: this.#store.revision, raft_term: this.term };
+    return { cluster_id: '1', member_id: '1', revision: this.#store.revision, raft_term: this.#term };
   }
 
   #range({ key, range_end: end, limit, revision, keys_only: keysOnly, count_only: countOnly }: RangeRequest) {
@@ -146,7 +134,7 @@ export class EtcdModel {
     const reply = run();
     const changes = this.#store.commit();
     if (changes.length > 0) {
-      this.onCommit(changes, this.#store.revision);
+      this.onCommit(changes);
       this.#watchers.notify(changes, this.#store.revision);
     }
     return { ...reply, header: this.#header };
@@ -189,17 +177,14 @@ export class EtcdModel {
 
   #status(): object {
     const { bytes } = this.#store;
-    const raft = { leader: '1', raftIndex: this.#store.revision, raftTerm: this.term };
+    const raft = { leader: '1', raftIndex: this.#store.revision, raftTerm: this.#term };
     return { header: this.#header, version: '3.6.0', dbSize: bytes, dbSizeInUse: bytes, errors: [], ...raft };
   }
 
   #watchMethod(): readonly [string, GrpcMethod] {
     const { path, requestStream, requestDeserialize, responseSerialize } = codecOf('Watch', 'Watch');
     const serve = (call: IncomingCall): void => {
-      const stream = this.#watchers.open(
-        (reply) => call.send(responseSerialize(reply)),
-        () => call.end(closed),
-      );
+      const stream = this.#watchers.open((reply) => call.send(responseSerialize(reply)));
       call.onCancel = stream.close;
       call.onMessage = (message) => {
         const { create_request: create, cancel_request: cancel } = requestDeserialize(message) as WatchRequest;
@@ -210,8 +195,6 @@ export class EtcdModel {
     return [path, { requestStream, serve }];
   }
 }
-
-const closed: CallStatus = { code: status.UNAVAILABLE, details: 'etcdserver: server stopped' };
 
 function passes(compare: Compare, stored: StoredKey | undefined): boolean {
   const difference = differenceOf(compare, stored);

@@ -29,7 +29,7 @@ export class KeyStore {
   revision = 1;
   compacted = 0;
   readonly #versions = new Map<string, Version[]>();
-  #sorted: string[] = [];
+  readonly #sorted: string[] = [];
   /** The changes that are not committed yet. */
   #changes: Change[] = [];
 
@@ -91,15 +91,6 @@ export class KeyStore {
       this.#versions.delete(key);
       this.#sorted.splice(this.#indexOf(key), 1);
     }
-  }
-
-  /** A copy, as of a backup. */
-  copy(): KeyStore {
-    const made = new KeyStore();
-    [made.revision, made.compacted] = [this.revision, this.compacted];
-    made.#sorted = [...this.#sorted];
-    for (const [key, versions] of this.#versions) made.#versions.set(key, [...versions]);
-    return made;
   }
 
   /** Bytes of all keys and values in force. */

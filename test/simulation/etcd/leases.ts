@@ -1,7 +1,6 @@
 /** The leases of the model of etcd. */
 import { status } from '@grpc/grpc-js';
 import { EtcdRefusal } from './etcd-refusal.ts';
-import type { StoredKey } from './key-store.ts';
 
 /** What the model needs of its surroundings. */
 export interface EtcdSurroundings {
@@ -72,13 +71,8 @@ export class Leases {
     return lease.ttlSeconds;
   }
 
-  /**
-   * Leases begin again after an election. Keys whose lease is unknown get none: its backup lacks
-   * it.
-   */
-  restart(keys: readonly StoredKey[]): void {
-    for (const lease of this.#leases.values()) lease.keys.clear();
-    for (const { key, lease } of keys) if (lease !== '0') this.attach(key, lease);
+  /** Leases begin again after an election. */
+  restart(): void {
     for (const [id, lease] of this.#leases) this.#begin(id, lease);
   }
 

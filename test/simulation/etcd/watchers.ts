@@ -13,7 +13,6 @@ interface Watch {
 interface Stream {
   readonly watches: Map<string, Watch>;
   readonly send: (reply: object) => void;
-  readonly close: () => void;
 }
 
 const covers = ({ key, end }: Watch, name: string): boolean =>
@@ -27,9 +26,9 @@ export class Watchers {
     this.#header = header;
   }
 
-  open(send: (reply: object) => void, end: () => void) {
+  open(send: (reply: object) => void) {
     const watches = new Map<string, Watch>();
-    const stream = { watches, send, close: end };
+    const stream = { watches, send };
     this.#streams.add(stream);
     let lastId = -1;
     return {
@@ -59,12 +58,6 @@ export class Watchers {
         const events = changes.filter(({ key }) => covers(watch, key)).map((each) => eventOf(each, watch, revision));
         if (events.length > 0) send({ header: this.#header(), watch_id: id, events });
       }
-  }
-
-  /** Ends all streams, as a server that stops. */
-  closeAll(): void {
-    for (const stream of this.#streams) stream.close();
-    this.#streams.clear();
   }
 }
 

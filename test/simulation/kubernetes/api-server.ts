@@ -17,8 +17,6 @@ export interface ApiServerOptions {
   /** The wall clock of the server. */
   readonly now: () => number;
   readonly newUid: () => string;
-  /** The kinds whose CRDs are not installed, as collections of all namespaces. */
-  readonly missingKinds?: readonly string[];
 }
 
 export interface Change {
@@ -66,7 +64,6 @@ export class ApiServer {
   /** Executes a request. @throws ApiError */
   handle({ method, path, body, accept = '' }: Pick<ApiRequest, 'method' | 'path' | 'body' | 'accept'>): unknown {
     const target = parseResourcePath(path);
-    this.#refuseMissingKind(target);
     const reply = this.#execute(method, target, asRecord(copyOf(body ?? {})));
     return metadataOnlyIf(accept.includes('as=PartialObjectMetadata'), reply);
   }
@@ -83,7 +80,6 @@ export class ApiServer {
 
   /** All changes of a collection after a version. @throws ApiError 410 */
   changesAfter(target: ResourcePath, version: number): readonly Change[] {
-    this.#refuseMissingKind(target);
     if (version < this.#historyStart)
       throw new ApiError(410, `too old resource version: ${version} (${this.#historyStart})`);
     return this.#history.filter((change) => change.version > version && isIn(target, change.kind, change.object));
@@ -102,10 +98,6 @@ export class ApiServer {
     this.#history = [];
     this.#paged.clear();
     this.#historyStart = this.#version;
-  }
-
-  #refuseMissingKind({ kind }: ResourcePath): void {
-    if (this.#options.missingKinds?.includes(kind)) throw new ApiError(404, '404 page not found');
   }
 
   #find({ kind, namespace = '', name = '' }: ResourcePath): StoredObject | undefined {

@@ -20,7 +20,6 @@ interface Entry {
 
 const entries = new Map<string, Entry>();
 let lastInode = 0n;
-const now = (): number => Date.now();
 
 /** A program that has ended writes nothing more. */
 const mayWrite = (): boolean => {
@@ -41,7 +40,7 @@ function find(path: string): Entry {
 }
 
 function put(path: string, text: string | undefined): void {
-  if (mayWrite()) entries.set(path, { text, inode: ++lastInode, modifiedMs: now() });
+  if (mayWrite()) entries.set(path, { text, inode: ++lastInode, modifiedMs: Date.now() });
 }
 
 /** Makes a folder and those above it. */
@@ -52,10 +51,8 @@ export function makeVirtualFolder(path: string): void {
 /** Writes a file, as a part of the node that is no program of the simulation. */
 export function writeVirtualFile(path: string, text: string): void {
   makeVirtualFolder(dirname(path));
-  entries.set(path, { text, inode: ++lastInode, modifiedMs: now() });
+  entries.set(path, { text, inode: ++lastInode, modifiedMs: Date.now() });
 }
-
-export const hasVirtualFile = (path: string): boolean => entries.has(path);
 
 /** Removes a file, or a folder with all that is in it. */
 export function removeVirtual(path: string): void {
@@ -129,7 +126,7 @@ const virtualPromises = {
 };
 
 const virtualSync = {
-  existsSync: hasVirtualFile,
+  existsSync: (path: string) => entries.has(path),
   statSync: (path: string, { throwIfNoEntry = true } = {}) =>
     throwIfNoEntry || entries.has(path) ? statOf(path) : undefined,
 };

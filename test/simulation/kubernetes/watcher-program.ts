@@ -1,5 +1,4 @@
 /** A pod-watcher as a program of the simulation: all of it but its flags and its health server. */
-import { podWatcherLease } from '../../../lib/kubernetes/lease-observer.ts';
 import type { Lifecycle } from '../../../lib/process/lifecycle.ts';
 import { runTerms } from '../../../services/pod-watcher/terms.ts';
 import type { Machine } from '../kernel/machine.ts';
@@ -11,7 +10,6 @@ import { simulatedApi } from './simulated-api.ts';
 /** A stop takes at most this long: then the process is killed. */
 const stopMs = 5_000;
 export const watcherNamespace = 'kube-system';
-export const watcherLease = podWatcherLease;
 
 export interface WatcherProgram {
   readonly program: Program;

@@ -59,10 +59,6 @@ export class LogWitness {
     return this.#hashes[seq];
   }
 
-  hasEnded(pod: string, uid: string): boolean {
-    return this.#holders.hasEnded(pod, uid);
-  }
-
   /** Checks a commit of etcd. */
   read(changes: readonly Change[]): void {
     const added: string[] = [];
