@@ -7,11 +7,11 @@ import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
 import { errorMessage } from '../../../lib/errors.ts';
 import { sourceFor } from '../kernel/seeded-source.ts';
 import { calm, type Faults } from '../kernel/faults.ts';
-import { installVirtualTime } from '../kernel/virtual-time.ts';
-import { World } from '../kernel/world.ts';
+import type { World } from '../kernel/world.ts';
 import { Cluster as Allocators } from '../ledger/cluster.ts';
 import { LogWitness } from '../ledger/log-witness.ts';
-import type { Outcome, RunOptions, Simulation } from '../plan.ts';
+import type { RunOptions, Simulation } from '../plan.ts';
+import { runSeed, schedule } from '../run-seed.ts';
 import { SimulatedCluster } from './cluster.ts';
 import { lookMs, observeRest } from './observer.ts';
 import { planOfCluster } from './plan.ts';
@@ -24,35 +24,17 @@ const restMs = 1_200_000;
 /** Rest must last so long in each tenth seed: longer than the interval of the collectors. */
 const lastingMs = 600_000;
 
-async function runSeed(seed: number, { only, keepsHistory = false }: RunOptions = {}): Promise<Outcome> {
-  const uninstall = [installVirtualTime(), installVirtualFiles()];
-  const { stackTraceLimit } = Error;
-  if (!keepsHistory) Error.stackTraceLimit = 0;
-  const world = new World(seed, keepsHistory);
-  const onRejection = (error: unknown): void =>
-    world.fail('unhandled rejection', String((error as Error).stack ?? error));
-  process.on('unhandledRejection', onRejection);
+async function liveCluster(world: World, options: RunOptions): Promise<number> {
+  const removeFiles = installVirtualFiles();
   try {
-    const events = await runWorld(world, only);
-    const { violation, traceHash, steps, now: virtualMs, history = [] } = world;
-    return {
-      violation: violation?.message,
-      invariant: violation?.invariant,
-      traceHash,
-      steps,
-      virtualMs,
-      events,
-      history,
-    };
+    return await runWorld(world, options);
   } finally {
-    process.off('unhandledRejection', onRejection);
-    Error.stackTraceLimit = stackTraceLimit;
-    for (const each of uninstall) each();
+    removeFiles();
   }
 }
 
 /** Returns the number of the last event in the ledger. */
-async function runWorld(world: World, only: ReadonlySet<string> | undefined): Promise<number> {
+async function runWorld(world: World, options: RunOptions): Promise<number> {
   // No fault here is a reason for a program to end by itself
   world.onFailure = (program, error) => world.fail('failure', `${program} ends: ${errorMessage(error)}`);
   const allocators = new Allocators(world, { replicas: 1, seals: false });
@@ -63,12 +45,7 @@ async function runWorld(world: World, only: ReadonlySet<string> | undefined): Pr
   allocators.etcd.onCommit = (changes) => log.read(changes);
   cluster.start();
   world.faults = hostility(world);
-  const act = ({ id, what, act: run }: ReturnType<typeof planOf>[number]): void => {
-    world.trace(`${id}: ${what}`);
-    run(cluster);
-  };
-  for (const item of planOf(world.seed))
-    if (!only || only.has(item.id)) world.after(item.atMs, () => act(item), undefined, 'plan');
+  schedule(world, planOf(world.seed), cluster, options);
   await world.runUntil(() => false, planMs);
   world.faults = calm;
   cluster.heal();
@@ -94,4 +71,9 @@ function hostility(world: World): Faults {
 
 const planOf = (seed: number) => planOfCluster(sourceFor(seed, 'plan of the cluster'), planMs);
 
-export const clusterSimulation: Simulation = { name: 'cluster', testedSeeds: 20, plan: planOf, run: runSeed };
+export const clusterSimulation: Simulation = {
+  name: 'cluster',
+  testedSeeds: 20,
+  plan: planOf,
+  run: (seed, options = {}) => runSeed(seed, options, (world) => liveCluster(world, options)),
+};

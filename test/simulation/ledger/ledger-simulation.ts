@@ -1,9 +1,9 @@
 /** The simulation of the ledger: allocators, etcd and clients, under faults. */
 import type { SeededRandom } from '../../faults/seeded-random.ts';
-import { installVirtualTime } from '../kernel/virtual-time.ts';
 import { sourceFor } from '../kernel/seeded-source.ts';
-import { World } from '../kernel/world.ts';
-import type { Outcome, PlanItem, RunOptions, Simulation } from '../plan.ts';
+import type { World } from '../kernel/world.ts';
+import type { PlanItem, RunOptions, Simulation } from '../plan.ts';
+import { runSeed, schedule } from '../run-seed.ts';
 import { CommandSource } from './commands.ts';
 import { anyFault } from './faults.ts';
 import { LedgerRun } from './ledger-run.ts';
@@ -59,51 +59,18 @@ function commandItem(
   return { id, atMs, what: command.what, act: ({ clients }) => void clients[client]?.send(command, tries) };
 }
 
-async function runSeed(seed: number, { only, keepsHistory = false }: RunOptions = {}): Promise<Outcome> {
-  const uninstall = installVirtualTime();
-  const stackTraceLimit = Error.stackTraceLimit;
-  if (!keepsHistory) Error.stackTraceLimit = 0;
-  const world = new World(seed, keepsHistory);
-  const onRejection = (error: unknown): void =>
-    world.fail('unhandled rejection', String((error as Error).stack ?? error));
-  process.on('unhandledRejection', onRejection);
-  try {
-    const { replicas, source, items } = makePlan(seed);
-    const run = new LedgerRun(world, replicas, source.bindingTimeoutMs);
-    for (const { id, atMs, what, act } of items)
-      if (!only || only.has(id))
-        world.after(
-          atMs,
-          () => {
-            world.trace(`${id}: ${what}`);
-            act(run);
-          },
-          undefined,
-          'plan',
-        );
-    await world.runUntil(() => false, planMs);
-    if (!world.violation) await endQuietly(run, source);
-    const { violation, traceHash, steps, now: virtualMs, history = [] } = world;
-    const { seq: events } = run.log.head;
-    return {
-      violation: violation?.message,
-      invariant: violation?.invariant,
-      traceHash,
-      steps,
-      virtualMs,
-      events,
-      history,
-    };
-  } finally {
-    process.off('unhandledRejection', onRejection);
-    Error.stackTraceLimit = stackTraceLimit;
-    uninstall();
-  }
+async function liveLedger(world: World, options: RunOptions): Promise<number> {
+  const { replicas, source, items } = makePlan(world.seed);
+  const run = new LedgerRun(world, replicas, source.bindingTimeoutMs);
+  schedule(world, items, run, options);
+  await world.runUntil(() => false, planMs);
+  if (!world.violation) await endQuietly(run, source);
+  return run.log.head.seq;
 }
 
 export const ledgerSimulation: Simulation = {
   name: 'ledger',
   testedSeeds: 250,
   plan: (seed) => makePlan(seed).items,
-  run: runSeed,
+  run: (seed, options = {}) => runSeed(seed, options, (world) => liveLedger(world, options)),
 };
