@@ -56,7 +56,7 @@ export class SimulatedCluster {
     this.#environment = { server, connect };
     this.nics = new NicsInUse(world);
     this.nodes = nodeNames.map((name) => new SimulatedNode(world, name, this.nics));
-    this.#kubelets = new Map(this.nodes.map((node) => [node, new Kubelet(node, model, this.#macs)]));
+    this.#kubelets = new Map(this.nodes.map((node) => [node, new Kubelet(node, this.user, this.#macs)]));
     this.machines = new VirtualMachines(world, this.user);
   }
 

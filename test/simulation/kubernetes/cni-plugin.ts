@@ -1,4 +1,5 @@
 /** The CNI plugin as a runtime calls it: one ADD or DEL for each NIC of a sandbox. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../../lib/errors.ts';
 import { asRecord, asRecords, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { parseCniRequest } from '../../../services/node-agent/daemon/plugin-request.ts';
@@ -105,6 +106,6 @@ async function untilAnswered(
     } finally {
       clearTimeout(timer);
     }
-    await new Promise((resolve) => void setTimeout(resolve, dialMs));
+    await sleep(dialMs);
   }
 }

@@ -3,17 +3,26 @@
  * mirrors it keeps, and deletes a Pod from the API when its containers have ended. Its view of the
  * API is late.
  */
-import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
-import { asNumber, asRecord, asText, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asNumber, asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import type { Program } from '../kernel/program.ts';
-import type { ApiServer, StoredObject } from './api-server.ts';
+import type { StoredObject } from './api-server.ts';
+import {
+  type ClusterUser,
+  isDeleting,
+  nameOf,
+  namespace,
+  networksAnnotation,
+  nodeOf,
+  phaseOf,
+  podsPath,
+  uidOf,
+} from './cluster-user.ts';
 import { pluginAdd, pluginDel } from './cni-plugin.ts';
 import type { SandboxRecord, SimulatedNode, StaticPodManifest } from './node.ts';
+import { isLiving, machineOf, mirrorHashOf } from './pod-identity.ts';
 
-const namespace = 'default';
-const podsPath = `/api/v1/namespaces/${namespace}/pods`;
-const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
 /** The view of the API is late by at most this time. */
 const maxLagMs = 1_500;
 const mirrorCheckMs = 30_000;
@@ -32,7 +41,7 @@ interface RunnablePod {
 
 export class Kubelet {
   readonly #node: SimulatedNode;
-  readonly #model: ApiServer;
+  readonly #user: ClusterUser;
   readonly #macs: ReadonlyMap<string, string>;
   readonly #random: SeededRandom;
   readonly #workers = new Set<string>();
@@ -40,9 +49,9 @@ export class Kubelet {
   #isSyncPlanned = false;
   #containers = 0;
 
-  constructor(node: SimulatedNode, model: ApiServer, macs: ReadonlyMap<string, string>) {
+  constructor(node: SimulatedNode, user: ClusterUser, macs: ReadonlyMap<string, string>) {
     this.#node = node;
-    this.#model = model;
+    this.#user = user;
     this.#macs = macs;
     this.#random = node.world.random(`kubelet ${node.name}`);
   }
@@ -53,7 +62,7 @@ export class Kubelet {
     this.#isSyncPlanned = false;
     const program = this.#node.machine.start(`kubelet ${this.#node.name}`, () => {
       this.#forgetUnfinished();
-      const stop = this.#model.onChange(() => this.#planSync());
+      const stop = this.#user.model.onChange(() => this.#planSync());
       program.ended.addEventListener('abort', stop);
       setInterval(() => this.#planSync(), mirrorCheckMs);
       this.#planSync();
@@ -93,7 +102,7 @@ export class Kubelet {
 
   #pods(): RunnablePod[] {
     const all = this.#objects()
-      .filter((pod) => hashOf(pod) === '')
+      .filter((pod) => mirrorHashOf(pod) === '')
       .map((pod) => runnable(pod));
     const statics = [...this.#node.manifests.values()].map(({ name, hash }) => ({
       name: this.#mirrorName(name),
@@ -106,8 +115,7 @@ export class Kubelet {
   }
 
   #objects(): readonly StoredObject[] {
-    const all = this.#model.objectsOf({ kind: '/api/v1/pods', namespace });
-    return all.filter(({ spec }) => asRecord(spec)['nodeName'] === this.#node.name);
+    return this.#user.pods().filter((pod) => nodeOf(pod) === this.#node.name);
   }
 
   #mirrorName(manifest: string): string {
@@ -118,34 +126,27 @@ export class Kubelet {
   #keepMirrors(): void {
     const expected = new Map([...this.#node.manifests.values()].map((each) => [this.#mirrorName(each.name), each]));
     for (const pod of this.#objects()) {
-      const hash = hashOf(pod);
-      const isRight = expected.get(nameOf(pod))?.hash === hash && pod.metadata['deletionTimestamp'] === undefined;
-      if (hash !== '' && !isRight) this.#deleteNow(pod.metadata);
+      const hash = mirrorHashOf(pod);
+      const isRight = expected.get(nameOf(pod))?.hash === hash && !isDeleting(pod);
+      if (hash !== '' && !isRight) this.#deleteNow(pod);
     }
-    for (const [name, manifest] of expected) this.#attempt(() => this.#createMirror(name, manifest));
+    for (const [name, manifest] of expected) this.#createMirror(name, manifest);
   }
 
   #createMirror(name: string, { hash, annotations }: StaticPodManifest): void {
     const { name: node } = this.#node;
-    const { metadata } = asRecord(this.#model.handle({ method: 'GET', path: `/api/v1/nodes/${node}` }));
-    const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: asRecord(metadata)['uid'], controller: true };
+    const registered = this.#user.try('GET', `/api/v1/nodes/${node}`);
+    if (!registered) return;
+    const { uid } = asRecord(registered['metadata']);
+    const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid, controller: true };
     const marks = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
     const meta = { name, namespace, annotations: { ...annotations, ...marks }, ownerReferences: [owner] };
-    this.#model.handle({ method: 'POST', path: podsPath, body: { metadata: meta, spec: { nodeName: node } } });
+    this.#user.try('POST', podsPath, { metadata: meta, spec: { nodeName: node } });
   }
 
-  #deleteNow({ name, uid }: UntypedJson): void {
-    const body = { gracePeriodSeconds: 0, preconditions: { uid } };
-    this.#attempt(() => this.#model.handle({ method: 'DELETE', path: `${podsPath}/${asText(name)}`, body }));
-  }
-
-  /** The object was changed or deleted by others: the next sync sees that. */
-  #attempt(act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-    }
+  #deleteNow(pod: StoredObject): void {
+    const body = { gracePeriodSeconds: 0, preconditions: { uid: uidOf(pod) } };
+    this.#user.try('DELETE', `${podsPath}/${nameOf(pod)}`, body);
   }
 
   /** Brings one Pod to what the API or its manifest demands. */
@@ -156,8 +157,8 @@ export class Kubelet {
       const ready = sandboxes.find(({ state, boot }) => state === 'ready' && boot === this.#node.boot);
       if (!pod || pod.isEnding) {
         for (const sandbox of sandboxes) await this.#stop(sandbox, pod?.graceSeconds ?? 30);
-        const object = this.#objects().find(({ metadata }) => metadata['uid'] === uid);
-        if (object?.metadata['deletionTimestamp'] !== undefined) this.#deleteNow(object.metadata);
+        const object = this.#objects().find((each) => uidOf(each) === uid);
+        if (object && isDeleting(object)) this.#deleteNow(object);
         return;
       }
       if (ready) return this.#setRunning(pod);
@@ -181,7 +182,8 @@ export class Kubelet {
     const sandbox: SandboxRecord = { id, namespace, name, uid, boot: this.#node.boot, nics, state: 'creating' };
     this.#node.sandboxes.set(id, sandbox);
     this.#node.makeNamespace(id);
-    const ledger = ledgerIdentityOf(object, uid);
+    const machine = machineOf(object);
+    const ledger = { name, uid, ...machine, isMachine: machine !== undefined };
     for (const nic of nics) {
       const made = await pluginAdd(this.#node, sandbox, nic, { ledger, macs: this.#macs });
       if (made) continue;
@@ -215,33 +217,14 @@ export class Kubelet {
 
   #setRunning({ name, uid, isStatic }: RunnablePod): void {
     const object = this.#objects().find((each) => nameOf(each) === name);
-    if (!object || asText(asRecord(object['status'])['phase']) !== 'Pending') return;
-    if (!isStatic && object.metadata['uid'] !== uid) return;
-    const body = { metadata: { uid: object.metadata['uid'] }, status: { phase: 'Running' } };
-    this.#attempt(() => this.#model.handle({ method: 'PATCH', path: `${podsPath}/${name}/status`, body }));
+    if (!object || phaseOf(object) !== 'Pending') return;
+    if (!isStatic && uidOf(object) !== uid) return;
+    const body = { metadata: { uid: uidOf(object) }, status: { phase: 'Running' } };
+    this.#user.try('PATCH', `${podsPath}/${name}/status`, body);
   }
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
-
-const nameOf = ({ metadata }: StoredObject): string => asText(metadata['name']);
-
-/** The hash of a mirror's static Pod; '' for other Pods. */
-const hashOf = ({ metadata }: StoredObject): string =>
-  asText(asRecord(metadata['annotations'])['kubernetes.io/config.mirror']);
-
-function runnable({ metadata, status }: StoredObject): RunnablePod {
-  const isEnding =
-    metadata['deletionTimestamp'] !== undefined || ['Succeeded', 'Failed'].includes(asText(asRecord(status)['phase']));
-  const graceSeconds = asNumber(metadata['deletionGracePeriodSeconds']) ?? 30;
-  return { name: asText(metadata['name']), uid: asText(metadata['uid']), isStatic: false, isEnding, graceSeconds };
-}
-
-/** The name and uid in the ledger: those of the machine for a launcher. */
-function ledgerIdentityOf({ metadata }: StoredObject, uid: string) {
-  const owners = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].map(asRecord) : [];
-  const machine = owners.find(({ kind }) => kind === 'VirtualMachineInstance');
-  return machine
-    ? { name: asText(machine['name']), uid: asText(machine['uid']), isMachine: true }
-    : { name: asText(metadata['name']), uid, isMachine: false };
+function runnable(pod: StoredObject): RunnablePod {
+  const graceSeconds = asNumber(pod.metadata['deletionGracePeriodSeconds']) ?? 30;
+  return { name: nameOf(pod), uid: uidOf(pod), isStatic: false, isEnding: !isLiving(pod), graceSeconds };
 }

@@ -1,4 +1,5 @@
 /** Reads the ledger again and again, and compares it with the cluster. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '../../../lib/grpc/calls.ts';
 import { createLedgerClient, type LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { readAll } from '../../../lib/ledger-client/pages.ts';
@@ -18,7 +19,7 @@ export function observeRest(world: World, connect: (from: Program) => Connection
   const main = async (): Promise<void> => {
     const client = createLedgerClient(connect(program), new AbortController().signal);
     for (;;) {
-      await new Promise((resolve) => void setTimeout(resolve, lookMs));
+      await sleep(lookMs);
       const at = world.now;
       const view = await readLedger(client).catch(() => undefined);
       if (view) [observed.at, observed.unrest] = [at, unrest(cluster, view)];

@@ -16,9 +16,18 @@ export interface LedgerIdentity {
 
 /** The name and uid in the ledger. */
 export function identityOf(pod: StoredObject): LedgerIdentity {
-  const owner = ownerOf(pod);
-  if (owner['kind'] === 'VirtualMachineInstance')
-    return { name: asText(owner['name']), uid: asText(owner['uid']), isStatic: false };
-  const hash = asText(asRecord(pod.metadata['annotations'])['kubernetes.io/config.mirror']);
+  const machine = machineOf(pod);
+  if (machine) return { ...machine, isStatic: false };
+  const hash = mirrorHashOf(pod);
   return { name: nameOf(pod), uid: hash === '' ? uidOf(pod) : hash, isStatic: hash !== '' };
 }
+
+/** The machine of a launcher Pod. */
+export function machineOf(pod: StoredObject): { readonly name: string; readonly uid: string } | undefined {
+  const { kind, name, uid } = ownerOf(pod);
+  return kind === 'VirtualMachineInstance' ? { name: asText(name), uid: asText(uid) } : undefined;
+}
+
+/** The hash of a mirror's static Pod; '' for other Pods. */
+export const mirrorHashOf = ({ metadata }: StoredObject): string =>
+  asText(asRecord(metadata['annotations'])['kubernetes.io/config.mirror']);

@@ -1,6 +1,6 @@
 /** The clients of the simulation: programs that send commands, and repeat some of them. */
-import { call } from '../../../lib/grpc/client.ts';
-import type { Connection } from '../../../lib/grpc/client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, type Connection } from '../../../lib/grpc/client.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
 import type { Program } from '../kernel/program.ts';
@@ -57,7 +57,7 @@ export class Client {
           world.trace(`${this.program.name}: ${what}: ${code} ${message}`);
           this.#witness.onRefused(what, request, code);
           if (left <= 1 || !unknown.has(code)) return { code, message };
-          await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400));
+          await sleep(100 + Math.random() * 400);
         }
       }
     } finally {
