@@ -52,6 +52,12 @@ export function createSource(seed: number): SeededRandom {
   };
 }
 
+/** One of the items, each as often as its weight. */
+export const pickWeighted = <Item>(
+  random: SeededRandom,
+  items: readonly (readonly [weight: number, item: Item])[],
+): Item => random.pick(items.flatMap(([weight, item]) => Array.from({ length: weight }, () => item)));
+
 /** Mulberry32, a generator of 32 bits of state: numbers from 0 to below 1. */
 function mulberry(seed: number): () => number {
   let state = seed >>> 0;

@@ -7,7 +7,7 @@ import {
   type Position,
   SubnetsService,
 } from '../../proto/generated/ipledger.ts';
-import type { SeededRandom } from '../faults/seeded-random.ts';
+import { pickWeighted, type SeededRandom } from '../faults/seeded-random.ts';
 import { type HistoryCall, type Input, toRecord, toRecordedAllocation } from './history.ts';
 import {
   excludedIn,
@@ -59,7 +59,7 @@ export class Client {
 
   async doSomething(): Promise<void> {
     const random = this.#random;
-    const actions: readonly (readonly [weight: number, action: () => Promise<unknown>])[] = [
+    const act = pickWeighted<() => Promise<unknown>>(random, [
       [6, () => this.#allocate(true)],
       [5, () => this.#allocate(false)],
       [6, () => this.#release()],
@@ -75,13 +75,8 @@ export class Client {
       [1, () => this.applySubnet(lan, [random.pick(lanAddresses)])],
       [1, () => this.#retireSubnet()],
       [3, () => this.#readSubnet()],
-    ];
-    let left = random.nextInt(actions.reduce((sum, [weight]) => sum + weight, 0));
-    for (const [weight, action] of actions)
-      if ((left -= weight) < 0) {
-        await action();
-        return;
-      }
+    ]);
+    await act();
   }
 
   /** Sends a request until it has an answer. Gives up at random, as a client that ends. */

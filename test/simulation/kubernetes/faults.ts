@@ -3,17 +3,16 @@
  * does.
  */
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
-import type { SeededRandom } from '../../faults/seeded-random.ts';
+import { pickWeighted, type SeededRandom } from '../../faults/seeded-random.ts';
 import type { PlanItem } from '../plan.ts';
 import type { SimulatedCluster } from './cluster.ts';
 import type { SimulatedNode } from './node.ts';
-import { pickWeighted, type Weighted } from './pick-weighted.ts';
 import { setOutOfService } from './pod-lifecycle.ts';
 
 type Action = Pick<PlanItem<SimulatedCluster>, 'what' | 'act'>;
 
 export function anyFault(random: SeededRandom): Action {
-  const weighted: Weighted<Action> = [
+  const make = pickWeighted<(random: SeededRandom) => Action>(random, [
     [3, replaceWatcher],
     [2, pauseWatcher],
     [3, agentFault],
@@ -22,8 +21,8 @@ export function anyFault(random: SeededRandom): Action {
     [2, apiFault],
     [2, cutOff],
     [1, stepClock],
-  ];
-  return pickWeighted(random, weighted)(random);
+  ]);
+  return make(random);
 }
 
 function replaceWatcher(random: SeededRandom): Action {

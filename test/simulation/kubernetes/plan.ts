@@ -1,11 +1,10 @@
 /** What users and faults do to a cluster in one run: a list that follows from the seed. */
-import type { SeededRandom } from '../../faults/seeded-random.ts';
+import { pickWeighted, type SeededRandom } from '../../faults/seeded-random.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import { nameOf, networksAnnotation, phaseOf, podsPath } from './cluster-user.ts';
 import type { PlanItem } from '../plan.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
 import { anyFault } from './faults.ts';
-import { pickWeighted, type Weighted } from './pick-weighted.ts';
 import { foreignFinalizer } from './pod-lifecycle.ts';
 import { deleteStatefulSet, scaleStatefulSet } from './stateful-sets.ts';
 
@@ -47,7 +46,7 @@ const firstActions: readonly ((random: SeededRandom) => Action)[] = [
 ];
 
 function userAction(random: SeededRandom): Action {
-  const weighted: Weighted<Action> = [
+  const make = pickWeighted<(random: SeededRandom) => Action>(random, [
     [6, createPod],
     [5, deletePod],
     [3, recreatePod],
@@ -59,8 +58,8 @@ function userAction(random: SeededRandom): Action {
     [2, placeManifest],
     [1, removeManifest],
     [4, deleteMirror],
-  ];
-  return pickWeighted(random, weighted)(random);
+  ]);
+  return make(random);
 }
 
 /** Annotations that request addresses. */

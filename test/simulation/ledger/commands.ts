@@ -1,7 +1,7 @@
 /**
  * Random requests of clients: generations of names, late and repeated requests, edits of Subnets.
  */
-import type { SeededRandom } from '../../faults/seeded-random.ts';
+import { pickWeighted, type SeededRandom } from '../../faults/seeded-random.ts';
 import type { Method } from '../../../proto/codec.ts';
 import { IpamService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import type { AddressBook } from './address-book.ts';
@@ -50,7 +50,7 @@ export class CommandSource {
   }
 
   next(): Command {
-    const kinds: readonly (readonly [number, () => Command])[] = [
+    const make = pickWeighted<() => Command>(this.#random, [
       [30, () => this.#allocate()],
       [14, () => this.#release()],
       [2, () => this.#releaseOne()],
@@ -64,10 +64,8 @@ export class CommandSource {
       [1, () => this.#deleteSubnet()],
       [1, () => this.#pool()],
       [5, () => this.list()],
-    ];
-    let choice = this.#random.nextInt(kinds.reduce((sum, [weight]) => sum + weight, 0));
-    for (const [weight, make] of kinds) if ((choice -= weight) < 0) return make();
-    throw new Error('no kind');
+    ]);
+    return make();
   }
 
   list(): Command {
