@@ -7,6 +7,7 @@
  *   ONLY=ids   with SEED: only these items of its plan, with the complete history
  *   HALF=name  one simulation only
  *   FIRST=1    end with the first failure, without shortening it
+ *   SIM_LOG=level  also the lines that programs log
  */
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';

@@ -12,7 +12,7 @@ import type { Program } from '../kernel/program.ts';
 import { simulatedApi } from './simulated-api.ts';
 import type { SimulatedApiServer } from './simulated-api-server.ts';
 import type { SimulatedNode } from './node.ts';
-import { silentLog } from './silent-log.ts';
+import { silentLog } from '../kernel/silent-log.ts';
 
 export interface AgentEnvironment {
   readonly server: SimulatedApiServer;

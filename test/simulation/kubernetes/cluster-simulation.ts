@@ -8,7 +8,7 @@ import { errorMessage } from '../../../lib/errors.ts';
 import { sourceFor } from '../kernel/seeded-source.ts';
 import { calm, type Faults } from '../kernel/faults.ts';
 import type { World } from '../kernel/world.ts';
-import { Cluster as Allocators } from '../ledger/cluster.ts';
+import { AllocatorCluster } from '../ledger/allocator-cluster.ts';
 import { LogWitness } from '../ledger/log-witness.ts';
 import type { RunOptions, Simulation } from '../plan.ts';
 import { runSeed, schedule } from '../run-seed.ts';
@@ -37,7 +37,7 @@ async function liveCluster(world: World, options: RunOptions): Promise<number> {
 async function runWorld(world: World, options: RunOptions): Promise<number> {
   // No fault here is a reason for a program to end by itself
   world.onFailure = (program, error) => world.fail('failure', `${program} ends: ${errorMessage(error)}`);
-  const allocators = new Allocators(world, { replicas: 1, seals: false });
+  const allocators = new AllocatorCluster(world, { replicas: 1, seals: false });
   allocators.startAll();
   const cluster = new SimulatedCluster(world, allocators.network, (program) => allocators.connect(program));
   const releases = new ReleaseWitness(cluster);

@@ -7,7 +7,7 @@ import { IpamService } from '../../../proto/generated/ipledger.ts';
 import type { Program } from '../kernel/program.ts';
 import type { World } from '../kernel/world.ts';
 import type { SimulatedCluster } from './cluster.ts';
-import { type LedgerView, unrest } from './rest.ts';
+import { type LedgerView, unrest } from './at-rest.ts';
 
 export const lookMs = 5_000;
 

@@ -4,7 +4,7 @@ import { runTerms } from '../../../services/pod-watcher/terms.ts';
 import type { Machine } from '../kernel/machine.ts';
 import type { Program } from '../kernel/program.ts';
 import type { AgentEnvironment } from './agent-program.ts';
-import { silentLog } from './silent-log.ts';
+import { silentLog } from '../kernel/silent-log.ts';
 import { simulatedApi } from './simulated-api.ts';
 
 /** A stop takes at most this long: then the process is killed. */

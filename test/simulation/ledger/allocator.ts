@@ -1,6 +1,6 @@
 /** An allocator in the simulation: the parts of the real one, with simulated surroundings. */
 import type { Server } from '@grpc/grpc-js';
-import { pino } from 'pino';
+import type { Connection } from '../../../lib/grpc/client.ts';
 import type { Lifecycle } from '../../../lib/process/lifecycle.ts';
 import { openArchived } from '../../../ledger/archive/open-archive.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
@@ -12,11 +12,10 @@ import type { AllocatorOptions } from '../../../services/allocator/options.ts';
 import type { Task, TaskRunner, TaskTools } from '../../../services/allocator/threads/task.ts';
 import { runReplica } from '../../../services/allocator/wiring.ts';
 import { connectToModel } from '../etcd/connect-to-model.ts';
-import { simulatedChannel } from '../kernel/grpc-channel.ts';
+import { type GrpcServer, simulatedChannel } from '../kernel/grpc-channel.ts';
 import { MethodTable } from '../kernel/grpc-server.ts';
 import type { Program } from '../kernel/program.ts';
-import type { Connection } from '../../../lib/grpc/client.ts';
-import type { GrpcServer } from '../kernel/grpc-channel.ts';
+import { silentLog as log } from '../kernel/silent-log.ts';
 import type { Network } from '../kernel/network.ts';
 import type { World } from '../kernel/world.ts';
 
@@ -51,7 +50,6 @@ export interface AllocatorPlace {
   readonly run: number;
 }
 
-const log = pino({ level: 'silent' });
 const nothing = (): void => undefined;
 const noMetrics = { follow: nothing, compareClocks: nothing, onAppend: nothing, onSealing: nothing };
 

@@ -6,7 +6,7 @@ import type { Position } from '../../../proto/generated/ipledger.ts';
 import type { Program } from '../kernel/program.ts';
 import type { AddressBook } from './address-book.ts';
 import type { AnswerWitness, PodRequest } from './answer-witness.ts';
-import type { Cluster } from './cluster.ts';
+import { addressOf, type AllocatorCluster } from './allocator-cluster.ts';
 import type { Command } from './commands.ts';
 
 const timeoutMs = 4_000;
@@ -22,12 +22,12 @@ export class Client {
   /** Commands without an outcome. */
   pending = 0;
 
-  constructor(cluster: Cluster, name: string, witness: AnswerWitness, book: AddressBook) {
+  constructor(cluster: AllocatorCluster, name: string, witness: AnswerWitness, book: AddressBook) {
     this.program = cluster.world.machine(name).start(name, () => undefined);
     // Each client prefers another replica
     const { names } = cluster;
     const first = cluster.world.random(name).nextInt(names.length);
-    const order = [...names.slice(first), ...names.slice(0, first)].map((each) => `${each}:7411`);
+    const order = [...names.slice(first), ...names.slice(0, first)].map(addressOf);
     this.#connection = this.program.run(() => cluster.connect(this.program, order.join(',')));
     this.#witness = witness;
     this.#book = book;

@@ -9,14 +9,14 @@ import { connectToModel } from '../etcd/connect-to-model.ts';
 import { simulatedChannel } from '../kernel/grpc-channel.ts';
 import { AnswerWitness } from './answer-witness.ts';
 import { Client } from './clients.ts';
-import { Cluster } from './cluster.ts';
+import { AllocatorCluster } from './allocator-cluster.ts';
 import { LogWitness } from './log-witness.ts';
 
 const clientNames = ['watcher', 'agent-1', 'agent-2', 'operator'];
 
 export class LedgerRun {
   readonly world: World;
-  readonly cluster: Cluster;
+  readonly cluster: AllocatorCluster;
   readonly log: LogWitness;
   readonly answers: AnswerWitness;
   readonly clients: readonly Client[];
@@ -30,7 +30,7 @@ export class LedgerRun {
     this.world = world;
     this.log = new LogWitness(world, bindingTimeoutMs);
     this.answers = new AnswerWitness(world, this.log);
-    this.cluster = new Cluster(world, { replicas, seals: true });
+    this.cluster = new AllocatorCluster(world, { replicas, seals: true });
     this.cluster.onAnswer = (path, request, reply) => this.answers.onSent(path, request, reply);
     this.cluster.onFailure = (name, error) => {
       const { code, kind, message } = IpledgerError.from(error);

@@ -1,4 +1,4 @@
-/** One cluster in a world: a model of etcd, and allocators that start, crash and start again. */
+/** A model of etcd in a world, and its allocators, which start, crash and start again. */
 import type { Connection } from '../../../lib/grpc/client.ts';
 import { EtcdModel } from '../etcd/etcd-model.ts';
 import { connectTo } from '../kernel/connect.ts';
@@ -9,15 +9,15 @@ import type { World } from '../kernel/world.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import { type AllocatorSurroundings, type RunningAllocator, startAllocator } from './allocator.ts';
 
-export type ClusterOptions = AllocatorSurroundings['options'] & { readonly replicas: number };
+export type AllocatorClusterOptions = AllocatorSurroundings['options'] & { readonly replicas: number };
 
 /** The kubelet starts a program again that has ended. */
 const restartMs = 1_000;
 const etcdAddress = 'etcd:2379';
 
-export class Cluster implements AllocatorSurroundings {
+export class AllocatorCluster implements AllocatorSurroundings {
   readonly world: World;
-  readonly options: ClusterOptions;
+  readonly options: AllocatorClusterOptions;
   readonly network: Network;
   readonly etcd: EtcdModel;
   /** Who listens where. */
@@ -32,7 +32,7 @@ export class Cluster implements AllocatorSurroundings {
   readonly #running = new Map<string, RunningAllocator>();
   #starts = 0;
 
-  constructor(world: World, options: ClusterOptions) {
+  constructor(world: World, options: AllocatorClusterOptions) {
     this.world = world;
     this.options = options;
     this.network = new Network(world);
@@ -94,4 +94,4 @@ export class Cluster implements AllocatorSurroundings {
   }
 }
 
-const addressOf = (name: string): string => `${name}:7411`;
+export const addressOf = (name: string): string => `${name}:7411`;

@@ -3,12 +3,12 @@ import { call } from '../../../lib/grpc/client.ts';
 import { IpamService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { installVirtualTime } from '../kernel/virtual-time.ts';
 import { World } from '../kernel/world.ts';
-import { Cluster } from './cluster.ts';
+import { addressOf, AllocatorCluster } from './allocator-cluster.ts';
 
 const spec = { provider: 'lan.default', cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' };
 const timeoutMs = 20_000;
 
-describe('A simulated cluster', () => {
+describe('A simulated cluster of allocators', () => {
   let uninstall: () => void;
   beforeEach(() => (uninstall = installVirtualTime()));
   afterEach(() => uninstall());
@@ -16,11 +16,11 @@ describe('A simulated cluster', () => {
   /** Allocates one address after the other through each replica, while the writer crashes once. */
   async function allocate(seed: number) {
     const world = new World(seed);
-    const cluster = new Cluster(world, { replicas: 3, seals: true });
+    const cluster = new AllocatorCluster(world, { replicas: 3, seals: true });
     cluster.startAll();
     const addresses: (string | undefined)[] = [];
     const client = world.machine('client').start('client', async () => {
-      const connections = cluster.names.map((name) => cluster.connect(client, `${name}:7411`));
+      const connections = cluster.names.map((name) => cluster.connect(client, addressOf(name)));
       await new Promise((resolve) => setTimeout(resolve, 5_000));
       for (const [index, connection] of [...connections, ...connections].entries()) {
         if (index === 0) await call(connection, SubnetsService.applySubnet, { name: 'lan', spec }, { timeoutMs });

@@ -1,4 +1,4 @@
-/** A logger of programs in a simulation, whose lines are not written. */
+/** The logger of programs in a simulation. It writes nothing, or the lines of the level SIM_LOG. */
 import { pino } from 'pino';
 
 export const silentLog = pino({ level: process.env['SIM_LOG'] ?? 'silent' });
