@@ -14,7 +14,7 @@ import type { ClientTls, ServerKind } from '../../tls/client-tls.ts';
 import { rejectWhenAborted } from '../../process/abortable.ts';
 import { type Connection, openConnection } from '../calls.ts';
 import { type CallFailure, type Channel, channelLimits, isCallFailure } from '../channel.ts';
-import { callFailure, failureOf, type StreamEnd, unsentFailure } from './failures.ts';
+import { callFailure, failureOf, isRefused, type StreamEnd, unsentFailure } from './failures.ts';
 import { SessionKeeper } from './session-keeper.ts';
 
 /**
@@ -91,7 +91,8 @@ interface OutgoingCall {
 }
 
 /**
- * Sends one request and yields the replies. Resets the stream when the consumer stops.
+ * Sends one request and yields the replies. Resets the stream when the consumer stops. A request
+ * that the server refused is sent once more: an allocator ends its connections at each new epoch.
  * @param signal ends the call; its reason is the error
  * @throws CallFailure
  */
@@ -101,8 +102,23 @@ async function* exchange(
   identify: () => Promise<Record<string, string>>,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const session = await rejectWhenAborted(sessions.open(), signal);
-  const identity = await rejectWhenAborted(identify(), signal);
+  for (let isRepeated = false; ; isRepeated = true) {
+    const session = await rejectWhenAborted(sessions.open(), signal);
+    const identity = await rejectWhenAborted(identify(), signal);
+    const call = { path, bytes, headers: { ...headers, ...identity } };
+    const end = yield* exchangeOn(session, call, signal);
+    const failure = failureOf(end);
+    if (!failure) return;
+    if (isRepeated || !isRefused(end)) throw failure;
+  }
+}
+
+/** Exchanges messages on one connection. Returns how the stream ended. */
+async function* exchangeOn(
+  session: ClientHttp2Session,
+  { path, bytes, headers }: OutgoingCall,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, StreamEnd> {
   const end: { -readonly [Part in keyof StreamEnd]: StreamEnd[Part] } = {
     response: undefined,
     trailers: undefined,
@@ -110,7 +126,7 @@ async function* exchange(
     isConnectionLost: false,
     error: undefined,
   };
-  const stream = openStream(session, { ...headers, ...identity, ...grpcHeaders, ':path': path });
+  const stream = openStream(session, { ...headers, ...grpcHeaders, ':path': path });
   const closed = new Promise<void>((resolve) => stream.once('close', resolve));
   stream.on('error', (error: Error) => (end.error = error));
   stream.once('response', (received: IncomingHttpHeaders) => (end.response = received));
@@ -131,8 +147,7 @@ async function* exchange(
   if (signal.aborted) throw signal.reason as CallFailure;
   end.resetCode = stream.rstCode ?? 0;
   end.isConnectionLost = session.destroyed || session.closed;
-  const failure = failureOf(end);
-  if (failure) throw failure;
+  return end;
 }
 
 /** @throws CallFailure if the connection has ended */

@@ -44,6 +44,10 @@ export interface StreamEnd {
   readonly error: Error | undefined;
 }
 
+/** Whether the server has certainly not executed the request. */
+export const isRefused = ({ response, resetCode }: StreamEnd): boolean =>
+  response === undefined && resetCode === refusedStream;
+
 /** Returns the error of an ended call; undefined if the server returned OK. */
 export function failureOf({
   response,
