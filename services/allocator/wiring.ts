@@ -78,8 +78,8 @@ export interface Surroundings {
   readonly metrics: Pick<Metrics, 'follow' | 'compareClocks' | 'onAppend' | 'onSealing'>;
   /** Serves liveness, readiness and metrics. */
   readonly serveHealth: (ready: () => boolean | string) => Promise<void>;
-  /** Serves the API. Resolves to its port when it listens. */
-  readonly serve: (allocator: AllocatorContext, health: HealthImplementation) => Promise<number>;
+  /** Serves the API. Resolves when it listens. */
+  readonly serve: (allocator: AllocatorContext, health: HealthImplementation) => Promise<void>;
 }
 
 /** The replica before its ledger is loaded. */
@@ -131,7 +131,7 @@ export async function startAllocator(options: StartOptions, log: Logger, life: L
     log,
     life,
     etcd,
-    clocks: { references: referencesOf(options.etcd, access, process.env) },
+    clocks: { references: referencesOf(options.etcd, access, env) },
     forwarder,
     threads,
     leadership,
@@ -144,7 +144,6 @@ export async function startAllocator(options: StartOptions, log: Logger, life: L
       const port = await startApiServer(api, life);
       log.info({ listen: options.listen, server: port }, 'listening');
       logStartupWarnings(allocator.replica.state, { listen: options.listen, tls }, log);
-      return port;
     },
   });
 }
@@ -297,7 +296,7 @@ function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger)
         leadership,
         newId: createUlidSource(),
         elect: createCandidacy({ etcd, self, membership, clocks, stopping: life.signal, log }),
-        eventVersion: () => Math.max(membership.eventVersion, replica.version) as EventVersion,
+        eventVersion: () => eventVersionOf(membership, replica),
         onLeadershipChange: (isWriter) => (isWriter ? forwarder.setLocalWriter() : undefined),
         onAppend: metrics.onAppend,
         log,
@@ -309,6 +308,10 @@ function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger)
     }
   });
 }
+
+/** The version that all live replicas read, but none before that of the last event. */
+const eventVersionOf = ({ eventVersion }: Membership, { version }: Replica): EventVersion =>
+  Math.max(eventVersion, version) as EventVersion;
 
 /** Freezes a rewound ledger, because it is consistent, and later replicas could not detect it. */
 async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: EtcdLedger): Promise<void> {
@@ -338,7 +341,7 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const usedShare = (): number => joined.space.usedShare;
   log.info({ archive: archived.archive.location, ...schedule }, 'old events are sealed into the archive');
   // A replica that reads only earlier versions needs an end state in the last segment.
-  const canOmitEndState = (): boolean => membership.eventVersion >= 7;
+  const canOmitEndState = (): boolean => eventVersionOf(membership, replica) >= 7;
   const prepare: typeof prepareSegment = async (_sealing, to, signal) => {
     const request = { to, canOmitEndState: canOmitEndState() };
     for await (const segment of threads.run(prepareSegmentTask, request, signal)) return segment;

@@ -14,7 +14,7 @@ import { LingeringBindings } from './bindings/lingering-bindings.ts';
 import { restoreBindingsForever } from './bindings/restored-bindings.ts';
 import type { KeyedMutex } from './concurrency/keyed-mutex.ts';
 import type { DataPath } from './data-path/data-path.ts';
-import { createObjectReader, type KubernetesGet } from './kubernetes/object-reader.ts';
+import type { KubernetesGet, ObjectReader } from './kubernetes/object-reader.ts';
 import { createOvn4nfvLookup, createPodLookup } from './kubernetes/pod-lookup.ts';
 import { createPodWarningReader } from './kubernetes/pod-warning.ts';
 import { del, type DelDeps } from './requests/del.ts';
@@ -35,6 +35,7 @@ export interface BindingPartsOptions {
   readonly connection: Connection;
   readonly epoch: LedgerEpoch;
   readonly get: KubernetesGet;
+  readonly read: ObjectReader;
   readonly sandbox: Sandbox;
   readonly runExclusive: KeyedMutex;
   /** Absent: the agent makes no NICs. */
@@ -45,7 +46,7 @@ export interface BindingPartsOptions {
 
 /** Reads the binding files. `run` works until its signal is aborted. */
 export async function openBindingParts(options: BindingPartsOptions) {
-  const { node, bootId, sockets, connection, epoch, get, sandbox, runExclusive, nics, tracer, log } = options;
+  const { node, bootId, sockets, connection, epoch, get, read, sandbox, runExclusive, nics, tracer, log } = options;
   const allocator = createBindingClient(connection, epoch);
   const files = await openBindingFiles({ folder: options.bindings, node, bootId, log });
   const shared = { allocator, node, bootId, files, runExclusive, log };
@@ -55,7 +56,7 @@ export async function openBindingParts(options: BindingPartsOptions) {
   const handleRequest = createRequestHandler({
     ...shared,
     lookUpPod: createPodLookup(get),
-    lookUpOvn4nfv: createOvn4nfvLookup(createObjectReader(get)),
+    lookUpOvn4nfv: createOvn4nfvLookup(read),
     readPodWarning: createPodWarningReader(get),
     sandbox,
     tracer,

@@ -85,6 +85,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
     connection,
     epoch,
     get,
+    read,
     sandbox: createNodeSandbox(options.sysctls),
     runExclusive,
     nics,

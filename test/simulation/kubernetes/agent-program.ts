@@ -7,6 +7,7 @@ import { pause } from '../../../lib/process/abortable.ts';
 import { parsePluginRequest, type Verb } from '../../../services/node-agent/daemon/plugin-request.ts';
 import { LedgerEpoch } from '../../../services/node-agent/bindings/ledger-epoch.ts';
 import { openBindingParts } from '../../../services/node-agent/binding-parts.ts';
+import { createObjectReader, type KubernetesGet } from '../../../services/node-agent/kubernetes/object-reader.ts';
 import { createKeyedMutex } from '../../../services/node-agent/concurrency/keyed-mutex.ts';
 import type { Program } from '../kernel/program.ts';
 import { simulatedApi } from './simulated-api.ts';
@@ -32,6 +33,7 @@ export function startAgent(
   const never = new AbortController().signal;
   const main = async (): Promise<void> => {
     const api = simulatedApi(program, server);
+    const get: KubernetesGet = (path, options) => api.request({ method: 'GET', path, ...options });
     const parts = await openBindingParts({
       node: node.name,
       bootId: node.bootId,
@@ -40,7 +42,8 @@ export function startAgent(
       sockets: [socketOf(node)],
       connection: connect(program),
       epoch: new LedgerEpoch(),
-      get: (path, options) => api.request({ method: 'GET', path, ...options }),
+      get,
+      read: createObjectReader(get),
       runExclusive: createKeyedMutex(),
       sandbox: {
         prepare: async ({ netns, interface: name, mac }) => {

@@ -95,7 +95,7 @@ export function startAllocator(
           stopping: life.signal,
         });
         addresses.set(address, { name, machine, program, methods: table.methods });
-        return Promise.resolve(0);
+        return Promise.resolve();
       },
     });
     // A replica that is stopped while it loads the ledger rejects, and its process exits with 0
