@@ -27,8 +27,7 @@ function parseNetwork(item: UntypedJson, besideKubeOvn: boolean): Network | unde
     return { key, problem: `its spec.config is not valid JSON: ${errorMessage(error)}` };
   }
   const plugins = parsePlugins(config);
-  if (plugins.every(({ type }) => type === ''))
-    return { key, problem: 'its spec.config has neither type nor plugins' };
+  if (plugins.every(({ type }) => type === '')) return { key, problem: 'its spec.config has neither type nor plugins' };
   const served = servedKind(plugins, besideKubeOvn);
   if (served === undefined || served.kind === 'ovn4nfv') return undefined;
   const source = served.kind === 'ovn' ? plugins[0] : served.plugin.ipam;

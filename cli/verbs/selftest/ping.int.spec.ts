@@ -10,7 +10,10 @@ describe('A ping from a Pod', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const config = new KubeConfig();
-    config.loadFromClusterAndUser({ name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'u' });
+    config.loadFromClusterAndUser(
+      { name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true },
+      { name: 'u' },
+    );
     const stop = new AbortController();
     try {
       const pinged = ping(config, { namespace: 'n', pod: 'p', address: '10.0.0.2' }, stop.signal);
