@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { ping } from './ping.ts';
@@ -17,7 +17,7 @@ describe('A ping from a Pod', () => {
     const stop = new AbortController();
     try {
       const pinged = ping(config, { namespace: 'n', pod: 'p', address: '10.0.0.2' }, stop.signal);
-      const [connection] = await once(server, 'connection');
+      const [connection] = (await once(server, 'connection')) as [Socket];
       stop.abort();
       expect(await pinged).to.deep.equal({ result: 'not possible', detail: 'no result within 15 s' });
       connection.destroy();
