@@ -79,7 +79,7 @@ export async function gatherFacts(sources: FactSources): Promise<Facts> {
 
 const withoutKubeconfig = new Error('there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes');
 
-/** Whether an error stays until somebody gives a kubeconfig or a permission. */
+/** Whether an error stays until a person gives a kubeconfig or a permission. */
 function isLasting(error: unknown): boolean {
   if (error instanceof IpledgerError) return error.code === 'PERMISSION_DENIED';
   const cause = error instanceof CliError ? error.cause : undefined;

@@ -22,7 +22,7 @@ const row = (seq: number, more: Partial<EventRow> = {}): EventRow => ({
   ...more,
 });
 
-/** A browser that reads only when it is told to: until then all that is written stays unsent. */
+/** A browser that reads only after `read()`, so that all that is written stays unsent. */
 class SilentBrowser extends EventEmitter {
   text = '';
   isDestroyed = false;
@@ -113,7 +113,7 @@ describe('An event stream', () => {
     expect([count(), listeners.size]).to.deep.equal([0, 0]);
   });
 
-  it('sends what a browser has missed as fast as it reads, and then what happened meanwhile', () => {
+  it('sends what a browser has missed as fast as it reads, and then what happened in the meantime', () => {
     const text = 'x'.repeat(1_000);
     const missed = Array.from({ length: 5_000 }, (_, index) => row(index + 1, { text }));
     const { browser, emit, ending } = openStream('from=0', { after: () => missed });
