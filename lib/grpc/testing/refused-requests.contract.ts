@@ -1,4 +1,6 @@
-/** The contract of a gRPC client whose server refuses requests. Each implementation must pass it. */
+/**
+ * The contract of a gRPC client whose server refuses requests. Each implementation must pass it.
+ */
 import { constants, createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';

@@ -176,7 +176,9 @@ const toCounts = (counts: readonly number[]): StateCounts =>
 const addCounts = (one: StateCounts, other: StateCounts): StateCounts =>
   toCounts(cellStates.map((state) => one[state] + other[state]));
 
-/** Counts the cells of each block. Takes time with the claims and ranges, not with the addresses. */
+/**
+ * Counts the cells of each block. Takes time with the claims and ranges, not with the addresses.
+ */
 function blocksOf({ ipv4, states }: MapAddressesReply, { first, last }: Range, { usable, gateway }: Plan): MapBlock[] {
   const size = Math.max(maxCells, (last - first + 1) / maxBlocks);
   const prefix = 32 - Math.log2(size);

@@ -1,4 +1,6 @@
-/** What a drawn picture depends on beside its data: it does not follow the style sheet by itself. */
+/**
+ * What a drawn picture depends on beside its data: it does not follow the style sheet by itself.
+ */
 import { useEffect, useState } from 'preact/hooks';
 
 /** Changes with the light or dark setting of the reader, and with the size of a pixel. */
