@@ -1,4 +1,4 @@
-/** The active projector: connects the projected state with the northbound database. */
+/** The active projector: keeps the northbound database equal to the projected state. */
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { OvsdbClient } from '../../lib/ovsdb/client.ts';
 import { followLedger } from '../../lib/ledger-client/follow-ledger.ts';
@@ -45,7 +45,7 @@ interface Parts {
   readonly projector: Projector;
 }
 
-/** A northbound database without connection for so long is unavailable. */
+/** The longest time without a connection before the northbound database counts as unavailable. */
 const maxDisconnectedMs = 10_000;
 
 /** Starts an active projector, which runs until the signal is aborted. */
@@ -104,7 +104,7 @@ export function startActiveProjector(options: ActiveProjectorOptions): ActivePro
     get stats() {
       return {
         appliedSeq: state.position?.seq ?? 0,
-        // Most readers of the statistics leave out the ports, which take time with their number.
+        // Counts ports only on demand: the count takes time that grows with their number.
         get ports() {
           return parts
             ? countPorts(parts.desired.ports, parts.view, state.inputs.allocations)
@@ -155,7 +155,10 @@ function connectParts(state: ProjectedState, ledger: string, options: ActiveProj
   return { client, view, desired, projector };
 }
 
-/** Counts NIC ports. The port of a stopped virtual machine stays, and is not down. */
+/**
+ * Counts NIC ports. A bound port without a connection is down; that of a stopped virtual machine is
+ * not.
+ */
 function countPorts(
   ports: ReadonlyMap<string, DesiredPort>,
   view: NorthboundView,

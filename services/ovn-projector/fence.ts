@@ -1,8 +1,8 @@
 /**
  * The fence of the northbound database: `NB_Global.external_ids:ipledger` names the ledger, the
  * position and the writer of the last transaction. Each transaction requires the value that its
- * writer has seen last, and replaces it. So a projector that was suspended while another one wrote
- * cannot write what it computed before.
+ * writer saw last, and replaces it. So a projector that was suspended while another one wrote
+ * cannot write its outdated rows.
  */
 import type { Operation } from '../../lib/ovsdb/transaction.ts';
 import { textMap } from '../../lib/ovsdb/values.ts';
@@ -22,7 +22,10 @@ const pattern = /^([^/]+)\/(\d{1,15})\/(\d{1,15})\/([^/]+)$/;
 /** The value as text. */
 export const formatFence = ({ ledger, epoch, seq, writer }: Fence): string => `${ledger}/${epoch}/${seq}/${writer}`;
 
-/** The fence in the row of NB_Global; undefined without one. Other texts are unknown ledgers. */
+/**
+ * Reads the fence from the row of NB_Global; undefined if it has none. A text of another form
+ * counts as an unknown ledger.
+ */
 export function readFence(global: StoredRow | undefined): Fence | undefined {
   const text = textIn(global);
   if (text === undefined) return undefined;
@@ -30,7 +33,10 @@ export function readFence(global: StoredRow | undefined): Fence | undefined {
   return { ledger, epoch: Number(epoch), seq: Number(seq), writer };
 }
 
-/** Why a projector must not write: another ledger, or a later position. undefined: it may. */
+/**
+ * Returns why the projector must not write: the fence has another ledger or a later position.
+ * undefined: it may write.
+ */
 export function writeRefusal(present: Fence | undefined, next: Fence): string | undefined {
   if (!present) return undefined;
   if (present.ledger !== next.ledger)
@@ -40,7 +46,9 @@ export function writeRefusal(present: Fence | undefined, next: Fence): string | 
   return undefined;
 }
 
-/** The operations that fail with FENCED if the fence has changed, and set the next fence. */
+/**
+ * Returns the operations that set the next fence, and fail with FENCED if the fence has changed.
+ */
 export function fenceOperations(global: StoredRow | undefined, next: Fence): Operation[] {
   const value = new Map([[key, formatFence(next)]]);
   if (!global)
@@ -69,7 +77,7 @@ export function fenceOperations(global: StoredRow | undefined, next: Fence): Ope
 
 type Wait = Extract<Operation, { readonly op: 'wait' }>;
 
-/** There is one row of these conditions, with this value. */
+/** Waits for the value in the row that matches the conditions. */
 const waitFor = (where: Wait['where'], column: string, value: StoredRow['row'][string]): Wait => ({
   op: 'wait',
   table: 'NB_Global',

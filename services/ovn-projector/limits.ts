@@ -1,12 +1,12 @@
 /** Limits of the projector's inputs, checked before other work. docs/security.md lists them. */
 export const projectorLimits = {
-  /** Names of objects, and other texts in their specs. Limit of Kubernetes. */
+  /** Names of objects and other texts in their specs, as Kubernetes limits them. */
   nameLength: 253,
-  /** The options of DHCP and of router advertisements, each field. */
+  /** Each field with options of DHCP or router advertisements. */
   optionsLength: 1_024,
-  /** NICs of one Pod whose port security is read; also the limit of attachments of a Pod. */
+  /** Providers of one Pod whose port security is read; also the limit of attachments of a Pod. */
   securedProviders: 24,
-  /** "<network>.<namespace>.ovn"; also the allocator's limit. */
+  /** The length of "<network>.<namespace>.ovn", as the allocator limits it. */
   providerLength: 337,
   /** Rows of the northbound database that the projector copies, all tables together. */
   northboundRows: 1_000_000,

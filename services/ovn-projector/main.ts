@@ -81,7 +81,7 @@ async function start(
   await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log }, life);
   log.info({ server: api.server, allocator, endpoints }, 'starting');
 
-  // A standby is always ready
+  // Reports a standby as ready: it has nothing to catch up with.
   const onStandby = (): void => void (ready = () => true);
   await workInTerms({ api, namespace, name: leaseName, log, life, onStandby }, async (_, term) => {
     const active = startActiveProjector({

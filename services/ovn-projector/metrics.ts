@@ -10,7 +10,7 @@ export interface ProjectorStats {
   readonly appliedSeq: number;
   /** Whether it is connected to the northbound database. */
   readonly isConnected: boolean;
-  /** NIC ports: those that should exist, that exist, and that no node has connected. */
+  /** NIC ports: how many should exist, how many exist, and how many no node has connected. */
   readonly ports: { readonly desired: number; readonly present: number; readonly down: number };
   readonly conflicts: number;
   readonly problems: readonly Problem[];

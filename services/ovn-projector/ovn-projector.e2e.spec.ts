@@ -1,5 +1,6 @@
 /**
- * The projector as a process, with an allocator, a Kubernetes API and OVN's northbound database.
+ * Tests the projector as a process, with an allocator, a Kubernetes API and OVN's northbound
+ * database.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +56,7 @@ describe('ovn-projector', function () {
   });
   after(() => run?.end());
 
-  /** Columns of a row, as ovn-nbctl prints them. "" for a missing row. */
+  /** Reads columns of a row, as ovn-nbctl prints them; "" if the row is missing. */
   const read = async (table: string, name: string, columns: string): Promise<string> =>
     (await central.nbctl(['--bare', `--columns=${columns}`, 'find', table, `name="${name}"`])).trim();
   const portOf = (pod: string): string => `${pod}.default.attachnet.default.ovn`;
@@ -70,7 +71,7 @@ describe('ovn-projector', function () {
         ?.slice(series.length + 1),
     );
   };
-  /** All rows of the tables that OVN's tools show, without those that change by themselves. */
+  /** Reads all rows of the tables that OVN's tools show, without columns that OVN changes. */
   const dump = async (): Promise<string> =>
     (
       await Promise.all(
@@ -82,14 +83,14 @@ describe('ovn-projector', function () {
       .map((table) => table.trim().split('\n').sort().join('\n'))
       .join('\n\n');
 
-  it('writes the switch, the router and the gateway of a Subnet', async () => {
+  it('ovn-projector writes the switch, the router and the gateway of a Subnet', async () => {
     await ledger.applySubnet('lan', { cidrBlock: '10.8.0.0/24,fd00:8::/64' });
     await eventually(async () => expect(await read('Logical_Switch', 'lan', 'name')).to.equal('lan'));
     expect(await read('Logical_Router_Port', 'ovn-cluster-lan', 'networks')).to.equal('10.8.0.1/24 fd00:8::1/64');
     expect(await read('Logical_Switch_Port', 'lan-ovn-cluster', 'options')).to.equal('router-port=ovn-cluster-lan');
   });
 
-  it('writes a port for an allocation, follows its bindings, and deletes it after the release', async () => {
+  it('ovn-projector writes a port for an allocation, follows its bindings, and deletes it after the release', async () => {
     const { mac, addresses } = await ledger.allocate('first', { node: 'node-1' });
     const texts = addresses.map(({ address }) => address).join(' ');
     await eventually(async () => expect(await readPort('first')).to.equal(`${mac} ${texts}`));
@@ -103,7 +104,7 @@ describe('ovn-projector', function () {
     await eventually(async () => expect(await readPort('first')).to.equal(''));
   });
 
-  it('gives guests their address by DHCP, and the prefix by router advertisements, where the Subnet enables them', async () => {
+  it('ovn-projector gives guests their address by DHCP and the prefix by router advertisements, where the Subnet enables them', async () => {
     const { mac, addresses } = await ledger.allocate('guest');
     const spec = {
       cidrBlock: '10.8.0.0/24,fd00:8::/64',
@@ -140,7 +141,7 @@ describe('ovn-projector', function () {
     await ledger.release('guest');
   });
 
-  it('connects an underlay Subnet when its Vlan and its ProviderNetwork exist', async () => {
+  it('ovn-projector connects an underlay Subnet when its Vlan and its ProviderNetwork exist', async () => {
     await ledger.applySubnet('wire', { cidrBlock: '10.9.0.0/24' });
     const object = (kind: string, name: string, spec: object): string =>
       JSON.stringify({ apiVersion: 'kubeovn.io/v1', kind, metadata: { name }, spec });
@@ -160,7 +161,7 @@ describe('ovn-projector', function () {
     );
   });
 
-  it('secures a port while its Pod requests it', async () => {
+  it('ovn-projector secures a port while its Pod requests it', async () => {
     const pod = (annotation: string): string =>
       JSON.stringify({
         apiVersion: 'v1',
@@ -181,7 +182,7 @@ describe('ovn-projector', function () {
     await eventually(async () => expect(await readPort('secured', 'port_security')).to.equal(''));
   });
 
-  it('restores its rows when another program deletes them, and leaves the rows of others alone', async () => {
+  it('ovn-projector restores its rows when another program deletes them, and keeps the rows of others', async () => {
     await ledger.allocate('restored');
     await eventually(async () => expect(await readPort('restored')).not.to.equal(''));
     await central.nbctl(['ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'foreign-port']);
@@ -190,7 +191,7 @@ describe('ovn-projector', function () {
     expect(await read('Logical_Switch_Port', 'foreign-port', 'name')).to.equal('foreign-port');
   });
 
-  it('reports a conflict with a row of another owner, and takes the name when that row is deleted', async () => {
+  it('ovn-projector reports a conflict with a row of another owner, and takes the name when that row is deleted', async () => {
     await central.nbctl(['lsp-add', 'foreign', portOf('taken')]);
     await ledger.allocate('taken');
     await eventually(async () => expect(await metric('ipledger_ovn_conflicts')).to.equal(1));
@@ -202,7 +203,7 @@ describe('ovn-projector', function () {
     await eventually(async () => expect(await metric('ipledger_ovn_conflicts')).to.equal(0));
   });
 
-  it('writes all rows again after the database was wiped, and nothing more at the next start', async () => {
+  it('ovn-projector writes all rows again after the database was wiped, and nothing more at the next start', async () => {
     const rows = async (): Promise<string[]> =>
       (await dump())
         .replaceAll(/[0-9a-f-]{36}/g, 'uuid')
@@ -222,16 +223,16 @@ describe('ovn-projector', function () {
     expect(await dump()).to.equal(complete);
   });
 
-  it('exports the number of ports, of those that are not up, and its connection', async () => {
+  it('ovn-projector exports the number of ports, the number of ports that are down, and its connection', async () => {
     const ports = (state: string): Promise<number> => metric(`ipledger_ovn_ports{state="${state}"}`);
     await eventually(async () => expect(await ports('present')).to.equal(await ports('desired')));
     expect(await ports('desired')).to.be.greaterThan(0);
-    // A port without a container is not expected to be up
+    // Excludes ports without a container, which are not expected to be up.
     expect(await ports('down')).to.be.below(await ports('present'));
     expect(await metric('ipledger_ovn_northbound_connected')).to.equal(1);
   });
 
-  it('is refused when it continues after another projector has taken over', async () => {
+  it('A suspended ovn-projector is refused when it continues after another one has taken over', async () => {
     const { northbound } = central;
     const second = await startOvnProjector(run, { allocator, cluster: account, northbound, name: 'ovn-projector-2' });
     expect(await metric('ipledger_ovn_projector_active', second)).to.equal(0);
@@ -254,7 +255,7 @@ describe('ovn-projector with TLS', function () {
   let run: Run;
   after(() => run?.end());
 
-  it('follows an allocator and writes to a northbound database that require certificates', async () => {
+  it('ovn-projector follows an allocator and writes to a northbound database that both require certificates', async () => {
     run = openRun();
     const folder = join(run.folder, 'certificates');
     await makeCertificates({ folder, allocators: ['allocator'], nodes: [], operators: ['test'] });

@@ -1,6 +1,6 @@
 /**
- * What the projector projects: the OVN networks of the ledger, with the settings of Kubernetes
- * objects. It reports which rows a change concerns, joined for all changes of one moment.
+ * The state to project: the OVN networks of the ledger and the settings of Kubernetes objects. It
+ * reports which rows a change concerns, and joins the changes of one event-loop turn.
  */
 import { Informer, type ObjectMeta } from '../../lib/kubernetes/client/informer.ts';
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
@@ -17,7 +17,7 @@ import { LedgerModel } from './ledger/ledger-model.ts';
 import type { LedgerSnapshot } from './ledger/read-snapshot.ts';
 import type { RowInputs } from './rows/desired-rows.ts';
 
-/** What has changed, and so must be computed again. */
+/** The rows to compute again. */
 export interface StateChange {
   /** All rows. */
   readonly isAll: boolean;
@@ -27,7 +27,7 @@ export interface StateChange {
   readonly ports: ReadonlySet<string>;
 }
 
-/** The allocator serves another ledger than before, whose rows have another owner. */
+/** The allocator now serves another ledger, which does not own the rows of the previous one. */
 export class OtherLedger extends FatalLedgerError {
   override readonly name = 'OtherLedger';
 }
@@ -39,7 +39,7 @@ export class ProjectedState {
   readonly #complete = Promise.withResolvers<string>();
   #ledger: string | undefined;
   #position: Position | undefined;
-  /** The last event that a page of the snapshot contains. Before it, the position is unknown. */
+  /** The last event in any page of the snapshot. The state has no single position before it. */
   #consistentSeq = 0;
   #lastReplyAt = -Infinity;
   #listener: ((change: StateChange) => void) | undefined;
@@ -64,7 +64,7 @@ export class ProjectedState {
     return this.#complete.promise;
   }
 
-  /** The ledger's position of this state; undefined while it has no single position. */
+  /** The ledger position of the state; undefined while it has no single position. */
   get position(): Position | undefined {
     return this.#position;
   }
@@ -82,7 +82,7 @@ export class ProjectedState {
     };
   }
 
-  /** How current the inputs are. */
+  /** How current each input is. */
   get status(): InputStatus[] {
     const informers = Object.entries(this.#informers).map(([name, { hasSynced, silentMs, maxSilentMs }]) => {
       return { name, isKnown: hasSynced, silentMs, maxSilentMs };
@@ -106,7 +106,7 @@ export class ProjectedState {
     pods.subscribe((change) => this.#security.handle(change));
     for (const informer of Object.values(structural) as Informer<ObjectMeta>[])
       informer.subscribe((change) => {
-        // Most changes of a Subnet are of its status
+        // Ignores changes of the status, which most changes of a Subnet are.
         const isOther = change.kind === 'gone' || (change.kind === 'present' && !isSame(change.before, change.object));
         if (isOther) this.#change({ hasSubnets: true });
       });
@@ -154,7 +154,7 @@ export class ProjectedState {
     if (isFirst && isChange(this.#changed)) setImmediate(() => this.#report());
   }
 
-  /** Changes while the state is of no single position are reported when it is again. */
+  /** Postpones the report while the state has no single position. */
   #report(): void {
     const changed = this.#changed;
     if (!this.#listener || !this.#position || !isChange(changed)) return;

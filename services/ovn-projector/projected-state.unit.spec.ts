@@ -24,7 +24,10 @@ const allocated = (seq: number): Event =>
   });
 const position = (seq: number) => ({ epoch: 1, seq, hash: '' });
 const reply = (seq: number, ...events: Event[]) => ({ position: position(seq), events });
-/** An empty ledger, whose pages are of these positions. */
+/**
+ * Makes a snapshot of an empty ledger: `first` and `lastSeq` are the positions of its first and
+ * last page.
+ */
 const snapshot = (first = 10, lastSeq = first, ledger = testLedger) => ({
   subnets: [],
   allocations: [],
@@ -58,7 +61,7 @@ describe('The projected state', () => {
     state.onSnapshot(snapshot());
     state.onReply(reply(10));
     await state.complete;
-    // The informers watch after they have listed
+    // Lets the informers list, and then start to watch.
     for (let turn = 0; turn < 5; turn++) await setImmediate();
     changes = [];
   }
@@ -68,7 +71,7 @@ describe('The projected state', () => {
   const putSubnet = (spec: object, status: object = {}): void =>
     api.put(subnets, { metadata: { name: 'lan' }, spec, status } as Parameters<MemoryApi['put']>[1]);
 
-  it('is complete when the objects are listed and the ledger is at one position', async () => {
+  it('The projected state is complete when the objects are listed and the ledger is at one position', async () => {
     let isComplete = false;
     void state.complete.then(() => (isComplete = true));
     state.onSnapshot(snapshot(10, 12));
@@ -84,7 +87,7 @@ describe('The projected state', () => {
     expect(changes).to.deep.equal(['all']);
   });
 
-  it('reports the ports of all events of a reply together, with the position after them', async () => {
+  it('The projected state reports the ports of all events of a reply together, with the position after the reply', async () => {
     await start();
     state.onReply(reply(12, allocated(11), allocated(12)));
     expect(changes).to.deep.equal([port]);
@@ -92,7 +95,7 @@ describe('The projected state', () => {
     expect(state.inputs.allocations.get(port)).to.include({ pod: 'a' });
   });
 
-  it('reports nothing while a new snapshot is of several positions', async () => {
+  it('The projected state reports nothing while the pages of a new snapshot have different positions', async () => {
     await start();
     state.onSnapshot(snapshot(10, 12));
     state.onReply(reply(11, allocated(11)));
@@ -103,12 +106,12 @@ describe('The projected state', () => {
     expect(changes).to.deep.equal([`all ${port}`]);
   });
 
-  it('rejects a snapshot of another ledger than before', async () => {
+  it('The projected state rejects a snapshot of another ledger than before', async () => {
     await start();
     expect(() => state.onSnapshot(snapshot(1, 1, '02LEDGER'))).to.throw(OtherLedger, 'serves ledger 02LEDGER');
   });
 
-  it('reports a change of the settings of a Subnet, and none of its status', async () => {
+  it('The projected state reports a change of the settings of a Subnet, and none of its status', async () => {
     await start();
     putSubnet({ vlan: 'v' });
     await settle();
@@ -121,7 +124,7 @@ describe('The projected state', () => {
     expect(state.inputs.settings.get('lan')).to.include({ vlan: 'w' });
   });
 
-  it('reports the ports of a Pod whose port security changes', async () => {
+  it('The projected state reports the ports of a Pod whose port security changes', async () => {
     await start();
     state.onReply(reply(11, allocated(11)));
     changes = [];

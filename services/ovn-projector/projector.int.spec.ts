@@ -1,4 +1,4 @@
-/** Projectors on a real northbound database. */
+/** Tests projectors on a real northbound database. */
 import { expect } from 'chai';
 import { logicalPortName } from '../../lib/ovn/names.ts';
 import type { Operation } from '../../lib/ovsdb/transaction.ts';
@@ -45,7 +45,7 @@ describe('A projector', function () {
   const countPorts = ({ view }: ConnectedView): number => view.ownedNames('Logical_Switch_Port').length;
   const fenceIn = ({ view }: ConnectedView): unknown =>
     (view.global?.row['external_ids'] as ReadonlyMap<string, string> | undefined)?.get('ipledger');
-  /** Replaces the fence, as another program. */
+  /** Replaces the fence, as another program would. */
   const setFence = async (value: string): Promise<void> => {
     const row = { external_ids: new Map([['ipledger', value]]) };
     const operation: Operation = connected.view.global
@@ -53,7 +53,7 @@ describe('A projector', function () {
       : { op: 'insert', table: 'NB_Global', row };
     await connected.client.transact([operation]);
   };
-  it('writes thousands of ports in transactions of a thousand rows', async () => {
+  it('A projector writes thousands of ports in transactions of a thousand rows', async () => {
     const { outcomes } = runProjector(connected, {
       desired: new DesiredRows(inputsOf(2_500)),
       signal: stop.signal,
@@ -63,7 +63,7 @@ describe('A projector', function () {
     expect(outcomes).to.deep.equal(['committed', 'committed', 'committed', 'committed']);
   });
 
-  it('looks at each port a few times, also if they need many transactions', async () => {
+  it('A projector compares each port a bounded number of times, also if the ports need many transactions', async () => {
     const { view } = connected;
     const named = view.named.bind(view);
     let looks = 0;
@@ -75,14 +75,14 @@ describe('A projector', function () {
     expect(looks).to.be.below(6 * count);
   });
 
-  it('names ledger, position and itself in the fence', async () => {
+  it('A projector writes the ledger, the position and its own identity into the fence', async () => {
     const desired = new DesiredRows(inputsOf(1));
     runProjector(connected, { desired, seq: () => 42, signal: stop.signal });
     await connected.until(() => countPorts(connected) === 2);
     expect(fenceIn(connected)).to.equal(`${testLedger}/1/42/a`);
   });
 
-  it('writes only the fence when the database has all rows', async () => {
+  it('A projector writes only the fence when the database has all rows', async () => {
     const desired = new DesiredRows(inputsOf(3));
     const first = new AbortController();
     runProjector(connected, { desired, signal: AbortSignal.any([first.signal, stop.signal]) });
@@ -97,7 +97,7 @@ describe('A projector', function () {
     expect(outcomes).to.deep.equal(['committed']);
   });
 
-  it('is refused and ends when another projector has written since it was suspended', async () => {
+  it('A suspended projector is refused and ends when another projector has written since', async () => {
     const inputs = inputsOf(1);
     const desired = new DesiredRows(inputs);
     let gate = Promise.resolve();
@@ -128,7 +128,7 @@ describe('A projector', function () {
     expect(connected.view.named('Logical_Switch_Port', logicalPortName(late))).to.deep.equal([]);
   });
 
-  it('writes nothing while the database has a later position, and continues when it has reached that position', async () => {
+  it('A projector writes nothing while the database has a later position, and continues when it has reached that position', async () => {
     await setFence(formatFence({ ledger: testLedger, epoch: 1, seq: 100, writer: 'b' }));
     let seq = 99;
     const desired = new DesiredRows(inputsOf(1));
@@ -142,7 +142,7 @@ describe('A projector', function () {
     expect(projector.refusal).to.equal(undefined);
   });
 
-  it('writes nothing to the database of another ledger until the operator releases it', async () => {
+  it('A projector writes nothing to the database of another ledger until the operator removes the fence', async () => {
     await setFence('01ANOTHERLEDGER/1/7/x');
     const desired = new DesiredRows(inputsOf(1));
     const { projector } = runProjector(connected, { desired, signal: stop.signal });
@@ -155,7 +155,7 @@ describe('A projector', function () {
     await connected.until(() => countPorts(connected) === 2);
   });
 
-  it('leaves out a row that the server rejects, and writes the other rows', async () => {
+  it('A projector leaves out a row that the server rejects, and writes the other rows', async () => {
     const inputs = rowInputs({
       subnets: [subnetNamed('lan'), subnetNamed('wire')],
       settings: { wire: settingsOf({ vlan: 'wrong' }) },
@@ -170,7 +170,7 @@ describe('A projector', function () {
     expect(outcomes).to.include('rejected');
   });
 
-  it('restores a row that another program changed, moved or deleted', async () => {
+  it('A projector restores a row that another program changed, moved or deleted', async () => {
     const desired = new DesiredRows(inputsOf(3));
     runProjector(connected, { desired, signal: stop.signal });
     await connected.until(() => countPorts(connected) === 4);

@@ -1,7 +1,7 @@
 /**
- * Writes the difference between the desired rows and the northbound database: of everything at the
- * start, after a reconnect and at intervals; of single ports after events. Another program's change
- * of a row of ipledger causes a comparison, too.
+ * Writes the difference between the desired rows and the northbound database. Compares all rows at
+ * the start, after a reconnect, at intervals, and after another program changed a row of ipledger;
+ * compares single ports after events.
  */
 import { backoffMs, pause, rejectWhenAborted } from '../../lib/process/abortable.ts';
 import type { Logger } from '../../lib/process/log.ts';
@@ -26,7 +26,7 @@ export interface ProjectorOptions {
   readonly ledger: string;
   /** Identity of this projector. */
   readonly writer: string;
-  /** The position of the ledger of which `desired` is the projection; undefined: of none yet. */
+  /** The ledger position of `desired`; undefined while it has none. */
   readonly position: () => Position | undefined;
   readonly onTransaction: (outcome: TransactionOutcome, seconds: number) => void;
   readonly log: Logger;
@@ -40,7 +40,7 @@ const fiveMinutesMs = 300_000;
 const retryRejectedMs = 30_000;
 const maxBackoffMs = 5_000;
 
-/** Another projector has written: this one has lost its leadership, and must stop. */
+/** Another projector has written, so this one has lost its leadership and must stop. */
 export class Deposed extends Error {
   override readonly name = 'Deposed';
 }
@@ -60,7 +60,7 @@ export class Projector {
     this.conflicts = new ConflictList(options.log);
   }
 
-  /** Why nothing is written; undefined while it is. */
+  /** Why the projector writes nothing; undefined while it writes. */
   get refusal(): string | undefined {
     return this.#refusal;
   }
@@ -75,12 +75,12 @@ export class Projector {
     this.#scope.add(scope);
   }
 
-  /** Call it when the position has changed, which may end a refusal. */
+  /** Compares again after a change of the position, which may end a refusal. */
   retryRefused(): void {
     if (this.#refusal !== undefined) this.#scope.add('all');
   }
 
-  /** Call it after each change of the database. */
+  /** Compares what a change of the database concerns. */
   onTouched({ hasStructure, ports }: Touched): void {
     if (hasStructure || this.#refusal !== undefined) this.#scope.add('all');
     else if (ports.size > 0) this.#scope.add(ports);
@@ -114,9 +114,9 @@ export class Projector {
   }
 
   /**
-   * Returns false if a transaction failed and must be repeated. The ports that do not fit in the
-   * first transaction are compared and written in parts, each of them once. Another comparison of
-   * the scope ends it. @throws Deposed
+   * Compares a scope and writes the difference. Returns false if a transaction failed and must be
+   * repeated. Ports that do not fit in the first transaction are compared and written in parts,
+   * each once. A comparison of the whole scope comes last. @throws Deposed
    */
   async #compare(scope: 'all' | ReadonlySet<string>): Promise<boolean> {
     const { desired, view } = this.#options;
@@ -148,7 +148,7 @@ export class Projector {
     return true;
   }
 
-  /** The fence of the next transaction. undefined: nothing may be written. */
+  /** Returns the fence of the next transaction; undefined while the projector must not write. */
   #nextFence(): Fence | undefined {
     const { ledger, writer, position, view, log } = this.#options;
     const at = position();
@@ -160,13 +160,15 @@ export class Projector {
     return refusal === undefined ? next : undefined;
   }
 
-  /** Whether another projector has written after this one. */
+  /** Whether another projector has written since the last transaction of this one. */
   #isDeposed(): boolean {
     const fence = readFence(this.#options.view.global);
     return this.#hasClaimed && fence !== undefined && fence.writer !== this.#options.writer;
   }
 
-  /** `narrowed`: the server rejected the transaction, and the next one is smaller. */
+  /**
+   * Writes a difference. `narrowed`: the server rejected it, and the next transaction is smaller.
+   */
   async #write(fence: Fence, diff: Diff): Promise<'written' | 'narrowed' | 'failed'> {
     const { client, view, log, signal } = this.#options;
     const error = await this.#transact([...fenceOperations(view.global, fence), ...diff.operations]);
@@ -209,7 +211,10 @@ export class Projector {
     }
   }
 
-  /** Finds the rejected row by smaller transactions, for the next complete comparison. */
+  /**
+   * Narrows down the rejected row with smaller transactions. The next complete comparison retries
+   * it.
+   */
   #isolate({ keys }: Diff, reason: string): void {
     const [key] = keys;
     if (keys.length === 1 && key !== undefined) {
@@ -219,14 +224,14 @@ export class Projector {
   }
 }
 
-/** What a comparison must look at: everything, or some ports. */
+/** The work of the next comparison: all rows, or some ports. */
 class Scope {
   #ports = new Set<string>();
   #isAll = false;
   #isRequested = false;
   #requested = Promise.withResolvers<void>();
 
-  /** Adds names of ports, or everything. A comparison of no names still checks the fence. */
+  /** Adds names of ports, or all rows. A comparison of no names still checks the fence. */
   add(scope: 'all' | Iterable<string>): void {
     if (scope === 'all') this.#isAll = true;
     else for (const port of scope) this.#ports.add(port);
@@ -250,7 +255,7 @@ class Scope {
   }
 }
 
-/** The present conflicts. Each is logged once while it lasts. */
+/** Keeps the present conflicts. Logs each conflict once while it lasts. */
 class ConflictList {
   readonly #log: Logger;
   #present = new Map<string, string>();
@@ -263,7 +268,7 @@ class ConflictList {
     return this.#present.size;
   }
 
-  /** Replaces the conflicts of a scope by those that a comparison of it found. */
+  /** Replaces the conflicts of a scope with those that its comparison found. */
   replace(scope: 'all' | ReadonlySet<string>, conflicts: readonly Conflict[]): void {
     const before = this.#present;
     this.#present = new Map(scope === 'all' ? [] : before);

@@ -1,4 +1,4 @@
-/** The columns of a row that differ from what they should be. Pure. */
+/** Compares the columns of a row with the desired ones. Pure. */
 import { areEqual, type NewRow, type NewValue, type Row, textMap, type Value } from '../../../lib/ovsdb/values.ts';
 
 export interface RowContent {
@@ -10,8 +10,8 @@ export interface RowContent {
 const isNew = (value: NewValue): boolean => typeof value === 'object' && 'uuidName' in value;
 
 /**
- * Returns the columns to write; undefined if there is none. An entry of `external_ids` that the
- * projector does not set stays: tools of operators mark rows with it.
+ * Returns the columns to write; undefined if there are none. Keeps entries of `external_ids` that
+ * the projector does not set: operators' tools mark rows with them.
  */
 export function changedColumns(present: Row, { columns, externalIds }: RowContent): NewRow | undefined {
   const changed: [string, NewValue][] = Object.entries(columns).filter(

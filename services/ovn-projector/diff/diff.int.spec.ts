@@ -1,6 +1,6 @@
 /**
- * The difference on a real northbound database, which must accept each transaction, and become what
- * the simulation becomes.
+ * Applies differences to a real northbound database, which must accept each transaction and end
+ * with the rows of the simulated database.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -20,7 +20,9 @@ import { testLedger } from '../testing/row-inputs.ts';
 import { SimulatedDatabase } from '../testing/simulated-database.ts';
 import { diffRows } from './diff.ts';
 
-/** The rows without their UUIDs: ports have the names of their switches. */
+/**
+ * Describes rows without UUIDs, which differ between databases: a port has the name of its switch.
+ */
 function contentOf(view: NorthboundView, rows: (table: OwnedTable) => Iterable<readonly [string, object]>): string[] {
   const all = ownedTables.flatMap((table) =>
     [...rows(table)].map(([uuid, row]) => {
@@ -40,15 +42,15 @@ function contentOf(view: NorthboundView, rows: (table: OwnedTable) => Iterable<r
   return all.sort();
 }
 
-/** The elements of a set, map or list in one order. */
+/** Sorts the elements of a set, map or list. */
 const listOf = (value: unknown): unknown =>
   value instanceof Set || value instanceof Map || Array.isArray(value)
     ? [...(value as Iterable<unknown>)].map((each) => JSON.stringify(each)).sort()
     : value;
 
 /**
- * Whether two switches, routers or DHCP options have one name: their UUIDs, which differ here,
- * decide which one stays.
+ * Whether two switches, routers or DHCP options have the same name. The one with the lower UUID
+ * stays, and UUIDs differ between the databases.
  */
 function hasTwins(contents: readonly Operation[]): boolean {
   const keys = contents.flatMap((operation) => {
@@ -59,7 +61,7 @@ function hasTwins(contents: readonly Operation[]): boolean {
   return new Set(keys).size < keys.length;
 }
 
-describe('The difference on a real database', function () {
+describe('The difference on a real northbound database', function () {
   this.timeout(120_000);
   let northbound: NorthboundServer;
   let connected: ConnectedView;
@@ -80,7 +82,7 @@ describe('The difference on a real database', function () {
   };
   const realRows = (table: OwnedTable) => connected.client.replica.rows(table);
 
-  it('is accepted, and has the simulated result', async () => {
+  it('A real northbound database accepts the difference and ends with the same rows as the simulated one', async () => {
     const property = fc.asyncProperty(randomContents, randomRows, fc.integer({ min: 1, max: 8 }), async (...random) => {
       const [contents, { inputs }, limit] = random;
       fc.pre(!hasTwins(contents));

@@ -1,10 +1,10 @@
 /**
  * The operations that give the northbound database the desired rows. Pure.
  *
- * Only rows of this ledger change. A row of another owner with the name of a desired row is a
- * conflict: the desired row is left out. The server deletes a port to which no switch or router
- * refers, so an insertion and the reference to it are in one transaction, and a deletion is that of
- * the reference.
+ * Only rows of this ledger change. If a row of another owner has the name of a desired row, the
+ * projector reports a conflict and leaves the desired row out. The server deletes ports to which no
+ * switch or router refers. So one transaction inserts a port and the reference to it, and a port is
+ * deleted by the removal of its reference.
  */
 import type { Mutation, Operation } from '../../../lib/ovsdb/transaction.ts';
 import type { NamedUuid, NewRow } from '../../../lib/ovsdb/values.ts';
@@ -32,7 +32,7 @@ export interface DiffOptions {
   readonly rejected?: ReadonlySet<string>;
 }
 
-/** A row of another owner that is in the way. */
+/** A row of another owner that prevents a desired row. */
 export interface Conflict {
   /** Key of the row of ipledger. */
   readonly key: string;
@@ -69,9 +69,9 @@ class DiffRun {
   readonly #conflicts: Conflict[] = [];
   /** Changes of the column `ports`, by the switch or router. */
   readonly #references = new Map<Target, { table: ContainerTable; inserted: Set<Target>; deleted: Set<string> }>();
-  /** Rows of switches, routers and DHCP options, by key. undefined: none, and none inserted. */
+  /** Rows of switches, routers and DHCP options, by key; undefined if the row is missing. */
   readonly #targets = new Map<string, Target | undefined>();
-  /** Keys of switches and routers that a later transaction inserts. */
+  /** Keys of switches and routers for a later transaction, because of the limit. */
   readonly #postponed = new Set<string>();
   readonly #left: string[] = [];
   #isComplete = true;
@@ -92,7 +92,7 @@ class DiffRun {
       for (const name of this.#view.ownedNames(table))
         if (!this.#desiredPort(table, name)) this.#comparePort(table, name, undefined);
     for (const row of this.#surplus('DHCP_Options')) this.#deleteRow('DHCP_Options', row);
-    // A switch takes its ports with it, so those that move leave first
+    // Deletes switches last: a deleted switch takes its ports with it, also those that move.
     if (this.#isComplete)
       for (const table of Object.values(parentTables)) for (const row of this.#surplus(table)) this.#delete(table, row);
     return this.#result();
@@ -141,7 +141,7 @@ class DiffRun {
     this.#conflicts.push({ key, message });
   }
 
-  /** The row of a switch, a router or DHCP options, inserted or corrected at first use. */
+  /** Returns the row of a switch, a router or DHCP options. Inserts or corrects it at first use. */
   #targetOf(desired: DesiredContainer | DesiredOptions): Target | undefined {
     const key = rowKey(desired);
     if (!this.#targets.has(key))
@@ -169,7 +169,7 @@ class DiffRun {
     return this.#insertRow(table, { name, external_ids: externalIds });
   }
 
-  /** Options of another owner are in no way: their names are not unique. */
+  /** Ignores options of another owner: their names are not unique, so they are no conflict. */
   #compareOptions(desired: DesiredOptions, key: string): Target | undefined {
     const { table, name, columns, externalIds } = desired;
     const own = this.#view.named(table, name).find((row) => this.#view.owns(row));
@@ -187,7 +187,7 @@ class DiffRun {
     return { uuidName };
   }
 
-  /** The columns of a port, with its references to the DHCP options of its Subnet. */
+  /** Adds the references to the DHCP options of the port's Subnet. */
   #columnsOf({ columns, hasDhcp, parent }: DesiredPort): NewRow {
     if (!hasDhcp) return columns;
     const target = (family: string): Target | undefined => {
@@ -214,7 +214,10 @@ class DiffRun {
     else this.#insert(desired, key, parent);
   }
 
-  /** The row that shall have a port. undefined: it, or its router, is missing. */
+  /**
+   * Returns the switch or router of a port; undefined if it, or the router on the other side, is
+   * missing.
+   */
   #parentOf({ table, parent, router }: DesiredPort): Target | undefined {
     if (router !== undefined && this.#container('Logical_Router', router) === undefined) return undefined;
     return this.#container(parentTables[table], parent);
@@ -273,7 +276,7 @@ class DiffRun {
       this.#operations.push({ op: 'update', table, where: [['_uuid', '==', row.uuid]], row: changed });
   }
 
-  /** The name of a switch or router of another owner that has a port. */
+  /** Returns the name of a switch or router of another owner that has the port. */
   #foreignParent(table: PortTable, parents: ReadonlySet<string>): string | undefined {
     const container = parentTables[table];
     for (const uuid of parents) {
@@ -289,7 +292,9 @@ class DiffRun {
     return present;
   }
 
-  /** Own rows of a name that no desired row has, and further ones of a name that has one. */
+  /**
+   * Returns own rows whose name is not desired, and all but the first own row of a desired name.
+   */
   #surplus(table: 'DHCP_Options' | ContainerTable): StoredRow[] {
     return [...new Set(this.#view.ownedNames(table))].flatMap((name) => {
       const own = this.#view.named(table, name).filter((row) => this.#view.owns(row));

@@ -28,7 +28,7 @@ class Fixture {
   }
 
   /**
-   * Writes differences until there is none, and returns the last comparison with its number of
+   * Applies differences until there are none. Returns the last difference and the number of
    * transactions.
    */
   converge(desired: DesiredRows, limit = 1_000): Diff & { readonly transactions: number } {
@@ -48,7 +48,7 @@ class Fixture {
   }
 }
 
-/** The desired rows that are missing or differ, and own rows that are not desired. */
+/** Lists desired rows that are missing or different, and own rows that are not desired. */
 function defects({ database, view }: Fixture, desired: DesiredRows): string[] {
   const expected: (DesiredContainer | DesiredOptions | DesiredPort)[] = [
     ...desired.dhcpOptions.values(),
@@ -83,7 +83,7 @@ function defects({ database, view }: Fixture, desired: DesiredRows): string[] {
 }
 
 describe('The difference', () => {
-  it('gives any database the desired rows, in transactions of any size, and leaves rows of other owners as they are', () => {
+  it('The difference gives any database the desired rows, in transactions of any size, and keeps the rows of other owners', () => {
     fc.assert(
       fc.property(randomContents, randomRows, fc.integer({ min: 1, max: 8 }), (contents, { desired }, limit) => {
         const fixture = new Fixture();
@@ -107,7 +107,7 @@ describe('The difference', () => {
     );
   });
 
-  it('the difference of single ports has the same result as that of everything', () => {
+  it('Differences of single ports end with the same rows as a complete difference', () => {
     fc.assert(
       fc.property(randomContents, randomRows, randomRows, (contents, before, after) => {
         const fixture = new Fixture();
@@ -129,12 +129,12 @@ describe('The difference', () => {
 
   const lan = { subnets: [subnetNamed('lan')] };
 
-  it('is one transaction for a Subnet with its router and its ports', () => {
+  it('The difference is one transaction for a Subnet with its router and its ports', () => {
     const desired = new DesiredRows(rowInputs({ ...lan, allocations: [allocationOf('a'), allocationOf('b')] }));
     expect(new Fixture().converge(desired).transactions).to.equal(1);
   });
 
-  it('moves a port to another switch in one transaction, with its row', () => {
+  it('The difference moves a port and its row to another switch in one transaction', () => {
     const subnets = [subnetNamed('lan'), subnetNamed('wan')];
     const fixture = new Fixture();
     fixture.converge(new DesiredRows(rowInputs({ subnets, allocations: [allocationOf('a')] })));
@@ -145,7 +145,7 @@ describe('The difference', () => {
     expect(after?.uuid).to.equal(before?.uuid);
   });
 
-  it('keeps an entry of external_ids that an operator has added', () => {
+  it('The difference keeps an entry of external_ids that an operator added', () => {
     const fixture = new Fixture();
     const externalIds = new Map([...ownerIds(testLedger), ['note', 'do not touch']]);
     fixture.write([{ op: 'insert', table: 'Logical_Switch', row: { name: 'lan', external_ids: externalIds } }]);
@@ -153,7 +153,7 @@ describe('The difference', () => {
     expect(fixture.view.named('Logical_Switch', 'lan')[0]?.row['external_ids']).to.deep.equal(externalIds);
   });
 
-  it('reports a switch of another owner as a conflict, and makes neither the switch nor its ports', () => {
+  it('The difference reports a switch of another owner as a conflict, and inserts neither that switch nor its ports', () => {
     const fixture = new Fixture();
     fixture.write([
       { op: 'insert', table: 'Logical_Switch', row: { name: 'lan', external_ids: new Map([['vendor', 'kube-ovn']]) } },
@@ -165,7 +165,7 @@ describe('The difference', () => {
     expect(fixture.database.rows('Logical_Switch_Port').size).to.equal(0);
   });
 
-  it('keeps a switch that is not used any more while it has a port of another owner', () => {
+  it('The difference keeps an unused switch while it has a port of another owner', () => {
     const fixture = new Fixture();
     fixture.write([
       { op: 'insert', table: 'Logical_Switch_Port', uuidName: 'port', row: { name: 'theirs' } },
@@ -180,7 +180,7 @@ describe('The difference', () => {
     expect(fixture.database.rows('Logical_Switch_Port').size).to.equal(1);
   });
 
-  it('leaves out the rows that the server has rejected', () => {
+  it('The difference leaves out rows that the server rejected', () => {
     const desired = new DesiredRows(rowInputs({ ...lan, allocations: [allocationOf('a'), allocationOf('b')] }));
     const rejected = new Set(['Logical_Switch_Port/a.default.net.default.ovn']);
     const { keys } = diffRows(desired, new Fixture().view, { scope: 'all', limit: 1_000, rejected });

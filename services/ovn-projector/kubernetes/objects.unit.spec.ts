@@ -8,7 +8,7 @@ const object = (spec: object, metadata: object = {}) => ({
 });
 
 describe('The settings of a Subnet', () => {
-  it('are its Vlan, its router and its logical gateway', () => {
+  it('The settings of a Subnet have its Vlan, its router and its logical gateway', () => {
     expect(subnetSettings.parse(object({ vlan: 'v', vpc: 'r', logicalGateway: true }))).to.deep.include({
       vlan: 'v',
       vpc: 'r',
@@ -18,7 +18,7 @@ describe('The settings of a Subnet', () => {
     });
   });
 
-  it('name the fields that request what the data path does not have', () => {
+  it('The settings of a Subnet list the fields that the data path does not support', () => {
     const spec = {
       natOutgoing: true,
       enableLb: true,
@@ -37,7 +37,7 @@ describe('The settings of a Subnet', () => {
     expect(subnetSettings.parse(object(off)).unsupported).to.deep.equal([]);
   });
 
-  it('have what the Subnet advertises, whose problems are apart, because they need not cut its connection', () => {
+  it('The settings of a Subnet keep problems with DHCP and router advertisements apart, because they do not disconnect the Subnet', () => {
     const { guests, problems } = subnetSettings.parse(
       object({ enableDHCP: true, dhcpV4Options: 'a=b', dhcpV6Options: 'x'.repeat(1_025), enableIPv6RA: 1, mtu: 1_400 }),
     );
@@ -62,13 +62,13 @@ describe('The settings of a Subnet', () => {
     ['a text with a control character', { vlan: 'a\nb' }, 'spec.vlan must be a text of at most 253 characters'],
     ['no boolean', { logicalGateway: 'yes' }, 'spec.logicalGateway must be true or false'],
   ] as const)
-    it(`have a problem where a field is ${what}`, () => {
+    it(`The settings of a Subnet report a problem where a field is ${what}`, () => {
       expect(subnetSettings.parse(object(spec)).problems).to.deep.equal([problem]);
     });
 });
 
 describe('Vlans and ProviderNetworks', () => {
-  it('are read', () => {
+  it('Vlans and ProviderNetworks are parsed', () => {
     expect(vlans.parse(object({ id: 7, provider: 'physnet' }))).to.deep.include({
       id: 7,
       provider: 'physnet',
@@ -79,7 +79,7 @@ describe('Vlans and ProviderNetworks', () => {
   });
 
   for (const id of [-1, 4_095, 1.5, '7'])
-    it(`have a problem with the VLAN id ${JSON.stringify(id)}`, () => {
+    it(`A Vlan with the VLAN id ${JSON.stringify(id)} has a problem`, () => {
       expect(vlans.parse(object({ id, provider: 'physnet' })).problems).to.deep.equal([
         'spec.id must be a whole number from 0 to 4094',
       ]);
@@ -91,7 +91,7 @@ describe('The port security of a Pod', () => {
     ...securedPods.parse(object({}, { namespace: 'default', annotations })).secured,
   ];
 
-  it('is that of its annotations', () => {
+  it('The port security of a Pod comes from its annotations, for at most 24 providers', () => {
     const key = (provider: string): string => `${provider}.kubernetes.io/port_security`;
     expect(
       securedBy({ [key('net.default.ovn')]: 'true', [key('other.default.ovn')]: 'false', other: 'true' }),
@@ -102,7 +102,7 @@ describe('The port security of a Pod', () => {
     expect(securedBy(many)).to.have.length(24);
   });
 
-  it('is that of the virtual machine which the Pod runs', () => {
+  it('The port security of a launcher Pod has the uid of its virtual machine', () => {
     const controller = {
       apiVersion: 'kubevirt.io/v1',
       kind: 'VirtualMachineInstance',

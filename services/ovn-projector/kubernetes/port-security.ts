@@ -1,4 +1,4 @@
-/** Which NICs have port security, from the annotations of Pods. */
+/** Finds out which NICs have port security, from the annotations of Pods. */
 import type { ObjectChange } from '../../../lib/kubernetes/client/informer.ts';
 import type { PortAllocation } from '../rows/row-sources.ts';
 import type { SecuredPod } from './secured-pod.ts';
@@ -15,9 +15,12 @@ const keyOf = ({ namespace, uid }: Pick<PortAllocation, 'namespace' | 'uid'>): s
 
 export class PortSecurity {
   readonly #options: PortSecurityOptions;
-  /** Keyed by namespace and ledger uid, then by Pod uid: a machine may have two Pods. */
+  /**
+   * Keyed by namespace and ledger uid, then by Pod uid: two Pods run a virtual machine while it
+   * migrates.
+   */
   readonly #requests = new Map<string, Map<string, ReadonlySet<string>>>();
-  /** Pods without object whose request still holds. */
+  /** Deleted Pods whose request still holds, because they have ports. */
   readonly #gone = new Map<string, { readonly pod: Pick<PortAllocation, 'namespace' | 'uid'>; readonly uid: string }>();
 
   constructor(options: PortSecurityOptions) {
@@ -38,8 +41,7 @@ export class PortSecurity {
     const present = this.#requests.get(keyOf(pod))?.get(uid) ?? nothing;
     if (change.kind === 'gone') {
       if (present.size === 0) return;
-      // A container may outlive the object of its Pod, so its port stays secured as long as it
-      // exists
+      // Keeps the port secured as long as it exists: a container may outlive the object of its Pod.
       this.#gone.set(uid, { pod, uid });
       this.sweep();
     } else if (!isSame(present, secured)) {

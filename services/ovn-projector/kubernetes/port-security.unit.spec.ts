@@ -29,7 +29,7 @@ describe('Port security', () => {
   const isSecured = (uid: string, of = provider): boolean =>
     security.isSecured({ namespace: 'default', uid, provider: of });
 
-  it('holds for the NICs of the provider that an annotation names, or of all', () => {
+  it('Port security holds for the NICs of the provider that an annotation names, or of all providers', () => {
     put(pod('a', [provider]));
     put(pod('b', ['ovn']));
     expect([isSecured('a'), isSecured('a', 'other.default.ovn'), isSecured('b'), isSecured('c')]).to.deep.equal([
@@ -40,7 +40,7 @@ describe('Port security', () => {
     ]);
   });
 
-  it('reports each change of a request once', () => {
+  it('Port security reports each changed request once', () => {
     put(pod('a', [provider]));
     put(pod('a', [provider]));
     put(pod('a'));
@@ -49,7 +49,7 @@ describe('Port security', () => {
     expect(isSecured('a')).to.equal(false);
   });
 
-  it('holds while one of the two Pods of a machine that migrates requests it', () => {
+  it('Port security holds while either Pod of a migrating virtual machine requests it', () => {
     put(pod('source', [provider], 'vm'));
     put(pod('target', [], 'vm'));
     expect(isSecured('vm')).to.equal(true);
@@ -57,7 +57,7 @@ describe('Port security', () => {
     expect(isSecured('vm')).to.equal(false);
   });
 
-  it('holds until the last port of a deleted Pod is gone, because its container may still run', () => {
+  it('Port security of a deleted Pod holds until its last port is deleted, because its container may still run', () => {
     withPorts.add('a');
     put(pod('a', [provider]));
     drop(pod('a', [provider]));

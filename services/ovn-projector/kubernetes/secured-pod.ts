@@ -7,11 +7,11 @@ import { projectorLimits } from '../limits.ts';
 
 export interface SecuredPod extends ObjectMeta {
   /**
-   * The uid in the ledger. For a launcher that of the virtual machine that it asserts to run: a
-   * false one can only turn port security on, and only in its own namespace.
+   * The uid in the ledger. A launcher has that of the virtual machine that it claims to run: a
+   * false claim can only turn port security on, and only in its own namespace.
    */
   readonly ledgerUid: string;
-  /** The providers that its annotations secure; "ovn" secures the NICs of all. */
+  /** The providers whose NICs have port security; "ovn" means all providers. */
   readonly secured: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-/** Reads the fields of a spec. An invalid field reads as absent, and is a problem. */
+/** Reads the fields of a spec. An invalid field counts as absent and is recorded as a problem. */
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import { projectorLimits } from '../limits.ts';
 
@@ -11,12 +11,12 @@ export class SpecFields {
     this.#spec = spec;
   }
 
-  /** A name; "" if absent. */
+  /** Returns a name; "" if absent. */
   name(key: string): string {
     return this.text(key, projectorLimits.nameLength);
   }
 
-  /** A text; "" if absent. */
+  /** Returns a text; "" if absent. */
   text(key: string, max: number): string {
     const value = this.#spec[key] ?? '';
     if (typeof value === 'string' && value.length <= max && !hasControlCharacter(value)) return value;
@@ -24,7 +24,7 @@ export class SpecFields {
     return '';
   }
 
-  /** A boolean; false if absent. */
+  /** Returns a boolean; false if absent. */
   flag(key: string): boolean {
     const value = this.#spec[key] ?? false;
     if (typeof value === 'boolean') return value;
@@ -32,7 +32,7 @@ export class SpecFields {
     return false;
   }
 
-  /** A whole number; 0 if absent. */
+  /** Returns a whole number; 0 if absent. */
   wholeNumber(key: string, max: number): number {
     const value = this.#spec[key] ?? 0;
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;

@@ -1,4 +1,4 @@
-/** Settings of Subnet objects that the ledger lacks, of Vlans and of ProviderNetworks. */
+/** Parses Vlans, ProviderNetworks, and the settings of Subnets that the ledger lacks. */
 import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../lib/kubernetes/object-meta.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
@@ -78,7 +78,7 @@ export const vlans: ResourceKind<ObjectMeta & Vlan> = {
   },
 };
 
-/** The nodes use its interface and bridge; the projector needs to know that it exists. */
+/** Has only names: the projector checks that the object exists, and the nodes use its interface. */
 export const providerNetworks: ResourceKind<ObjectMeta> = {
   path: '/apis/kubeovn.io/v1/provider-networks',
   mayBeMissing: true,

@@ -1,4 +1,6 @@
-/** The OVN networks of the ledger: Subnets and allocations, by snapshot and events. Pure. */
+/**
+ * The OVN networks of the ledger: Subnets and allocations, from a snapshot and later events. Pure.
+ */
 import { addTo, removeFrom } from '../../../lib/maps.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
@@ -49,7 +51,7 @@ export class LedgerModel {
     throw new UnknownEvent(event, 'ovn-projector');
   }
 
-  /** The ports of a Pod, by its namespace and its uid in the ledger. */
+  /** Returns the names of the ports of a Pod, by its namespace and its uid in the ledger. */
   portsOf(namespace: string, uid: string): ReadonlySet<string> {
     return this.#portsOfPod.get(`${namespace}/${uid}`) ?? new Set();
   }
@@ -146,7 +148,10 @@ function allocationOf(
   return { seq, namespace, pod, uid, provider, ordinal, subnet, addresses: texts, mac, node, bindings };
 }
 
-/** A binding older than the allocation is that of the Pod which passed the address on. */
+/**
+ * Omits bindings older than the allocation: they belong to the Pod from which the address was
+ * transferred.
+ */
 function listed({ podUid: uid, at, bindings, ...rest }: Allocation): AllocationData {
   const current = bindings.filter((binding) => Date.parse(binding.at) >= Date.parse(at));
   return { ...rest, uid, bindings: new Map(current.map((binding) => [containerOf(binding), binding.node])) };

@@ -35,7 +35,7 @@ describe('The model of the ledger', () => {
   const nodes = (): string[] => [...(model.allocations.get(port)?.bindings.values() ?? [])];
   const contents = () => ({ allocations: [...model.allocations], subnets: [...model.subnets] });
 
-  it('has the allocations of OVN networks, and reports which port an event changed', () => {
+  it('The model has the allocations of OVN networks only, and reports the port that an event changed', () => {
     expect(model.apply(allocated(5))).to.deep.equal({ hasSubnets: false, ports: [port] });
     expect(model.apply(allocated(6, 'a', 'macvlan.default'))).to.deep.equal({ hasSubnets: false, ports: [] });
     expect([...model.allocations.keys()]).to.deep.equal([port]);
@@ -45,7 +45,7 @@ describe('The model of the ledger', () => {
     expect(model.portsOf('default', 'u').size).to.equal(0);
   });
 
-  it('has the Subnets of OVN networks', () => {
+  it('The model has the Subnets of OVN networks only', () => {
     expect(model.apply(configured(1, 'net.default.ovn')).hasSubnets).to.equal(true);
     expect(model.subnets.get('lan')).to.deep.equal({
       name: 'lan',
@@ -59,14 +59,14 @@ describe('The model of the ledger', () => {
     expect(model.subnets.size).to.equal(0);
   });
 
-  it('has the nodes of the containers that are bound', () => {
+  it('The model has the nodes of bound containers', () => {
     for (const each of [allocated(5), bound(6, 5, 'node-1'), bound(7, 5, 'node-2')]) model.apply(each);
     expect(nodes()).to.deep.equal(['node-1', 'node-2']);
     model.apply(unbound(8, 'node-1'));
     expect(nodes()).to.deep.equal(['node-2']);
   });
 
-  it('gives a transferred allocation to the next Pod, without the containers of the previous one', () => {
+  it('The model gives a transferred allocation to the next Pod, without the containers of the previous Pod', () => {
     for (const each of [allocated(5), bound(6, 5, 'node-1'), transferred(7, 5)]) model.apply(each);
     expect(model.allocations.get(port)).to.include({ seq: 7, uid: 'v', node: '' });
     expect(nodes()).to.deep.equal([]);
@@ -74,7 +74,7 @@ describe('The model of the ledger', () => {
     expect(model.allocations.has(port), 'the release of the previous allocation').to.equal(true);
   });
 
-  it('is the same when events are applied again that the snapshot contains', () => {
+  it('The model does not change when the events of its snapshot are applied again', () => {
     const events = [
       configured(1, 'ovn'),
       allocated(5),
@@ -88,7 +88,7 @@ describe('The model of the ledger', () => {
     expect(contents()).to.deep.equal(once);
   });
 
-  it('reads from a list the containers of the present Pod only', () => {
+  it('The model ignores listed bindings that are older than the allocation', () => {
     const binding = (containerId: string, at: string) => ({ containerId, interface: 'net1', node: containerId, at });
     const listed = decode(
       'Allocation',
@@ -109,7 +109,7 @@ describe('The model of the ledger', () => {
     expect(model.allocations.size).to.equal(0);
   });
 
-  it('is not continued after an event of unknown type', () => {
+  it('The model throws at an event of unknown type', () => {
     expect(() => model.apply(event(9, { type: 'Strange' }))).to.throw(UnknownEvent, 'event 9 is of type Strange');
   });
 });

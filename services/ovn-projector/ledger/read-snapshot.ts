@@ -1,7 +1,7 @@
 /**
- * Reads a snapshot of the ledger. Its pages are of different positions, and the events after the
- * first page follow. So the model is the state of the ledger at one position only when it contains
- * the position of the last page: before, it must not be projected.
+ * Reads a snapshot of the ledger. Its pages may have different positions. The events after the
+ * position of the first page follow, so the model is consistent only from the position of the last
+ * page on, and must not be projected before.
  */
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
 import { readPages } from '../../../lib/ledger-client/pages.ts';

@@ -7,7 +7,7 @@ const position = (seq: number) => ({ epoch: 1, seq, hash: `hash-${seq}` });
 const read = (allocator: LedgerClient) => readSnapshot(allocator, new AbortController().signal);
 
 /**
- * A ledger with a page of allocations for each entry: its position, and the numbers of its
+ * Makes a ledger with one page per entry: the position of the page and the numbers of its
  * allocations.
  */
 const ledgerOf = (pages: readonly (readonly [at: number, ...seqs: number[]])[], subnetsAt: number) =>
@@ -23,14 +23,14 @@ const ledgerOf = (pages: readonly (readonly [at: number, ...seqs: number[]])[], 
   });
 
 describe('The snapshot of the ovn-projector', () => {
-  it('has the id of the ledger, its Subnets, and each allocation of all pages once', async () => {
+  it('The snapshot has the id of the ledger, its Subnets, and each allocation once, also if two pages have it', async () => {
     const { ledger, subnets, allocations } = await read(ledgerOf([[10, 3, 5], [12, 5, 9], [12]], 12));
     expect(ledger).to.equal('01LEDGER');
     expect(subnets.map(({ name }) => name)).to.deep.equal(['lan']);
     expect(allocations.map(({ seq }) => seq)).to.deep.equal([3, 5, 9]);
   });
 
-  it('has the position of the first page, and the highest number of all pages', async () => {
+  it('The snapshot has the position of its first page, and the highest event number of all pages', async () => {
     expect(await read(ledgerOf([[10], [12]], 11))).to.deep.include({ first: position(10), lastSeq: 12 });
     expect(await read(ledgerOf([[10]], 13))).to.deep.include({ first: position(10), lastSeq: 13 });
   });

@@ -1,4 +1,6 @@
-/** The rows of the northbound database, by name and with the rows that refer to them. Pure. */
+/**
+ * The rows of the northbound database, indexed by name and by the rows that refer to them. Pure.
+ */
 import { addTo, removeFrom } from '../../../lib/maps.ts';
 import type { ReplicaUpdate, RowChange, MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
 import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
@@ -39,22 +41,22 @@ export interface StoredRow {
   readonly row: Row;
 }
 
-/** What an update changed, as far as a comparison must look at it again. */
+/** The part of an update that requires a new comparison. */
 export interface Touched {
-  /** Whether something other than ports of NICs changed. */
+  /** Whether anything other than NIC ports changed. */
   readonly hasStructure: boolean;
   /** Names of switch ports. */
   readonly ports: ReadonlySet<string>;
 }
 
-/** The name of a row. DHCP options have it in `external_ids`. */
+/** Returns the name of a row. DHCP options have it in `external_ids`. */
 export function nameOf(row: Row): string {
   if ('name' in row) return textOf(row['name']);
   const ids = textMap(row['external_ids']);
   return optionsName(ids.get('ls') ?? '', ids.get('protocol') ?? '');
 }
 
-/** The port tables by the table whose `ports` refers to them. */
+/** Maps a table to the table of its ports. */
 const portTables: Readonly<Record<ContainerTable, PortTable>> = {
   Logical_Switch: 'Logical_Switch_Port',
   Logical_Router: 'Logical_Router_Port',
@@ -64,33 +66,32 @@ export class NorthboundView {
   readonly #ledger: string;
   readonly #rows: Readonly<Record<OwnedTable, Map<string, StoredRow>>>;
   readonly #byName: Readonly<Record<OwnedTable, Map<string, Set<string>>>>;
-  /** The rows whose `ports` contain a UUID. */
+  /** The rows whose `ports` contain a UUID, by that UUID. */
   readonly #parents = new Map<string, Set<string>>();
   #global: StoredRow | undefined;
 
-  /** @param ledger id of the ledger that owns rows */
+  /** @param ledger id of the ledger whose rows this program owns */
   constructor(ledger: string) {
     this.#ledger = ledger;
     this.#rows = perTable(() => new Map<string, StoredRow>());
     this.#byName = perTable(() => new Map<string, Set<string>>());
   }
 
-  /** The row of NB_Global; undefined: nothing has used the database yet. */
+  /** The row of NB_Global; undefined if the database has never been used. */
   get global(): StoredRow | undefined {
     return this.#global;
   }
 
-  /** The rows of a name. Only the names of ports are unique. */
+  /** Returns the rows of a name. Only names of ports are unique. */
   named(table: OwnedTable, name: string): readonly StoredRow[] {
     return [...(this.#byName[table].get(name) ?? [])].sort().flatMap((uuid) => this.#rows[table].get(uuid) ?? []);
   }
 
-  /** The row of a UUID. */
   row(table: OwnedTable, uuid: string): StoredRow | undefined {
     return this.#rows[table].get(uuid);
   }
 
-  /** The names of the rows that the ledger owns. */
+  /** Returns the names of the rows that the ledger owns. */
   ownedNames(table: OwnedTable): string[] {
     return [...this.#rows[table].values()].filter((each) => this.owns(each)).map(({ row }) => nameOf(row));
   }
@@ -100,12 +101,14 @@ export class NorthboundView {
     return isOwned(row['external_ids'], this.#ledger);
   }
 
-  /** The UUIDs of the switches or routers that have a port. */
+  /** Returns the UUIDs of the switches or routers that have a port. */
   parentsOf(uuid: string): ReadonlySet<string> {
     return this.#parents.get(uuid) ?? new Set();
   }
 
-  /** The name of a port of another owner that a switch or router has; undefined for none. */
+  /**
+   * Returns the name of a port of another owner in a switch or router; undefined if there is none.
+   */
   foreignPortOf(table: ContainerTable, uuid: string): string | undefined {
     const portTable = portTables[table];
     const ports = [...portsOf(this.#rows[table].get(uuid)?.row)].flatMap((port) => this.row(portTable, port) ?? []);
@@ -128,7 +131,8 @@ export class NorthboundView {
       if (table === 'NB_Global') this.#global = after && { uuid: change.uuid, row: after };
       else if (isOwnedTable(table)) {
         moved.push(...this.#applyPorts(change));
-        // A new reference to a port changes the row of its switch, too
+        // Ignores a change of `ports` alone: it changes the row of the switch, but only the port
+        // needs a comparison.
         if (!(before && after && isSameButPorts(before, after))) for (const row of [before, after]) touch(table, row);
         this.#store(table, change);
       }
@@ -169,9 +173,11 @@ const isOwnedTable = (table: string): table is OwnedTable => ownedTables.some((o
 
 const isContainerTable = (table: string): table is ContainerTable => table in portTables;
 
-/** The UUIDs in the column `ports`. */
+/** Returns the UUIDs in the column `ports`. */
 const portsOf = (row: Row | undefined): ReadonlySet<string> => textSet(row?.['ports']);
 
-/** An update leaves the values of other columns as they are. */
+/**
+ * Whether only `ports` changed. An update keeps the value objects of columns that did not change.
+ */
 const isSameButPorts = (before: Row, after: Row): boolean =>
   'ports' in after && Object.keys(after).every((column) => column === 'ports' || before[column] === after[column]);

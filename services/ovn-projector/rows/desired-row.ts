@@ -1,4 +1,4 @@
-/** A row that the northbound database should have. Pure. */
+/** A row to write to the northbound database. Pure. */
 import { vendor } from '../../../lib/ovn/names.ts';
 import { type Row, textMap, type Value } from '../../../lib/ovsdb/values.ts';
 
@@ -12,7 +12,9 @@ export const ownedTables = [
 ] as const;
 export type OwnedTable = (typeof ownedTables)[number];
 
-/** The table whose `ports` refer to the rows of a table. Rows without reference are deleted. */
+/**
+ * The table whose `ports` refer to the rows of a port table. OVN deletes ports without a reference.
+ */
 export const parentTables = {
   Logical_Switch_Port: 'Logical_Switch',
   Logical_Router_Port: 'Logical_Router',
@@ -33,7 +35,7 @@ export interface DesiredPort {
   readonly name: string;
   /** Name of the switch or router that has the port. */
   readonly parent: string;
-  /** Name of the router on the other side, without which the port is not made. */
+  /** Name of the router on the other side. The port is omitted while that router is missing. */
   readonly router?: string;
   /** Whether it has the DHCP options of its Subnet. */
   readonly hasDhcp?: boolean;
@@ -50,16 +52,16 @@ export interface DesiredOptions {
   readonly externalIds: ReadonlyMap<string, string>;
 }
 
-/** The name of DHCP options: the entries `ls` and `protocol` of `external_ids`. */
+/** Makes the name of DHCP options from the entries `ls` and `protocol` of their `external_ids`. */
 export const optionsName = (subnet: string, family: string): string => `${subnet}/${family}`;
 
-/** The key of a row among the rows of all tables. */
+/** Makes a key that is unique among the rows of all tables. */
 export const rowKey = ({ table, name }: { readonly table: OwnedTable; readonly name: string }): string =>
   `${table}/${name}`;
 
 const ledgerKey = 'ipledger';
 
-/** The `external_ids` by which a ledger owns a row. */
+/** The `external_ids` that mark a row as owned by a ledger. */
 export const ownerIds = (ledger: string): ReadonlyMap<string, string> =>
   new Map([
     ['vendor', vendor],

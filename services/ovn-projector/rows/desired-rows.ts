@@ -1,6 +1,6 @@
 /**
- * The rows that the northbound database should have. The rows of Subnets are computed together,
- * after any change to them; the ports of allocations one by one.
+ * The rows to write to the northbound database. A change of any Subnet computes the rows of all
+ * Subnets; ports of allocations are computed one by one.
  */
 import { logicalPortName } from '../../../lib/ovn/names.ts';
 import { type DesiredContainer, type DesiredOptions, type DesiredPort, rowKey, ownerIds } from './desired-row.ts';
@@ -8,7 +8,7 @@ import type { LedgerSubnet, PortAllocation } from './row-sources.ts';
 import type { Problem } from './problem.ts';
 import { overlayDefaults, subnetRows, type SubnetSettings, type Vlan } from './subnet-rows.ts';
 
-/** What the rows are computed from. Its maps may change between calls. */
+/** The inputs of the rows. The maps may change between calls. */
 export interface RowInputs {
   /** Id of the ledger. */
   readonly ledger: string;
@@ -25,7 +25,7 @@ export interface RowInputs {
 export class DesiredRows {
   readonly #inputs: RowInputs;
   #containers: ReadonlyMap<string, DesiredContainer> = new Map();
-  /** Ports of routers, and ports of switches that are no NICs. */
+  /** Ports of routers, and switch ports that are not NICs. */
   #connections: ReadonlyMap<string, DesiredPort> = new Map();
   readonly #ports = new Map<string, DesiredPort>();
   #dhcpOptions: ReadonlyMap<string, DesiredOptions> = new Map();
@@ -42,7 +42,7 @@ export class DesiredRows {
     return this.#containers;
   }
 
-  /** All ports of routers, and the ports of switches that are no NICs, by `rowKey`. */
+  /** Ports of routers, and switch ports that are not NICs, by `rowKey`. */
   get connections(): ReadonlyMap<string, DesiredPort> {
     return this.#connections;
   }
@@ -57,7 +57,6 @@ export class DesiredRows {
     return this.#ports;
   }
 
-  /** Computes all rows again. */
   recomputeAll(): void {
     this.recomputeSubnets();
     this.#ports.clear();
@@ -65,7 +64,7 @@ export class DesiredRows {
     for (const name of this.#inputs.allocations.keys()) this.recomputePort(name);
   }
 
-  /** Computes the rows of all Subnets again, and the ports that depend on what changed in them. */
+  /** Computes the rows of all Subnets again, and the ports that depend on their changes. */
   recomputeSubnets(): void {
     const { subnets, allocations } = this.#inputs;
     const before = this.#subnetKeys();
@@ -99,7 +98,7 @@ export class DesiredRows {
     return new Set([...this.#containers.keys(), ...this.#connections.keys()]);
   }
 
-  /** Computes the port of one allocation again, which may have ended. */
+  /** Computes the port of one allocation again. Deletes it if the allocation has ended. */
   recomputePort(name: string): void {
     const allocation = this.#inputs.allocations.get(name);
     const problem = allocation && this.#portProblem(allocation);
@@ -112,7 +111,7 @@ export class DesiredRows {
     }
   }
 
-  /** Why parts are missing. */
+  /** Reasons why parts of the requested network are missing. */
   get problems(): readonly Problem[] {
     return [...this.#subnetProblems, ...this.#portProblems.values()];
   }
@@ -149,14 +148,14 @@ const nameInUse = (subject: string, name: string): Problem => ({
 interface PortContext {
   /** Id of the ledger. */
   readonly ledger: string;
-  /** Whether OVN drops packets with other source addresses than those of the port. */
+  /** Whether OVN drops packets whose source address is not one of the port's. */
   readonly isSecured: boolean;
 }
 
 /**
- * The port: OVN delivers to it, and answers ARP and neighbour solicitations for, its MAC and
- * addresses. `requested-chassis` lists the nodes of its containers: a port of the same `iface-id`
- * on another node has no effect (ovn-nb(5)).
+ * Makes the port of a NIC. OVN delivers packets for its MAC and addresses, and answers ARP and
+ * neighbour solicitations for them. `requested-chassis` lists the nodes of its containers: an OVS
+ * port with the same `iface-id` on another node has no effect (ovn-nb(5)).
  */
 function portRow(allocation: PortAllocation, { ledger, isSecured }: PortContext): DesiredPort {
   const { namespace, pod, provider, subnet, addresses, mac } = allocation;
@@ -184,10 +183,10 @@ function portRow(allocation: PortAllocation, { ledger, isSecured }: PortContext)
 }
 
 /**
- * The nodes of the containers in the order of their bindings; without a container the Node of the
- * Pod. A virtual machine that migrates has two. OVN delivers to the first, the source, and opens
- * the port on the other when the machine announces itself there by RARP: without that, both would
- * get its packets.
+ * Lists the nodes of the containers in the order of their bindings, or the Node of the Pod if there
+ * are none. A virtual machine that migrates has two. OVN delivers to the first node, the source,
+ * and opens the port on the second when the machine announces itself there by RARP. Without
+ * `activation-strategy` both nodes would get its packets.
  */
 function chassisOptions({ bindings, node }: PortAllocation): ReadonlyMap<string, string> {
   const nodes = new Set(bindings.size === 0 ? [node] : bindings.values());

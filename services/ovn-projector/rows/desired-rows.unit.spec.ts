@@ -16,7 +16,7 @@ describe('The port of an allocation', () => {
     portOf(parts)?.columns['options'] as ReadonlyMap<string, string>;
   const chassisOf = (parts: Parameters<typeof allocationOf>[1]) => optionsOf(parts).get('requested-chassis');
 
-  it('has its MAC, its addresses and its Pod', () => {
+  it('The port of an allocation has its MAC, its addresses and the name of its Pod', () => {
     const port = portOf({ addresses: ['10.8.0.2', 'fd00:8::2'] });
     expect(port?.columns).to.deep.include({
       type: '',
@@ -33,18 +33,18 @@ describe('The port of an allocation', () => {
     });
   });
 
-  it('drops packets with other sources when its Pod requests port security', () => {
+  it('The port of an allocation drops packets with other source addresses when its Pod requests port security', () => {
     expect(portOf({}, true)?.columns['port_security']).to.deep.equal(new Set(['0a:00:00:00:00:02 10.8.0.2']));
   });
 
-  it('is on the nodes of its containers, else on the Node of the Pod, else on any', () => {
+  it('The port of an allocation is on the nodes of its containers, else on the Node of the Pod, else on any node', () => {
     expect(chassisOf({})).to.equal(undefined);
     expect(chassisOf({ node: 'node-1' })).to.equal('node-1');
     expect(chassisOf({ node: 'node-1', bindings: new Map([['c/net1', 'node-2']]) })).to.equal('node-2');
     expect(optionsOf({ node: 'node-1' }).has('activation-strategy')).to.equal(false);
   });
 
-  it('the port of a machine that migrates is on its source first, and opens on its target by RARP', () => {
+  it('The port of a machine that migrates is on its source first, and opens on its target by RARP', () => {
     const bindings = new Map([
       ['c/net1', 'node-2'],
       ['d/net1', 'node-1'],
@@ -58,7 +58,7 @@ describe('The port of an allocation', () => {
 });
 
 describe('Desired rows', () => {
-  it('follow a single allocation', () => {
+  it('Desired rows follow a single allocation', () => {
     const inputs = rowInputs({ subnets });
     const rows = new DesiredRows(inputs);
     inputs.allocations.set(portName, allocationOf('a'));
@@ -69,7 +69,7 @@ describe('Desired rows', () => {
     expect(rows.ports.size).to.equal(0);
   });
 
-  it('have the ports of a Subnet as soon as the Subnet has a switch', () => {
+  it('Desired rows have the ports of a Subnet as soon as the Subnet has a switch', () => {
     const inputs = rowInputs({ allocations: [allocationOf('a')] });
     const rows = new DesiredRows(inputs);
     expect([rows.ports.size, rows.problems.length]).to.deep.equal([0, 1]);
@@ -78,7 +78,7 @@ describe('Desired rows', () => {
     expect([rows.ports.size, rows.problems.length]).to.deep.equal([1, 0]);
   });
 
-  it('are the same after a change of Subnets as when all are computed again', () => {
+  it('Desired rows are the same after a change of Subnets as after a computation of all rows', () => {
     fc.assert(
       fc.property(randomInputs, randomInputs, (inputs, other) => {
         const rows = new DesiredRows(inputs);
@@ -95,7 +95,7 @@ describe('Desired rows', () => {
     );
   });
 
-  it('have no port for an allocation of a Subnet without switch, or without MAC, and report it', () => {
+  it('Desired rows omit and report an allocation whose Subnet has no switch, or that has no MAC', () => {
     const allocations = [allocationOf('a', { subnet: 'other' }), allocationOf('b', { mac: '' })];
     const rows = new DesiredRows(rowInputs({ subnets, allocations }));
     expect(rows.ports.size).to.equal(0);
@@ -105,7 +105,7 @@ describe('Desired rows', () => {
     ]);
   });
 
-  it('give a name that two Subnets lead to to the first, and report the second', () => {
+  it('Desired rows use a name for the first of two Subnets that need it, and report the second', () => {
     const settings = {
       c: settingsOf({ vpc: 'a-b' }),
       'b-c': settingsOf({ vpc: 'a' }),
@@ -115,7 +115,7 @@ describe('Desired rows', () => {
     expect(rows.problems.map(({ kind, subject }) => `${kind}: ${subject}`)).to.deep.equal(['name-in-use: Subnet c']);
   });
 
-  it('keep the connection of a Subnet when a Pod would have its name, and report the Pod', () => {
+  it('Desired rows keep the connection of a Subnet when a Pod needs the same name, and report the Pod', () => {
     const wire = 'default.net.default.ovn';
     const rows = new DesiredRows(
       rowInputs({

@@ -1,4 +1,4 @@
-/** What a Subnet advertises to guests by DHCP and IPv6 router advertisements. Pure. */
+/** The DHCP options and IPv6 router advertisements of a Subnet for its guests. Pure. */
 import { isIPv4 } from 'node:net';
 import { createHash } from 'node:crypto';
 import { type DesiredOptions, optionsName, ownerIds } from './desired-row.ts';
@@ -6,14 +6,14 @@ import type { LedgerSubnet } from './row-sources.ts';
 
 export interface GuestSettings {
   readonly enableDHCP: boolean;
-  /** `key=value` joined by commas; "" for the defaults alone. */
+  /** Pairs `key=value`, joined by commas; "" for the defaults alone. */
   readonly dhcpV4Options: string;
   readonly dhcpV6Options: string;
   readonly enableIPv6RA: boolean;
   readonly ipv6RAConfigs: string;
-  /** 0: not set. */
+  /** The MTU in bytes; 0 if not set. */
   readonly mtu: number;
-  /** Fields that are unreadable. The Subnet then advertises nothing. */
+  /** Fields that cannot be parsed. If there are any, the Subnet advertises nothing. */
   readonly problems: readonly string[];
 }
 
@@ -29,13 +29,17 @@ export const noGuestSettings: GuestSettings = {
 
 const raDefaults = { address_mode: 'dhcpv6_stateful', max_interval: '30', min_interval: '5', send_periodic: 'true' };
 
-/** northd copies options into a flow's actions: a value must not end its place in them. */
+/**
+ * Rejects characters that end or split an action: northd copies options into the actions of a flow.
+ */
 const item = '[A-Za-z0-9._:/-]+';
 const option = new RegExp(
   `^([a-z][a-z0-9_]{0,31}) *= *(${item}|"[A-Za-z0-9._:/ -]+"|\\{?${item}(?: *; *${item})* *\\}?)$`,
 );
 
-/** Reads `key=value` joined by commas. A list has semicolons: `dns_server=10.0.0.2;10.0.0.3`. */
+/**
+ * Parses `key=value` pairs joined by commas. A list has semicolons: `dns_server=10.0.0.2;10.0.0.3`.
+ */
 export function parseOptions(text: string): ReadonlyMap<string, string> | { readonly problem: string } {
   const options = new Map<string, string>();
   for (const part of text === '' ? [] : text.split(',')) {
@@ -53,12 +57,12 @@ export function parseOptions(text: string): ReadonlyMap<string, string> | { read
 
 export interface GuestOptions {
   readonly dhcp: readonly DesiredOptions[];
-  /** The column `ipv6_ra_configs` of the router port; empty for none. */
+  /** The column `ipv6_ra_configs` of the router port; empty if the Subnet advertises nothing. */
   readonly ra: ReadonlyMap<string, string>;
   readonly problems: readonly string[];
 }
 
-/** The options with Kube-OVN's defaults. The server's MAC is the same each time. */
+/** Merges the options with Kube-OVN's defaults. The server's MAC is the same each time. */
 export function guestOptions(
   { name, cidrs, gateways }: LedgerSubnet,
   settings: GuestSettings,
@@ -100,9 +104,9 @@ export function guestOptions(
 }
 
 /**
- * A MAC that is the same at each computation, so that Pods need not resolve their gateway again.
- * The ledger id distinguishes the routers of two clusters that share a physical network. It is
- * locally administered (IEEE 802, bit 1 of the first octet).
+ * Computes a MAC that is always the same, so that Pods need not resolve their gateway again. The
+ * ledger id distinguishes the routers of two clusters that share a physical network. It is locally
+ * administered (IEEE 802, bit 1 of the first octet).
  */
 export function routerMac(ledger: string, router: string, subnet: string): string {
   const digest = createHash('sha256').update([ledger, router, subnet].join('/')).digest();

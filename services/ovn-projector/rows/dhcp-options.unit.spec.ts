@@ -15,7 +15,7 @@ const dhcpOf = (settings: Partial<GuestSettings>, subnet = dual): unknown =>
   ]);
 
 describe('The DHCP options of a Subnet', () => {
-  it('are the defaults of each family, with a MAC that stays the same', () => {
+  it('The DHCP options of a Subnet have defaults for each family, and a MAC that stays the same', () => {
     const v4 = { lease_time: '3600', router: '10.8.0.1', server_id: '169.254.0.254', server_mac: mac };
     expect(dhcpOf({})).to.deep.equal([
       ['lan/IPv4', '10.8.0.0/24', v4],
@@ -27,7 +27,7 @@ describe('The DHCP options of a Subnet', () => {
     expect(optionsOf({ dhcpV4Options: 'lease_time=60' }).dhcp).to.deep.equal([]);
   });
 
-  it('are those of the fields, where they differ from the defaults', () => {
+  it('The DHCP options of a Subnet take the values of its fields instead of the defaults', () => {
     const settings = {
       dhcpV4Options: 'lease_time=60, server_mac = 00:00:00:2E:2F:B8',
       dhcpV6Options: 'ia_addr=fd00::9',
@@ -46,7 +46,7 @@ describe('The DHCP options of a Subnet', () => {
     ['dns_server={10.0.0.2}', '{10.0.0.2}'],
     ['domain_name="lan.example"', '"lan.example"'],
   ] as const)
-    it(`are read from ${text}`, () => {
+    it(`The DHCP options of a Subnet are parsed from ${text}`, () => {
       const options = parseOptions(text);
       expect('problem' in options ? options : [...options.values()]).to.deep.equal([value]);
     });
@@ -67,12 +67,12 @@ describe('The DHCP options of a Subnet', () => {
     'a=1,a=2',
     `${'k'.repeat(33)}=1`,
   ])
-    it(`are refused as ${text}, because OVN copies them into the actions of a flow`, () => {
+    it(`The DHCP options of a Subnet reject ${text}, because OVN copies options into the actions of a flow`, () => {
       expect(parseOptions(text)).to.have.property('problem');
       expect(optionsOf({ enableDHCP: true, dhcpV4Options: text }).dhcp).to.deep.equal([]);
     });
 
-  it('the DHCP options of a Subnet with an error leave the connection of the Subnet, and are reported', () => {
+  it('Invalid DHCP options of a Subnet are reported and do not disconnect it', () => {
     const guests = { ...noGuestSettings, enableDHCP: true, dhcpV4Options: 'mtu' };
     const { dhcp, ports, problems } = subnetRows(dual, { ...rowInputs(), settings: settingsOf({ guests }) });
     expect([dhcp.length, ports.length]).to.deep.equal([0, 2]);
@@ -86,7 +86,7 @@ describe('The router advertisements of a Subnet', () => {
   const raOf = (settings: Partial<GuestSettings>, subnet = dual): unknown =>
     Object.fromEntries(optionsOf({ enableIPv6RA: true, ...settings }, subnet).ra);
 
-  it('have the defaults, or else the configuration alone, and none without an IPv6 gateway', () => {
+  it('Router advertisements have the defaults or the configuration of the Subnet, and are off without an IPv6 gateway', () => {
     expect(raOf({})).to.deep.equal({
       address_mode: 'dhcpv6_stateful',
       max_interval: '30',
@@ -98,7 +98,7 @@ describe('The router advertisements of a Subnet', () => {
     expect(raOf({ enableIPv6RA: false })).to.deep.equal({});
   });
 
-  it('need a router, and are reported without one', () => {
+  it('Router advertisements need a router; a Subnet without one is reported', () => {
     const guests = { ...noGuestSettings, enableIPv6RA: true };
     const settings = settingsOf({ vlan: 'v', guests });
     const vlans = { v: { id: 7, provider: 'physnet', problems: [] } };

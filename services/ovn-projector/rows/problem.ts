@@ -1,4 +1,4 @@
-/** Why a part of a request is not in the northbound database. */
+/** A problem: why a part of a requested network is missing in the northbound database. */
 import type { Logger } from '../../../lib/process/log.ts';
 import { projectorLimits } from '../limits.ts';
 
@@ -7,9 +7,9 @@ export type ProblemKind =
   | 'invalid'
   | 'vlan-missing'
   | 'provider-network-missing'
-  /** Two rows of ipledger would have the same name. */
+  /** Two rows of ipledger need the same name. */
   | 'name-in-use'
-  /** An allocation without MAC, or of a Subnet without switch. */
+  /** An allocation has no MAC, or its Subnet has no switch. */
   | 'no-port';
 
 export const problemKinds: readonly ProblemKind[] = [

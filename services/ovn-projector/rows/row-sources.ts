@@ -1,9 +1,11 @@
-/** What the rows are made from: the part of the ledger that concerns OVN networks. */
+/**
+ * The part of the ledger from which the rows are computed: Subnets and allocations of OVN networks.
+ */
 
 /** A Subnet of the ledger that serves OVN networks. */
 export interface LedgerSubnet {
   readonly name: string;
-  /** CIDRs, one of each family at most. */
+  /** CIDRs, at most one per family. */
   readonly cidrs: readonly string[];
   /** The gateway of each family, without prefix length. */
   readonly gateways: readonly string[];
@@ -11,7 +13,7 @@ export interface LedgerSubnet {
 
 /** The allocation of one OVN NIC. */
 export interface PortAllocation {
-  /** The event that made it. */
+  /** The sequence number of the event that made the allocation. */
   readonly seq: number;
   readonly namespace: string;
   readonly pod: string;
@@ -24,6 +26,6 @@ export interface PortAllocation {
   readonly mac: string;
   /** The Node of the Pod; "" if unknown. */
   readonly node: string;
-  /** The nodes of its bindings, by container and interface. */
+  /** The nodes of its bindings, keyed by container and interface. */
   readonly bindings: ReadonlyMap<string, string>;
 }

@@ -1,4 +1,4 @@
-/** The rows of a Subnet: its switch, and its connection to router or physical network. Pure. */
+/** The rows of a Subnet: its switch, and its connection to a router or a physical network. Pure. */
 import { isIPv4 } from 'node:net';
 import { localnetPortName, routerPortName, switchRouterPortName } from '../../../lib/ovn/names.ts';
 import { type DesiredContainer, type DesiredOptions, type DesiredPort, ownerIds } from './desired-row.ts';
@@ -6,7 +6,7 @@ import { type GuestOptions, guestOptions, type GuestSettings, noGuestSettings, r
 import type { LedgerSubnet } from './row-sources.ts';
 import type { Problem } from './problem.ts';
 
-/** The settings of a Subnet that the ledger does not hold. */
+/** The settings of a Subnet that the ledger does not contain. */
 export interface SubnetSettings {
   /** Name of a Vlan object; "" for an overlay Subnet. */
   readonly vlan: string;
@@ -16,22 +16,24 @@ export interface SubnetSettings {
   readonly hasLogicalGateway: boolean;
   /** DHCP and router advertisements. */
   readonly guests: GuestSettings;
-  /** Fields that request what the projector does not do, as "spec.natOutgoing". */
+  /** Fields that the projector does not support, such as "spec.natOutgoing". */
   readonly unsupported: readonly string[];
-  /** Fields that are unreadable. The Subnet then gets a switch, and no connection. */
+  /**
+   * Fields that cannot be parsed. If there are any, the Subnet gets a switch, but no connection.
+   */
   readonly problems: readonly string[];
 }
 
 export interface Vlan {
-  /** 0: untagged. */
+  /** The VLAN id; 0 if untagged. */
   readonly id: number;
   /** Name of a ProviderNetwork. */
   readonly provider: string;
-  /** Fields that are unreadable. */
+  /** Fields that cannot be parsed. */
   readonly problems: readonly string[];
 }
 
-/** What the rows of a Subnet depend on. */
+/** The settings and other objects on which the rows of a Subnet depend. */
 export interface SubnetContext {
   readonly ledger: string;
   readonly settings: SubnetSettings;
@@ -58,7 +60,7 @@ export const overlayDefaults: SubnetSettings = {
   problems: [],
 };
 
-/** The rows of a Subnet, and why some of what it requests is missing. */
+/** Computes the rows of a Subnet, and the reasons why some of them are missing. */
 export function subnetRows(subnet: LedgerSubnet, context: SubnetContext): SubnetRows {
   const { ledger, settings } = context;
   const { name } = subnet;
@@ -133,7 +135,9 @@ function localnetPort(
   };
 }
 
-/** The router, its port with the gateway's addresses, and the switch's port for it. */
+/**
+ * Makes the router, its port with the gateway's addresses, and the switch port that connects to it.
+ */
 function routerRows(
   { name, cidrs, gateways }: LedgerSubnet,
   { ledger, settings }: SubnetContext,

@@ -19,7 +19,7 @@ const namesOf = ({ containers, ports }: SubnetRows): string[] =>
   [...containers, ...ports].map(({ table, name }) => `${table} ${name}`);
 
 describe('The rows of a Subnet', () => {
-  it('are a switch, a router and the ports that connect them', () => {
+  it('The rows of a Subnet are a switch, a router and the ports that connect them', () => {
     const rows = rowsOf({});
     expect(namesOf(rows)).to.deep.equal([
       'Logical_Switch lan',
@@ -37,7 +37,7 @@ describe('The rows of a Subnet', () => {
     expect(rows.problems).to.deep.equal([]);
   });
 
-  it('have the gateway of each family, with its prefix length', () => {
+  it('The rows of a Subnet have the gateway of each family, with its prefix length', () => {
     const dual = subnetNamed('lan', {
       cidrs: ['10.8.0.0/24', 'fd00:8::/64'],
       gateways: ['10.8.0.1', 'fd00:8::1'],
@@ -46,7 +46,7 @@ describe('The rows of a Subnet', () => {
     expect(port?.columns['networks']).to.deep.equal(new Set(['10.8.0.1/24', 'fd00:8::1/64']));
   });
 
-  it('have a router MAC that is the same each time, and different MACs for each Subnet, router and ledger', () => {
+  it('The rows of a Subnet have a stable router MAC, which differs between Subnets, routers and ledgers', () => {
     const macOf = (rows: SubnetRows): unknown =>
       rows.ports.find(({ table }) => table === 'Logical_Router_Port')?.columns['mac'];
     const mac = macOf(rowsOf({}));
@@ -57,13 +57,13 @@ describe('The rows of a Subnet', () => {
     expect(new Set([mac, ...others.map(macOf)]).size).to.equal(4);
   });
 
-  it('are of the router that spec.vpc names', () => {
+  it('The rows of a Subnet connect it to the router that spec.vpc names', () => {
     expect(namesOf(rowsOf({ vpc: 'vpc1' })))
       .to.include('Logical_Router vpc1')
       .and.include('Logical_Switch_Port lan-vpc1');
   });
 
-  it('the rows of an underlay are a switch with a localnet port, without router', () => {
+  it('The rows of an underlay Subnet are a switch with a localnet port, without a router', () => {
     const rows = rowsOf({ vlan: 'tagged' });
     expect(namesOf(rows)).to.deep.equal(['Logical_Switch lan', 'Logical_Switch_Port localnet.lan']);
     expect(portNamed(rows, 'localnet.lan')?.columns).to.deep.equal({
@@ -76,7 +76,7 @@ describe('The rows of a Subnet', () => {
     expect(portNamed(rowsOf({ vlan: 'untagged' }), 'localnet.lan')?.columns['tag']).to.equal(undefined);
   });
 
-  it('the rows of an underlay with a logical gateway are a localnet port and a router', () => {
+  it('The rows of an underlay Subnet with a logical gateway are a localnet port and a router', () => {
     expect(namesOf(rowsOf({ vlan: 'tagged', hasLogicalGateway: true })))
       .to.include('Logical_Switch_Port localnet.lan')
       .and.include('Logical_Router_Port ovn-cluster-lan');
@@ -87,7 +87,7 @@ describe('The rows of a Subnet', () => {
     ['unplugged', 'provider-network-missing', 'Vlan unplugged names ProviderNetwork "nowhere", which does not exist'],
     ['broken', 'invalid', 'Vlan broken: spec.id must be a whole number from 0 to 4094'],
   ] as const)
-    it(`are the switch alone when its physical network is ${kind}, with the reason`, () => {
+    it(`The rows of a Subnet are the switch alone, with the reason, when its physical network is ${kind}`, () => {
       const rows = rowsOf({ vlan });
       expect(namesOf(rows)).to.deep.equal(['Logical_Switch lan']);
       expect(rows.problems).to.have.length(1);
@@ -95,7 +95,7 @@ describe('The rows of a Subnet', () => {
       expect(rows.problems[0]?.message).to.contain(message);
     });
 
-  it('are complete when a field has no effect, with a report of the field', () => {
+  it('The rows of a Subnet are complete when a field is not supported, and the field is reported', () => {
     const rows = rowsOf({ unsupported: ['spec.natOutgoing', 'spec.acls'] });
     expect(rows.ports).to.have.length(2);
     expect(rows.problems.map(({ kind, message }) => `${kind} ${message}`)).to.deep.equal([
@@ -104,7 +104,7 @@ describe('The rows of a Subnet', () => {
     ]);
   });
 
-  it('are the switch alone when a setting is unreadable, because it may be an underlay', () => {
+  it('The rows of a Subnet are the switch alone when a setting cannot be parsed, because it may be an underlay', () => {
     const rows = rowsOf({ problems: ['spec.vlan must be a text of at most 253 characters'] });
     expect(namesOf(rows)).to.deep.equal(['Logical_Switch lan']);
     expect(rows.problems.map(({ kind }) => kind)).to.deep.equal(['invalid']);

@@ -1,4 +1,4 @@
-/** Commands to an allocator: Subnets and Pods with OVN NICs. */
+/** Sends commands to an allocator: Subnets and Pods with OVN NICs. */
 import { call, connect } from '../../../lib/grpc/client.ts';
 import { loadTls, type TlsFiles } from '../../../lib/tls/credentials.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
@@ -7,10 +7,10 @@ import { type Allocation, IpamService, type SubnetSpec, SubnetsService } from '.
 export const testProvider = 'attachnet.default.ovn';
 
 export interface AllocateOptions {
-  /** Default `lan`. */
+  /** The name of the Subnet; default `lan`. */
   readonly subnet?: string;
   readonly node?: string;
-  /** The uid of the Pod; by default it follows from the name. */
+  /** The uid of the Pod; default: derived from the name. */
   readonly uid?: string;
 }
 
@@ -18,7 +18,7 @@ export interface LedgerCalls {
   /** Configures a Subnet of the test provider. */
   applySubnet(name: string, spec: Partial<SubnetSpec>): Promise<void>;
   deleteSubnet(name: string): Promise<void>;
-  /** Allocates an address for a Pod of namespace default, and returns the allocation. */
+  /** Allocates an address for a Pod in namespace default. Returns the allocation. */
   allocate(pod: string, options?: AllocateOptions): Promise<Allocation>;
   release(pod: string): Promise<void>;
   /** Binds the allocation of a Pod to a container. */

@@ -1,4 +1,4 @@
-/** A real server of the northbound database, and projectors on it. */
+/** Starts a real server of the northbound database, and projectors on it. */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'mocha';
 import { pino } from 'pino';
@@ -33,8 +33,8 @@ export interface ConnectedView {
   /** Resolves when `check` holds, after a change of the database. */
   until(check: () => boolean): Promise<void>;
   /**
-   * Resolves when all earlier transactions are answered and the projector has gone on as far as it
-   * can without an answer.
+   * Resolves when all earlier transactions are answered and the projector waits for a reply or for
+   * work.
    */
   settle(): Promise<void>;
   /** Called after each change. */
@@ -60,7 +60,8 @@ export async function connectView(server: OvsdbServer, signal: AbortSignal): Pro
     onTouched: () => undefined,
     async settle() {
       await connected.client.transact([{ op: 'comment', comment: 'answered after earlier transactions' }]);
-      // The answers may arrive together. A projector needs several promises for its one.
+      // Lets the projector continue: it needs several promises for a reply, and replies may arrive
+      // together.
       await setImmediate();
     },
     async until(check) {
@@ -79,16 +80,16 @@ export async function connectView(server: OvsdbServer, signal: AbortSignal): Pro
 export interface RunningProjector {
   readonly projector: Projector;
   readonly outcomes: TransactionOutcome[];
-  /** Rejects with Deposed. */
+  /** Rejects with Deposed when another projector has written. */
   readonly ended: Promise<void>;
 }
 
 export interface RunOptions {
   readonly desired: DesiredRows;
   readonly writer?: string;
-  /** The position of the ledger. */
+  /** Returns the position of the ledger. */
   readonly seq?: () => number;
-  /** Delays each transaction after it was computed. */
+  /** Delays each transaction after its computation. */
   readonly beforeTransaction?: () => Promise<void>;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 /**
- * Random contents of a northbound database and random desired rows, with few names, so that they
- * meet.
+ * Generates random northbound databases and desired rows. They share few names, so that they
+ * collide.
  */
 import fc from 'fast-check';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
@@ -89,7 +89,7 @@ const dhcpOptions = fc.array(
   { maxLength: 3 },
 );
 
-/** The operations that fill an empty database. */
+/** Operations that fill an empty database. */
 export const randomContents: fc.Arbitrary<readonly Operation[]> = fc
   .tuple(
     containers('Logical_Switch', subnetNames),
@@ -120,5 +120,5 @@ export const randomContents: fc.Arbitrary<readonly Operation[]> = fc
     return [...optionOps, ...portOps, ...parentOps];
   });
 
-/** Desired rows of random inputs. */
+/** Desired rows computed from random inputs. */
 export const randomRows = randomInputs.map((inputs) => ({ inputs, desired: new DesiredRows(inputs) }));

@@ -14,10 +14,10 @@ export const subnetNamed = (name: string, parts: Partial<LedgerSubnet> = {}): Le
   ...parts,
 });
 
-/** Settings of a Subnet; without parts those of an overlay. */
+/** Makes the settings of a Subnet, by default those of an overlay. */
 export const settingsOf = (parts: Partial<SubnetSettings> = {}): SubnetSettings => ({ ...overlayDefaults, ...parts });
 
-/** The allocation of a Pod of namespace default. */
+/** Makes the allocation of a Pod in namespace default. */
 export const allocationOf = (pod: string, parts: Partial<PortAllocation> = {}): PortAllocation => ({
   seq: 1,
   namespace: 'default',
@@ -42,7 +42,7 @@ export interface InputParts {
   readonly secured?: (allocation: PortAllocation) => boolean;
 }
 
-/** The inputs of `DesiredRows`. Its maps of allocations and Subnets may be changed. */
+/** Makes the inputs of `DesiredRows`, whose maps of allocations and Subnets may be changed. */
 export function rowInputs(parts: InputParts = {}) {
   const { subnets = [], allocations = [], settings = {}, vlans = {}, providerNetworks = [], secured } = parts;
   return {

@@ -1,6 +1,6 @@
 /**
- * A northbound database in memory: it applies operations as ovsdb-server does, as far as the
- * projector uses them. `diff.int.spec.ts` compares it with a real server.
+ * A northbound database in memory. It applies the operations that the projector uses as
+ * ovsdb-server does. `diff.int.spec.ts` compares it with a real server.
  */
 import { randomUUID } from 'node:crypto';
 import type { RowChange } from '../../../lib/ovsdb/replica.ts';
@@ -38,7 +38,7 @@ const defaults: Readonly<Record<OwnedTable, Row>> = {
 export class SimulatedDatabase {
   #tables: Tables = new Map(ownedTables.map((table) => [table, new Map<string, Row>()]));
 
-  /** The rows of a table by UUID. */
+  /** Returns the rows of a table by UUID. */
   rows(table: OwnedTable): ReadonlyMap<string, Row> {
     return this.#tables.get(table) ?? new Map();
   }
@@ -128,7 +128,7 @@ function collectGarbage(tables: Tables): void {
   }
 }
 
-/** Unsets the references to DHCP options that do not exist any more. */
+/** Unsets references to DHCP options that no longer exist. */
 function dropWeakReferences(tables: Tables): void {
   const ports = tables.get('Logical_Switch_Port') ?? new Map<string, Row>();
   const kept = (reference: Value): Value =>
