@@ -23,9 +23,9 @@ export function parseArchitecture(name: string): Architecture {
   throw new Error(`images are not built for ${name}: they are built for ${Object.keys(architectures).join(' and ')}`);
 }
 
-/** Has what is downloaded for the images of an architecture. */
+/** The folder of the downloads for an architecture's images. */
 export const cacheFolder = (architecture: Architecture): string =>
   join(import.meta.dirname, '../.cache/images', architecture);
 
-/** This machine's. */
+/** The architecture of this machine. */
 export const ownArchitecture = parseArchitecture(process.arch === 'x64' ? 'amd64' : process.arch);

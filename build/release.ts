@@ -18,7 +18,7 @@ export function readRelease(env: NodeJS.ProcessEnv): Release {
   return { version, revision, createdAt: Number(epoch) };
 }
 
-/** An archive of the sources has no repository. */
+/** Runs git; '' without a repository, as in an archive of the sources. */
 function git(...args: string[]): string {
   try {
     return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

@@ -41,7 +41,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   return process.exitCode;
 }
 
-/** `help VERB` as `VERB --help`: commander prints the former without the verb's options. */
+/** Turns `help VERB` into `VERB --help`, for which commander also prints the verb's options. */
 const expandHelp = (args: readonly string[]): string[] =>
   args[0] === 'help' && args[1] !== undefined ? [...args.slice(1), '--help'] : [...args];
 

@@ -21,9 +21,9 @@ export const restartWatcherCommand = (namespace: string, job: string): string =>
 export const restartProjectorCommand = (namespace: string): string =>
   restartCommand('ovn-projector', namespace, 'it compares all rows at its start');
 
-/** Everything else is derived from these keys; only a backup restores them. */
+/** The keys of the log, from which all others are derived. Only a backup restores them. */
 const logKeys = /^\/ipledger\/v1\/(log\/.*|head)$/;
-/** Without it the ledger would allocate again, with events missing. */
+/** The key of the freeze. Without it the ledger would allocate again, with events missing. */
 const freezeKey = '/ipledger/v1/frozen';
 
 /** Whether a command can repair this key. */

@@ -31,8 +31,8 @@ export async function bundleConsole(folder: string): Promise<string[]> {
 }
 
 /**
- * Adds what the bundled program reads beside itself: its pages, and the runbooks. Returns as
- * `bundleConsole`.
+ * Adds the files that the bundled console reads: its pages and the runbooks. Returns the folders of
+ * the packages, as `bundleConsole` does.
  */
 export async function bundleConsoleFiles(folder: string): Promise<string[]> {
   await cp(join(root, 'docs/runbooks.md'), join(folder, 'runbooks.md'));

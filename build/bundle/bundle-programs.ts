@@ -78,9 +78,9 @@ export async function bundlePrograms(names: readonly ProgramName[], folder: stri
 }
 
 /**
- * Gets Node's modules without `import`, which reads each of their exports. `node:http` then loads
- * undici, and `node:crypto` the Web Cryptography API: 25 % of the start of the command line, and
- * memory of every program.
+ * Loads Node's modules without `import`, which reads each of their exports: `node:http` then loads
+ * undici, and `node:crypto` the Web Cryptography API. That takes 25 % of the start of the command
+ * line, and memory of every program.
  */
 const builtinModules: Plugin = {
   name: 'builtin-modules',
@@ -121,7 +121,7 @@ const protoLocations: Plugin = {
   },
 };
 
-/** A change of package.json that leaves the version does not change the bundle. */
+/** Bundles only the version of package.json, so that its other fields do not change the bundle. */
 const versionOnly: Plugin = {
   name: 'version-only',
   setup: ({ onLoad }) => {
@@ -141,7 +141,7 @@ function refuseLocales({ outputs }: Metafile): void {
   if (isBundled) throw new Error("a source has `import { z } from 'zod'`: write `import * as z from 'zod'`");
 }
 
-/** Only files with code in an output count: esbuild leaves out what no program uses. */
+/** Returns the packages with code in an output: esbuild leaves out what no program uses. */
 export function bundledPackages({ outputs }: Metafile): string[] {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? []);

@@ -20,7 +20,7 @@ const pluginFile = (architecture: Architecture): string => join(root, '.cache/di
 
 export interface BuildSettings {
   readonly folder: string;
-  /** Before the name in the reference, as 'registry.example/net'. */
+  /** The prefix of the name in the reference, as 'registry.example/net'. */
   readonly prefix: string;
   readonly release: Release;
   readonly architectures: readonly Architecture[];
@@ -35,13 +35,13 @@ export interface BuiltImage {
   readonly unpackedBytes: Readonly<Record<string, number>>;
 }
 
-/** What is special to one image. */
+/** The contents in which the images differ. */
 interface ImageContents {
   readonly name: 'ipledger' | 'ipledger-node';
   readonly description: string;
   readonly programs: readonly ProgramName[];
   readonly user: string;
-  /** What it has beside the base and the programs. */
+  /** The files and parts beside the base and the programs. */
   extras(base: Base): { readonly files: readonly TarEntry[]; readonly parts: readonly Part[] };
 }
 
@@ -53,8 +53,8 @@ interface Base {
 }
 
 /**
- * Writes NAME.oci.tar for each image, and NAME-ARCHITECTURE.cdx.json. The foreign parts have been
- * fetched.
+ * Writes NAME.oci.tar for each image, and NAME-ARCHITECTURE.cdx.json. Packages of Debian, and Node
+ * for other architectures, must be fetched before.
  * @throws Error if a part has a license that the policy rejects
  */
 export async function buildImages(settings: BuildSettings): Promise<BuiltImage[]> {

@@ -12,7 +12,7 @@ import type { Part } from '../parts/part.ts';
 /** The user of the image `ipledger`, and its group. */
 export const nonRootUid = 65_532;
 
-/** Node without its symbols: 18 MB less. @param folder for the stripped file */
+/** Strips the symbols of Node, which take 18 MB. @param folder for the stripped file */
 export function stripNode(architecture: Architecture, folder: string): string {
   const stripped = join(folder, 'node');
   const strip = `${architectures[architecture].triplet}-strip`;
@@ -30,7 +30,7 @@ export const baseFiles = (node: string, libraries: readonly DebianFile[], parts:
     `root:x:0:0:root:/:/sbin/nologin\nnonroot:x:${nonRootUid}:${nonRootUid}:nonroot:/:/sbin/nologin\n`,
   ),
   tarFile('etc/group', `root:x:0:\nnonroot:x:${nonRootUid}:\n`),
-  // Without it, glibc queries DNS before /etc/hosts
+  // glibc queries DNS before /etc/hosts if this file is missing
   tarFile('etc/nsswitch.conf', 'hosts: files dns\n'),
   { path: 'tmp', mode: 0o1777, content: 'folder' },
 ];
@@ -43,7 +43,7 @@ export const debianFiles = (files: readonly DebianFile[], parts: readonly Part[]
     .map(({ name, notice }) => tarFile(`usr/share/doc/${name}/copyright`, `${notice}\n`)),
 ];
 
-/** A bundle in /app. */
+/** The files of a bundle, in /app. */
 export const bundleFiles = (folder: string): TarEntry[] =>
   globSync('**/*.{mjs,proto}', { cwd: folder }).map((path) => tarFile(`app/${path}`, readFileSync(join(folder, path))));
 

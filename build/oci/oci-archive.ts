@@ -12,7 +12,7 @@ export interface Image {
   readonly layers: readonly Layer[];
 }
 
-/** A layer as tar archive, and its compressed form. Two images may share one. */
+/** A layer as tar archive, and its compressed form. Images may share a layer. */
 export interface Layer {
   readonly comment: string;
   readonly tar: Buffer;

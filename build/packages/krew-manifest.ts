@@ -5,10 +5,10 @@ import { stringify } from 'yaml';
 export interface KrewArchive {
   readonly os: string;
   readonly architecture: string;
-  /** Where krew downloads it. */
+  /** The URL from which krew downloads the archive. */
   readonly url: string;
   readonly content: Buffer;
-  /** The executable in it. */
+  /** The path of the executable in the archive. */
   readonly executable: string;
 }
 

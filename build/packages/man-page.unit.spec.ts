@@ -42,7 +42,7 @@ describe('formatManPage', () => {
     expect(text).not.to.match(/secret|help/);
   });
 
-  it('has the other sections', () => {
+  it('adds sections such as ENVIRONMENT at the end', () => {
     expect(format().slice(-5, -1)).to.deep.equal(['.SH ENVIRONMENT', '.TP', '.B TOOL_HOME', 'a folder']);
   });
 });

@@ -68,7 +68,7 @@ function packNpm(files: readonly TarEntry[]): void {
   report(join(dist, `${name}-${version}.tgz`));
 }
 
-/** Needs glibc and libstdc++ of the machine, as each build of Node does. */
+/** Packs the archive, which needs the machine's glibc and libstdc++, as each build of Node does. */
 function packArchive(files: readonly TarEntry[]): void {
   const folder = `${name}-${release.version}-linux-${ownArchitecture}`;
   const node = tarFile('lib/ipledger/node', readFileSync(stripNode(ownArchitecture, work)), 0o755);

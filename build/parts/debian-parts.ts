@@ -36,16 +36,16 @@ const licenses: Readonly<Record<string, string>> = {
 /** Packages with the copyright files of libraries above. Their names depend on Debian's release. */
 const documents = ['gcc-12-base', 'gcc-14-base'];
 
-/** Downloads the packages of an architecture. Those of an earlier call are replaced. */
+/** Downloads the packages of an architecture, and replaces those of an earlier call. */
 export const fetchDebianParts = (architecture: Architecture): void =>
   fetchDebianPackages([...Object.keys(licenses), ...documents], architecture);
 
 /** A file of a Debian package. */
 export interface DebianFile {
   readonly package: string;
-  /** Where it is in the image; the dynamic loader searches there. */
+  /** The path in the image, where the dynamic loader searches. */
   readonly path: string;
-  /** Where it is on this machine. */
+  /** The path on this machine. */
   readonly source: string;
 }
 
@@ -100,14 +100,14 @@ export const readDebianParts = (files: readonly DebianFile[], architecture: Arch
     return { kind: 'debian', name, version, license, purl, notice: readNotice(name, architecture) };
   });
 
-/** Several packages may share the documents of one. */
+/** Reads the copyright file, also where a package links to the documents of another package. */
 function readNotice(name: string, architecture: Architecture): string {
   const documentsOf = (each: string): string => join(packagesFolder(architecture), each, 'usr/share/doc', each);
   const owner = lstatSync(documentsOf(name)).isSymbolicLink() ? basename(readlinkSync(documentsOf(name))) : name;
   return readFileSync(join(documentsOf(owner), 'copyright'), 'utf8').trim();
 }
 
-/** Has a folder for each package, with its files and its folder DEBIAN. */
+/** The folder that has a folder for each package, with its files and its folder DEBIAN. */
 export const packagesFolder = (architecture: Architecture): string => join(cacheFolder(architecture), 'packages');
 
 /**

@@ -24,7 +24,7 @@ const formatNotices = (parts: readonly Part[]): string =>
       .map(({ name, version, license, notice }) => `${line}\n${name} ${version} (${license})\n\n${notice}\n`),
   ].join('\n');
 
-/** They allow use and redistribution in a program of any license, if its notices are included. */
+/** Licenses that allow use and redistribution in a program of any license, with their notices. */
 const permissive = new Set([
   '0BSD',
   'Apache-2.0',

@@ -31,7 +31,7 @@ function toPart(name: string, version: string, folder: string): Part {
   return { kind: 'go', name, version, license: detectLicense(notice), purl: `pkg:golang/${name}@${version}`, notice };
 }
 
-/** A sentence that only this license has; the first match counts. */
+/** A sentence for each license that no other license has; the first match counts. */
 const marks: readonly (readonly [license: string, mark: RegExp])[] = [
   ['Apache-2.0', /Apache License\s+Version 2\.0, January 2004/],
   ['MIT', /Permission is hereby granted, free of charge, to any person obtaining a copy/],
@@ -40,5 +40,5 @@ const marks: readonly (readonly [license: string, mark: RegExp])[] = [
   ['ISC', /Permission to use, copy, modify, and\/or distribute this software/],
 ];
 
-/** The SPDX id of a license text; '' if it is none of the known ones. */
+/** The SPDX id of a license text; '' for an unknown license. */
 const detectLicense = (text: string): string => marks.find(([, mark]) => mark.test(text))?.[0] ?? '';

@@ -58,7 +58,7 @@ const licenses: Readonly<Record<string, string>> = {
   zstd: 'BSD-3-Clause',
 };
 
-/** Numbers of interfaces, not libraries. */
+/** Entries of `process.versions` that number an interface, not a library. */
 const interfaces = new Set(['node', 'modules', 'napi']);
 
 /** The parts of the running Node. The notice of Node includes those of its libraries. */

@@ -21,7 +21,7 @@ export interface BindingPeriod {
   readonly from: string;
   /** "" until the unbind. */
   readonly until: string;
-  /** Unspecified before the unbind, and if the address was allocated to another Pod without one. */
+  /** The cause of the unbind; unspecified before it, and if another Pod got the address first. */
   readonly unbindCause: UnbindCause;
 }
 
@@ -30,7 +30,7 @@ export interface Grant {
   readonly seq: number;
   readonly cause: AllocationCause;
   readonly actor: string;
-  /** After a transfer: the uid of the Pod's predecessor; else "". */
+  /** The uid of the Pod's predecessor in a transfer; else "". */
   readonly fromUid: string;
 }
 
@@ -40,7 +40,7 @@ export interface Release {
   readonly actor: string;
   readonly cause: ReleaseCause;
   readonly evidence: string;
-  /** After a transfer: the uid of the Pod's successor; else "". */
+  /** The uid of the Pod's successor in a transfer; else "". */
   readonly toUid: string;
 }
 
@@ -234,7 +234,7 @@ export interface AddressAtInstant {
   /** The last period that ended before, and the first that started after the instant. */
   readonly before: AllocationPeriod | undefined;
   readonly after: AllocationPeriod | undefined;
-  /** Without a holder: containers that may still have answered on the address. */
+  /** Containers that may still have answered on an address without a holder. */
   readonly lingeringBindings: readonly BindingPeriod[];
   /** Reservations and quarantines in force. */
   readonly restrictions: readonly RestrictionPeriod[];

@@ -13,11 +13,11 @@ import {
 
 export interface HolderQuery {
   readonly address: string;
-  /** Undefined: all subnets that have a record of the address. */
+  /** The subnet; undefined for all subnets that have a record of the address. */
   readonly subnet: string | undefined;
-  /** RFC 3339 in UTC with milliseconds. Undefined: now. */
+  /** The instant, RFC 3339 in UTC with milliseconds; undefined for now. */
   readonly instant: string | undefined;
-  /** Ledger time now, if the instant is of a clock. Events have the times of that clock then. */
+  /** Ledger time now, if people gave `instant` by a clock. Events then get the clock's times. */
   readonly ledgerTime?: string;
 }
 
@@ -38,7 +38,7 @@ export interface HolderReport {
   readonly position: Position | undefined;
   /** The instant of the report. */
   readonly at: string;
-  /** Empty: the address was never used. */
+  /** The address in each subnet; empty if the address was never used. */
   readonly subnets: readonly SubnetHolder[];
 }
 
@@ -88,8 +88,8 @@ interface AddressInstant {
 
 /**
  * Calls `findFrom` with an event that the read model names. The events show whether it is the right
- * one. Undefined if it is not, or if a later event can change the answer: then the search begins
- * with the newest event.
+ * event. Returns undefined if it is not, or if a later event can change the answer: then the search
+ * begins with the newest event.
  */
 async function findByIndex(
   { allocator, readModel }: HolderSources,
@@ -129,8 +129,8 @@ async function findFrom(
 }
 
 /**
- * The Pod that has an address since before the history, and still has it.
- * @throws `unavailable` if it got the address after the instant, or there is none: then only the
+ * Returns the Pod that got an address before the oldest readable event, and still has it.
+ * @throws `unavailable` if the Pod got it after the instant, or no Pod has it: then only the
  * history has the answer
  */
 async function presentHolder(
@@ -219,7 +219,7 @@ function showsReservation({ addressAllocated, addressReserved, reservationCancel
   return addressAllocated !== undefined && !causesWithReservation.has(addressAllocated.cause);
 }
 
-/** Verification rejects an allocation of a reserved address with any other cause. */
+/** The causes that verification accepts for an allocation of a reserved address. */
 const causesWithReservation: ReadonlySet<string> = new Set([
   'ALLOCATION_CAUSE_UNSPECIFIED',
   'ALLOCATION_CAUSE_RESERVATION',

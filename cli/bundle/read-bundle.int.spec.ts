@@ -37,7 +37,7 @@ describe('A support bundle', () => {
     });
   });
 
-  it('is refused with the reason if it is no bundle, or its facts are of another form', async () => {
+  it('that is no bundle, or has facts of another form, is refused with the reason', async () => {
     expect(await reasonOf(Buffer.from('no gzip'))).to.contain('incorrect header check');
     expect(await reasonOf(bundleOf('{}').subarray(0, 40))).to.contain('unexpected end of file');
     expect(await reasonOf(gzipSync(Buffer.alloc(600, 65)))).to.contain('not octal');
@@ -47,14 +47,14 @@ describe('A support bundle', () => {
     expect(await readBundle(folder).catch(errorMessage)).to.contain('it is not a file');
   });
 
-  it('that unpacks to very much is refused before it fills the memory', async () => {
+  it('that unpacks to more than 160 MiB is refused before it fills the memory', async () => {
     const bomb = await pack(165);
     expect(bomb.length).to.be.below(1 << 20);
     expect(await reasonOf(bomb)).to.equal('it unpacks to more than 160 MiB');
   });
 });
 
-/** So many MiB of zeros in gzip. */
+/** Returns a gzip file of so many MiB of zeros. */
 async function pack(mebibytes: number): Promise<Buffer> {
   const gzip = createGzip({ level: 1 });
   const chunks: Buffer[] = [];

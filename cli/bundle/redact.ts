@@ -4,11 +4,11 @@ import { asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 
 const removed = '[redacted]';
 
-/** What a field, a variable or a flag with a secret has in its name. */
+/** Parts of the names of fields, variables and flags that hold a secret. */
 const secretName =
   'passw(?:or)?d|pwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|key-data|tls\\.key|token|credential|authorization|\\b_?auth\\b';
 const named = `(?:${secretName})[\\w-]{0,32}`;
-/** The quotes of a name, and of a value, may have backslashes: of JSON inside of JSON. */
+/** The quote of a name or a value. In JSON inside of JSON, it has backslashes. */
 const quote = `\\\\{0,7}["']`;
 const isField = `(?:${quote})?[ \\t]{0,4}[:=][ \\t]{0,4}`;
 const isKept = String.raw`(?!\[redacted\])`;
@@ -20,8 +20,8 @@ const keepQuote = `$<field>$<escape>$<mark>${removed}`;
 const bareValue = String.raw`[^\s"'\\&]+`;
 
 /**
- * What a secret looks like, in a log or in JSON, also quoted inside of JSON. Each is a scan without
- * backtracking over lines: texts of tenants have any length.
+ * The patterns of secrets in a log or in JSON, also quoted inside of JSON. Each scans a line
+ * without backtracking: texts of tenants have any length.
  */
 const secrets: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   // Keys in PEM; a certificate is public
@@ -78,7 +78,7 @@ const secrets: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   ],
 ];
 
-/** A text without what looks like a secret. */
+/** Removes what looks like a secret from a text. */
 export const redact = (text: string): string =>
   secrets.reduce((rest, [pattern, replacement]) => rest.replaceAll(pattern, replacement), text);
 
@@ -92,7 +92,7 @@ const word = /[a-zA-Z0-9][\w-]*/g;
 
 /**
  * Returns a function that replaces names consistently: one name is one hash in the whole bundle.
- * The key is of this bundle only and not in it, so that guessed names cannot be compared.
+ * The key is random and not in the bundle, so that guessed names cannot be compared.
  * @param names with dots and slashes: each part counts
  */
 export function createNameHash(names: Iterable<string>): (text: string) => string {
@@ -137,7 +137,7 @@ export function cleanJson(value: unknown, change: (text: string) => string, leve
   );
 }
 
-/** A text of lines, some of which are JSON. */
+/** Applies `change` to a text, and to the texts of its lines that are JSON. */
 export const cleanLines = (text: string, change: (text: string) => string): string =>
   change(
     text

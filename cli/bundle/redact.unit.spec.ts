@@ -131,7 +131,7 @@ describe('Redaction', () => {
     });
   });
 
-  it('keeps what is no secret', () => {
+  it('keeps texts that only resemble a secret', () => {
     const text = '10.0.0.2 of Pod default/web: no address; see ipledger why default/web, sha256:0a1b2c';
     expect(redact(text)).to.equal(text);
     const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----';
@@ -164,7 +164,7 @@ describe('Redaction', () => {
 });
 
 describe('Hashed names', () => {
-  it('are the same in the whole bundle, other ones in another bundle, and leave no name in it', () => {
+  it('are equal within a bundle, differ between two bundles, and contain no name', () => {
     const [hash, other] = [createNameHash(['shop/web-0', 'node-7.example.org']), createNameHash(['shop/web-0'])];
     const [one, two] = ['Pod shop/web-0 on node-7.example.org', 'IP web-0.shop.lan.default'].map(hash);
     expect(`${one} ${two}`).to.not.match(/shop|web-0|node-7|example/);

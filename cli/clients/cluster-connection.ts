@@ -137,11 +137,11 @@ function openToken(
 }
 
 const scheme = 'Bearer ';
-/** A long `watch` sends the token once for each stream; a long `check` sends it often. */
+/** The age at which the kubeconfig is read again: a long `check` sends its token often. */
 const kubeconfigMaxAgeMs = 10_000;
-/** Only the ledger accepts the token of a ServiceAccount, and not the Kubernetes API. */
+/** The audience of a ServiceAccount's token: the ledger accepts it, the Kubernetes API does not. */
 const audience = 'ipledger';
-/** The shortest lifetime that the API allows, and when a long verb requests the next token. */
+/** The shortest lifetime that the API allows. A long verb gets a new token after half of it. */
 const lifetimeSeconds = 600;
 const serviceAccountMaxAgeMs = 300_000;
 
@@ -157,7 +157,7 @@ function refreshToken(request: () => Promise<string>, maxAgeMs: number): TokenSo
   };
 }
 
-/** The kubeconfig's token. `read` throws CliError for a user without token, or who impersonates. */
+/** The token of the kubeconfig. `read` throws CliError without a token, and for impersonation. */
 const kubeconfigToken = (config: KubeConfig): TokenSource => refreshToken(() => readToken(config), kubeconfigMaxAgeMs);
 
 async function readToken(config: KubeConfig): Promise<string> {
@@ -178,8 +178,8 @@ async function readToken(config: KubeConfig): Promise<string> {
 }
 
 /**
- * Serves only users with a client certificate. `read` throws CliError when the user may not create
- * tokens of the ServiceAccount, and when there is none.
+ * Requests tokens of a ServiceAccount, for a user who has no token of the cluster. `read` throws
+ * CliError when the user may not create tokens of the ServiceAccount, and when there is none.
  * @param account NAME of the namespace, or NAMESPACE/NAME
  * @throws CliError for another form
  */

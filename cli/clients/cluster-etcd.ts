@@ -72,7 +72,7 @@ function isSecure(service: UntypedJson): boolean {
   return ports.find(({ name }) => name === portName)?.['appProtocol'] === 'https';
 }
 
-/** The folder belongs to this user only. */
+/** Writes the certificate files, which only this user can read, into a folder. */
 async function writeFiles(
   kubernetes: KubernetesClient,
   { namespace, secret, folder }: { readonly namespace: string; readonly secret: string; readonly folder: string },

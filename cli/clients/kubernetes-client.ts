@@ -13,7 +13,7 @@ import { CliError, throwUsageError } from '../cli-error.ts';
 const timeoutMs = 30_000;
 const pageSize = 500;
 
-/** All throw CliError. */
+/** Calls of the Kubernetes API. All throw CliError. */
 export interface KubernetesClient {
   /** Whether Subnets, IPPools, Vips and IP objects are those of ipledger beside Kube-OVN. */
   readonly besideKubeOvn: boolean;
@@ -43,7 +43,7 @@ interface Request {
   readonly accept?: string;
 }
 
-/** Whether there is a kubeconfig: without it, the client would connect to port 8080 here. */
+/** Whether there is a kubeconfig. Without one, the client connects to port 8080 of this host. */
 export const hasKubeconfig = (env: NodeJS.ProcessEnv, { kubeconfig }: ClusterSelection = {}): boolean =>
   Boolean(
     kubeconfig ??

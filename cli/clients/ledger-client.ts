@@ -27,7 +27,7 @@ export interface LedgerTarget extends ClusterSelection {
   /** "host:port", several joined by commas; for allocators also "kubernetes[/NAMESPACE]". */
   readonly endpoint: string;
   readonly tokenFile?: string | undefined;
-  /** Only with "kubernetes": the ServiceAccount that identifies the caller. */
+  /** The ServiceAccount that identifies the caller to allocators of "kubernetes". */
   readonly serviceAccount?: string | undefined;
 }
 

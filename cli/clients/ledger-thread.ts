@@ -11,7 +11,7 @@ import { logPrefix } from '../../ledger/log/store/keys.ts';
 import type { KeyPage, KeyRange, KeyReader, Revision } from '../../ledger/log/store/ledger.ts';
 import { openEtcdLedger } from './etcd-ledger.ts';
 
-/** Pages that are read ahead of this thread: neither waits, and they take a few megabytes. */
+/** The number of pages that are read ahead, so that neither thread waits: a few megabytes. */
 const pagesAhead = 4;
 const threadRole = 'ipledger-ledger-reader';
 
@@ -48,7 +48,7 @@ export interface ThreadedReader extends Disposable {
   readonly reader: KeyReader;
 }
 
-/** Starts the thread. Arguments as `openEtcdLedger`; its errors are thrown by the first read. */
+/** Starts the thread. The first read throws the errors of `openEtcdLedger`. */
 export function startLedgerThread(endpoints: string, archive = ''): ThreadedReader {
   const data: ThreadData = { role: threadRole, endpoints, archive };
   const worker = new Worker(import.meta.filename, { workerData: data });

@@ -13,7 +13,7 @@ import type { ServicePod } from './service-pods.ts';
 interface WebSocketConnection {
   pause(): void;
   resume(): void;
-  /** Without the handshake, for whose end the program would wait. */
+  /** Closes the connection without the handshake, for whose end the program would wait. */
   terminate(): void;
   addEventListener(name: 'close' | 'error', listener: (event: unknown) => void): void;
 }

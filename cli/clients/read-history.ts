@@ -19,7 +19,7 @@ export interface HistoryPage {
   /** The oldest event that this page's search has reached. */
   readonly searchedDownToSeq: number;
   readonly events: readonly Event[];
-  /** Older events follow. */
+  /** Whether older events follow. */
   readonly more: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function* readHistory(
   } while (pageToken !== '' && remaining > 0);
 }
 
-/** One page. The history of a never-used address (ADDRESS_UNKNOWN) is empty. */
+/** Reads one page. The history of a never-used address (ADDRESS_UNKNOWN) is empty. */
 export async function readHistoryPage(
   allocator: LedgerClient,
   request: MessageInput<HistoryRequest>,
@@ -56,8 +56,8 @@ export async function readHistoryPage(
 }
 
 /**
- * All replies of a stream that carry content. A reply without `place` is a keep-alive of a query in
- * progress.
+ * Collects the replies of a stream that carry content. A reply without `place` is a keep-alive of a
+ * query in progress.
  * @throws IpledgerError CANCELLED after an abort, so that a partial answer is not taken for a
  * complete one; errors of the stream.
  */

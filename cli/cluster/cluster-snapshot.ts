@@ -25,7 +25,7 @@ export interface KubeOvnSubnet extends KubeOvnObject {
   };
   /** The namespaces whose Pods may use it; empty for all, unless it has selectors. */
   readonly namespaces: readonly string[];
-  /** It also serves namespaces that are selected by labels, which a snapshot does not have. */
+  /** Whether labels select more namespaces, which a snapshot does not have. */
   readonly hasSelectors: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface KubeOvnPool extends KubeOvnObject {
 }
 
 export interface KubeOvnIp extends KubeOvnObject {
-  /** ipledger created it, or has taken it over. */
+  /** Whether ipledger created the object, or has taken it over. */
   readonly isOurs: boolean;
-  /** The event of the allocation that it shows; 0 if the pod-watcher did not write it. */
+  /** The event of the allocation that the object shows; 0 if the pod-watcher did not write it. */
   readonly allocation: number;
   readonly isReserved: boolean;
   readonly pod: string;
@@ -113,7 +113,7 @@ function parseSubnet(item: UntypedJson): KubeOvnSubnet {
 
 const isEmpty = (list: unknown): boolean => list === undefined || (Array.isArray(list) && list.length === 0);
 
-/** Read as absent, an unreadable list would allow all namespaces. */
+/** Whether a list of namespaces can be read. Treated as absent, a damaged list would allow all. */
 const isReadable = (list: unknown): boolean =>
   list === undefined || (Array.isArray(list) && list.every((each) => typeof each === 'string'));
 

@@ -54,7 +54,7 @@ export interface ClusterState {
   readonly subnets: readonly StatusObject[];
   readonly pools: readonly StatusObject[];
   readonly vips: readonly Vip[];
-  /** Names. */
+  /** The names of all Nodes. */
   readonly nodes: ReadonlySet<string>;
   /** "is NotReady since …" of each Node that is not ready. */
   readonly nodeFailures: ReadonlyMap<string, string>;

@@ -3,7 +3,7 @@ import { canonicalAddress, canonicalMac } from '../../ledger/domain/addresses/ad
 import { asRecord, asText, asTexts, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { Pod } from './cluster-state.ts';
 
-/** Multus before 3.3 wrote the second one. */
+/** The keys of the annotation. Multus before 3.3 wrote the second key. */
 const keys = ['k8s.v1.cni.cncf.io/network-status', 'k8s.v1.cni.cncf.io/networks-status'];
 /** A Pod has few NICs. The rest of a longer list is ignored. */
 const maxNics = 256;
@@ -19,7 +19,7 @@ export interface NicStatus {
   readonly mac: string;
 }
 
-/** [] without the annotation, or if it is invalid. */
+/** Returns [] without the annotation, or if it is invalid. */
 export function parseNetworkStatus({ namespace, annotations }: Pod): NicStatus[] {
   const value = keys.map((key) => annotations[key] ?? '').find((each) => each !== '') ?? '';
   const nics = tryParseJson(value);

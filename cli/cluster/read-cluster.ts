@@ -62,7 +62,7 @@ export async function readCluster(kubernetes: KubernetesReader): Promise<Cluster
 
 export type KubernetesReader = Pick<KubernetesClient, 'get' | 'list' | 'besideKubeOvn'>;
 
-/** Pods, and what decides their attachments and address retention. */
+/** The Pods, and the objects that decide their attachments and address retention. */
 export type PodsAndNetworks = Pick<ClusterState, 'pods' | 'statefulSets' | 'machines' | 'networks' | 'besideKubeOvn'>;
 
 /** @throws CliError when the API cannot be read. */
@@ -120,7 +120,7 @@ function ownerOf(controller: Controller | undefined, isLauncher: boolean): Owner
   return kind === virtualMachineKind && !isLauncher ? undefined : { kind, name, uid };
 }
 
-/** The chart's labels and the node's network: a tenant's Pod cannot hide a missing agent. */
+/** Recognizes node agents by label and host network, so that no tenant's Pod counts as an agent. */
 function isAgent({ metadata, spec }: UntypedJson): boolean {
   const labels = asRecord(asRecord(metadata)['labels']);
   return (
@@ -166,7 +166,7 @@ async function readMachines({ get, list }: KubernetesReader) {
 
 const isTerminating = (item: UntypedJson): boolean => asText(asRecord(item['metadata'])['deletionTimestamp']) !== '';
 
-/** "namespace/name" */
+/** Returns "namespace/name" of an object. */
 function keyOf(item: UntypedJson): string {
   const { namespace, name } = asRecord(item['metadata']);
   return `${asText(namespace)}/${asText(name)}`;

@@ -26,7 +26,7 @@ export function findRequestedProviders(pod: Pod, cluster: Networks): string[] {
   return [...providers, ...(ovn4nfv.ok && ovn4nfv.value ? [ovn4nfvProvider] : [])];
 }
 
-/** Sorted as in the annotations. */
+/** Finds the NICs in the order of the annotations. */
 export function findRequestedAttachments(pod: Pod, { networks, besideKubeOvn }: Networks): RequestedAttachment[] {
   return findSelections(pod).flatMap(({ network, interface: name }) => {
     const provider = servedProviderOf(network, networks.get(network) ?? '', besideKubeOvn);
@@ -94,7 +94,7 @@ export function parsePlugins(config: string) {
   });
 }
 
-/** The settings of a plugin, or of its IPAM, that decide who gives the addresses. */
+/** The settings of a plugin, or of its IPAM, that decide which program gives the addresses. */
 const settingsOf = ({ type, provider, server_socket: socket }: UntypedJson) => ({
   type: asText(type),
   provider: asText(provider),

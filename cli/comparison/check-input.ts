@@ -1,4 +1,4 @@
-/** What `check` compares: the state of the ledger, the cluster, OVN and the node's switch. */
+/** The input of `check`: the state of the ledger, the cluster, OVN and the node's switch. */
 import {
   type AddressRecord,
   type Allocation,
@@ -43,9 +43,9 @@ export interface LedgerState {
 export interface CheckInput {
   readonly ledger: LedgerState;
   readonly cluster: ClusterState;
-  /** Absent without `--ovn-nb`. */
+  /** The northbound database; absent without `--ovn-nb`. */
   readonly northbound?: Northbound | undefined;
-  /** Absent without `--ovs-db`. */
+  /** The switch of the node; absent without `--ovs-db`. */
   readonly nodeSwitch?: NodeSwitch | undefined;
 }
 

@@ -22,7 +22,7 @@ export function compareFreeze({ ledger: { freeze } }: CheckInput): Disagreement[
   return [{ kind: 'frozen', where: 'the ledger', what, remedy }];
 }
 
-/** The ledger can be written. */
+/** Reports why the ledger cannot be written. */
 export function findObstacle({ ledger: { obstacle } }: CheckInput): Disagreement[] {
   if (!obstacle) return [];
   const remedy = formatShellCommand(['ipledger', 'status'], 'it shows since when; repair that first');
@@ -130,7 +130,7 @@ function compareUsage(where: string, usage: readonly Usage[], held: readonly str
   });
 }
 
-/** Returns a function: whether an address is in the range of a subnet. */
+/** Returns a function that tests whether an address is in the range of a subnet. */
 const createCidrMatcher =
   ({ spec }: Subnet) =>
   (address: string): boolean =>

@@ -99,7 +99,7 @@ describe('The usage of subnets and pools', () => {
       expect(countsOf(other, '1')).to.deep.equal([]);
   });
 
-  it('the usage of a pool includes an address that its subnet excludes', () => {
+  it('includes, for a pool, an address that its subnet excludes', () => {
     const addresses = [{ address: '10.0.0.205', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
     const [family] = subnet.usage as [Subnet['usage'][0]];
     const countsOfPool = (inUse: string) => {
@@ -120,7 +120,7 @@ describe('The usage of subnets and pools', () => {
   });
 });
 
-describe('Bindings and fences', () => {
+describe('The comparisons of bindings and fences', () => {
   const current = {
     attachment: attachmentOf('web'),
     subnet: 'lan',
@@ -129,7 +129,7 @@ describe('Bindings and fences', () => {
     allocationSeq: allocation.seq,
   };
 
-  it('bindings of a released address are no disagreement while the container may answer', () => {
+  it('report no binding of a released address while the container may answer', () => {
     const lingering = { ...current, addresses: ['10.0.0.8'] };
     expect(describeDisagreements({ bindings: [current, lingering] })).to.deep.equal([]);
     expect(findBindingsWithoutAllocation(createCheckInput({ bindings: [current, lingering] }).ledger)).to.deep.equal([
@@ -137,14 +137,14 @@ describe('Bindings and fences', () => {
     ]);
   });
 
-  it('bindings of a deleted Node are reported', () => {
+  it('report the bindings of a deleted Node', () => {
     const lingering = { ...current, addresses: ['10.0.0.8'], allocationSeq: 3 };
     expect(describeDisagreements({ bindings: [current, lingering], nodes: ['node-2'] })).to.deep.equal([
       'Node deleted: 10.0.0.8 of subnet lan: held for container c0ffee of Pod default/web on node node-1, and there is no such Node',
     ]);
   });
 
-  it('bindings on two nodes are reported, also for an allocated address', () => {
+  it('report bindings of one address on two nodes, also if the address is allocated', () => {
     const first = { ...current, allocationSeq: 3, binding: { ...binding, at: '2026-11-17T14:00:00Z' } };
     const second = {
       ...current,
@@ -157,7 +157,7 @@ describe('Bindings and fences', () => {
     expect(found[0]?.remedy).to.match(/^kubectl get node node-1 -o wide +# remove the container there: /);
   });
 
-  it('bindings on two nodes are correct for a virtual machine in migration, as are two containers on one node', () => {
+  it('allow two nodes for a virtual machine in migration, and two containers on one node', () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
     const other = { ...current, binding: { ...binding, containerId: 'cafe', node: 'node-2' } };
     const nodes = ['node-1', 'node-2'];
@@ -178,7 +178,7 @@ describe('Bindings and fences', () => {
     expect(lines.filter((line) => line.startsWith('bound on two'))).to.deep.equal([]);
   });
 
-  it('include each fenced address, with its holder', () => {
+  it('report each fenced address, with its holder', () => {
     expect(describeDisagreements({ subnets: [{ ...subnet, fenced: ['10.0.0.2', '10.0.0.9'] }] })).to.deep.equal([
       'fenced: 10.0.0.2 of subnet lan: another etcd client changed its key, so the allocator has fenced it; in the ledger Pod default/web holds 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7)',
       'fenced: 10.0.0.9 of subnet lan: another etcd client changed its key, so the allocator has fenced it',

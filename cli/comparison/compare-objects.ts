@@ -57,7 +57,7 @@ export function compareIpObjects({ ledger, cluster }: CheckInput): Disagreement[
 
 const noAttachment: AttachmentName = { pod: '', namespace: '', provider: '', ordinal: 0 };
 
-/** What an IP object of a user reserves. */
+/** The reservation of a user's IP object. */
 interface ReservedObject {
   readonly attachment: AttachmentName;
   readonly subnet: string;
@@ -129,7 +129,7 @@ function compareIpObject(
     what,
     remedy: correctIpObject(cluster),
   });
-  // Reported with the reservation
+  // `compareReservedObject` reports it
   if (!object && reserved) return [];
   if (!object)
     return [

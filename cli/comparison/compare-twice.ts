@@ -28,8 +28,9 @@ export interface ComparisonSources extends LedgerEndpoints {
 }
 
 /**
- * Ledger and API cannot be read at one instant: a difference counts only if two reads show it.
- * @param accept called with each read. It throws for one that is no result.
+ * Compares twice, because ledger and API cannot be read at one instant: a difference counts only if
+ * two reads show it.
+ * @param accept called with each read. It throws for a read that is no result.
  */
 export async function compareTwice(
   sources: ComparisonSources,

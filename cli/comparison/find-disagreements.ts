@@ -23,7 +23,7 @@ const compareOvn = ({ ledger, cluster, northbound }: CheckInput): Disagreement[]
 const compareOvs = ({ ledger, nodeSwitch }: CheckInput): Disagreement[] =>
   nodeSwitch ? compareNodeSwitch(ledger, nodeSwitch) : [];
 
-/** The most serious first. */
+/** The comparisons, the most serious first. */
 const comparisons = [
   compareHolders,
   compareBoundNodes,
@@ -42,9 +42,9 @@ const comparisons = [
 ];
 
 /**
- * Every disagreement. For a frozen ledger, only that it is frozen: other remedies would destroy the
- * cluster state that `recover` needs. If nothing can be written for another reason, only that: no
- * other remedy works before.
+ * Returns every disagreement. For a frozen ledger, it returns only the freeze: other remedies would
+ * destroy the cluster state that `recover` needs. If nothing can be written for another reason, it
+ * returns only that reason: no other remedy succeeds before.
  */
 export function findDisagreements(input: CheckInput): Disagreement[] {
   const [first] = [...compareFreeze(input), ...findObstacle(input)];

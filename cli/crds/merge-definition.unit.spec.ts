@@ -167,7 +167,7 @@ describe('merge-definition', () => {
     ]);
   });
 
-  it('changes nothing in a definition that has all of it', () => {
+  it('leaves a complete definition unchanged', () => {
     const parts = {
       labels: managed,
       spec: { properties: { vpc: text } },

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { errorMessage } from '../../lib/errors.ts';
 import { CliError } from '../cli-error.ts';
 
-/** No event is that long: a file with a longer line is not an export. */
+/** The longest line that is read. No event is that long: a file with a longer line is no export. */
 const maxLineCharacters = 1 << 20;
 
 /**

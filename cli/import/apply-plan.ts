@@ -17,7 +17,7 @@ import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '.
 /** Concurrent requests. */
 const concurrency = 16;
 const validMs = 10_000;
-/** Another holder, a reservation or a quarantine keeps the address. */
+/** The errors that mean that another holder, a reservation or a quarantine keeps the address. */
 const isTaken: ReadonlySet<ErrorCode> = new Set(['ADDRESS_IN_USE', 'ADDRESS_RESERVED', 'ADDRESS_QUARANTINED']);
 
 /** An object that the ledger rejected. Nothing of it was changed. */
@@ -48,11 +48,11 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
       await adopt(kubernetes, object);
     });
   };
-  /** Rejected only for an address that no Pod gets: of a network, a broadcast or a gateway. */
+  /** Quarantines an address. The ledger rejects only those of gateways, networks and broadcasts. */
   const quarantine = async (address: PlannedQuarantine): Promise<void> => {
     await rejectionOf(() => allocator.call(IpamService.quarantine, address));
   };
-  /** A container may use the addresses of a rejected Pod. Those of other holders are not free. */
+  /** Imports a Pod. If that fails, its addresses that no other holder has are quarantined. */
   const importOrQuarantine = async (pod: string, attachments: readonly ObservedAttachment[]): Promise<void> => {
     const rejection = await attempt(`Pod ${pod}`, () => importPod(attachments, target));
     if (!rejection || isTaken.has(rejection.code)) return;
@@ -123,7 +123,7 @@ async function importPod(
   }
 }
 
-/** One patch makes Kube-OVN's IP object the allocation's: with half of it, it would reserve. */
+/** Marks the object as an allocation's, in one patch: half of it would reserve the address. */
 async function markAllocated(
   kubernetes: ImportTarget['kubernetes'],
   ip: KubeOvnIp,
@@ -144,7 +144,7 @@ async function adopt(kubernetes: ImportTarget['kubernetes'], object: KubeOvnObje
   await kubernetes.patch(objectPath(object), { metadata: { ...preconditions(object), finalizers } });
 }
 
-/** Deletes the object before its finalizers: without finalizers it would reserve its address. */
+/** Deletes the object before its finalizers: an object without them would reserve its address. */
 async function deleteIp(kubernetes: ImportTarget['kubernetes'], ip: KubeOvnIp): Promise<void> {
   await kubernetes.remove(objectPath(ip), ip.uid);
   const finalizers = ip.finalizers.filter((each) => !kubeOvnFinalizers.has(each));

@@ -94,9 +94,9 @@ function findRestrictedPools(pools: readonly KubeOvnPool[]): RestrictedPools {
 }
 
 /**
- * Why an annotation is no evidence, as a clause, and what that leaves out; undefined if it is. It
- * counts only where the tenant may request the same address: on a network that the Pod requests, in
- * a Subnet and IPPools that are for its namespace.
+ * Returns why an annotation is no evidence, as a clause, and what that leaves out; undefined if it
+ * is evidence. An annotation counts only where the tenant may request the same address: on a
+ * network that the Pod requests, in a Subnet and IPPools that are for its namespace.
  */
 function annotationDoubt(
   attachment: ObservedAttachment,
@@ -132,8 +132,8 @@ function isIn({ intervals }: RestrictedPool, address: string): boolean {
 }
 
 /**
- * Finds addresses and MACs that two attachments of a Subnet show. One that a record proves wins
- * against annotations. Otherwise none of them wins.
+ * Finds addresses and MACs that two attachments of a Subnet show. An attachment that a record
+ * proves wins against annotations. Otherwise no attachment wins.
  */
 export function findContests(attachments: readonly ObservedAttachment[]): Conflict[] {
   const [recorded, annotated] = [attachments.filter(isProven), attachments.filter((each) => !isProven(each))];
@@ -161,7 +161,7 @@ const keysOf = ({ subnet, addresses, mac }: ObservedAttachment): string[] => [
   ...(mac === '' ? [] : [`MAC ${mac} in Subnet ${subnet}`]),
 ];
 
-/** Attachments with equal evidence. */
+/** Finds what two attachments with equal evidence share. */
 function* findTies(attachments: readonly ObservedAttachment[]): Generator<Conflict> {
   const first = new Map<string, ObservedAttachment>();
   for (const attachment of attachments)

@@ -41,11 +41,11 @@ export interface PlannedQuarantine extends SubnetAddress {
   readonly reason: string;
 }
 
-/** What is not imported. The rest is. */
+/** The part of the input that a conflict leaves out of the import. */
 export interface LeftOut {
   readonly attachments?: readonly ObservedAttachment[];
   readonly ips?: readonly KubeOvnIp[];
-  /** A container may use these. They are quarantined, unless they have a holder. */
+  /** Addresses that a container may use. They are quarantined, unless they have a holder. */
   readonly addresses?: readonly SubnetAddress[];
 }
 

@@ -43,10 +43,9 @@ interface Context {
 }
 
 /**
- * The attachments of Pods, and the retained addresses of StatefulSet members without a Pod.
- * @param recovers whether the pod-watcher wrote the IP objects: those of an allocation count, also
- * without an annotation. Otherwise
- *   Kube-OVN did.
+ * Finds the attachments of Pods, and the retained addresses of StatefulSet members without a Pod.
+ * @param recovers whether the pod-watcher wrote the IP objects, and not Kube-OVN: those of an
+ * allocation count, also without an annotation
  */
 export function findObservedAttachments(snapshot: ClusterSnapshot, recovers = false): ObservedAttachment[] {
   const ips = recovers ? snapshot.ips.filter(({ allocation }) => allocation > 0) : snapshot.ips;
@@ -220,7 +219,7 @@ function findMemberAttachment(
   return { ...createAttachment({ namespace, name, uid: ip.uid, node: '', owner }, record), ipObject: ip };
 }
 
-/** The greatest number that the ledger accepts. */
+/** The most routes that the ledger accepts. */
 const maxRoutes = 64;
 const routeFields = goFields(['dst', 'gw']);
 

@@ -25,7 +25,7 @@ export const toAttachmentMessage = ({ holder, ipObject: _, ...attachment }: Obse
   ...attachment,
 });
 
-/** "" for none. */
+/** Lists the quarantined addresses; "" for none. */
 export const formatQuarantines = (quarantines: readonly PlannedQuarantine[]): string =>
   quarantines.length === 0
     ? ''
@@ -69,7 +69,7 @@ export function createAnswer(plan: ImportPlan, { applied, conflicts, rejected }:
   };
 }
 
-/** What the ledger rejected; else the conflicts; else the plan. */
+/** Lists what the ledger rejected; else the conflicts; else the plan. */
 function createListing(plan: ImportPlan, conflicts: readonly Conflict[], rejected: readonly RejectedObject[]): Listing {
   if (rejected.length > 0) return createRejectionListing(rejected);
   if (conflicts.length > 0) return createConflictListing(conflicts);

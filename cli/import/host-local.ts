@@ -88,7 +88,7 @@ async function listFolder(folder: string, what: 'directories' | 'files', limit: 
   return names.sort();
 }
 
-/** Undefined for what is not a regular file of at most `maxFileBytes`. */
+/** Reads a regular file of at most `maxFileBytes`; undefined for anything else. */
 async function readBounded(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

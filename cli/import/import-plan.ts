@@ -35,7 +35,7 @@ export interface ImportPlan {
   readonly leftovers: readonly KubeOvnIp[];
   /** IP objects without a Pod name, of Nodes and gateways. The import ignores them. */
   readonly foreign: readonly KubeOvnIp[];
-  /** Addresses of conflicts. */
+  /** The addresses that conflicts leave out. */
   readonly quarantines: readonly PlannedQuarantine[];
 }
 
@@ -88,7 +88,7 @@ export function findConflicts(plan: ImportPlan, snapshot: ClusterSnapshot, ledge
   ];
 }
 
-/** An address of a Pod that is reserved for another owner. */
+/** Finds addresses of Pods that are reserved for another owner. */
 function* findReserved({ attachments, reservations }: ImportPlan): Generator<Conflict> {
   const reserved = new Map<string, PlannedReservation>();
   for (const each of reservations)
@@ -111,7 +111,7 @@ function* findReserved({ attachments, reservations }: ImportPlan): Generator<Con
   }
 }
 
-/** Two Subnets of one network with common addresses. */
+/** Finds two Subnets of one network that share addresses. */
 function* findOverlaps(subnets: readonly KubeOvnSubnet[]): Generator<Conflict> {
   const cidrs = subnets.flatMap((subnet) =>
     subnet.spec.cidrBlock.split(',').map((cidr) => ({ ...subnet, provider: providerOf(subnet), cidr: cidr.trim() })),
@@ -133,7 +133,7 @@ function isOverlap(one: string, other: string): boolean {
   return cidrContains(one, base(other)) || cidrContains(other, base(one));
 }
 
-/** A subnet of the same name from another source. */
+/** Finds a subnet of the same name from another source. */
 function* findOtherSubnets(subnets: readonly KubeOvnSubnet[], ledger: LedgerContents): Generator<Conflict> {
   const current = new Map(ledger.subnets.map((subnet) => [subnet.name, subnet]));
   for (const { name, uid } of subnets) {
@@ -148,7 +148,7 @@ function* findOtherSubnets(subnets: readonly KubeOvnSubnet[], ledger: LedgerCont
   }
 }
 
-/** Other allocations of the same address or attachment. An earlier import is no conflict. */
+/** Finds other allocations of the same address or attachment. An earlier import is no conflict. */
 function* findOtherAllocations(
   attachments: readonly ObservedAttachment[],
   { allocations }: LedgerContents,
@@ -178,7 +178,7 @@ function* findOtherAllocations(
   }
 }
 
-/** IP objects that the import would delete, although a Pod or a machine may need the address. */
+/** Finds IP objects to delete whose address a Pod or a machine may need. */
 function* checkLeftovers({ leftovers }: ImportPlan, { pods }: ClusterSnapshot): Generator<Conflict> {
   const living = new Set(pods.filter((pod) => !hasEnded(pod)).map(podKey));
   for (const ip of leftovers) {

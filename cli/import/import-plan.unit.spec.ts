@@ -90,7 +90,7 @@ describe('An import from Kube-OVN', () => {
     expect(leftovers.map(({ pod: name }) => name)).to.deep.equal(['db-0', 'db-3']);
   });
 
-  it('conflicts with invalid, contradictory and out-of-range annotations', () => {
+  it('reports invalid, contradictory and out-of-range annotations as conflicts', () => {
     const pods = [
       pod('mute', { 'lan.default.kubernetes.io/allocated': 'true' }),
       pod('garbled', has('10.0.0.x')),
@@ -112,7 +112,7 @@ describe('An import from Kube-OVN', () => {
     ]);
   });
 
-  it('leaves out what an annotation alone shows, if a record shows another holder, and quarantines what nothing decides', () => {
+  it('leaves out an address of an annotation if a record shows another holder, and quarantines it if no record decides', () => {
     const pods = [
       pod('victim', has('10.0.0.4')),
       pod('thief', has('10.0.0.4')),
@@ -158,7 +158,7 @@ describe('An import from Kube-OVN', () => {
     expect(attachment).to.include({ isRecorded: false, ipObject: undefined });
   });
 
-  it('conflicts with an address, MAC or CIDR that two objects have', () => {
+  it('reports an address, MAC or CIDR that two objects have as a conflict', () => {
     const mac = { 'lan.default.kubernetes.io/mac_address': '00:00:00:00:00:AA' };
     const pods = [pod('one', { ...has('10.0.0.4'), ...mac }), pod('other', { ...has('10.0.0.4'), ...mac })];
     const subnets = [
@@ -173,7 +173,7 @@ describe('An import from Kube-OVN', () => {
     ]);
   });
 
-  it('conflicts with other allocations of the ledger, but not with an earlier import', () => {
+  it('reports other allocations of the ledger as conflicts, but not those of an earlier import', () => {
     const allocation = (name: string, address: string) => ({
       seq: 7,
       attachment: { namespace: 'default', pod: name, provider: 'lan.default', ordinal: 0 },

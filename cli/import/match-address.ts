@@ -13,14 +13,14 @@ import type { SourceAddress } from './source-address.ts';
 export interface Nic {
   /** "namespace/name" of the NetworkAttachmentDefinition. */
   readonly network: string;
-  /** What ipledger calls the network: "name.namespace". */
+  /** The name of the network in the ledger: "name.namespace". */
   readonly provider: string;
-  /** Counts the NICs of one network. */
+  /** The number of the NIC among those of its network, from 0. */
   readonly ordinal: number;
   /** The name in the annotation; "" without it. */
   readonly interface: string;
   readonly actualInterface: string;
-  /** What Multus shows of it. */
+  /** The NIC in the Pod's network-status; undefined without it. */
   readonly status: NicStatus | undefined;
 }
 
@@ -110,7 +110,7 @@ function isOfNetwork(nic: Nic, { network, holder }: SourceAddress, { map, subnet
   return holder.by === 'pod' || configurationName(nic.network, networks) === network;
 }
 
-/** host-local names a folder after the configuration's `name`; without it, after the object. */
+/** The name of host-local's folder: the `name` of the configuration, else that of the object. */
 export function configurationName(network: string, networks: ReadonlyMap<string, string>): string {
   const { name } = asRecord(tryParseJson(networks.get(network) ?? ''));
   return asText(name) || (network.split('/')[1] ?? '');

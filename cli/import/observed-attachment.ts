@@ -30,17 +30,17 @@ export interface ObservedAttachment {
   readonly vip: string;
   /** The IP object of the attachment; it may be missing. */
   readonly ipObject: KubeOvnIp | undefined;
-  /** The addresses are from a record that tenants cannot write. */
+  /** Whether the addresses are from a record that tenants cannot write. */
   readonly isRecorded: boolean;
   /** The event of an export that allocated them, for a recovery. */
   readonly exportedAs?: number;
   /** The node whose agent has them in a binding file, for a recovery. */
   readonly boundOn?: string;
-  /** The Pod requests the network. */
+  /** Whether the Pod requests the network. */
   readonly isRequested: boolean;
-  /** What its annotation has. */
+  /** The addresses of the Pod's annotation. */
   readonly annotated: readonly string[];
-  /** What is invalid, as a clause. */
+  /** The reason why the attachment is invalid, as a clause. */
   readonly problem?: string;
 }
 
@@ -56,7 +56,7 @@ export function createAttachment(holder: Holder, record: AttachmentRecord): Obse
   return { holder, ...record, ...absent, isRecorded: true, isRequested: true };
 }
 
-/** The attachments that the ledger accepts. A tenant can write more annotations. */
+/** The most attachments of a Pod that the ledger accepts. A tenant can write more annotations. */
 export const maxNics = 24;
 /** IFNAMSIZ without the terminator. */
 export const maxInterfaceLength = 15;

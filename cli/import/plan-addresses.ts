@@ -120,10 +120,10 @@ const macOf = ({ nic }: Match, { networks }: MatchContext): string =>
 
 const macKey = ({ subnet }: Match, mac: string): string => `${mac} in Subnet ${subnet.name}`;
 
-/** NICs that show one MAC, by MAC and Subnet. */
+/** NICs that show the same MAC, by MAC and Subnet. */
 type SharedMacs = ReadonlyMap<string, readonly Match[]>;
 
-/** Tenants can write the annotation that shows a MAC, so that none of the NICs has it. */
+/** Finds MACs that several NICs show. Tenants can write annotations, so no NIC gets the MAC. */
 function findSharedMacs(nics: readonly (readonly Match[])[], context: MatchContext): SharedMacs {
   const firsts = nics.flatMap(([first]) => first ?? []).filter((first) => macOf(first, context) !== '');
   const byMac = Map.groupBy(firsts, (first) => macKey(first, macOf(first, context)));
@@ -164,7 +164,7 @@ function* checkMap(map: ReadonlyMap<string, string>, { subnets }: ClusterSnapsho
 /** Returns the attachments of matches. */
 type AttachmentsOf = (matches: readonly Match[]) => ObservedAttachment[];
 
-/** Two addresses of one family for a NIC: the source has a stale entry. */
+/** Finds two addresses of one family for a NIC: the source has a stale entry. */
 function* findDoubleAddresses(matches: readonly Match[], attachmentsOf: AttachmentsOf): Generator<Conflict> {
   const byFamily = Map.groupBy(matches, (match) => `${nicKey(match)} ${isIPv4(match.source.address) ? 4 : 6}`);
   for (const each of byFamily.values()) {
@@ -184,9 +184,9 @@ function* findDoubleAddresses(matches: readonly Match[], attachmentsOf: Attachme
 const maxNicAddresses = 2;
 
 /**
- * Addresses that Pods show on an imported network, and that the source lacks. Another Pod could get
- * them, and their Pods would get another address in the ledger. Tenants can write the annotation:
- * it quarantines no more than their Pods could request.
+ * Finds addresses that Pods show on an imported network, and that the source lacks. Another Pod
+ * could get them, and their Pods would get another address in the ledger. Tenants can write the
+ * annotation: it quarantines no more than their Pods could request.
  */
 function* findUnlisted(
   matches: readonly Match[],
@@ -217,7 +217,7 @@ function* findUnlisted(
     }
 }
 
-/** Networks whose new Pods would still get addresses of the other plugin. */
+/** Finds networks whose new Pods would still get addresses of the other plugin. */
 function* findNetworksInUse(
   matches: readonly Match[],
   { networks, besideKubeOvn }: ClusterSnapshot,
@@ -238,9 +238,9 @@ function* findNetworksInUse(
 }
 
 /**
- * Returns where an address may be that is not imported, so that no Pod gets it there: in the Subnet
- * of `--map`, else in the Subnets of the imported addresses of its network, else in those of a
- * NetworkAttachmentDefinition with that name.
+ * Returns a function that finds where an address may be that is not imported, so that no Pod gets
+ * it there: in the Subnet of `--map`, else in the Subnets of the imported addresses of its network,
+ * else in those of a NetworkAttachmentDefinition with that name.
  */
 function createPlaceFinder(
   matches: readonly Match[],

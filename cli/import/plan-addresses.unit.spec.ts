@@ -203,7 +203,7 @@ describe('planAddresses', () => {
     expect(kindsOf(other)).to.deep.equal(['in the ledger: Subnet lan']);
   });
 
-  it('leaves out what is in conflict, and quarantines addresses that a container may use', () => {
+  it('leaves out the entries of a conflict, and quarantines addresses that a container may use', () => {
     const networks = new Map([
       ['default/lan', ledgerNetwork],
       ['default/own', JSON.stringify({ type: 'macvlan', ipam: { type: 'whereabouts' } })],

@@ -1,9 +1,9 @@
 /** Addresses in the records of another IPAM plugin, before they are matched with Pods. */
 import type { Conflict } from './conflict.ts';
 
-/** One address that another IPAM plugin allocated. It has its Pod, or its container's node. */
+/** An address that another IPAM plugin allocated, with its Pod, or the node of its container. */
 export interface SourceAddress {
-  /** Where it is recorded: "IPPool kube-system/10.8.0.0-16", "lan/10.8.0.3 of node-a". */
+  /** The place of the record: "IPPool kube-system/10.8.0.0-16", "lan/10.8.0.3 of node-a". */
   readonly where: string;
   /** The source's network for `--map` and `--network`: the name of the IPPool or the folder. */
   readonly network: string;
@@ -17,7 +17,7 @@ export interface SourceAddress {
     | { readonly by: 'node'; readonly node: string };
 }
 
-/** An invalid record. It is left out. */
+/** An invalid record, which is left out. */
 export interface SourceConflict extends Conflict {
   /** The address, if it is known: it is not imported, and a container may use it. */
   readonly about?: Pick<SourceAddress, 'network' | 'address'>;
@@ -30,5 +30,5 @@ export interface SourceAddresses {
   readonly conflicts: readonly SourceConflict[];
 }
 
-/** The addresses of one import. A /16 has 65,536. */
+/** The most addresses of one import. A /16 has 65,536. */
 export const maxSourceAddresses = 200_000;

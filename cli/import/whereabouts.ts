@@ -21,7 +21,7 @@ export const whereaboutsPaths = {
 const maxPools = 20_000;
 /** A namespace has up to 63 characters, a Pod name up to 253. */
 const podReference = /^([a-z0-9-]{1,63})\/([a-z0-9.-]{1,253})$/;
-/** Up to 2^128. */
+/** An offset, up to 2^128. */
 const offsetText = /^\d{1,39}$/;
 const maxIdLength = 256;
 
@@ -116,7 +116,7 @@ function parsePool(pool: UntypedJson): ParsedPool {
   return { network, addresses, conflicts };
 }
 
-/** Values that users see, at a length that a table can show. */
+/** Quotes a value for users, at a length that a table can show. */
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 /** The address at an offset from a range's address, which may have host bits. */
@@ -128,10 +128,10 @@ function addressAt(range: string, offset: string): string | undefined {
   return value > lastAddressOf(cidr) ? undefined : formatAddress({ family: first.family, value });
 }
 
-/** A name must not end with "-". */
+/** The name of an address's object. A name must not end with "-". */
 const nameOf = (address: string): string => (address.endsWith(':') ? `${address}0` : address).replaceAll(':', '-');
 
-/** A reservation must repeat the allocation of an IPPool. */
+/** Checks that a reservation repeats the allocation of an IPPool. */
 function checkReservation(
   reservation: UntypedJson,
   byName: ReadonlyMap<string, readonly SourceAddress[]>,
@@ -155,7 +155,7 @@ function checkReservation(
   }));
 }
 
-/** The name, and what follows each "-" of it. */
+/** Returns the name, and what follows each "-" of it. */
 function suffixesOf(name: string): string[] {
   const starts = [...name.matchAll(/-/g)].map(({ index }) => index + 1);
   return [name, ...starts.map((start) => name.slice(start))];

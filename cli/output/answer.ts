@@ -26,7 +26,7 @@ export interface Answer {
   readonly table: (zone: TimeZone, width: TableWidth) => string;
   /** The rows of CSV. Every answer has them, so no format fails after the operation is done. */
   readonly listing: () => Listing;
-  /** Printed beside the table, on stderr. */
+  /** Text that is printed on stderr beside the table. */
   readonly note?: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import { formatPodName } from '../../lib/ledger-text/texts.ts';
 import type { Event } from '../../proto/generated/ipledger.ts';
 import type { Column } from './table.ts';
 
-/** Long columns of little use are `wide`. */
+/** The columns of a list of events. Long columns of little use are `wide`. */
 export const eventColumns: readonly Column[] = [
   { name: 'SEQ' },
   { name: 'TIME', time: true },
@@ -45,7 +45,7 @@ export function formatEventRow(event: Event): string[] {
 /** The addresses that an event touches. */
 const addressesInEvent = ({ before }: Event): string[] => before.map(({ address }) => address);
 
-/** ClaimsDropped has very many addresses: the first and the count. */
+/** Formats the addresses: ClaimsDropped has very many, so only the first and the count. */
 function formatEventAddresses(event: Event): string {
   const [first = '', ...others] = addressesInEvent(event);
   return event.claimsDropped && others.length > 0 ? `${first} and ${others.length} more` : [first, ...others].join(',');

@@ -10,7 +10,7 @@ export const podKey = (pod: { readonly namespace: string; readonly name: string 
 export const formatAddresses = ({ addresses }: Pick<Allocation, 'addresses'>): string =>
   addresses.map(({ address }) => address).join(',');
 
-/** An allocation with what finds it in the ledger. */
+/** An allocation with what identifies it in the ledger. */
 export const formatAllocation = (allocation: Allocation): string =>
   `${formatAddresses(allocation)} of subnet ${allocation.subnet} (${allocation.attachment?.provider}, uid ${allocation.podUid}, event ${allocation.seq})`;
 

@@ -7,10 +7,10 @@ export function showProgress(head: Pick<Head, 'seq'> | undefined): void {
   if (process.stderr.isTTY) process.stderr.write(head ? `\r${head.seq} events` : '\r\u001b[K');
 }
 
-/** An allocator needs seconds to search this many events. */
+/** The number of events that an allocator needs seconds to search. */
 const longSearchEvents = 200_000;
 
-/** Call the result with each page: the ledger's position, and the oldest event searched. */
+/** Returns a function for each page: the ledger's position, and the oldest event searched. */
 export function createSlowSearchHint({
   readModel,
 }: {

@@ -9,7 +9,7 @@ const describeDrift = (northbound: Northbound, allocations = [allocation]): stri
     ({ kind, where, what }) => `${kind}: ${where}: ${what}`,
   );
 
-describe('OVN', () => {
+describe('The northbound database of OVN', () => {
   it('agrees with the ledger if it has the switch of each OVN Subnet and the port of each allocation', () => {
     expect(describeDrift(northboundWith(portWith()))).to.deep.equal([]);
   });
@@ -34,14 +34,14 @@ describe('OVN', () => {
     ]);
   });
 
-  it('lacks a switch and a port if it does not have them', () => {
+  it('has a difference for a missing switch and for a missing port', () => {
     expect(describeDrift({ switches: [], ports: [] })).to.deep.equal([
       'OVN switch missing: switch net: it does not exist; the ledger has subnet net',
       `OVN port missing: port ${portName}: it does not exist; the ledger has 02:00:00:00:00:0a 10.0.0.2 fd00::2 of subnet net for Pod default/web`,
     ]);
   });
 
-  it('has a difference for each wrong field of a port', () => {
+  it('has a difference for each field of a port that the ledger contradicts', () => {
     const port = portWith({ switch: 'other', addresses: ['02:00:00:00:00:0a 10.0.0.9'], requestedChassis: 'node-2' });
     expect(describeDrift(northboundWith(port))).to.deep.equal([
       `OVN port differs: port ${portName}: its switch is other; the ledger has net`,

@@ -1,4 +1,4 @@
-/** What Open vSwitch of one node has, compared with the bindings of the ledger. Pure. */
+/** The ports of Open vSwitch on one node, compared with the bindings of the ledger. Pure. */
 import { vendor, logicalPortName } from '../../lib/ovn/names.ts';
 import { type Row, textOf } from '../../lib/ovsdb/values.ts';
 import { mapText, type OvnDrift } from './northbound.ts';
@@ -44,11 +44,11 @@ export function parseNodeSwitch(root: Iterable<Row>, interfaces: Iterable<Row>):
 
 interface LedgerBindings {
   readonly allocations: readonly Pick<Allocation, 'seq'>[];
-  /** Also of released addresses: their containers may keep their ports until CNI DEL. */
+  /** The bindings, also of released addresses: containers may keep their ports until CNI DEL. */
   readonly bindings: readonly SandboxBinding[];
 }
 
-/** Bindings without a port, then ports without a binding. */
+/** Finds bindings without a port, then ports without a binding. */
 export function compareNodeSwitch(
   { allocations, bindings }: LedgerBindings,
   { nodeNames, interfaces }: NodeSwitch,

@@ -1,4 +1,4 @@
-/** What the northbound database of OVN has, compared with the ledger. Pure. */
+/** The rows of OVN's northbound database, compared with the ledger. Pure. */
 import { vendor, logicalPortName } from '../../lib/ovn/names.ts';
 import { type Row, textMap, textOf, textSet } from '../../lib/ovsdb/values.ts';
 import { isOvnProvider } from '../../lib/kubernetes/served-network.ts';
@@ -68,7 +68,7 @@ export function parseNorthbound(switchRows: Rows, portRows: Rows, ledger: string
 /** The text under a key of a map; "" without it. */
 export const mapText = (value: Row[string], key: string): string => textMap(value).get(key) ?? '';
 
-/** What the ledger has, as far as OVN shows it. */
+/** The part of the ledger that OVN shows. */
 interface LedgerRows {
   readonly allocations: readonly Allocation[];
   /** Current Subnets. */
@@ -84,7 +84,7 @@ export const portsOfLedger = (allocations: readonly Allocation[]): Map<string, A
     }),
   );
 
-/** Missing switches, then missing and different ports, then ports without an allocation. */
+/** Finds missing switches, then missing and different ports, then ports without an allocation. */
 export function compareNorthbound(ledger: LedgerRows, northbound: Northbound, namespace: string): OvnDrift[] {
   const expected = portsOfLedger(ledger.allocations);
   const present = Map.groupBy(northbound.ports, ({ name }) => name);
@@ -154,7 +154,7 @@ function compareSwitch(name: string, { switches }: Northbound, namespace: string
   return [{ kind: 'OVN name conflict', where, what, remedy }];
 }
 
-/** One text for each field that differs. */
+/** Describes each field that differs. */
 function differences(port: LogicalPort, allocation: Allocation): string[] {
   const [addresses, nodes] = [addressesOf(allocation), nodesOf(allocation)];
   const fields = [

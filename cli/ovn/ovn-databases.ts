@@ -9,12 +9,12 @@ import { type NodeSwitch, nodeSwitchColumns, parseNodeSwitch } from './node-swit
 import { type Northbound, northboundColumns, parseNorthbound } from './northbound.ts';
 
 export interface NorthboundOptions {
-  /** Absent or empty: OVN is not compared. */
+  /** The northbound database; absent or empty, OVN is not compared. */
   readonly ovnNb?: string;
 }
 
 export interface NodeSwitchOptions {
-  /** Absent or empty: the switch of the node is not compared. */
+  /** The database of Open vSwitch; absent or empty, the switch of the node is not compared. */
   readonly ovsDb?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The options that name the allocator, the cluster, and who calls. */
+/** The options that name the allocator, the cluster and the caller. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import type { LedgerTarget } from '../clients/ledger-client.ts';
@@ -37,7 +37,7 @@ export const addAllocatorOptions = (verb: Command, condition = ''): Command =>
     .option('--context <name>', 'context of the kubeconfig')
     .addOption(new Option('--as <user>', 'is rejected').hideHelp().argParser(refuseImpersonation));
 
-/** commander prints it as the error of the option. */
+/** Rejects an option of kubectl for impersonation. commander prints the error. */
 function refuseImpersonation(): never {
   throw new InvalidArgumentError(
     'An allocator cannot verify impersonation. Use a token of that user: --token-file, or another --context.',

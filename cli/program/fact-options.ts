@@ -1,4 +1,4 @@
-/** The options of verbs that look at a whole installation. */
+/** The options of verbs that read a whole installation. */
 import { type Command, Option } from 'commander';
 import { chartNamespace, type LedgerClient, namespaceOf } from '../clients/ledger-client.ts';
 import type { FactSources } from '../installation/gather-facts.ts';

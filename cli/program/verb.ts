@@ -81,7 +81,7 @@ export const runAndPrint = (
     printAnswer(outputStyle(options), await request(allocator, signal)),
   );
 
-/** Ctrl-C aborts the signal, so that the verb can stop. A second Ctrl-C ends the process. */
+/** Returns a signal that Ctrl-C aborts. A second Ctrl-C ends the process. */
 export function createInterruptSignal(): AbortSignal {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());

@@ -40,11 +40,11 @@ export interface FakeReplies {
   watch?: (request: WatchRequest) => Iterable<MessageInput<WatchReply>>;
   export?: (request: ExportRequest) => Iterable<MessageInput<ExportReply>>;
   verify?: () => Iterable<MessageInput<VerifyReply>>;
-  /** Streams stay open after their last reply. */
+  /** Keeps streams open after their last reply. */
   keepsStreamsOpen?: true;
 }
 
-/** A reply function that throws makes the allocator reject the request. */
+/** Starts a fake allocator. A reply function that throws makes it reject the request. */
 export function startFakeAllocator(replies: FakeReplies) {
   const handler =
     <Request, Reply>(

@@ -1,7 +1,7 @@
-/** The command line in the process of a test, with an environment and with streams of its own. */
+/** Runs a command line in the process of a test, with an environment and streams of its own. */
 import { runCommandLine } from '../main.ts';
 
-/** How it ended. */
+/** The result of a command line. */
 export interface CliResult {
   readonly status: number;
   readonly stdout: string;
@@ -15,7 +15,7 @@ export function runInProcess(args: readonly string[], env: NodeJS.ProcessEnv): P
   return running;
 }
 
-/** One command line at a time, because the process has one environment and one stdout. */
+/** The run before: runs follow each other, because the process has one environment and stdout. */
 let previous: Promise<unknown> = Promise.resolve();
 
 async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CliResult> {

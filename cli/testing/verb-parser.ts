@@ -27,7 +27,7 @@ export async function createCommandCheck({ prose }: { readonly prose: boolean })
   };
 }
 
-/** An option that the verb does not have, or that lacks its value. */
+/** Finds an option that the verb does not have, or that lacks its value. */
 function wrongOption(verb: Command, words: readonly string[]): string | undefined {
   for (const [index, word] of words.entries()) {
     if (!/^--?[a-z]/.test(word)) continue;

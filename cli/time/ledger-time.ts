@@ -3,7 +3,7 @@ import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-jso
 import { type Event, LedgerService } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 
-/** An answer takes time, and clocks of machines differ a little. */
+/** The largest difference that is normal: an answer takes time, and clocks differ a little. */
 const toleranceMs = 60_000;
 
 /** `2 h 5 min ahead of`; undefined for less than a minute, and without ledger time. */

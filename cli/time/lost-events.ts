@@ -3,7 +3,7 @@ import { type Event, LedgerService, type Position } from '../../proto/generated/
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { type PointInTime, formatTime, type TimeZone } from './times.ts';
 
-/** Events that a frozen ledger records before LedgerRestored: binds and unbinds. */
+/** The most events that a frozen ledger records before LedgerRestored: binds and unbinds. */
 const maxEventsWhileFrozen = 1_000;
 
 export interface LostPeriod {

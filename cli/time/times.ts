@@ -26,11 +26,11 @@ export function parseTime(text: string, zone: TimeZone, now: number = Date.now()
 /** A point in time of the ledger: after an event, or at an instant. */
 export type PointInTime = { readonly seq: number } | { readonly at: string };
 
-/** A number is an event. @throws CliError for an invalid time. */
+/** Parses a number as an event, and other texts as a time. @throws CliError for an invalid time. */
 export const parsePointInTime = (text: string, zone: TimeZone): PointInTime =>
   /^[1-9]\d{0,15}$/.test(text) ? { seq: Number(text) } : { at: parseTime(text, zone) };
 
-/** Two instants for a local time that occurred twice, the earlier first; none if it is invalid. */
+/** Returns two instants, earlier first, for a local time that occurred twice; none if invalid. */
 function findInstants(text: string, zone: TimeZone, now: number): number[] {
   if (text === 'now') return [now];
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text))
@@ -44,7 +44,7 @@ function findInstants(text: string, zone: TimeZone, now: number): number[] {
   return at === undefined ? [] : [at];
 }
 
-/** "2h ago", "1h30m", "90 minutes ago". */
+/** Parses "2h ago", "1h30m", "90 minutes ago". */
 function parseAgo(text: string, now: number): number | undefined {
   const duration = text.replace(/\s*ago$/, '');
   const part = /(\d+)\s*(s|m|h|d|w)(?:ec(?:ond)?s?|in(?:ute)?s?|ours?|ays?|eeks?)?\s*/gy;

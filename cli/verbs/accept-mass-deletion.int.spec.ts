@@ -66,7 +66,7 @@ describe('ipledger accept-mass-deletion', () => {
     expect(rest).to.deep.equal({ pods: { '*': 40, noisy: 30 }, nodes: 6, reason: 'cleaned up' });
   });
 
-  it('keeps an earlier acceptance that is not over, for the next pod-watcher', async () => {
+  it('keeps an earlier acceptance that no pod-watcher has used up', async () => {
     const earlier = { id: 'one', pods: { team: 25, noisy: 20 }, nodes: 7, reason: 'moved' };
     for (const [usedAcceptance, expected] of [
       ['', { pods: { noisy: 30, team: 25 }, nodes: 7, reason: 'cleaned up; earlier: moved' }],

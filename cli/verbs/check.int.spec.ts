@@ -59,9 +59,9 @@ describe('ipledger check', function () {
   let listed: Record<string, () => readonly object[] | number>;
   let requests: string[];
   let position: object;
-  /** Bindings of released addresses. */
+  /** The bindings of released addresses. */
   let lingeringBindings: object[];
-  /** The allocator's replies to verify. */
+  /** The replies to VerifyKeys. */
   let verifyReplies: () => object[];
 
   beforeEach(async () => {
@@ -107,7 +107,7 @@ describe('ipledger check', function () {
         response.writeHead(items).end(JSON.stringify({ kind: 'Status', message: 'not today' }));
         return;
       }
-      // One object per page
+      // Sends one object per page
       const from = Number(searchParams.get('continue') ?? 0);
       const metadata = from + 1 < items.length ? { continue: String(from + 1) } : {};
       response.end(JSON.stringify({ metadata, items: items.slice(from, from + 1) }));
@@ -151,7 +151,7 @@ describe('ipledger check', function () {
     return runProgram(['check', ...args], { IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: kubeconfig, ...env });
   }
 
-  it('exits with 0 after one read without disagreements', async () => {
+  it('exits with 0 if the first read has no disagreement', async () => {
     const result = await check();
     expect(result).to.deep.equal({
       status: 0,

@@ -60,8 +60,8 @@ Exit status:
 }
 
 /**
- * Every key in etcd that differs from what the log implies. The allocator compares them, at one
- * revision.
+ * Returns every key in etcd that differs from what the log implies. The allocator compares them, at
+ * one revision.
  * @throws CliError without a result; IpledgerError when the allocator rejects the request, or after
  * an abort.
  */
@@ -79,7 +79,7 @@ function keyDisagreement(finding: Finding): Disagreement {
   return { kind: 'key', where: finding.key, what: finding.what, remedy: formatRepairCommand(finding) };
 }
 
-/** An empty ledger is that of another allocator, or of an etcd that lost its data. */
+/** Rejects an empty ledger: it is that of another allocator, or of an etcd that lost its data. */
 const refuseEmptyLedger =
   (allocator: string) =>
   ({ ledger }: CheckInput): void => {
@@ -130,11 +130,11 @@ function createAnswer({
 
 const describeTransient = (count: number): string => `${formatCount(count, 'transient difference')} left out`;
 
-/** No disagreement, but it explains why the address is not free. */
+/** Describes a held address. It is no disagreement, but explains why the address is not free. */
 const describeHeld = ({ attachment, subnet, addresses, binding }: SandboxBinding): string =>
   `${addresses.join(',')} of subnet ${subnet} is held: container ${binding?.containerId} of Pod ${formatPodName(attachment)} on node ${binding?.node} may still answer on it, bound since ${binding?.at}; ${endOfBinding(binding?.node ?? '')}`;
 
-/** Exit status 1 means disagreements, so that a failed comparison needs its own status. */
+/** Gives a failed comparison a status of its own, because status 1 means disagreements. */
 function comparisonFailed(thrown: unknown): unknown {
   const error = thrown instanceof CliError ? thrown : IpledgerError.from(thrown);
   if (error instanceof IpledgerError && error.code === 'CANCELLED') return error;

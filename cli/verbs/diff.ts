@@ -82,7 +82,7 @@ interface Difference {
   readonly addresses: readonly AddressChange[];
 }
 
-/** The first part holds everything but the addresses. */
+/** Joins the parts of a reply. The first holds everything but the addresses. */
 const joinParts = (parts: readonly DiffReply[]): Difference => ({
   fromAt: '',
   toAt: '',

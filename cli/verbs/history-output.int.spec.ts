@@ -152,7 +152,7 @@ describe('The output of ipledger history', () => {
     expect(stdout).to.contain('events 1 to 20 are in folder /archive');
   });
 
-  it('is of one subnet with --subnet', async () => {
+  it('has only the events of one subnet with --subnet', async () => {
     let received: HistoryRequest | undefined;
     const history = (request: HistoryRequest) => {
       received = request;
@@ -193,7 +193,7 @@ describe('The output of ipledger history', () => {
     expect(json.events[0]?.addressReleased?.cause).to.equal('RELEASE_CAUSE_GARBAGE_COLLECTED');
   });
 
-  it('includes an event of an unknown type', async () => {
+  it('has a row for an event of an unknown type', async () => {
     const history = () => ({ position, events: [{ seq: 3, type: 'AddressBlessed', at: at(3) }] });
     const { status, stdout } = await runWithFakeAllocator({ history }, 'history', '172.17.0.11');
     expect(status).to.equal(0);

@@ -155,7 +155,7 @@ export async function createEventListWriter(style: OutputStyle, columns: readonl
   };
 }
 
-/** The layout of `JSON.stringify(…, null, 2)`. */
+/** Writes the layout of `JSON.stringify(…, null, 2)`. */
 function jsonList(): EventListWriter {
   let before = '{\n  "events": [';
   const next = (event: Event): string => {

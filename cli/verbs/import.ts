@@ -24,7 +24,7 @@ import type { Answer } from '../output/answer.ts';
 import { CliError, exitStatus } from '../cli-error.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
-/** Options that can be repeated. */
+/** The most repetitions of an option. */
 const maxRepetitions = 10_000;
 /** The most networks that an error message names. */
 const maxShownNetworks = 20;
@@ -142,7 +142,7 @@ const importAddresses = (
     );
   });
 
-/** A pod-watcher would give another address to a running Pod of a network that the ledger lacks. */
+/** Rejects a running pod-watcher: it would give other addresses to Pods that the ledger lacks. */
 const assertWatcherStopped = (kubernetes: KubernetesClient, namespace: string, signal: AbortSignal): Promise<void> =>
   assertControllerStopped(
     kubernetes,
@@ -154,7 +154,7 @@ const assertWatcherStopped = (kubernetes: KubernetesClient, namespace: string, s
     signal,
   );
 
-/** A misspelled name would import nothing. @throws CliError */
+/** Rejects a network that the source lacks, as a misspelled name. @throws CliError */
 function assertNetworksExist({ networks }: SourceAddresses, names: readonly string[]): void {
   const unknown = names.find((name) => !networks.has(name));
   if (unknown === undefined) return;
@@ -180,7 +180,7 @@ interface ImportTarget {
   readonly apply: boolean;
 }
 
-/** Plans an import. With `apply` it also runs, without the conflicts, unless they stop it. */
+/** Plans an import. With `apply` it imports all but the conflicts, unless a conflict stops it. */
 async function runImport(
   { allocator, kubernetes, apply }: ImportTarget,
   makePlan: (snapshot: ClusterSnapshot, ledger: LedgerContents) => AddressPlan,

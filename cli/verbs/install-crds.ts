@@ -17,7 +17,7 @@ import { CliError } from '../cli-error.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-/** Another program may write a definition between the read and the write. */
+/** The most attempts: another program may write a definition between the read and the write. */
 const maxAttempts = 5;
 const establishedMs = 30_000;
 const pollMs = 500;
@@ -132,7 +132,7 @@ async function planStep(kubernetes: KubernetesClient, ours: UntypedJson): Promis
   };
 }
 
-/** Names may be refused until the API server has seen an earlier deletion. @throws CliError */
+/** Waits: the API server may refuse the names until a deletion is complete. @throws CliError */
 async function waitUntilEstablished(kubernetes: KubernetesClient, name: string, signal: AbortSignal): Promise<void> {
   for (const until = performance.now() + establishedMs; ; await pause(pollMs, signal)) {
     signal.throwIfAborted();

@@ -47,7 +47,7 @@ const describeHolder = ({ allocation }: AddressRecord): string | undefined =>
 
 const columns = textColumns('SUBNET', 'ADDRESS', 'STATE', 'SEEN MAC', 'SEEN ON', 'REASON', 'SINCE');
 
-/** One row. */
+/** A table with one row. */
 function createQuarantineListing({ subnet, address, state, quarantine }: AddressRecord): Listing {
   const { seenMac = '', seenAt = '', reason = '', at = '' } = quarantine ?? {};
   return { columns, rows: [[subnet, address, state, seenMac, seenAt, reason, at]] };

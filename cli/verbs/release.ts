@@ -47,7 +47,7 @@ async function findAllocations(
   throw new CliError('refused', `${subject} of subnet ${found} is not allocated: it is ${describeState(record)}`);
 }
 
-/** The state of an address without an allocation, and what ends it. */
+/** Describes the state of an address without an allocation, and what ends it. */
 function describeState({ state, bindings: [binding], availableAt }: AddressRecord): string {
   if (state !== 'held' || !binding) return state;
   const { containerId, node } = binding;

@@ -54,7 +54,7 @@ async function replaceMember(
   if (target?.name === '') return `the member at ${peerUrl} is already replaced: start it with an empty folder`;
   const others = members.filter((member) => member !== target);
   const answering = await Promise.all(others.map(({ clientURLs }) => answers(clientURLs[0], access)));
-  // An earlier run has removed it if there is no target
+  // Without a target, an earlier run has removed it
   const quorum = Math.floor((others.length + 1) / 2) + 1;
   if (answering.filter(Boolean).length < quorum)
     throw new CliError(
@@ -95,7 +95,7 @@ async function changeMembers(change: () => Promise<unknown>, signal: AbortSignal
 const readAccess = (): EtcdAccess =>
   orUsageError(() => etcdAccessFromEnvironment(process.env, createLogger('ipledger')));
 
-/** The members as the first endpoint that answers lists them. */
+/** Reads the members from the first endpoint that answers. */
 async function findMembers(
   endpoints: readonly string[],
   access: EtcdAccess,

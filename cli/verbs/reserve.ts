@@ -67,7 +67,7 @@ const formatRow = ({ subnet, address, state, reservation }: AddressRecord): stri
   reservation?.at ?? '',
 ];
 
-/** The API's limit for one request. */
+/** The most addresses that the API accepts in one request. */
 const maxAddresses = 64;
 
 interface UnreserveOptions extends DestructiveOptions {
@@ -121,7 +121,7 @@ async function findReservations(allocator: LedgerClient, filter: ReservationFilt
   return records;
 }
 
-/** Names the owner in each request: an address that another owner reserved since stays reserved. */
+/** Ends reservations, but not of an address that another owner has reserved since. */
 async function endReservations(allocator: LedgerClient, records: readonly AddressRecord[], reason: string) {
   let position: Position | undefined;
   const groups = Map.groupBy(records, ({ subnet, reservation }) => JSON.stringify([subnet, reservation?.reservedFor]));

@@ -70,14 +70,14 @@ Exit status:
 
 interface LedgerStateAt {
   readonly position?: Position;
-  /** Time of the last event before the point in time. */
+  /** The time of the last event before the point in time. */
   readonly at: string;
   readonly subnets: readonly Subnet[];
   readonly pools: readonly Pool[];
   readonly records: readonly AddressRecord[];
 }
 
-/** The first part holds everything but the records. */
+/** Joins the parts of a reply. The first holds everything but the records. */
 const joinParts = (parts: readonly StateAtReply[]): LedgerStateAt => ({
   at: '',
   subnets: [],

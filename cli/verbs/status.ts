@@ -72,7 +72,7 @@ function createListing({
   return { columns, rows: [row.map(String)] };
 }
 
-/** One fact per line, so that `grep` finds it. */
+/** Prints one fact per line, so that `grep` finds it. */
 function formatStatus(
   { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze, ledgerTime, cannotWrite, storage }: GetStatusReply,
   formatInstant: (instant: string) => string,

@@ -74,7 +74,7 @@ describe('ipledger unbind', () => {
     return { ...result, unbound: unbound.map(({ containerId }) => containerId), requests: unbound, nodes };
   }
 
-  it('ends the bindings of a node whose addresses no Pod holds by them, and records the reason', async () => {
+  it('ends those bindings of a node whose addresses were released or transferred, and records the reason', async () => {
     const { status, stdout, unbound, requests, nodes } = await run('node-1', '--yes');
     expect({ status, stdout }).to.deep.equal({
       status: 0,

@@ -67,7 +67,7 @@ const describeWatcher =
   ({ holder, renewed }: { readonly holder: string; readonly renewed: string }): string =>
     `a pod-watcher is running, which would restore the objects: ${holder} holds the Lease ${podWatcherLease} (renewed ${renewed}); stop it first: kubectl scale deployment ipledger-pod-watcher --replicas=0 --namespace ${namespace}`;
 
-/** `owned`: IP objects that ipledger created. `finalized`: users' objects with a finalizer. */
+/** Selects IP objects of ipledger (`owned`), and users' objects with its finalizer. */
 function selectObjects({ subnets, pools, vips, ips }: ClusterSnapshot): {
   owned: KubeOvnIp[];
   finalized: KubeOvnObject[];
@@ -92,7 +92,7 @@ const namespacedKinds = [
   { api: '/apis/k8s.plugin.opnfv.org/v1alpha1', plural: 'networks' },
 ] as const;
 
-/** The objects of a kind with ipledger's finalizer; none if the API server lacks the kind. */
+/** Reads the objects of a kind with ipledger's finalizer; none if the API server lacks the kind. */
 async function readFinalized(
   kubernetes: KubernetesClient,
   { api, plural }: (typeof namespacedKinds)[number],

@@ -41,15 +41,15 @@ interface Options extends LedgerSource {
 
 /** The limit for checkpoints in a request to the allocator: they must fit into one message. */
 const maxSentBytes = 1_000_000;
-/** A thread starts in the time in which this many events are verified. */
+/** The length from which a thread pays: it starts while this many events are verified. */
 const minEventsForThread = 20_000;
 
-/** An allocator returns only the position of the head. */
+/** The result of a verification. An allocator returns only the position of the head. */
 type Verdict = Omit<VerificationResult, 'head' | 'start'> & {
   /** The last event before the history, if older events were dropped. */
   readonly start?: Pick<Head, 'seq' | 'at'>;
   readonly head: Pick<VerificationResult['head'], 'epoch' | 'seq' | 'hash'>;
-  /** Ledger time, if an allocator verified. */
+  /** Ledger time, if an allocator verified the log. */
   readonly ledgerTime?: string;
 };
 
@@ -119,7 +119,7 @@ async function isLong(ledger: Pick<Ledger, 'head'>, signal: AbortSignal): Promis
   }
 }
 
-/** The allocator verifies; this program trusts its answer. */
+/** Requests a verification by the allocator, and trusts its answer. */
 async function verifyByAllocator(
   options: Options,
   { checkpoints, text, verifierKeys }: TrustedCheckpoints,
@@ -145,10 +145,10 @@ async function verifyByAllocator(
 /** The checkpoints to compare with, and the keys that must have signed them. */
 interface TrustedCheckpoints {
   readonly checkpoints: readonly Checkpoint[];
-  /** The files, concatenated. */
+  /** The concatenated texts of the files. */
   readonly text: string;
   readonly verifierKeys: readonly VerifierKey[];
-  /** A file without a checkpoint proves nothing: another program may have emptied it. */
+  /** Findings about files without a checkpoint, which another program may have emptied. */
   readonly findings: readonly Finding[];
 }
 
@@ -174,7 +174,7 @@ function readTrustedCheckpoints({ checkpoint: files, verifierKey: keys }: Option
 const withoutCheckpoint =
   'it contains no checkpoint, so that it proves nothing. If there were checkpoints, another program removed them';
 
-/** A key contains "+<8 hexadecimal digits>+", unlike the names of files. */
+/** Reads a key, or a file with it. A key contains "+<8 hexadecimal digits>+", unlike file names. */
 function readVerifierKey(named: string): VerifierKey {
   if (/\+[0-9a-f]{8}\+/.test(named)) return parseVerifierKey(named);
   const text = readText(named);
@@ -193,7 +193,7 @@ function readText(file: string): string {
   }
 }
 
-/** Fails without an event: the location may be wrong, or all keys may be deleted. */
+/** Rejects a ledger without an event: the location may be wrong, or all keys may be deleted. */
 function assertNotEmpty({ head, findings }: Verdict, { export: file, etcd, allocator }: Options): void {
   if (head.seq > 0 || findings.length > 0) return;
   throw new CliError(
@@ -251,7 +251,7 @@ const explainSkippedKeys = (isSkipped: boolean): string | undefined =>
 const explainDifference = (difference: string | undefined): string | undefined =>
   difference && `ledger time is ${difference} the clock here: see the runbook IpledgerLedgerTimeAhead`;
 
-/** Exit status 1 means findings, so that a failed verification needs its own status. */
+/** Gives a failed verification a status of its own, because status 1 means findings. */
 function verificationFailed(thrown: unknown): unknown {
   const error = thrown instanceof CliError ? thrown : IpledgerError.from(thrown);
   if (error instanceof IpledgerError && error.code === 'CANCELLED') return error;

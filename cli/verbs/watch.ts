@@ -42,7 +42,7 @@ nor repeats an event. It fails if the ledger was restored from a backup. On Ctrl
     );
 }
 
-/** How long an accepted token may be rejected: clients and allocators know tokens for 10 s. */
+/** How long a rejected token is retried: clients and allocators cache tokens for 10 s. */
 const renewalMs = 30_000;
 
 function parseNumber(text: string): number {
@@ -57,7 +57,7 @@ async function follow(allocator: LedgerClient, options: WatchOptions, signal: Ab
   const write = await createEventWriter(outputStyle(options));
   const { from = 0, count = Infinity } = options;
   let remaining = count;
-  /** Without a hash it is not verified. undefined: from the next event on. */
+  /** The last position; undefined: start with the next event. Without a hash, it is not checked. */
   let current: Position | undefined = from === 0 ? undefined : { epoch: 0, seq: from - 1, hash: '' };
   const nextSeq = (): number => (current ? current.seq + 1 : 0);
   const done = new AbortController();

@@ -55,7 +55,7 @@ async function runWith(etcd: ClusterEtcd, [program = '', ...args]: readonly stri
   }
 }
 
-/** The exit status as a shell has it: 128 and the number of the signal that ended it. */
+/** Returns the exit status as a shell does: 128 and the number of a signal. */
 async function exitOf(child: ChildProcess, program: string): Promise<number> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
@@ -67,7 +67,7 @@ async function exitOf(child: ChildProcess, program: string): Promise<number> {
   }
 }
 
-/** Access that this process has to another etcd does not reach the command. */
+/** The environment of the command, without the access that this process has to another etcd. */
 function environment({ endpoints, files }: ClusterEtcd): NodeJS.ProcessEnv {
   const launcher = process.env['IPLEDGER_LAUNCHER_FOLDER'];
   return {

@@ -16,12 +16,12 @@ export function lastLines(count: number): OutputFilter {
   return (lines) => lines.slice(-count);
 }
 
-/** The lines that match, without their indentation. */
+/** Selects the lines that match, without their indentation. */
 export function matchingLines(pattern: RegExp): OutputFilter {
   return (lines) => lines.filter((line) => pattern.test(line)).map((line) => line.trim());
 }
 
-/** A table without the columns of these names. */
+/** Removes the columns of these names from a table. */
 export function withoutColumns(...names: readonly string[]): OutputFilter {
   return (lines) => names.reduce<readonly string[]>(withoutColumn, lines);
 }

@@ -15,7 +15,7 @@ const pollMs = 150;
 const timeoutMs = 30_000;
 
 export interface DemoCommand {
-  /** Shell; may have several lines. */
+  /** A shell command, also of several lines. */
   readonly command: string;
   /** @throws Error when the output is not the expected one */
   readonly check: (output: string) => void;
@@ -84,7 +84,7 @@ export function openTerminal(cacheFolder: string, signal: AbortSignal): Terminal
   };
 }
 
-/** Without the folder that `make` adds to PATH: another terminal does not have it. */
+/** The environment without the folder that `make` adds to PATH: other terminals do not have it. */
 function environment(cacheFolder: string): NodeJS.ProcessEnv {
   const inherited = childEnvironment({ KUBECACHEDIR: cacheFolder });
   const path = (inherited['PATH'] ?? '').split(delimiter).filter((entry) => !entry.endsWith('node_modules/.bin'));

@@ -7,7 +7,7 @@ import { isListenedOn } from '../../test/harness/processes/readiness-probes.ts';
 import { daemonSocket } from './network-configurations.ts';
 import type { UpState } from './state.ts';
 
-/** The kernel limits the path of a socket to 108 bytes with the final zero. */
+/** The longest path of a socket: the kernel allows 108 bytes with the final zero. */
 const maxPathBytes = 107;
 
 export function agentName(number: number): string {

@@ -33,7 +33,7 @@ describe('A background server', () => {
     expect(second.pid).to.not.equal(first.pid);
   });
 
-  it('a background server with other settings keeps running, and the start is rejected', async () => {
+  it('keeps running if it is started with other settings, which is rejected', async () => {
     await ensureRunning(folder, sleeper('exec sleep 600'), signal);
     const refused: unknown = await ensureRunning(folder, sleeper('exec sleep 601'), signal).catch(
       (error: unknown) => error,

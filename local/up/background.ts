@@ -14,7 +14,7 @@ const pollMs = 50;
 
 export interface Background {
   readonly pid: number;
-  /** False if it was already running. */
+  /** Whether the call started the server; false if it was already running. */
   readonly wasStarted: boolean;
 }
 
@@ -94,7 +94,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It may end between the check and the signal.
+    // The process may end between the check and the signal.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

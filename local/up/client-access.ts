@@ -1,6 +1,4 @@
-/**
- * Writes what another terminal needs: the env file, a folder of programs, the CNI configurations.
- */
+/** Writes the files for another terminal: the env file, links to programs, CNI configurations. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { cniPath } from '../../test/harness/cni.ts';

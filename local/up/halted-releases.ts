@@ -1,6 +1,6 @@
 /**
- * Readiness of the pod-watcher of `make up`: one that halts releases works, and only the operator
- * can end that.
+ * Readiness of the pod-watcher of `make up`. A pod-watcher that halts releases works, and only the
+ * operator can end the halt.
  */
 export async function probeReadyOrHalted(
   url: string,

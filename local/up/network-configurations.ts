@@ -46,8 +46,8 @@ export function writeNetworkConfigurations(manifests: string, into: string, sock
 }
 
 /**
- * The configuration of a NAD as a named list. undefined for other objects, and for a NAD without a
- * configuration.
+ * Returns the configuration of a NAD as a named list; undefined for other objects, and for a NAD
+ * without a configuration.
  */
 export function configurationList(manifest: Manifest, socket: string) {
   const config = manifest.kind === 'NetworkAttachmentDefinition' ? manifest.spec?.config : undefined;

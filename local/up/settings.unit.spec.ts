@@ -53,7 +53,7 @@ describe('The settings of `make up`', () => {
       expect(() => readSettings({ NODES: nodes }, own)).to.throw(`NODES=${nodes}: set a number`);
     });
 
-  it('have an IPv6 address in brackets before a port', () => {
+  it('write an IPv6 address in brackets before a port', () => {
     expect(hostPort('::1', 80)).to.equal('[::1]:80');
     expect(hostPort('127.0.0.1', 80)).to.equal('127.0.0.1:80');
   });

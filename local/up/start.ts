@@ -70,7 +70,7 @@ interface Up extends UpOptions {
   readonly rows: ServerRow[];
   /** The nodes with an agent. */
   readonly nodes: readonly string[];
-  /** Set with TLS. */
+  /** The certificates; undefined without TLS. */
   readonly certificates: CertificateFolder | undefined;
 }
 
@@ -152,7 +152,7 @@ export function startOrder(name: string): number {
   return order.findLastIndex((prefix) => name === prefix || name.startsWith(`${prefix}-`));
 }
 
-/** The operator of this machine. */
+/** The name of this machine's operator. */
 const [ownName = ''] = readCertificateSubjects({}).operators;
 const replica = 'allocator';
 

@@ -14,7 +14,7 @@ export interface UserCluster {
 }
 
 export interface UpState {
-  /** Keyed by server name. They stay the same for running servers and the env file. */
+  /** Keyed by server name. Running servers and the env file keep their ports. */
   readonly ports: Record<string, number>;
   /** Number of agents. */
   nodes: number;
@@ -22,9 +22,7 @@ export interface UpState {
   daemonSocket: boolean;
   /** Whether the running servers use TLS. */
   tls: boolean;
-  /**
-   * 'own' or the user's cluster. undefined before the first run. The ledger belongs to one cluster.
-   */
+  /** The cluster of the ledger: 'own', the user's, or undefined before the first run. */
   cluster: 'own' | UserCluster | undefined;
 }
 
@@ -66,7 +64,7 @@ export async function assignPort(state: UpState, name: string, running: readonly
   return port;
 }
 
-/** A killed process can hold its port for a moment. */
+/** Waits for a port: a killed process can hold it for a moment. */
 async function becomesFree(port: number): Promise<boolean> {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     if (await isFree(port)) return true;

@@ -9,7 +9,7 @@ import { userKubectl } from './cluster-choice.ts';
 
 export interface DownOptions {
   readonly folder: string;
-  /** Whether data is also removed, and what was installed in the user's cluster. */
+  /** Whether to remove also the data, and what was installed in the user's cluster. */
   readonly purge: boolean;
   readonly signal: AbortSignal;
 }

@@ -203,8 +203,8 @@ async function openUserCluster(run: Run) {
   };
 }
 
-// Stands in this file, so that it does not run beside the tests above: a machine has one socket of
-// Kube-OVN, and both serve it.
+// Stands in the file of the tests above, so that it does not run beside them: a machine has one
+// socket of Kube-OVN, and both serve it.
 describe('`make demo`', () => {
   it('runs all its steps, and each command has the expected output', async function () {
     this.timeout(300_000);

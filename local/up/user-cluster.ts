@@ -46,7 +46,7 @@ export async function surveyCluster(kubectl: Kubectl): Promise<ClusterSurvey> {
   };
 }
 
-/** Which of these Nodes the cluster has. */
+/** Returns those of these Nodes that the cluster has. */
 export async function existingNodes(kubectl: Kubectl, names: readonly string[]): Promise<string[]> {
   const found = (await kubectl(['get', 'node', ...names, '--ignore-not-found', '-o', 'name'])).split('\n');
   return names.filter((name) => found.includes(`node/${name}`));
@@ -118,7 +118,7 @@ async function releaseObjects(kubectl: Kubectl, crd: string): Promise<void> {
   }
 }
 
-/** The objects in the output of `kubectl get -o json`: of a list, a single object, or none. */
+/** Parses the output of `kubectl get -o json`: a list, a single object, or none. */
 function parseObjects<More = unknown>(json: string): (Manifest & More)[] {
   if (json.trim() === '') return [];
   const found = JSON.parse(json) as Manifest & More & { items?: (Manifest & More)[] };
@@ -126,8 +126,8 @@ function parseObjects<More = unknown>(json: string): (Manifest & More)[] {
 }
 
 /**
- * What the pod-watcher writes about the position of its ledger. With another ledger it would report
- * that etcd was restored.
+ * The objects in which the pod-watcher stores the position of its ledger. With another ledger it
+ * would report that etcd was restored.
  */
 const ledgerMemory: readonly (Manifest & { readonly apiVersion: string })[] = [
   { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: watcher, namespace: 'kube-system' } },

@@ -80,8 +80,8 @@ export const binding = {
 };
 
 /**
- * Replacements. Names without a prefix are the ledger's; those of the cluster differ where both
- * have one.
+ * The replaced parts of a check input. Names without a prefix are the ledger's; those of the
+ * cluster differ where both have one.
  */
 export interface CheckInputParts extends Partial<Omit<CheckInput['ledger'], 'id' | 'position'>> {
   readonly namespace?: string;

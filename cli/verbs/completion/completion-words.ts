@@ -14,11 +14,11 @@ export interface VerbWords {
   readonly name: string;
   readonly description: string;
   readonly options: readonly Option[];
-  /** Values of its arguments. */
+  /** The values of its arguments. */
   readonly arguments: readonly string[];
-  /** Everything that may follow the verb. */
+  /** The words that may follow the verb. */
   readonly words: readonly string[];
-  /** An argument is a file. */
+  /** Whether an argument is a file. */
   readonly takesFile: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface OptionValue {
 
 const flagsOf = ({ short, long }: Option): string[] => [short, long].flatMap((flag) => flag ?? []);
 
-/** An option takes a file if its placeholder is one of these names. */
+/** Describes an option's value. It is a file if the option's placeholder is one of these names. */
 export const describeValue = (option: Option): OptionValue => ({
   flags: flagsOf(option),
   words: option.argChoices ?? [],

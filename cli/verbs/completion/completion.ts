@@ -14,10 +14,10 @@ import {
   quote,
 } from './completion-words.ts';
 
-/** kubectl, which runs kubectl_complete-ipledger for each completion, is no shell. */
+/** The argument for kubectl, which runs kubectl_complete-ipledger for each completion. */
 const kubectl = 'kubectl';
 
-/** Needs the options of all verbs in the parent command. */
+/** Defines the verb, which needs the options of all verbs in the parent command. */
 export function defineCompletion(verb: Command): void {
   const [shell] = verb.registeredArguments;
   shell?.choices([...shells, kubectl]);

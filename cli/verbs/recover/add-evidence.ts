@@ -80,7 +80,7 @@ function withExported(
   return attachments.map((each) => (each === known ? replaced : each));
 }
 
-/** The attachments of one Pod with the binding files of its node. */
+/** Adds the binding files of its node to the attachments of one Pod. */
 function withBindings(
   observed: readonly ObservedAttachment[],
   pod: Pod,

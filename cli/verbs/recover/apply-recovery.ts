@@ -6,17 +6,17 @@ import type { RecoveryPlan, PlannedRelease } from './recovery-plan.ts';
 /** The data of the event that starts the new epoch. */
 export interface RecoveryReason {
   readonly reason: string;
-  /** Recover although the ledger is not frozen. */
+  /** Whether to recover although the ledger is not frozen. */
   readonly freezeFirst: boolean;
   /** The position at the comparison: the allocator rejects a recovery if the epoch has changed. */
   readonly comparedPosition: Position;
 }
 
 /**
- * @returns what the ledger rejected. It stays frozen if that is not a Pod.
+ * Applies the plan. The ledger stays frozen if it rejected anything but a Pod, which is returned.
  * @throws CliError, IpledgerError when allocator or API do not answer; completed steps stay.
- * IpledgerError POSITION_GONE when another
- *   run has started a new epoch since the comparison; nothing was changed.
+ * IpledgerError POSITION_GONE when another run has started a new epoch since the comparison;
+ * nothing was changed.
  */
 export async function applyRecovery(
   recovery: RecoveryPlan,
@@ -42,10 +42,10 @@ export async function applyRecovery(
   return rejected;
 }
 
-/** A tenant's Pods do not keep the ledger frozen: a rejected Pod's address is quarantined. */
+/** Whether the ledger stays frozen. A tenant's rejected Pod does not count: it is quarantined. */
 export const keepsFrozen = (rejected: readonly RejectedObject[]): boolean => rejected.some(({ isPod }) => !isPod);
 
-/** The bindings stay, because a container may still answer: CNI DEL or the Node's end ends them. */
+/** Releases an allocation. Its bindings stay until CNI DEL or the deletion of the Node. */
 async function release(
   { allocation, reason: why }: PlannedRelease,
   { reason }: RecoveryReason,

@@ -18,7 +18,7 @@ import type { MissingEvents } from './missing-events.ts';
 import type { RecoveryPlan } from './recovery-plan.ts';
 
 export interface RecoveryOutcome {
-  /** Before the recovery. */
+  /** The status before the recovery. */
   readonly status: GetStatusReply;
   /** The lost events, from an export; undefined without an export. */
   readonly missingEvents: MissingEvents | undefined;
@@ -79,7 +79,7 @@ function formatStatus(status: GetStatusReply, zone: TimeZone): string {
 const lostBindings =
   'Each node-agent binds the addresses of its containers again within 30 s. If a node is lost before that, quarantine the addresses of its Pods\n';
 
-/** Objects that exist in the ledger only. */
+/** The heading of objects that exist in the ledger only. */
 const notInCluster = `
 The cluster does not show these. Restore those of the lost time manually:
   reservations  ipledger reserve ADDRESS --for OWNER --reason WHY   ended ones: ipledger unreserve
@@ -135,9 +135,9 @@ export interface LostEventRange {
 }
 
 /**
- * Undefined if the ledger is not frozen or was recovered already, and if it has more events than
- * the client has seen. Events that the frozen ledger recorded reuse lost sequence numbers, and do
- * not count.
+ * Returns undefined if the ledger is not frozen or was recovered already, and if it has more events
+ * than the client has seen. Events that the frozen ledger recorded reuse lost sequence numbers, and
+ * do not count.
  */
 export function findLostEventRange({ position, at, freeze }: GetStatusReply): LostEventRange | undefined {
   const known = freeze?.known;

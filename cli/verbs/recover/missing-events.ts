@@ -28,7 +28,7 @@ export interface MissingEvents {
 }
 
 /**
- * The events of the export from the first that differs from the ledger.
+ * Finds the events of the export from the first that differs from the ledger.
  * @throws CliError for a file without a common event; IpledgerError of the allocator.
  */
 export async function findMissingEvents(file: string, allocator: Pick<LedgerClient, 'stream'>): Promise<MissingEvents> {
@@ -44,7 +44,7 @@ export async function findMissingEvents(file: string, allocator: Pick<LedgerClie
   return { types, commands, allocations: [...allocations.values()] };
 }
 
-/** What `recover` makes of a lost event. Returns an operator's command to repeat. */
+/** Processes a lost event. Returns an operator's command to repeat. */
 type Recovery<Type extends EventType> = (
   event: Sequenced<EventOf<Type>>,
   allocations: Map<string, ExportedAllocation>,
@@ -55,13 +55,13 @@ interface OperatorCommand {
   readonly reason: string;
 }
 
-/** `recover` and the pod-watcher apply the objects of the cluster again. */
+/** The objects of the cluster, which `recover` and the pod-watcher apply again. */
 const appliedAgain = (): undefined => undefined;
-/** The agents bind the containers that run, and `recover` reads the folders of their bindings. */
+/** The bindings: agents bind running containers again, and `recover` reads binding folders. */
 const boundAgain = (): undefined => undefined;
-/** The allocator does it again when it is due. */
+/** The work of the allocator, which it repeats when it is due. */
 const repeatedByAllocator = (): undefined => undefined;
-/** The entry of an event that changed no address. */
+/** An event that changed no address. */
 const forTheRecord = (): undefined => undefined;
 
 const recoveries: { readonly [Type in EventType]: Recovery<Type> } = {

@@ -135,7 +135,7 @@ describe('The missing events of a restored ledger', () => {
     expect(await find(exported, [...exported, 'more'])).to.deep.equal({ types: {}, commands: [], allocations: [] });
   });
 
-  it('cannot come from a file without a common event, or with an altered event', async () => {
+  it('are not read from a file without a common event, or with an altered event', async () => {
     const errorOf = (result: Promise<unknown>): Promise<unknown> => result.catch((error: unknown) => error);
     const other = createLines({ ...created, data: { ledger: 'another' } }, reserved);
     expect(await errorOf(find(other, createLines(created))))

@@ -75,7 +75,7 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
   const status = await allocator.call(LedgerService.getStatus, {});
   const missingEvents =
     options.fromExport === undefined ? undefined : await findMissingEvents(options.fromExport, allocator);
-  // Before the cluster: a Pod that is made between the two reads would seem to be absent
+  // Read before the cluster: a Pod that is created between the two reads would seem to be absent
   const { allocations } = await listAllocations(allocator, {});
   const bindings = await listBindings(allocator);
   const snapshot = await readClusterSnapshot(kubernetes);
@@ -102,15 +102,15 @@ export interface BindingFolder {
   readonly folder: string;
 }
 
-/** Undefined for a text that is not NODE=FOLDER. */
+/** Parses NODE=FOLDER; undefined for another text. */
 export function parseBindingFolder(text: string): BindingFolder | undefined {
   const [, node = '', folder = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   return isDnsSubdomain(node) ? { node, folder } : undefined;
 }
 
 /**
- * The bindings of containers that have not ended. A file of another node is left out: a node proves
- * only what its own Pods have.
+ * Reads the bindings of containers that have not ended. A file of another node is left out: a node
+ * proves only the addresses of its own Pods.
  * @throws CliError for a folder or a file that cannot be read: evidence is never left out silently
  */
 export async function readBindingFolders(folders: readonly BindingFolder[]): Promise<BindingFile[]> {

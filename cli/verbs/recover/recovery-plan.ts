@@ -38,7 +38,7 @@ export interface LedgerContents {
   readonly pools: readonly Pick<Pool, 'name'>[];
 }
 
-/** An outdated allocation. Releases precede imports. */
+/** An outdated allocation, which is released before the imports. */
 export interface PlannedRelease {
   readonly allocation: Allocation;
   readonly reason: string;
@@ -49,16 +49,16 @@ export interface RecoveryPlan {
   readonly subnets: readonly KubeOvnSubnet[];
   readonly pools: readonly KubeOvnPool[];
   readonly releases: readonly PlannedRelease[];
-  /** Bindings of an address that another Pod got later. Other bindings are left to the nodes. */
+  /** Bindings of an address that another Pod got later. Nodes end other bindings. */
   readonly staleBindings: readonly SandboxBinding[];
   /** Attachments of Pods that the ledger lacks. */
   readonly imports: readonly ObservedAttachment[];
-  /** What is left out. */
+  /** The conflicts, which the plan leaves out. */
   readonly conflicts: readonly Conflict[];
   readonly quarantines: readonly PlannedQuarantine[];
 }
 
-/** Empty if ledger and cluster agree. */
+/** Plans a recovery. The plan is empty if ledger and cluster agree. */
 export function planRecovery(
   snapshot: ClusterSnapshot,
   ledger: LedgerContents,
@@ -115,7 +115,7 @@ export function planRecovery(
 /** An allocation, and what the cluster shows of its Pod. */
 interface KnownAllocation {
   readonly allocation: Allocation;
-  /** A Pod of this uid exists. */
+  /** Whether a Pod of this uid exists. */
   readonly exists: boolean;
   /** Whether the Pod has not ended. */
   readonly runs: boolean;
@@ -198,9 +198,9 @@ function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflic
 }
 
 /**
- * The bindings that an import replaces. The allocator gave the address to a Pod of another name
- * only when no container could answer on it any more, so the later record proves that the binding
- * ended. Not while a Pod of its name runs.
+ * Finds the bindings that an import replaces. The allocator gave the address to a Pod of another
+ * name only when no container could answer on it any more, so the later record proves that the
+ * binding ended. While a Pod of its name runs, its bindings stay.
  */
 function findStaleBindings(
   imports: readonly ObservedAttachment[],

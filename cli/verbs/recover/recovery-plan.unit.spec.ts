@@ -248,7 +248,7 @@ describe('The recovery plan', () => {
     });
   });
 
-  it('takes no IP object of another Pod that has the name of its own', () => {
+  it('takes no IP object of another Pod that shares its name', () => {
     const ips = [ip('a', '10.0.0.2', { pod: 'other' })];
     expect(plan({ pods: [pod('a', '')], ips })).to.deep.equal(empty);
   });
@@ -273,7 +273,7 @@ describe('The recovery plan', () => {
     expect(plan({ pods: claims, subnets: [{ ...lan, hasSelectors: true }] }).quarantined).to.deep.equal(['10.0.0.2']);
   });
 
-  it('is about the other Pods also if thousands of Pods have false annotations', () => {
+  it('includes the other Pods if thousands of Pods have false annotations', () => {
     const liars = Array.from({ length: 5_000 }, (_, index) => pod(`liar-${index}`, '10.0.0.2'));
     const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
     const { releases, imports, quarantined, conflicts } = plan(
@@ -293,7 +293,7 @@ describe('The recovery plan', () => {
     expect(plan({ pods: [terminating], ips: [ip('a', '10.0.0.2')] }).imports).to.deep.equal(['a: 10.0.0.2']);
   });
 
-  it('has no routes that an annotation has in a wrong form', () => {
+  it('leaves out the routes of an annotation with a wrong form', () => {
     const routed = pod('a', '10.0.0.2');
     const annotations = { ...routed.annotations, 'lan.default.kubernetes.io/routes': '[{"dst":"nowhere"}]' };
     expect(plan({ pods: [{ ...routed, annotations }] })).to.deep.equal({
@@ -331,7 +331,7 @@ describe('The recovery plan', () => {
       expect(plan({ pods: both }, {}, { exported: [exportedAs(9, 'a', '10.0.0.2')] })).to.deep.equal(decided);
     });
 
-    it('imports what a binding file or an export has of a Pod without, or with another annotation', () => {
+    it('imports the address of a binding file or an export for a Pod without an annotation, or with another one', () => {
       for (const annotated of ['', '10.0.0.9'])
         for (const evidence of [{ bound: [file('a', '10.0.0.2')] }, { exported: [exportedAs(9, 'a', '10.0.0.2')] }])
           expect(plan({ pods: [pod('a', annotated)] }, {}, evidence).imports).to.deep.equal(['a: 10.0.0.2']);
@@ -346,7 +346,7 @@ describe('The recovery plan', () => {
       expect(plan({ pods: [pod('a', '')] }, {}, { bound: lies })).to.deep.equal(empty);
     });
 
-    it('lets a node take no address from a running Pod, and of no network that its Pod does not request', () => {
+    it('ignores a binding file that takes an address from a running Pod, or names a network that its Pod does not request', () => {
       const bound = [file('b', '10.0.0.2')];
       for (const held of [allocation('a', '10.0.0.2'), allocation('a', '10.0.0.2', { bindings })])
         expect(plan({ pods: [pod('a', ''), pod('b', '')] }, { allocations: [held] }, { bound })).to.deep.equal({
@@ -359,7 +359,7 @@ describe('The recovery plan', () => {
       });
     });
 
-    it('leaves out both and quarantines the address if a binding file contradicts an IP object', () => {
+    it('imports neither a binding file nor the IP object that it contradicts, and quarantines the address', () => {
       const bound = [file('b', '10.0.0.2')];
       const ips = [ip('a', '10.0.0.2')];
       expect(plan({ pods: [pod('a', ''), pod('b', '')], ips }, {}, { bound })).to.deep.equal({
@@ -374,7 +374,7 @@ describe('The recovery plan', () => {
       });
     });
 
-    it('prefers the later of an IP object and an export, and what the ledger has already', () => {
+    it('prefers the later of an IP object and an export, and an allocation that the ledger has', () => {
       const cluster = { pods: [pod('a', '')], ips: [ip('a', '10.0.0.3')] };
       const imports = (seq: number) => plan(cluster, {}, { exported: [exportedAs(seq, 'a', '10.0.0.2')] }).imports;
       expect(imports(19)).to.deep.equal(['a: 10.0.0.3']);

@@ -32,7 +32,7 @@ export function formatRelease({ release }: AllocationPeriod): string {
   return joinNonEmpty(': ', formatCause(release.cause), release.evidence);
 }
 
-/** How times are printed. */
+/** The style of printed times. */
 interface TimeStyle {
   readonly zone: TimeZone;
   readonly exactly: boolean;

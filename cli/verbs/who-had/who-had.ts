@@ -19,7 +19,7 @@ import { ledgerStartAfter, findLostPeriod, formatLostPeriod } from '../../time/l
 import { formatTime, parseTime, timeFormats, type TimeZone } from '../../time/times.ts';
 import { formatAddressAtInstant, formatGrant, formatOwner, formatRelease } from './format.ts';
 
-/** Progress is printed after each 5,000 events. */
+/** The number of events between two lines of progress. */
 const progressEvents = 5_000;
 
 interface WhoHadOptions extends ReadModelOptions {
@@ -87,7 +87,7 @@ async function whoHad(sources: HolderSources, query: HolderQuery, zone: TimeZone
   };
 }
 
-/** People give times of their clock, and events have ledger time. */
+/** Explains the times: people give times of their clock, and events have ledger time. */
 const noteOfClock = (difference: string): string =>
   `ledger time is ${difference} the clock here: --at and the times of this answer are of the clock, and other verbs show ledger time`;
 
@@ -118,7 +118,7 @@ const columns = textColumns(
   'RELEASED BECAUSE',
 );
 
-/** Without a holder, the cells from POD on are empty. */
+/** Formats a row. Without a holder, the cells from POD on are empty. */
 function formatRow(address: string, { subnet, holder }: SubnetHolder): string[] {
   if (!holder) return [subnet, address, ...columns.slice(2).map(() => '')];
   return [

@@ -21,7 +21,7 @@ export interface DiagnosisInput {
   readonly obstacle?: WriteObstacle | undefined;
 }
 
-/** Sentences, the most important one first. */
+/** Returns sentences, the most important one first. */
 export function diagnosePod({ obstacle, ...input }: DiagnosisInput): string[] {
   const blocked = obstacle ? [`nothing can be written to the ledger ${describeObstacle(obstacle, String)}`] : [];
   return [...blocked, ...diagnose(input)];
@@ -44,7 +44,7 @@ function diagnose({ history, pod, allocations = [], halt }: DiagnosisInput): str
   ];
 }
 
-/** The ledger records each reason once. A newer Event of the pod-watcher is more current. */
+/** Explains the refusals. The ledger records each reason once: a newer Event is more current. */
 function diagnoseRefusals({ refusals }: PodHistory, pod: PodInCluster | undefined): string[] {
   const newestAt = Math.max(...refusals.map(({ at }) => Date.parse(at)));
   const current = pod?.events.find(isWaitReason);
@@ -58,14 +58,14 @@ function diagnoseRefusals({ refusals }: PodHistory, pod: PodInCluster | undefine
   return [`it waits for an address of ${providers.replaceAll(',', ' and ')}: ${withoutStage(current)}`];
 }
 
-/** What the pod-watcher does not request is not in the ledger, as a request beyond the budget. */
+/** Explains a Pod without an address. The ledger lacks a request that was not sent. */
 function diagnoseWithoutAddress(history: PodHistory, pod: PodInCluster | undefined): string[] {
   const reported = pod?.deletedAt === '' ? pod.events.find(isWaitReason) : undefined;
   if (!reported) return diagnoseDeletedPod(history, []);
   return [`it has no address. The pod-watcher reported at ${reported.at}: ${withoutStage(reported)}`];
 }
 
-/** Other Events are about annotations and MACs. They do not prevent an allocation. */
+/** Whether an Event explains a wait. Others, about annotations and MACs, prevent no allocation. */
 const isWaitReason = (event: KubernetesEvent): boolean => isFromWatcher(event) && stageOf(event) !== '';
 
 /** The first part of "stage=… provider=… error=…". */
@@ -73,7 +73,7 @@ const stageOf = ({ message }: KubernetesEvent): string => /^stage=.*? error=/.ex
 
 const withoutStage = (event: KubernetesEvent): string => event.message.slice(stageOf(event).length);
 
-/** A Pod without events: only the pod-watcher's Events explain why it sent no request. */
+/** Explains a Pod without events: only the pod-watcher's Events show why it sent no request. */
 function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster): string[] {
   if (deletedAt !== '') return ['it is being deleted, and never had an address'];
   const watcherEvent = events.find(isWaitReason) ?? events.find(isFromWatcher);
@@ -87,7 +87,7 @@ function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster):
   ];
 }
 
-/** Where the Pod runs, by any attachment; undefined if neither side names a node. */
+/** The node of the Pod, by any attachment; undefined if neither side names a node. */
 const nodeOf = (current: readonly AllocationPeriod[], pod: PodInCluster | undefined): string | undefined =>
   pod?.node ?? current.findLast(({ node }) => node !== '')?.node;
 
@@ -124,7 +124,7 @@ function diagnoseAllocation(period: AllocationPeriod, { node, pod, bindings }: C
   ];
 }
 
-/** No controller creates the next Pod while this Pod waits for a kubelet that does not run. */
+/** Explains a Pod that waits for a lost kubelet, and whose successor is not created before. */
 const diagnoseLostNode = (pod: PodInCluster | undefined): string[] =>
   pod && pod.deletedAt !== '' && pod.nodeFailure !== undefined
     ? [

@@ -47,7 +47,7 @@ describe('The diagnosis of a Pod without events in the ledger', () => {
 });
 
 describe('The diagnosis of a deleted Pod', () => {
-  it('is that releases are halted, if they are', () => {
+  it('names the halt of releases in its namespace', () => {
     const grant = { seq: 7, at: '', addresses: ['10.0.0.2'], bindings: [], until: '' };
     const history = { uid: 'one', owner: undefined, events: [], refusals: [], allocationPeriods: [grant] };
     const diagnose = (halt?: string): string[] =>
@@ -207,7 +207,7 @@ describe('The diagnosis of an address that an earlier container may use', () => 
     ]);
   });
 
-  it('puts the newest refusal first', () => {
+  it('names the newest refusal first', () => {
     const refusal = { seq: 3, at: '', attachment, reason: 'X', message: 'old' };
     const refusals = [refusal, { ...refusal, seq: 8, message: 'new' }];
     expect(diagnosePod({ history: { ...history, allocationPeriods: [], refusals }, pod: undefined })).to.deep.equal([

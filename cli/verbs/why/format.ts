@@ -17,7 +17,7 @@ export interface PodReport {
   readonly halt?: string | undefined;
   /** Why nothing can be written to the ledger. */
   readonly obstacle?: WriteObstacle | undefined;
-  /** Sentences about its logical ports. Empty: it has none, or OVN was not read. */
+  /** Sentences about its logical ports; empty if it has none, or OVN was not read. */
   readonly logicalPorts: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { podWatcherLeasePath } from '../../../lib/kubernetes/lease-observer.ts';
 import { podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
 import { type UntypedJson, asRecord, asRecords, asText } from '../../../lib/kubernetes/untyped-json.ts';
 
-/** The limit for the pod-watcher, and that for all other components. */
+/** The limit for Events of the pod-watcher, and that for Events of all other components. */
 const maxEvents = 5;
 
 export interface PodInCluster {
@@ -36,7 +36,7 @@ export interface KubernetesEvent {
   readonly message: string;
 }
 
-/** Undefined without a Pod of that name. @throws CliError when the API cannot be read. */
+/** Reads a Pod; undefined if it does not exist. @throws CliError when the API cannot be read. */
 export async function readPodInCluster(
   kubernetes: Pick<KubernetesClient, 'get'>,
   namespace: string,
@@ -78,7 +78,7 @@ export async function readPodInCluster(
 
 export const isFromWatcher = ({ from }: KubernetesEvent): boolean => from === 'ipledger-pod-watcher';
 
-/** Undefined without the permission to read Nodes: the report goes without it. */
+/** Reads the failure of a Node; undefined also without the permission to read Nodes. */
 async function readNodeFailure(kubernetes: Pick<KubernetesClient, 'get'>, name: string): Promise<string | undefined> {
   try {
     const node = await kubernetes.get(`/api/v1/nodes/${encodeURIComponent(name)}`);

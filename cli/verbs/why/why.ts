@@ -90,7 +90,7 @@ interface LedgerPart {
   readonly allocations: readonly Allocation[];
   /** Newest first: the newest events, and the grants of the current allocations. */
   readonly events: readonly Event[];
-  /** Older events are left out. */
+  /** Whether older events are left out. */
   readonly more: boolean;
 }
 
@@ -123,20 +123,20 @@ async function readLedger(
   return { position, allocations, events, more };
 }
 
-/** The event with this number, which allocated an address to the Pod. */
+/** Reads the event with this number, which allocated an address to the Pod. */
 async function readGrant(allocator: LedgerClient, name: PodName, seq: number): Promise<readonly Event[]> {
   const reply = await allocator.call(LedgerService.history, { ...name, pageToken: String(seq), pageSize: 1 });
   return reply.events.filter((event) => event.seq === seq);
 }
 
-/** Why nothing can be written to the ledger. Without an answer, the report goes without it. */
+/** Reads why nothing can be written to the ledger; undefined without an answer. */
 const readObstacle = (allocator: LedgerClient): Promise<WriteObstacle | undefined> =>
   allocator.call(LedgerService.getStatus, {}).then(
     ({ cannotWrite }) => cannotWrite,
     () => undefined,
   );
 
-/** The Pod in the cluster. Without a kubeconfig, or an answer, the report goes without it. */
+/** Reads the Pod in the cluster; undefined without a kubeconfig, or without an answer. */
 async function readCluster(
   namespace: string,
   name: string,
@@ -159,7 +159,7 @@ async function readCluster(
   }
 }
 
-/** The northbound database of OVN. Without an answer, the report goes without it. */
+/** Reads the northbound database of OVN; undefined without an answer. */
 async function readOvn(
   options: NorthboundOptions,
   signal: AbortSignal,

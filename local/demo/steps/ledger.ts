@@ -78,7 +78,7 @@ export async function showReleases(terminal: Terminal, pods: PodAddresses): Prom
   });
 }
 
-/** Returns the time of the query. */
+/** Shows the holder of the address. Returns the time of the query. */
 export async function showHolder(terminal: Terminal, attached: boolean): Promise<string> {
   terminal.step('Which Pod has this address, since when, and why? (The demo hides the last column, SUBNET.)');
   const events = [...(attached ? ['AddressBound'] : []), 'AddressAllocated'];

@@ -99,9 +99,7 @@ async function showAnnotations(terminal: Terminal): Promise<void> {
   });
 }
 
-/**
- * Deletes them as a user does: the API server waits until the node confirms the end of each Pod.
- */
+/** Deletes the Pods. The API server waits until the node confirms the end of each Pod. */
 export async function deletePods(terminal: Terminal): Promise<void> {
   terminal.step('The Pods are deleted. They keep their addresses until the node confirms their end.');
   await terminal.run({
