@@ -1,7 +1,6 @@
 /**
- * The console: shows addresses in space and time to people with a browser. It is optional, and has
- * no data of its own: it reads the allocators and the read model, and acts as the person who is
- * signed in.
+ * The console: shows the ledger to people with a browser. It is optional, and has no data of its
+ * own: it reads the allocators and the read model, and acts as the person who is signed in.
  */
 import { createLogger } from '../../lib/process/log.ts';
 import { runProgram } from '../../lib/process/lifecycle.ts';

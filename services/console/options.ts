@@ -18,7 +18,7 @@ export interface ConsoleOptions {
   readonly healthListen: string;
 }
 
-/** Beside the bundled program, or in the sources. */
+/** The places of the runbooks: beside the bundled program, or in the sources. */
 const runbooks = ['runbooks.md', '../../docs/runbooks.md']
   .map((path) => join(import.meta.dirname, path))
   .find(existsSync);

@@ -112,7 +112,7 @@ const viewsOf = (reads: LedgerReads, runbooks: Runbooks): Routes<View> => ({
 
 const actions: Routes<Action> = { '/actions/preview': previewAction, '/actions': performAction };
 
-/** A connection for each person: the allocators limit reviews of tokens by connection. */
+/** Connects once for each person: the allocators limit reviews of tokens by connection. */
 function personalClients(endpoints: string, env: NodeJS.ProcessEnv): (token: string) => PersonalClient {
   const authorities = new AuthorityReloader(env['IPLEDGER_TLS_CA'] ?? '');
   return (token) => {

@@ -12,20 +12,20 @@ export interface ActionRequest {
   readonly reason: string;
   /** For reserve: the owner, for example "vip/web". */
   readonly reservedFor?: string;
-  /** For release: the allocation that the preview named. Another one is not released. */
+  /** The allocation to release, which the preview named. Another allocation is not released. */
   readonly allocationSeq?: number;
 }
 
 export interface ActionPreview {
   readonly position: ReplyPosition;
-  /** Whether it can be done as the ledger is now. */
+  /** Whether the action is possible in the present state of the ledger. */
   readonly possible: boolean;
-  /** What will happen, or why it cannot: sentences. */
+  /** Sentences about what will happen, or why the action is not possible. */
   readonly effects: readonly string[];
-  /** What should be read before: a Pod keeps running without its address, and so on. */
+  /** Sentences to read before the action: a Pod keeps running without its address, and so on. */
   readonly warnings: readonly string[];
   readonly command: string;
-  /** Send it back with the action. */
+  /** The allocation of the preview, to be sent with the action. */
   readonly allocationSeq: number;
 }
 

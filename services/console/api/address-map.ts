@@ -1,7 +1,7 @@
 /** GET /api/v1/subnets/NAME/map: the addresses of a Subnet, now or at an earlier time. */
 import type { Reply } from './page.ts';
 
-/** The state of a cell is its index here; `cells` has one byte of it for each address. */
+/** The states of a cell. `cells` has one byte for each address: the index of its state here. */
 export const cellStates = [
   'free',
   'allocated', // a Pod has it, and no container uses it
@@ -17,7 +17,7 @@ export type CellState = (typeof cellStates)[number];
 /** The number of addresses in each state. */
 export type StateCounts = Readonly<Record<CellState, number>>;
 
-/** An event that a slider can jump to. */
+/** An event to which the slider can jump. */
 export interface Moment {
   readonly seq: number;
   readonly at: string;
@@ -25,7 +25,7 @@ export interface Moment {
 
 /** A part of a Subnet that has more than 65,536 addresses. */
 export interface MapBlock {
-  /** Its addresses; send it as `range` to see them. */
+  /** The block as CIDR; send it as `range` to see its addresses. */
   readonly cidr: string;
   readonly counts: StateCounts;
 }
@@ -45,23 +45,23 @@ export interface AddressMap extends Reply {
   readonly family: 4 | 6;
   /** The range that the map shows. */
   readonly cidr: string;
-  /** '' for none in this family. */
+  /** The address of the gateway; '' without a gateway in this family. */
   readonly gateway: string;
   /** The event after which the map is true, and the time for which cooldowns are computed. */
   readonly moment: Moment;
-  /** Of the Subnet, or of `address`. null at the end. */
+  /** The event before `moment`, of the Subnet or of `address`; null at the end. */
   readonly previous: Moment | null;
   readonly next: Moment | null;
   /** The first and the last event of the slider: `first` is the one that configured the Subnet. */
   readonly first: Moment;
   readonly last: Moment;
-  /** Of the range; for IPv6 `free` is 0, and `total` of the Subnet has their number. */
+  /** Counts of the range. `free` is 0 for IPv6, whose addresses `total` of the Subnet counts. */
   readonly counts: StateCounts;
-  /** Base64: one byte for each address of an IPv4 range of at most 65,536. */
+  /** One byte for each address of an IPv4 range of at most 65,536, in base64. */
   readonly cells?: string;
-  /** An IPv4 range with more addresses: at most 256 blocks. */
+  /** The blocks of an IPv4 range with more addresses: at most 256. */
   readonly blocks?: readonly MapBlock[];
-  /** IPv6: the addresses that are not free, in order, 1,000 on a page. */
+  /** The IPv6 addresses that are not free, in order, 1,000 on a page. */
   readonly used?: readonly UsedAddress[];
   readonly nextPage?: string;
 }

@@ -9,7 +9,7 @@ export interface BindingRow {
   readonly at: string;
 }
 
-/** What a container got as its CNI result. */
+/** The CNI result of a container. */
 export interface CniAnswer {
   readonly addresses: readonly { readonly address: string; readonly cidr: string; readonly gateway: string }[];
   readonly mac: string;
@@ -42,8 +42,8 @@ export interface AddressState {
   readonly subnet: string;
   readonly address: string;
   /**
-   * As `ipledger` names it: fresh, allocated, bound, held, cooldown, idle, reserved, quarantined,
-   * excluded.
+   * The state by its name in `ipledger`: fresh, allocated, bound, held, cooldown, idle, reserved,
+   * quarantined, excluded.
    */
   readonly state: string;
   readonly pool: string;
@@ -58,6 +58,6 @@ export interface AddressState {
 /** Query: `subnet` (needed if several Subnets have the address), `limit`, `page`. Newest first. */
 export interface AddressPage extends Page<EventRow> {
   readonly address: string;
-  /** One for each Subnet that has or had the address; on the first page only. */
+  /** A state for each Subnet that has or had the address; on the first page only. */
   readonly states: readonly AddressState[];
 }

@@ -5,7 +5,7 @@ export interface Alarm {
   /** The alert of docs/runbooks.md that has the remedy. */
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
-  /** What it is about: "Subnet lan"; '' for the ledger. */
+  /** The object of the alarm: "Subnet lan"; '' for the ledger. */
   readonly about: string;
   readonly subnet: string;
   readonly address: string;

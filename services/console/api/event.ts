@@ -18,9 +18,9 @@ export interface EventRow {
   readonly addresses: readonly string[];
   readonly pod: PodName | null;
   readonly node: string;
-  /** Why, for example "pod-deleted"; '' for an event without a cause. */
+  /** The cause, for example "pod-deleted"; '' for an event without a cause. */
   readonly cause: string;
-  /** One sentence. */
+  /** A sentence that describes the event. */
   readonly text: string;
   /** The event before this one in the history of each address; 0 for none. */
   readonly before: Readonly<Record<string, number>>;
@@ -35,8 +35,8 @@ export type EventPage = Page<EventRow>;
 /** GET /api/v1/events/SEQ. */
 export interface EventDetail extends EventRow {
   /**
-   * The line that the ledger stores, with invisible characters escaped, its SHA-256, and that of
-   * the event before: the proof.
+   * The line that the ledger stores, with invisible characters escaped. The hash is its SHA-256;
+   * with that of the event before, it proves the event.
    */
   readonly stored: string;
   readonly hash: string;

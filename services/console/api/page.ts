@@ -1,4 +1,4 @@
-/** What all replies of the console have in common. Instants are RFC 3339 in UTC. */
+/** The fields that all replies of the console have. Instants are RFC 3339 in UTC. */
 
 /** The place in the ledger at which a reply is true. */
 export interface ReplyPosition {
@@ -12,7 +12,7 @@ export interface Reply {
   readonly command: string;
 }
 
-/** One page of a list. `nextPage` is '' on the last page; send it as `page`. */
+/** A page of a list. `nextPage` is '' on the last page; send it as `page`. */
 export interface Page<Item> extends Reply {
   readonly items: readonly Item[];
   readonly nextPage: string;

@@ -9,6 +9,6 @@ export interface PodPage extends Page<EventRow> {
   readonly pod: string;
   /** The current allocations; on the first page only. */
   readonly allocations: readonly AllocationRow[];
-  /** Why the Pod has these addresses, or none: sentences. On the first page only. */
+  /** Sentences about why the Pod has these addresses, or none. On the first page only. */
   readonly why: readonly string[];
 }

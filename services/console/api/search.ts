@@ -3,9 +3,9 @@ import type { Reply } from './page.ts';
 
 export interface SearchHit {
   readonly kind: 'subnet' | 'address' | 'pod' | 'node' | 'owner' | 'mac' | 'container';
-  /** What to show. */
+  /** The text to show. */
   readonly title: string;
-  /** More about it, for example the Pod that has the address; ''. */
+  /** Details, for example the Pod that has the address; '' without details. */
   readonly detail: string;
   readonly subnet: string;
   readonly address: string;
@@ -14,7 +14,7 @@ export interface SearchHit {
   readonly name: string;
   /** The kind of an owner. */
   readonly ownerKind: string;
-  /** The newest event about it; 0 if unknown. */
+  /** The newest event about the object; 0 if unknown. */
   readonly seq: number;
 }
 

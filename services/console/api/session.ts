@@ -1,15 +1,15 @@
 /** GET, POST and DELETE /api/v1/session. */
 
 export interface Session {
-  /** false: show the page for the token. */
+  /** Whether the person is signed in; if not, show the page for the token. */
   readonly signedIn: boolean;
-  /** token: people sign in with a Kubernetes token. open: read-only, on this machine only. */
+  /** token: people sign in with a Kubernetes token. open: read-only, for this machine only. */
   readonly mode: 'token' | 'open';
   /** The actor that events name: "kubernetes:alice". '' while not signed in, and in mode open. */
   readonly user: string;
-  /** When the session ends; '' for never. */
+  /** The end of the session; '' for never. */
   readonly expiresAt: string;
-  /** Whether the console offers actions. The allocator decides about each one. */
+  /** Whether the console offers actions. The allocator decides about each action. */
   readonly canAct: boolean;
   readonly version: string;
 }

@@ -2,21 +2,21 @@
 import type { Reply } from './page.ts';
 
 /**
- * Counts of one family. Decimal text: an IPv6 Subnet has more addresses than a number can count.
+ * Counts of one family as decimal text: an IPv6 Subnet has more addresses than a number can count.
  */
 export interface FamilyUsage {
   readonly family: 4 | 6;
   readonly cidr: string;
   readonly gateway: string;
-  /** Addresses that can be allocated: without gateway and excluded ones. */
+  /** The number of addresses that can be allocated: without gateway and excluded addresses. */
   readonly total: string;
   readonly inUse: string;
   readonly reserved: string;
-  /** Can be allocated now; '' if the allocator does not count it. */
+  /** The number of addresses that can be allocated now; '' if the allocator does not count it. */
   readonly free: string;
-  /** Released and not yet free, or quarantined. */
+  /** The number of addresses that are released and not yet free, or quarantined. */
   readonly resting: string;
-  /** From 0 to 100. */
+  /** The share of `total` that is in use, from 0 to 100. */
   readonly percent: number;
 }
 
@@ -61,7 +61,7 @@ export interface SubnetDetail extends Reply {
   readonly subnet: SubnetRow;
   readonly excludeIps: readonly string[];
   readonly cooldownSeconds: number;
-  /** null: never. */
+  /** The binding timeout; null for never. */
   readonly bindingTimeoutSeconds: number | null;
   readonly maxAddressesPerNamespace: number | null;
   readonly pools: readonly PoolRow[];

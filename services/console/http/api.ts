@@ -16,9 +16,9 @@ import { type Action, matchRoute, type Routes, type View } from './routes.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 import { refuseOtherHosts, refuseOtherOrigins } from './same-origin.ts';
 
-/** The rest waits, and beyond that is rejected. */
+/** The requests in progress, and those that wait. More are rejected. */
 const [maxInProgress, maxWaiting] = [32, 256];
-/** Of all replies, with what they hold. */
+/** The limit for the replies that are not sent yet, with the data that they hold. */
 const maxUnsentBytes = 128 << 20;
 
 /** Sends events to the browser until it has gone. */
@@ -30,14 +30,14 @@ export type StreamView = (
 ) => void;
 
 export interface StreamViewer {
-  /** undefined: without sign-in. */
+  /** The session of a person; undefined without sign-in. */
   readonly session: PersonalSession | undefined;
   /** @throws IpledgerError when the session has ended */
   readonly verify: () => Promise<void>;
 }
 
 export interface ApiParts {
-  /** undefined: without sign-in, read-only, on this machine. */
+  /** The sessions; undefined without sign-in: read-only, on this machine. */
   readonly sessions: Sessions | undefined;
   readonly views: Routes<View>;
   readonly actions: Routes<Action>;
@@ -61,7 +61,7 @@ export function createApi(parts: ApiParts): Handler {
     if (session.bucket.take(performance.now())) return session;
     throw new HttpError(429, 'RATE_LIMITED', 'too many requests of this session: try again in a second');
   };
-  /** A person's slot is free again when the browser has the reply. */
+  /** Answers within the limits. A person's slot is free again when the browser has the reply. */
   const answer = async ({ request, response, session, format, work }: Answering): Promise<void> => {
     const signal = signalOf(response);
     await (session?.limited ?? limitedOpen)(signal, async () => {
@@ -126,7 +126,7 @@ interface Handled<Target> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Aborted when the browser has the reply, or has gone before. */
+/** Returns a signal that aborts when the browser has the reply, or has gone before. */
 function signalOf(response: ServerResponse): AbortSignal {
   const ending = new AbortController();
   const end = (): void => ending.abort(new IpledgerError('CANCELLED', 'the browser has disconnected'));

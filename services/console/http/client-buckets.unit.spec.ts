@@ -4,7 +4,7 @@ import { ClientBuckets } from './client-buckets.ts';
 const slow = { perSecond: 0.001, burst: 1 };
 
 describe('ClientBuckets', () => {
-  it('limits a client, and not others', () => {
+  it('limits the client that has used up its bucket, and no other client', () => {
     const clients = new ClientBuckets(slow, 10);
     const take = (remoteAddress: string): boolean => clients.take({ remoteAddress });
     expect([take('10.0.0.1'), take('10.0.0.1'), take('10.0.0.2')]).to.deep.equal([true, false, true]);

@@ -37,7 +37,7 @@ async function read(address: string, path: string): Promise<{ status: number; te
   return { status: response.statusCode ?? 0, text };
 }
 
-/** The status line of the reply to bytes that no browser sends. */
+/** Returns the status line of the reply to bytes that no browser sends. */
 async function sendBytes(address: string, bytes: string): Promise<string> {
   const socket = open(address);
   socket.write(bytes);
@@ -70,7 +70,7 @@ describe('The HTTP server of the console', () => {
       expect(statuses).to.deep.equal(replies);
     }));
 
-  it('rejects URLs that are no paths, and bytes that are no HTTP', () =>
+  it('rejects URLs that are not paths, and bytes that are not HTTP', () =>
     withServer({}, async (address) => {
       const status = (target: string) => sendBytes(address, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
       for (const target of ['http://attacker.example/', '//attacker.example/', '*'])
@@ -79,7 +79,7 @@ describe('The HTTP server of the console', () => {
       expect(await sendBytes(address, 'nonsense\r\n\r\n')).to.equal('HTTP/1.1 400 Bad Request');
     }));
 
-  it('shows nothing of an error of the program', () =>
+  it('hides the message of an unexpected error', () =>
     withServer({}, async (address) => {
       const { status, text } = await read(address, '/bug');
       expect([status, text.includes('secret')]).to.deep.equal([500, false]);

@@ -17,15 +17,15 @@ import type { ServerCertificates } from './server-certificates.ts';
 const maxUrlLength = 2_048;
 const maxHeaderBytes = 16_384;
 const headersTimeoutMs = 5_000;
-/** In which a request with its body must have arrived. */
+/** The time within which a request with its body must arrive. */
 const requestTimeoutMs = 10_000;
-/** A connection on which nothing is sent, in either direction. Streams send every few seconds. */
+/** The time after which an idle connection is closed. Streams send every few seconds. */
 const idleTimeoutMs = 60_000;
 const maxClients = 10_000;
 
 export interface ServerLimits {
   readonly maxConnections: number;
-  /** Of one address, before any session is known. Behind a proxy all people have one address. */
+  /** The rate of one address, before any session is known. All people behind a proxy share it. */
   readonly clientRate: BucketLimit;
 }
 

@@ -1,9 +1,9 @@
 /** CSV of lists: RFC 4180, one column for each field, and no text that a spreadsheet computes. */
 import { escapeUnprintable } from '../../../lib/unprintable.ts';
 
-/** Also of a value that begins with a blank: some programs skip it. */
+/** Matches a formula, also after blanks: some programs skip them. */
 const formula = /^\s*[=+\-@\t\r]/;
-/** Some programs begin a cell after a semicolon. */
+/** Matches a formula after a semicolon, at which some programs begin a cell. */
 const formulaAfterSemicolon = /;(?=\s*[=+\-@])/g;
 const rowsPerPiece = 1_000;
 
@@ -13,13 +13,13 @@ export interface CsvTable {
   readonly rows: Iterable<object>;
 }
 
-/** The table of a page, which is short, with the columns that any of its rows has. */
+/** Builds the table of a page, which is short, with the columns that any of its rows has. */
 export const tableOf = (rows: readonly object[]): CsvTable => ({
   columns: [...new Set(rows.flatMap((row) => [...flatten(row, '')].map(([column]) => column)))],
   rows,
 });
 
-/** Pieces of the text, so that other requests are answered between those of a long table. */
+/** Yields the text in pieces: a long table does not delay other requests. */
 export function* csvPieces({ columns, rows }: CsvTable): Generator<string> {
   let lines = [columns.map(cell).join(',')];
   for (const row of rows) {

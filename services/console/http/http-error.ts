@@ -1,4 +1,4 @@
-/** Errors of HTTP requests: the status of each error code, and errors that have none. */
+/** Errors of HTTP requests: the status of each error code, and errors without a code. */
 import type { ServerResponse } from 'node:http';
 import { type ErrorCode, IpledgerError, type Status, status } from '../../../lib/errors.ts';
 import type { ApiError } from '../api/page.ts';
@@ -35,13 +35,13 @@ export function statusOf(error: IpledgerError): number {
   return statuses[error.grpcStatus] ?? 500;
 }
 
-/** The body of an error. A bug is in the log, and not in the reply. */
+/** The body of an error. The text of a bug is in the log, and not in the reply. */
 export const errorBody = (error: IpledgerError): ApiError =>
   error.code === 'BUG'
     ? { code: 'BUG', message: 'the console failed: its log has the reason' }
     : { code: error.code, message: error.message };
 
-/** The error of a request with another method than those of its path. */
+/** Returns the error of a method that the path does not have. */
 export function methodNotAllowed(response: ServerResponse, allowed: string): HttpError {
   response.setHeader('Allow', allowed);
   return new HttpError(405, 'INVALID_REQUEST', `use ${allowed}`);

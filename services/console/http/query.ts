@@ -6,9 +6,9 @@ import { isPrintable } from '../../../lib/unprintable.ts';
 
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
-/** A DNS subdomain, the longest name of Kubernetes. */
+/** The length of a DNS subdomain, the longest name of Kubernetes. */
 const maxNameLength = 253;
-/** A token of a page: the position in each Subnet with the address. */
+/** The length of a page token: the position in each Subnet with the address. */
 const maxPageLength = 1_024;
 
 export class Query {
@@ -18,7 +18,7 @@ export class Query {
     this.#params = params;
   }
 
-  /** A text; '' if it is absent. */
+  /** Reads a text; '' if it is absent. */
   text(name: string, maxLength = maxNameLength): string {
     const [value = '', ...others] = this.#params.getAll(name);
     if (others.length > 0) throw invalid(`${name} occurs twice`);
@@ -28,7 +28,7 @@ export class Query {
     return value;
   }
 
-  /** A whole number. */
+  /** Reads a whole number. */
   number(name: string, { min, max, byDefault }: Readonly<Record<'min' | 'max' | 'byDefault', number>>): number {
     const text = this.text(name, 16);
     if (text === '') return byDefault;
@@ -37,14 +37,14 @@ export class Query {
     throw invalid(`${name} is ${JSON.stringify(text)}: write a whole number from ${min} to ${max}`);
   }
 
-  /** RFC 3339; '' if it is absent. */
+  /** Reads an instant in RFC 3339; '' if it is absent. */
   instant(name: string): string {
     const text = this.text(name, 40);
     if (text === '' || (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text)))) return text;
     throw invalid(`${name} is no instant: ${JSON.stringify(text)}; write it as 2026-11-17T14:05:00Z`);
   }
 
-  /** An address in canonical text; '' if it is absent. */
+  /** Reads an address in canonical text; '' if it is absent. */
   address(name: string): string {
     const text = this.text(name, 64);
     const address = text === '' ? '' : canonicalAddress(text);
@@ -52,7 +52,7 @@ export class Query {
     throw invalid(`${name} is no address: ${JSON.stringify(text)}`);
   }
 
-  /** '' if it is absent. */
+  /** Reads a CIDR; '' if it is absent. */
   cidr(name: string): string {
     const text = this.text(name, 64);
     if (text === '' || isCidr(text)) return text;

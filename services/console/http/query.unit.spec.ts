@@ -23,14 +23,14 @@ describe('The query of a URL', () => {
     ]);
   });
 
-  it('rejects what occurs twice, is too long, or has control characters', () => {
+  it('rejects a parameter that occurs twice, is too long, or has control characters', () => {
     expect(() => query('name=a&name=b').text('name')).to.throw('name occurs twice');
     expect(() => query(`name=${'a'.repeat(254)}`).text('name')).to.throw('253 is the limit');
     expect(() => query('name=a%00b').text('name')).to.throw('control characters');
     expect(() => query('name=%E2%80%AEb').text('name')).to.throw('control characters');
   });
 
-  it('rejects numbers out of range, and other forms', () => {
+  it('rejects a number that is out of range, and a value of the wrong form', () => {
     for (const limit of ['0', '501', '1e2', '-1', '1.5', 'x'])
       expect(() => query(`limit=${limit}`).limit(), limit).to.throw('write a whole number from 1 to 500');
     expect(() => query('at=tomorrow').instant('at')).to.throw('is no instant');

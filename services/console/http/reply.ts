@@ -11,12 +11,12 @@ import { csvPieces, type CsvTable, tableOf } from './csv.ts';
 import { errorBody, statusOf } from './http-error.ts';
 
 const compress = promisify(gzip);
-/** Smaller replies fit into a few packets. */
+/** The size from which replies are compressed. Smaller replies fit into a few packets. */
 const minCompressedBytes = 2_048;
-/** What is between the rows and the network at a time. */
+/** The bytes of CSV between the rows and the network at a time. */
 const csvBufferBytes = 262_144;
 
-/** Only the files of the console run, and no page frames it. */
+/** Allows only the files of the console to run, and no page to frame it. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,9 +45,9 @@ export function setCommonHeaders(response: ServerResponse, isSecure: boolean): v
 export interface Reply {
   readonly status?: number;
   readonly body: object;
-  /** For CSV; absent: the `items` of the body, or the body as one row. */
+  /** The rows for CSV; absent: the `items` of the body, or the body as one row. */
   readonly table?: CsvTable;
-  /** What the rows of the table hold until they are sent. */
+  /** The bytes that the rows of the table hold until they are sent. */
   readonly tableBytes?: number;
 }
 
@@ -72,9 +72,7 @@ export async function sendReply(
   else await sendJson(request, response, reply, countUnsent);
 }
 
-/**
- * Shows characters of texts that would change how they are shown: those of tenants are among them.
- */
+/** Formats JSON, and escapes characters that change how a text is shown: tenants write texts. */
 export const toJson = (body: object): string => JSON.stringify(body, escapeText);
 
 const escapeText = (_name: string, value: unknown): unknown =>
@@ -102,7 +100,7 @@ async function sendJson(
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-/** Sends the rows in pieces, each when the browser has read those before. */
+/** Sends the rows in pieces, each when the browser has read the piece before. */
 async function sendCsv(
   request: IncomingMessage,
   response: ServerResponse,
@@ -144,7 +142,7 @@ export function sendError(response: ServerResponse, thrown: unknown): void {
   }
   const code = statusOf(error);
   if (code === 429 || code === 503) response.setHeader('Retry-After', '2');
-  // A request that was not read completely must not be followed by another one
+  // Another request must not follow on the connection, because this one was not read completely
   if (code === 413 || code === 408) response.setHeader('Connection', 'close');
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.writeHead(code);

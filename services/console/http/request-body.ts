@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import { HttpError } from './http-error.ts';
 
-/** A token of an identity provider has at most 16 KiB. */
+/** The limit of a body. A token of an identity provider has at most 16 KiB. */
 export const maxBodyBytes = 20_480;
 
-/** @throws HttpError for another content type, a longer body, and for no JSON object */
+/** Reads a body. @throws HttpError for another content type, a long body, or no JSON object */
 export async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0];
   if (type !== 'application/json') throw new HttpError(415, 'INVALID_REQUEST', 'the body must be application/json');

@@ -12,10 +12,10 @@ export interface ViewRequest {
   readonly signal: AbortSignal;
 }
 
-/** Reads what a page shows. */
+/** Reads the data of a page. */
 export type View = (request: ViewRequest) => Promise<Reply>;
 
-/** Changes something as the person who is signed in. */
+/** Changes the ledger as the person who is signed in. */
 export type Action = (
   session: PersonalSession,
   body: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { HttpError } from './http-error.ts';
 
-/** A page of another site cannot set it without a preflight, which is not answered. */
+/** The header of requests. A page of another site cannot set it: its preflight is not answered. */
 export const consoleHeader = 'x-ipledger-console';
 
 const denied = (message: string): HttpError => new HttpError(403, 'PERMISSION_DENIED', message);
@@ -26,14 +26,14 @@ export function refuseOtherOrigins({
   if (origin === undefined || hostOf(origin) !== headers.host) throw denied('the request comes from another origin');
 }
 
-/** undefined for no URL, as the origin "null". */
+/** Returns the host of an origin; undefined for no URL, as the origin "null". */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
 const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/;
 
-/** Without sign-in, a page whose name an attacker resolves to this machine must read nothing. */
+/** Refuses hosts other than loopback: an attacker's name may resolve to this machine. */
 export function refuseOtherHosts(headers: IncomingHttpHeaders): void {
   if (!loopbackHost.test(headers.host ?? ''))
     throw denied('without sign-in the console answers to localhost and 127.0.0.1 only');

@@ -12,7 +12,7 @@ const isRefused = (method: string, headers: Record<string, string>): boolean => 
 };
 
 describe('refuseOtherOrigins', () => {
-  it('accepts what a page of the console sends, and a read without a browser', () => {
+  it('accepts requests of a page of the console, and reads by programs other than browsers', () => {
     expect(isRefused('POST', own)).to.equal(false);
     expect(isRefused('GET', { host: own.host })).to.equal(false);
     expect(isRefused('GET', { host: own.host, 'sec-fetch-site': 'none' })).to.equal(false);
@@ -39,7 +39,7 @@ describe('refuseOtherOrigins', () => {
 });
 
 describe('refuseOtherHosts', () => {
-  it('accepts loopback only, so that a name which an attacker resolves to it reads nothing', () => {
+  it('accepts loopback only, and no name that an attacker resolves to loopback', () => {
     for (const host of ['localhost:7480', '127.0.0.1:7480', '127.0.0.1', '[::1]:7480'])
       expect(() => refuseOtherHosts({ host }), host).to.not.throw();
     for (const host of [

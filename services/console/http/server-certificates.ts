@@ -1,4 +1,4 @@
-/** The certificate that browsers see: of the options, else that of the console as a client. */
+/** The certificate that browsers see: of the options, else the console's client certificate. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -22,7 +22,7 @@ export interface CertificateFiles {
   readonly httpsKey?: string;
 }
 
-/** undefined for HTTP. @throws Error when the files are invalid, or only one is set */
+/** Reads the certificate; undefined for HTTP. @throws Error for invalid files, or one file */
 export function serverCertificates(files: CertificateFiles, tls: Tls, log: Logger): ServerCertificates | undefined {
   const { httpsCert = '', httpsKey = '' } = files;
   if ((httpsCert === '') !== (httpsKey === '')) throw new Error('--https-cert and --https-key: set both, or none');
@@ -40,7 +40,7 @@ export function serverCertificates(files: CertificateFiles, tls: Tls, log: Logge
   };
 }
 
-/** Files that cert-manager or an operator renews. */
+/** Reads files that cert-manager or an operator renews. */
 function certificatesOfFiles(certFile: string, keyFile: string, log: Logger): ServerCertificates {
   const files = new StableFiles<ServerCertificate, ServerCertificate>({
     read: () => ({ cert: readFileSync(certFile), key: readFileSync(keyFile) }),

@@ -12,8 +12,8 @@ import { sendReply } from './reply.ts';
 import { readJson } from './request-body.ts';
 
 /**
- * Attempts to sign in, of a client and of all: each one is a review of a token. Behind a proxy all
- * people are one client.
+ * The rates of sign-ins, of one client and of all clients, because each sign-in is a review of a
+ * token. All people behind a proxy are one client.
  */
 const clientRate = { perSecond: 2, burst: 20 };
 const signInRate = { perSecond: 20, burst: 200 };
@@ -55,7 +55,7 @@ export function sessionRoutes(sessions: Sessions | undefined, isSecure: boolean)
   };
 }
 
-/** @throws any other error, for example while no allocator answers */
+/** Returns undefined for an ended session. @throws all other errors, as without an allocator */
 function undefinedIfEnded(thrown: unknown): undefined {
   const { code } = IpledgerError.from(thrown);
   if (code !== 'UNAUTHENTICATED' && code !== 'PERMISSION_DENIED') throw thrown;

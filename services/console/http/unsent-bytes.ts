@@ -1,4 +1,4 @@
-/** Bounds what browsers that do not read their replies cost in memory. */
+/** Bounds the memory of replies that browsers do not read. */
 import { IpledgerError } from '../../../lib/errors.ts';
 
 export class UnsentBytes {

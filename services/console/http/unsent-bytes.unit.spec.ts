@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { UnsentBytes } from './unsent-bytes.ts';
 
 describe('UnsentBytes', () => {
-  it('rejects a reply beyond the maximum, until another one was read', () => {
+  it('rejects a reply beyond the maximum, until an earlier reply was read', () => {
     const unsent = new UnsentBytes(100);
     const [first, other] = [new AbortController(), new AbortController()];
     unsent.hold(90, first.signal);

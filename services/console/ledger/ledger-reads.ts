@@ -1,6 +1,6 @@
 /**
- * What the views read: of the allocators for the present, of the read model for the past and for
- * lists. Viewers share the reads, so their number costs neither anything.
+ * The reads of the views: from the allocators for the present, from the read model for the past and
+ * for lists. Viewers share the reads, so that the number of viewers adds no load.
  */
 import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
@@ -17,21 +17,21 @@ import {
 import type { ReplyPosition } from '../api/page.ts';
 import { shareByKey, shareFor } from './share.ts';
 
-/** Also how old a page of the present may be. */
+/** The age of a read of the present, and of a page with it. */
 const presentMs = 1_000;
 const usageMs = 10_000;
-/** A map of the past does not change, but the events around it do. */
+/** The age of a map of the past, which does not change. The events around it do. */
 const pastMs = 5_000;
-/** A map of a million addresses takes 16 MB. */
+/** The number of cached maps. A map of a million addresses takes 16 MB. */
 const maxMaps = 8;
 
 export interface MapKey {
   readonly subnet: string;
   readonly family: 4 | 6;
-  /** 0: not by number. */
+  /** The event; 0 if the map is not chosen by event. */
   readonly seq: number;
   readonly at: string;
-  /** Whose neighbours it names; '' for the Subnet. */
+  /** The address whose neighbouring events the map names; '' for those of the Subnet. */
   readonly address: string;
 }
 
@@ -41,7 +41,7 @@ export interface LedgerReads {
   readonly subnets: () => Promise<ListSubnetsReply>;
   readonly pools: () => Promise<ListPoolsReply>;
   readonly status: () => Promise<GetStatusReply>;
-  /** Of all Subnets, in the last two days. Empty while the read model does not answer. */
+  /** Usage of all Subnets in the last two days. Empty while the read model does not answer. */
   readonly recentUsage: () => Promise<Pick<ListUsageReply, 'usage'>>;
   readonly map: (key: MapKey) => Promise<MapAddressesReply>;
   /** Why the read model does not answer; undefined if it does. */

@@ -1,6 +1,6 @@
 /**
  * The newest events, of one subscription for all browsers. A browser that was away for a moment
- * continues from the events that are kept.
+ * continues from the kept events.
  */
 import { EventEmitter } from 'node:events';
 import { IpledgerError, isPositionGone } from '../../../lib/errors.ts';
@@ -11,13 +11,13 @@ import { LedgerService, type Position } from '../../../proto/generated/ipledger.
 import type { EventRow } from '../api/event.ts';
 import { eventRow } from '../rows/event-row.ts';
 
-/** Each takes about two kilobytes, with its frame. */
+/** The number of kept events. Each takes about two kilobytes, with its frame. */
 const maxKept = 5_000;
 const warnAfterFailures = 3;
 
 export class LiveEvents {
   readonly #kept: EventRow[] = [];
-  /** All events after this one are kept. */
+  /** The event after which all events are kept. */
   #keptAfter = 0;
   #position: Position | undefined;
   readonly #arrived = new EventEmitter<{ rows: [readonly EventRow[]]; lost: [] }>().setMaxListeners(0);
@@ -33,13 +33,13 @@ export class LiveEvents {
     return () => this.#arrived.off('rows', listen);
   }
 
-  /** Calls `listen` when the events up to now are no longer those of the ledger. */
+  /** Calls `listen` when the ledger was restored, or some events were missed. */
   subscribeLost(listen: () => void): () => void {
     this.#arrived.on('lost', listen);
     return () => this.#arrived.off('lost', listen);
   }
 
-  /** The kept events after one. @throws IpledgerError POSITION_GONE if some are not kept */
+  /** Returns the kept events after `seq`. @throws IpledgerError POSITION_GONE if some are gone */
   after(seq: number): readonly EventRow[] {
     if (seq < this.#keptAfter)
       throw new IpledgerError('POSITION_GONE', 'too many events happened since: load the list again');
@@ -73,7 +73,7 @@ export class LiveEvents {
     this.#arrived.emit('rows', rows);
   }
 
-  /** After a restore of etcd, and when the events were dropped while no allocator answered. */
+  /** Starts again after a restore of etcd, and when it has missed events that were dropped. */
   #restart(): void {
     this.#position = undefined;
     this.#kept.length = 0;

@@ -1,4 +1,4 @@
-/** Shares reads between viewers: those that need the same at the same time cause one call. */
+/** Shares reads between viewers: equal reads at the same time cause one call. */
 
 /** Returns a read whose result is at most `maxAgeMs` old. A failure is not kept. */
 export function shareFor<Value>(maxAgeMs: number, read: () => Promise<Value>): () => Promise<Value> {
@@ -16,8 +16,8 @@ export function shareFor<Value>(maxAgeMs: number, read: () => Promise<Value>): (
 }
 
 /**
- * The same for each key, with at most `maxKeys` results.
- * @param maxAgeMs of the result of a key
+ * Shares a read for each key, with at most `maxKeys` results.
+ * @param maxAgeMs the age of the result of a key
  */
 export function shareByKey<Value>(
   maxKeys: number,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { shareByKey, shareFor } from './share.ts';
 
 describe('shareFor', () => {
-  it('reads once for all that need the result at the same time', async () => {
+  it('reads once for all viewers that need the result at the same time', async () => {
     let count = 0;
     const read = shareFor(60_000, async () => ++count);
     expect(await Promise.all([read(), read(), read()])).to.deep.equal([1, 1, 1]);
@@ -24,7 +24,7 @@ describe('shareFor', () => {
 });
 
 describe('shareByKey', () => {
-  it('keeps the results that were used last', async () => {
+  it('keeps the most recently used results', async () => {
     const read: string[] = [];
     const shared = shareByKey(
       2,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ipledger } from './command.ts';
 
 describe('A command to copy', () => {
-  it('quotes what a shell would interpret', () => {
+  it('quotes characters that a shell would interpret', () => {
     expect(ipledger(['why', 'a/$(reboot)'], { subnet: "it's" })).to.equal(
       `ipledger why 'a/$(reboot)' --subnet 'it'\\''s'`,
     );

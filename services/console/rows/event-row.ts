@@ -4,7 +4,7 @@ import { formatCause } from '../../../lib/ledger-text/texts.ts';
 import type { Event } from '../../../proto/generated/ipledger.ts';
 import type { EventDetail, EventRow } from '../api/event.ts';
 
-/** ClaimsDropped has very many. */
+/** The most addresses of a row. ClaimsDropped has very many. */
 const maxAddresses = 100;
 
 export function eventRow(event: Event): EventRow {

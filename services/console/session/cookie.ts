@@ -2,18 +2,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 const name = 'ipledger-console';
-/** A browser accepts this prefix only with Secure, a path of "/" and no domain. */
+/** The name with TLS. A browser accepts the prefix only with Secure, path "/" and no domain. */
 const secureName = `__Host-${name}`;
 
 const cookieName = (isSecure: boolean): string => (isSecure ? secureName : name);
 
-/** @param id '' ends the session in the browser */
+/** Formats the cookie. @param id '' ends the session in the browser */
 export function sessionCookie(id: string, isSecure: boolean): string {
   const attributes = ['Path=/', 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])];
   return [`${cookieName(isSecure)}=${id}`, ...attributes, ...(id === '' ? ['Max-Age=0'] : [])].join('; ');
 }
 
-/** '' without exactly one cookie of this name. */
+/** Reads the id; '' without exactly one cookie of this name. */
 export function sessionIdIn({ cookie = '' }: IncomingHttpHeaders, isSecure: boolean): string {
   const prefix = `${cookieName(isSecure)}=`;
   const found = cookie.split('; ').filter((each) => each.startsWith(prefix));

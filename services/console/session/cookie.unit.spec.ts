@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { sessionCookie, sessionIdIn } from './cookie.ts';
 
 describe('The cookie of a session', () => {
-  it('is read back, also among others', () => {
+  it('is read back, also among other cookies', () => {
     const [cookie = ''] = sessionCookie('id-1', true).split(';');
     expect(sessionIdIn({ cookie: `a=b; ${cookie}; c=d` }, true)).to.equal('id-1');
   });
@@ -12,7 +12,7 @@ describe('The cookie of a session', () => {
     expect([sessionIdIn({ cookie }, true), sessionIdIn({ cookie }, false)]).to.deep.equal(['', 'id-1']);
   });
 
-  it('is none if two have its name', () => {
+  it('is ignored if two cookies have its name', () => {
     const [cookie = ''] = sessionCookie('id-1', true).split(';');
     expect(sessionIdIn({ cookie: `${cookie}; ${cookie}2` }, true)).to.equal('');
     expect(sessionIdIn({}, true)).to.equal('');

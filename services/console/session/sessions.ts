@@ -10,13 +10,13 @@ const maxSessions = 500;
 const maxSessionsOfUser = 10;
 const maxAgeMs = 8 * 3_600_000;
 const maxIdleMs = 3_600_000;
-/** A permission that was removed works for at most this time longer than in the allocator. */
+/** The age of a review. A removed permission lasts this much longer than in the allocator. */
 const verifiedMs = 60_000;
-/** While no allocator answers, a session that was verified before continues for this time. */
+/** The time for which a session that was verified before continues without an allocator. */
 const unverifiedMs = 120_000;
-/** A slider makes up to 20 requests a second. */
+/** The rate of a session. A slider makes up to 20 requests a second. */
 const rate = { perSecond: 30, burst: 300 };
-/** So that no person takes all slots of the console. The rest waits, and then is rejected. */
+/** The requests of a person in progress, and those that wait. They leave slots for other people. */
 const [maxInProgress, maxWaiting] = [6, 12];
 
 /** A client of the allocators that identifies as one person. */
@@ -57,7 +57,7 @@ export class Sessions {
   readonly #connect: SessionParts['connect'];
   readonly #verify: SessionParts['verify'];
   readonly #now: () => number;
-  /** By the hash of the id, the least recently used first. */
+  /** The sessions by the hash of the id, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor({ connect, verify, now = Date.now }: SessionParts) {
@@ -108,7 +108,7 @@ export class Sessions {
 
   /**
    * Returns the session of a cookie, verified with the allocator within the last minutes.
-   * @throws IpledgerError UNAUTHENTICATED without one
+   * @throws IpledgerError UNAUTHENTICATED without a session
    */
   async find(id: string): Promise<PersonalSession> {
     const key = keyOf(id);
@@ -119,7 +119,7 @@ export class Sessions {
     return entry;
   }
 
-  /** As `find`, for a stream that stays open: that is no use of the session. */
+  /** Verifies as `find` does, for an open stream, which does not count as use of the session. */
   async verify(id: string): Promise<void> {
     await this.#verified(keyOf(id));
   }
@@ -171,7 +171,7 @@ export class Sessions {
   }
 
   /**
-   * Ends what has expired, and then the least recently used of a user, or of all, at the limits.
+   * Ends expired sessions, and at the limits the least recently used of the user, or of all users.
    */
   #makeRoom(user: string): void {
     const now = this.#now();
@@ -190,5 +190,5 @@ export class Sessions {
   }
 }
 
-/** The memory of the console has no id that a cookie could have. */
+/** The key of a session. The console stores hashes: its memory contains no id for a cookie. */
 const keyOf = (id: string): string => createHash('sha256').update(id).digest('base64');

@@ -98,7 +98,7 @@ describe('Sessions', () => {
     expect(await session.limited(signal, async () => 'served')).to.equal('served');
   });
 
-  it('verifies a person again once a minute, and ends the session when that is rejected', async () => {
+  it('verifies a person again once a minute, and ends the session when the allocator rejects the token', async () => {
     const { sessions, state } = controlled();
     const { id, session } = await sessions.create('alice');
     await Promise.all([sessions.find(id), sessions.find(id)]);
@@ -124,7 +124,7 @@ describe('Sessions', () => {
     expect(await codeOf(sessions.find(id))).to.equal('');
   });
 
-  it('has at most ten sessions of a person, and 500 in all, without the least recently used', async () => {
+  it('ends the least recently used session beyond ten sessions of a person, and beyond 500 in all', async () => {
     const { sessions } = controlled();
     const first = await sessions.create('alice');
     const second = await sessions.create('alice');

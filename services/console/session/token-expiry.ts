@@ -1,7 +1,7 @@
-/** When a token ends. The allocator verifies it: this only ends a session in time. */
+/** The expiry of a token, with which its session ends. The allocator verifies the token. */
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 
-/** Milliseconds since 1970; undefined for a token without it. */
+/** Returns milliseconds since 1970; undefined for a token without an end. */
 export function tokenExpiry(token: string): number | undefined {
   try {
     const { exp } = asRecord(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()));

@@ -7,7 +7,7 @@ import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 
-/** No Subnet has this name, so the lists are empty. */
+/** A name that no Subnet has, so that the lists are empty. */
 const noSubnet = '-';
 
 const local = { consistency: 'CONSISTENCY_LOCAL' } as const;
@@ -36,7 +36,7 @@ export async function verifyPerson(client: LedgerClient): Promise<string> {
   return caller;
 }
 
-/** A refusal that follows the permission. */
+/** Passes if the call is permitted: a permitted call fails with `refusal`. */
 async function permitted(call: Promise<unknown>, refusal: ErrorCode): Promise<void> {
   try {
     await call;
@@ -45,7 +45,7 @@ async function permitted(call: Promise<unknown>, refusal: ErrorCode): Promise<vo
   }
 }
 
-/** A stream of a type that no event has, which the allocator refuses, so that none stays open. */
+/** Opens a stream of an unknown type: the allocator checks the permission, then refuses. */
 async function watchNothing(client: LedgerClient): Promise<void> {
   for await (const _reply of client.stream(LedgerService.watch, { types: ['-'] })) return;
 }

@@ -6,7 +6,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { HttpError } from '../http/http-error.ts';
 
-/** Other files of the folder are not served. */
+/** The types of served files. Files of other types are not served. */
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -48,7 +48,7 @@ async function readRecord(
   return { position: positionOf(reply), record: reply.record };
 }
 
-/** What will happen, from the record of the address. The allocator decides again when it acts. */
+/** The effects of an action, by the address record. The allocator decides again in the end. */
 interface Plan {
   readonly possible: boolean;
   readonly effects: readonly string[];
@@ -180,7 +180,7 @@ export const performAction: Action = async ({ client }, body, signal) => {
   }
 };
 
-/** Releases only the allocation that the person has seen: a later one stays. */
+/** Releases the allocation that the person has seen. A later allocation stays. */
 async function release(
   client: LedgerClient,
   action: Required<ActionRequest>,

@@ -80,7 +80,7 @@ export function showMap(reads: LedgerReads): View {
 }
 
 /**
- * An instant after the last event is the present, and one before the Subnet existed its beginning.
+ * Reads the map. An instant after the last event is the present; before the Subnet, its beginning.
  */
 async function readMap(reads: LedgerReads, key: MapKey): Promise<MapAddressesReply> {
   const at = Date.parse(key.at) > Date.now() ? '' : key.at;
@@ -146,14 +146,14 @@ interface Range {
 const numbersOf = ({ first, last }: Interval): Range => ({ first: Number(first), last: Number(last) });
 const ipv4Text = (address: number): string => formatAddress({ family: 4, value: BigInt(address) });
 
-/** What the spec states about the addresses of a Subnet. */
+/** The part of the spec that concerns the addresses of a Subnet. */
 interface Plan {
-  /** Sorted. The rest is excluded, with the gateway. */
+  /** The usable ranges, sorted. All other addresses are excluded, and so is the gateway. */
   readonly usable: readonly Range[];
   readonly gateway: number;
 }
 
-/** One byte for each address: excluded or free, over them the gateway, and then the claims. */
+/** Fills a byte for each address: excluded or free, then the gateway, and then the claims. */
 function cellsOf(reply: MapAddressesReply, { first, last }: Range, { usable, gateway }: Plan): Uint8Array {
   const cells = new Uint8Array(last - first + 1).fill(excludedCell);
   for (const range of usable)
@@ -177,7 +177,7 @@ const addCounts = (one: StateCounts, other: StateCounts): StateCounts =>
   toCounts(cellStates.map((state) => one[state] + other[state]));
 
 /**
- * Counts the cells of each block. Takes time with the claims and ranges, not with the addresses.
+ * Counts the cells of each block, in time that grows with claims and ranges, not with addresses.
  */
 function blocksOf({ ipv4, states }: MapAddressesReply, { first, last }: Range, { usable, gateway }: Plan): MapBlock[] {
   const size = Math.max(maxCells, (last - first + 1) / maxBlocks);

@@ -10,7 +10,7 @@ import { addressState } from '../rows/allocation-row.ts';
 import { ipledger } from '../rows/command.ts';
 import { eventRow } from '../rows/event-row.ts';
 
-/** More Subnets of one address are unusual: the page of a Subnet names it. */
+/** The most states of an address. More Subnets are unusual: `subnet` selects the state. */
 const maxStates = 16;
 
 export function showAddress(reads: LedgerReads): View {
@@ -59,13 +59,13 @@ async function readStates(
   return found.flatMap((reply) => reply?.record ?? []);
 }
 
-/** The address of the network, and of the broadcast, are in a Subnet, and no host has them. */
+/** Returns undefined for the addresses of network and broadcast, which no host can have. */
 function undefinedIfUnknown(thrown: unknown): undefined {
   const { code } = IpledgerError.from(thrown);
   if (code !== 'ADDRESS_UNKNOWN' && code !== 'SUBNET_UNKNOWN') throw thrown;
 }
 
-/** An address that was never used has a state and no history. */
+/** Returns an empty history for an address that was never used, which has a state. */
 const emptyIfUnused =
   (states: readonly AddressRecord[]) =>
   (thrown: unknown): undefined => {

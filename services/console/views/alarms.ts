@@ -1,4 +1,4 @@
-/** What is wrong now, as the ledger sees it, each with the remedy of its runbook. */
+/** The present alarms, as the ledger sees them, each with the remedy of its runbook. */
 import type { GetStatusReply, Subnet } from '../../../proto/generated/ipledger.ts';
 import type { Alarm, AlarmList } from '../api/alarm.ts';
 import type { View } from '../http/routes.ts';
@@ -8,9 +8,9 @@ import type { Runbooks } from './runbooks.ts';
 
 type Finding = Omit<Alarm, 'remedy'>;
 
-/** As the alert IpledgerSubnetNearlyFull. */
+/** The threshold of the alert IpledgerSubnetNearlyFull. */
 const nearlyFull = 0.9;
-/** As the alert IpledgerEtcdFillsUp. */
+/** The threshold of the alert IpledgerEtcdFillsUp. */
 const fewDays = 3;
 
 export function listAlarms(reads: LedgerReads, runbooks: Runbooks): View {
@@ -46,7 +46,7 @@ function* ofLedger({ freeze, cannotWrite, storage }: GetStatusReply): Generator<
   }
 }
 
-/** Without it the console has no maps and no lists of events. */
+/** Reports a read model that does not answer: the console has no maps and no lists of events. */
 function* ofReadModel(fault: string | undefined): Generator<Finding> {
   if (fault === undefined) return;
   const message = `the read model does not answer, so the console shows no maps and no lists of events. Check that it runs: ${fault}`;

@@ -1,4 +1,4 @@
-/** What happens now, as server-sent events: filtered for one browser, of the one subscription. */
+/** Streams new events as server-sent events: the shared subscription, filtered for a browser. */
 import type { ServerResponse } from 'node:http';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { EventRow } from '../api/event.ts';
@@ -10,10 +10,10 @@ import type { LiveEvents } from '../ledger/live-events.ts';
 
 const maxStreams = 200;
 const maxStreamsOfSession = 4;
-/** A browser that reads no more is disconnected at this size, and continues when it reconnects. */
+/** The unsent bytes at which a browser is disconnected. It continues when it reconnects. */
 const maxUnsentBytes = 1 << 20;
 const rowsPerPiece = 100;
-/** The missed events of a browser, with those that happen until it has read them. */
+/** The most missed events of a browser, with those that happen until it has read them. */
 const maxBacklog = 20_000;
 
 const eventStream = 'text/event-stream';
@@ -21,9 +21,9 @@ const streamHeaders = { 'Content-Type': `${eventStream}; charset=utf-8`, 'X-Acce
 
 export interface StreamOptions {
   readonly events: LiveEvents;
-  /** Ends all streams. */
+  /** Aborts to end all streams. */
   readonly signal: AbortSignal;
-  /** Between two keepalives. */
+  /** The time between two keepalives. */
   readonly keepaliveMs?: number;
 }
 
@@ -45,7 +45,7 @@ export function createEventStreams({ events, signal, keepaliveMs = 10_000 }: Str
     try {
       missed = from === undefined ? [] : events.after(from);
     } catch (thrown) {
-      // The page of an EventSource does not see the status of an error, and would try again
+      // An EventSource hides the status of an error from its page, and would try again
       if (request.headers.accept !== eventStream) throw thrown;
       response.writeHead(200, streamHeaders).end(endFrame(thrown));
       return;
@@ -134,7 +134,7 @@ function eventFrame(row: EventRow): string {
   return frame;
 }
 
-/** All filters must match; '' matches everything. */
+/** Returns the filter of a query. All fields must match; '' matches everything. */
 function filterOf(query: Query): (row: EventRow) => boolean {
   const [subnet, namespace, pod, node] = [
     query.text('subnet'),

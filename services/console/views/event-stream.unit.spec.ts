@@ -104,7 +104,7 @@ describe('An event stream', () => {
     ending.abort();
   });
 
-  it('disconnects a browser that does not read, and keeps nothing for it', () => {
+  it('disconnects a browser that does not read, and keeps no events for it', () => {
     const { browser, emit, count, listeners } = openStream();
     const text = 'x'.repeat(100_000);
     for (let seq = 1; seq <= 20; seq++) emit(row(seq, { text }));
@@ -113,7 +113,7 @@ describe('An event stream', () => {
     expect([count(), listeners.size]).to.deep.equal([0, 0]);
   });
 
-  it('sends what a browser has missed as fast as it reads, and then what happened in the meantime', () => {
+  it('sends missed events as fast as the browser reads, and then the events of the meantime', () => {
     const text = 'x'.repeat(1_000);
     const missed = Array.from({ length: 5_000 }, (_, index) => row(index + 1, { text }));
     const { browser, emit, ending } = openStream('from=0', { after: () => missed });
@@ -128,7 +128,7 @@ describe('An event stream', () => {
     ending.abort();
   });
 
-  it('reports events that are not kept to an EventSource as the end, because it shows no status', () => {
+  it('ends the stream of an EventSource with a message if missed events are no longer kept', () => {
     const after = (): never => {
       throw new IpledgerError('POSITION_GONE', 'load the list again');
     };

@@ -42,7 +42,7 @@ function readRequest(query: Query): EventRequest {
   };
 }
 
-/** The read model has no index of addresses: the log links the events of each one. */
+/** Reads events of an address from the allocator: the read model has no index of addresses. */
 function readEvents(reads: LedgerReads, request: EventRequest, signal: AbortSignal): Promise<HistoryReply> {
   const server = request.address === '' ? reads.readModel : reads.allocator;
   return server.call(LedgerService.history, request, signal);
@@ -61,7 +61,7 @@ function commandOf({ address, subnet, namespace, pod, node, owner, since, until 
   return subnet === '' ? ipledger(['history', 'all'], options) : ipledger(['history', 'subnet', subnet], options);
 }
 
-/** The page token of a list is the number of the event that it begins with. */
+/** Shows an event. The page token of a list is the number of the event that it begins with. */
 export function showEvent(reads: LedgerReads): View {
   return async ({ params: { seq: text = '' }, signal }) => {
     if (!/^[1-9]\d{0,14}$/.test(text))

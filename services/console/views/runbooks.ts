@@ -18,7 +18,7 @@ export function readRunbooks(file: string): Runbooks {
 }
 
 /**
- * Each step of a list is a paragraph. Lines of a paragraph are joined, and links are their text.
+ * Makes each step of a list a paragraph, joins the lines of others, and keeps the text of links.
  */
 function paragraphsOf(lines: readonly string[]): string[] {
   const paragraphs: string[] = [];

@@ -22,9 +22,9 @@ import { ipledger } from '../rows/command.ts';
 
 const hourMs = 3_600_000;
 const trendHours = 48;
-/** As the alert IpledgerSubnetNearlyFull. */
+/** The threshold of the alert IpledgerSubnetNearlyFull. */
 const nearlyFullPercent = 90;
-/** Stored for "never". */
+/** The stored value for "never". */
 const neverMs = 31_536_000_000_000;
 
 export function listSubnets(reads: LedgerReads, now: () => number = Date.now): View {
@@ -121,7 +121,7 @@ function conditionsOf(name: string, families: readonly FamilyUsage[], fenced: re
   return [...ofUse, { type: 'Fenced', severity: 'critical', message }];
 }
 
-/** The number of a series at the end of an hour. Hours without a change are left out of it. */
+/** The number of a series at the end of an hour. A series leaves out hours without a change. */
 function valueAt({ hours, inUse }: SubnetUsage, hour: number): number {
   const index = hours.findLastIndex((each) => each <= hour);
   return inUse[index] ?? 0;
@@ -149,7 +149,7 @@ function trendOf(usage: readonly SubnetUsage[], hours: number, now: number): Tre
   });
 }
 
-/** At the growth of the last day; of the family that ends first. */
+/** Estimates by the growth of the last day, for the family that ends first. */
 function daysLeft(families: readonly FamilyUsage[], usage: readonly SubnetUsage[], now: number): number | null {
   const current = Math.floor(now / hourMs);
   const days = families.flatMap(({ family, free, total, inUse }) => {

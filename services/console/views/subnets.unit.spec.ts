@@ -39,7 +39,7 @@ describe('The list of Subnets', () => {
     expect([trend[0], trend.at(-4), trend.at(-3), trend.at(-2), trend.at(-1)]).to.deep.equal([10, 10, 20, 20, 60]);
   });
 
-  it('reckons the days that are left at the growth of the last day, and none without growth', async () => {
+  it('estimates the days that are left by the growth of the last day, and none without growth', async () => {
     expect((await list({ hours: [hour - 30, hour], inUse: [50, 60] })).daysLeft).to.equal(3);
     expect((await list({ hours: [hour - 30, hour], inUse: [60, 60] })).daysLeft).to.equal(null);
     expect((await list({ hours: [hour - 30, hour], inUse: [70, 60] })).daysLeft).to.equal(null);
@@ -53,7 +53,7 @@ describe('The list of Subnets', () => {
     expect(await conditionsOf({ inUse: '60', free: '0' })).to.deep.equal(['Full']);
   });
 
-  it('counts what is neither in use nor free as resting, and not what is idle', async () => {
+  it('counts addresses that are neither in use nor free as resting, but not idle addresses', async () => {
     const [ipv4] = (await list({ hours: [], inUse: [] }, { cooldown: '35' })).usage;
     expect(ipv4?.resting).to.equal('10');
   });

@@ -96,8 +96,8 @@ function Top({ place: { path, query } }: { readonly place: Place }): VNode {
 }
 
 /**
- * Shown while the server, the allocator or the read model does not answer. The page keeps what it
- * has.
+ * The notice while the server, the allocator or the read model does not answer. The page keeps its
+ * data.
  */
 function Away({ isAway }: { readonly isAway: boolean }): VNode {
   const reason = useStore(awayReason);

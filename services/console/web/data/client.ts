@@ -7,7 +7,7 @@ import { createStore } from './store.ts';
 export type Connection = 'connected' | 'away' | 'signed out';
 
 export const connection = createStore<Connection>('connected');
-/** Why the server or what it needs is away. */
+/** The reason why the server, or a part that it needs, is away. */
 export const awayReason = createStore('');
 
 /** A request that the server rejected; the message can be shown. */
@@ -28,7 +28,7 @@ export class RequestError extends Error {
   }
 }
 
-/** What a request sends beside its address. */
+/** The parts of a request beside its address. */
 interface Sent extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -58,7 +58,7 @@ async function send(url: string, init: Sent): Promise<Response> {
   }
 }
 
-/** The addresses that are away: another one may answer at the same time. */
+/** The addresses that do not answer. Other addresses may answer at the same time. */
 const away = new Set<string>();
 
 function goAway(url: string, reason: string): void {
@@ -67,13 +67,13 @@ function goAway(url: string, reason: string): void {
   if (connection.value === 'connected') connection.set('away');
 }
 
-/** An address has answered, or its view was left. */
+/** Stops counting an address as away: it has answered, or its view was left. */
 export function forget(url: string): void {
   away.delete(url);
   if (away.size === 0 && connection.value === 'away') connection.set('connected');
 }
 
-/** Why something failed, for the reader. */
+/** The reason of a failure, for the reader. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function errorOf(response: Response): Promise<RequestError> {
@@ -82,7 +82,7 @@ async function errorOf(response: Response): Promise<RequestError> {
   return new RequestError(response.status, code, message);
 }
 
-/** Sends a change. The header is one that a form of another site cannot send. */
+/** Sends a change, with a header that a form of another site cannot send. */
 export const post = <Reply>(url: string, body: unknown): Promise<Reply> =>
   request(url, {
     method: 'POST',
@@ -94,5 +94,5 @@ export const post = <Reply>(url: string, body: unknown): Promise<Reply> =>
 export const apiUrl = (path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string =>
   hrefOf(['api', 'v1', ...path], query);
 
-/** The same data as a file. */
+/** The address of the same data as a file. */
 export const csvUrl = (url: string): string => withField(url, 'format', 'csv');

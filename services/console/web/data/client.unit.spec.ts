@@ -23,7 +23,7 @@ describe('The requests of the console', () => {
     for (const url of ['/a', '/b']) forget(url);
   });
 
-  it('show that a part is away until it answers, also while another part does', async () => {
+  it('show that a part is away until it answers, also while another part answers', async () => {
     serve({ '/a': 503, '/b': 200 });
     await codeOf('/a');
     await codeOf('/b');
@@ -41,7 +41,7 @@ describe('The requests of the console', () => {
     expect(connection.value).to.equal('connected');
   });
 
-  it('end the session at a reply 401, and show nothing as away', async () => {
+  it('end the session at a reply 401, and show no part as away', async () => {
     serve({ '/a': 401, '/b': 503 });
     await codeOf('/a');
     await codeOf('/b');

@@ -16,7 +16,7 @@ export function parsePlace(href: string): Place {
   return { path: path.map(decodePart), query: Object.fromEntries(searchParams) };
 }
 
-/** A part that is no valid escape stays as it is. */
+/** Decodes a part. A part that is no valid escape stays as it is. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -32,7 +32,7 @@ export function hrefOf(path: readonly string[], query: Readonly<Record<string, s
   return `/${path.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
 }
 
-/** An address with one more field. */
+/** Adds a field to an address. */
 export const withField = (href: string, name: string, value: string): string =>
   `${href}${href.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
 

@@ -17,7 +17,7 @@ export function navigate(href: string, { replace = false } = {}): void {
   place.set(parsePlace(location.href));
 }
 
-/** Changes fields of the query of this page; "" removes one. */
+/** Changes fields of the query of the page; "" removes a field. */
 export function changeQuery(changes: Readonly<Record<string, string>>, options?: { readonly replace?: boolean }): void {
   const url = new URL(location.href);
   for (const [name, value] of Object.entries(changes)) {

@@ -1,11 +1,11 @@
-/** Who uses the console: read once, and again after a sign-in or its end. */
+/** The session of the person: read once, and again after a sign-in or sign-out. */
 import type { Session } from '../../api/session.ts';
 import { apiUrl, connection, post, request } from './client.ts';
 import { createStore } from './store.ts';
 
 export const session = createStore<Session | undefined>(undefined);
 
-/** Whether a session has ended that the person did not end. */
+/** Whether the session ended without a sign-out. */
 export const hasEnded = createStore(false);
 
 const url = apiUrl(['session']);
@@ -16,7 +16,7 @@ function use(value: Session): void {
   connection.set(value.signedIn ? 'connected' : 'signed out');
 }
 
-/** Resolves when the server has answered. While it is away, the caller repeats it. */
+/** Resolves when the server has answered. The caller repeats it while the server is away. */
 export const readSession = async (): Promise<void> => use(await request<Session>(url));
 
 /** @throws RequestError if the token is not accepted */

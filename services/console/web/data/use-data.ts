@@ -1,6 +1,4 @@
-/**
- * Data of the server for a view. It is kept while it is read again, and while the server is away.
- */
+/** Data of the server for a view, which keeps it during a new read and while the server is away. */
 import { useEffect, useReducer, useState } from 'preact/hooks';
 import { RequestError, connection, forget, messageOf, request } from './client.ts';
 import { withField } from './location.ts';
@@ -9,7 +7,7 @@ import { useStore } from './store.ts';
 export interface Loaded<Value> {
   /** The last value that arrived, also of an earlier address of the same view. */
   readonly value: Value | undefined;
-  /** The address that `value` or `error` is of. */
+  /** The address to which `value` or `error` belongs. */
   readonly of: string;
   readonly error: string;
   reload(): void;
@@ -63,7 +61,7 @@ export interface LoadedPages<Reply> {
   readonly first: Loaded<Reply>;
   readonly more: readonly Reply[];
   readonly hasMore: boolean;
-  /** Why the next page did not arrive. */
+  /** The reason why the next page did not arrive. */
   readonly error: string;
   loadMore(): Promise<void>;
 }
@@ -76,7 +74,8 @@ interface Pages<Reply> {
 
 /**
  * Reads the first page of a list, and others when the reader calls for them. Without `refreshMs`
- * they end when the first page is read again: between it and them an event could be missing.
+ * the other pages end when the first page is read again: between the pages an event could be
+ * missing.
  */
 export function usePages<Reply extends { readonly nextPage?: string }>(url: string, refreshMs = 0): LoadedPages<Reply> {
   const first = useData<Reply>(url, refreshMs);

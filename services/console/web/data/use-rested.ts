@@ -1,7 +1,7 @@
-/** Whether a value has rested, so that a value that passes by is not looked up. */
+/** Whether a value has rested, so that values between two selections are not looked up. */
 import { useEffect, useState } from 'preact/hooks';
 
-/** A selection that moves with an arrow key needs nothing of the cells between. */
+/** The time until a value counts as rested: arrow keys move over cells that need no data. */
 const restMs = 200;
 
 export function useRested(value: string): boolean {

@@ -12,7 +12,7 @@ import { useStore } from './store.ts';
 
 interface StreamHandlers {
   onEvent(event: EventRow): void;
-  /** The stream cannot continue where it was: the list must be read again. */
+  /** Called when the stream cannot continue where it was: the list must be read again. */
   onGap(): void;
 }
 

@@ -26,7 +26,7 @@ export function readTheme(element: Element): Theme {
 
 interface Picture {
   readonly grid: Grid;
-  /** As in Page. */
+  /** The states of each cell, as in Page. */
   readonly parts: Uint8Array;
   readonly labels: { cell(index: number): string; row(index: number): string };
   readonly theme: Theme;
@@ -72,8 +72,7 @@ export interface Cell {
 }
 
 /**
- * One address: the colour, the border and the pattern of its state. The legend draws its samples
- * with it, too.
+ * Draws an address: the colour, the border and the pattern of its state. The legend uses it, too.
  */
 export function drawCell(context: CanvasRenderingContext2D, { x, y, size, state, theme }: Cell): void {
   context.fillStyle = theme.fill[state];
@@ -97,7 +96,7 @@ export function drawCell(context: CanvasRenderingContext2D, { x, y, size, state,
 type Place = Pick<Cell, 'x' | 'y' | 'size'>;
 type Pattern = (context: CanvasRenderingContext2D, place: Place) => void;
 
-/** The patterns stay at the edge of the cell: the number of the address is in its middle. */
+/** The patterns of states, at the edge of the cell: the number of the address is in its middle. */
 const patterns: Readonly<Record<CellState, Pattern>> = {
   free: () => undefined,
   allocated: (context, place) => line(context, place, [0.12, 0.88, 0.88, 0.88]),
@@ -136,10 +135,7 @@ function line(context: CanvasRenderingContext2D, { x, y, size }: Place, ends: [n
   context.lineTo(x + toX * size, y + toY * size);
 }
 
-/**
- * Each block is a square of 16 × 16 parts. They are drawn as the pixels of a small picture, which
- * is then enlarged.
- */
+/** Draws blocks, each as a square of 16 × 16 parts: the pixels of a small picture, enlarged. */
 function drawBlocks(context: CanvasRenderingContext2D, { grid, parts, theme }: Picture): void {
   const side = 16;
   const small = new OffscreenCanvas(side, side * grid.count);

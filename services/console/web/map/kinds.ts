@@ -1,6 +1,6 @@
 /**
- * What the states of a cell mean, in the words of the legend. Their colours are in app.css, their
- * patterns in draw.ts.
+ * The meaning of the states of a cell, in the words of the legend. Their colours are in app.css,
+ * their patterns in draw.ts.
  */
 import type { CellState } from '../../api/address-map.ts';
 

@@ -1,4 +1,4 @@
-/** The legend of the address map: a sample of each state as the map draws it, with its meaning. */
+/** The legend of the address map: a sample and the meaning of each state. */
 import { useEffect, useRef } from 'preact/hooks';
 import { type CellState, cellStates } from '../../api/address-map.ts';
 import { useColourScheme } from '../parts/colour-scheme.ts';

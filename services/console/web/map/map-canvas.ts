@@ -12,18 +12,18 @@ import type { Page } from './page.ts';
 interface MapProps {
   readonly name: string;
   readonly page: Page;
-  /** The selected cell; -1: none. */
+  /** The selected cell; -1 for none. */
   readonly selected: number;
-  /** What a cell is, in words. */
+  /** Describes a cell in words. */
   describe(index: number): string;
   onSelect(index: number): void;
-  /** Enter or a second click: the page of an address, or the map of a block. */
+  /** Called by Enter or a second click: opens the page of an address, or the map of a block. */
   onOpen(index: number): void;
-  /** Escape: the map that this one was opened from. */
+  /** Called by Escape: returns to the map that this map was opened from. */
   onLeave(): void;
 }
 
-/** The mark of the browser's timeline, by which the bench measures. */
+/** The mark in the browser's timeline that the bench measures. */
 const mapDrawn = 'map drawn';
 
 export function MapCanvas({ name, page, selected, describe, onSelect, onOpen, onLeave }: MapProps): VNode {

@@ -32,7 +32,7 @@ export interface Page {
   /** The states of each cell as indexes in `cellStates`: one, or `partsOfBlock` of a block. */
   readonly parts: Uint8Array;
   cell(index: number): Cell;
-  /** The cell of an address or of a CIDR; -1: none. */
+  /** The cell of an address or of a CIDR; -1 for none. */
   indexOf(name: string): number;
 }
 
@@ -73,7 +73,7 @@ function pageOfLeaves({ family, base }: Cidr, parts: Uint8Array): Page {
   });
 }
 
-/** Blocks of which only counts are known: each state gets its share of the parts, in one order. */
+/** A page of blocks with known counts only. Each state gets its share of the parts. */
 function pageOfBlocks(blocks: NonNullable<AddressMap['blocks']>): Page {
   const parts = new Uint8Array(blocks.length * partsOfBlock);
   blocks.forEach(({ counts }, index) => parts.set(sharesOf(counts), index * partsOfBlock));
@@ -103,7 +103,7 @@ function pageOfUsed(used: NonNullable<AddressMap['used']>): Page {
 interface Source extends Pick<Page, 'isOfAddresses' | 'count'> {
   firstOf(index: number): bigint;
   nameOf(index: number): string;
-  /** Default: the parts of the cell are counted. */
+  /** The counts of a cell. Default: its parts are counted. */
   countsOf?(index: number): StateCounts | undefined;
   /** The index of the cell of an address; outside of 0 to `count` - 1 for another address. */
   find(value: bigint): number;

@@ -103,7 +103,7 @@ describe('The parts of a block of which only counts are known', () => {
     expect(of({})).to.deep.equal({ free: 256 });
   });
 
-  it('show a state that one address of many has', () => {
+  it('include a state that only one of many addresses has', () => {
     expect(of({ free: 65_535, quarantined: 1 })).to.deep.equal({ free: 255, quarantined: 1 });
     expect(of({ bound: 65_535, quarantined: 1 })).to.deep.equal({ bound: 255, quarantined: 1 });
   });

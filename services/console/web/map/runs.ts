@@ -1,4 +1,4 @@
-/** The cells of a page as rows of a table: neighbours of the same state are one row. */
+/** The cells of a page as rows of a table: neighbours of the same state share a row. */
 import { type CellState, cellStates } from '../../api/address-map.ts';
 import type { Page } from './page.ts';
 
@@ -9,7 +9,7 @@ export interface Run {
   readonly count: number;
 }
 
-/** The addresses of a page that are not free. */
+/** Returns the runs of addresses of a page that are not free. */
 export function runsOf(page: Page): Run[] {
   const runs: Run[] = [];
   for (let start = 0; start < page.count;) {

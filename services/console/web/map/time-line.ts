@@ -1,7 +1,7 @@
 /** The times that the slider of the map can show, and the steps through them. */
 import type { AddressMap, Moment } from '../../api/address-map.ts';
 
-/** Where the map is in time: after an event, or at an instant. Neither: now. */
+/** The time of the map: after an event, or at an instant; now without both. */
 export interface MapTime {
   readonly seq?: string;
   readonly at?: string;
@@ -9,14 +9,14 @@ export interface MapTime {
 
 type Line = Pick<AddressMap, 'first' | 'last' | 'moment' | 'next'>;
 
-/** A whole play has about so many steps. */
+/** The approximate number of steps of a whole play. */
 const stepsOfPlay = 200;
 
 export const instantOf = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * The next step of a play: the next event, but at least a part of the whole time. A time without
- * events is left out. undefined at the end.
+ * The next step of a play: the next event, but at least a part of the whole time, so that a time
+ * without events is left out. undefined at the end.
  */
 export function stepAfter({ first, last, moment, next }: Line): MapTime | undefined {
   if (!next) return undefined;

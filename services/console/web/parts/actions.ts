@@ -17,7 +17,7 @@ const words: Readonly<Record<ActionKind, string>> = {
   unquarantine: 'End the quarantine',
 };
 
-/** The changes that are possible in a state. The allocator decides about each one again. */
+/** The changes that are possible in a state. The allocator decides about each change again. */
 function actionsFor({ state, allocation, reservation, quarantine }: AddressState): ActionKind[] {
   return [
     ...(allocation ? (['release'] as const) : []),
@@ -55,7 +55,7 @@ interface DialogProps {
   onDone(sentence: string): void;
 }
 
-/** First the reason, then what will happen, then the change. */
+/** Shows the reason, then the effects, then the button. */
 function ActionDialog({ state, kind, onClose, onDone }: DialogProps): VNode {
   const { subnet, address } = state;
   const dialog = useRef<HTMLDialogElement>(null);

@@ -1,6 +1,4 @@
-/**
- * What a drawn picture depends on beside its data: it does not follow the style sheet by itself.
- */
+/** The colour scheme of the reader, for pictures: they do not follow the style sheet. */
 import { useEffect, useState } from 'preact/hooks';
 
 /** Changes with the light or dark setting of the reader, and with the size of a pixel. */

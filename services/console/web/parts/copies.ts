@@ -1,7 +1,4 @@
-/**
- * What a view can be taken away as: CSV, JSON, and the command of the command line that shows the
- * same.
- */
+/** Copies of a view: as CSV, as JSON, and the command of the command line with the same answer. */
 import { useState } from 'preact/hooks';
 import { csvUrl } from '../data/client.ts';
 import { html, type VNode } from './html.ts';

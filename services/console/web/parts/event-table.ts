@@ -49,7 +49,7 @@ function Row({ event, without }: { readonly event: EventRow; readonly without: r
 
 const mostLinks = 4;
 
-/** The addresses of an allocation are links; the many of a cleanup are counted. */
+/** Links the addresses of an allocation. The many addresses of a cleanup are counted. */
 const list = (addresses: readonly string[], subnet: string): VNode =>
   html`${addresses.slice(0, mostLinks).map((each) => html`<div key=${each}>${addressLink(subnet, each)}</div>`)}
   ${addresses.length > mostLinks && `and ${addresses.length - mostLinks} more`}`;

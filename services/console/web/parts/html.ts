@@ -22,7 +22,7 @@ const wholeWords = (formatted: string): VNode => {
   return html`<span>${date}</span> <span>${rest.join(' ')}</span>`;
 };
 
-/** "2026-11-17T14:05:00.250Z" without the milliseconds. */
+/** Formats "2026-11-17T14:05:00.250Z" without the milliseconds. */
 export const formatTime = (instant: string): string => instant.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 
 export const addressLink = (subnet: string, address: string): VNode =>
@@ -33,13 +33,13 @@ export const podLink = ({ namespace, name }: { readonly namespace: string; reado
 
 export const subnetLink = (name: string): VNode => html`<a href=${subnetHref(name)}>${text(name)}</a>`;
 
-/** A row of a `dl`. A value that is absent or '' has none. */
+/** A row of a `dl`; no row for a value that is absent or ''. */
 export const fact = (name: ComponentChildren, value: ComponentChildren): VNode | string =>
   value === '' || value === null || value === undefined || value === false
     ? ''
     : html`<dt>${name}</dt>
         <dd>${value}</dd>`;
 
-/** A number of things: "1 event", "2 events". */
+/** A number with its noun: "1 event", "2 events". */
 export const count = (number: number | string, noun: string): string =>
   `${Number(number).toLocaleString('en')} ${noun}${Number(number) === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;

@@ -11,7 +11,7 @@ export interface Sample {
 
 const [width, height] = [132, 36];
 
-/** `text` has the same content. */
+/** Draws the line. `text` has the same content. */
 export function Trend({ samples, text }: { readonly samples: readonly Sample[]; readonly text: string }): VNode {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useColourScheme();

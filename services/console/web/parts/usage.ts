@@ -1,12 +1,10 @@
-/** How full a Subnet or a pool is, and what is known about it. */
+/** The usage of a Subnet or a pool, with its conditions. */
 import type { Condition, FamilyUsage } from '../../api/subnet.ts';
 import { count, html, text, type VNode } from './html.ts';
 
 type Usage = Pick<FamilyUsage, 'family' | 'total' | 'inUse' | 'percent'>;
 
-/**
- * A decimal number with separators; one with more than 12 digits, as of IPv6, as a power of ten.
- */
+/** Formats a number with separators; with more than 12 digits, as of IPv6, as a power of ten. */
 export const shortNumber = (decimal: string): string =>
   decimal.length <= 12
     ? Number(decimal).toLocaleString('en')

@@ -4,7 +4,7 @@ import type { Loaded } from '../data/use-data.ts';
 import { type ComponentChildren, html, type VNode } from './html.ts';
 
 interface ViewProps {
-  /** Shown by the tab of the browser, too. */
+  /** The title, which the tab of the browser also shows. */
   readonly title: string;
   readonly children?: ComponentChildren;
 }
@@ -17,7 +17,7 @@ export function View({ title, children }: ViewProps): VNode {
     ${children}`;
 }
 
-/** What stands in for data that has not arrived, or an error; `undefined` when there is data. */
+/** Returns a notice of an error or of missing data; `undefined` when there is data. */
 export function absence({ value, error }: Pick<Loaded<unknown>, 'value' | 'error'>): VNode | undefined {
   if (error !== '') return html`<p class="panel trouble" role="alert">${error}</p>`;
   return value === undefined ? html`<p class="quiet">Loading …</p>` : undefined;

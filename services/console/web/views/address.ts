@@ -1,6 +1,4 @@
-/**
- * One address: what it is now, the CNI answer of its container, its whole history, and the actions.
- */
+/** One address: its state, the CNI result of its container, its whole history, and the actions. */
 import type { AddressPage, AddressState } from '../../api/address.ts';
 import { apiUrl } from '../data/client.ts';
 import { subnetHref } from '../data/location.ts';
@@ -47,7 +45,7 @@ export function Address({ subnet, address }: { readonly subnet: string; readonly
 
 interface StateProps {
   readonly state: AddressState;
-  /** Whether it is of another Subnet with the same address. */
+  /** Whether the state is that of another Subnet with the same address. */
   readonly isOther: boolean;
   onChanged(): void;
 }

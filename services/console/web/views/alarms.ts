@@ -1,4 +1,4 @@
-/** Conflicts and alarms, each with what to do about it. */
+/** Conflicts and alarms, each with its remedy. */
 import type { Alarm, AlarmList } from '../../api/alarm.ts';
 import { apiUrl } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';

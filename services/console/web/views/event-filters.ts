@@ -1,6 +1,5 @@
 /**
- * The filters of the events, as the query of the page has them, and which of them the server
- * applies.
+ * The filters of the events in the query of the page, and the part of them that the server applies.
  */
 import type { EventType } from '../../../../ledger/domain/events/event.ts';
 import type { EventRow } from '../../api/event.ts';
@@ -19,7 +18,7 @@ export const filterFields = [
   { name: 'until', label: 'Until', placeholder: '2026-11-17T15:00:00Z' },
 ] as const;
 
-/** The compiler compares it with the types of the ledger. */
+/** The types of events. The compiler compares them with the types of the ledger. */
 const types: Readonly<Record<EventType, true>> = {
   AddressAllocated: true,
   AddressBound: true,
@@ -44,7 +43,7 @@ const types: Readonly<Record<EventType, true>> = {
 };
 export const eventTypes = Object.keys(types);
 
-/** The list has one subject, a Pod only with its namespace, and an owner in three fields. */
+/** The query of the list: one subject. A Pod needs a namespace; an owner has three fields. */
 export function listQuery(filters: Filters): Filters {
   const { subnet, address, namespace, pod, node, owner, since, until } = filters;
   const isPod = namespace !== undefined && pod !== undefined;
@@ -52,13 +51,13 @@ export function listQuery(filters: Filters): Filters {
   return defined({ subnet, address, ...(isPod && { namespace, pod }), node, ...ofOwner, since, until });
 }
 
-/** "namespace/kind/name" or "kind/name", as the command line has it. */
+/** Splits "namespace/kind/name" or "kind/name", as the command line has it. */
 function partsOfOwner(text: string): Readonly<Record<string, string | undefined>> {
   const [owner, ownerKind, namespace] = text.split('/').reverse();
   return { namespace, ownerKind, owner };
 }
 
-/** undefined: the stream has no such filter, or the end of the time has passed. */
+/** The query of the stream; undefined for a filter that it lacks, or if the period is over. */
 export function streamQuery({
   subnet,
   address,
@@ -77,7 +76,7 @@ export function streamQuery({
 const defined = (fields: Readonly<Record<string, string | undefined>>): Filters =>
   Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
-/** The filters that the list of the server does not have. */
+/** Applies the filters that the list of the server does not have. */
 export function eventMatches(event: EventRow, { namespace, pod, actor, type }: Filters): boolean {
   return (
     (namespace === undefined || event.pod?.namespace === namespace) &&

@@ -1,4 +1,4 @@
-/** What happened: the newest events first, new ones as they are written, and filters. */
+/** The list of events: the newest first, new events as they are written, and filters. */
 import { useEffect, useState } from 'preact/hooks';
 import type { EventPage, EventRow } from '../../api/event.ts';
 import { apiUrl } from '../data/client.ts';
@@ -12,7 +12,7 @@ import { More } from '../parts/more.ts';
 import { absence, View } from '../parts/view.ts';
 import { eventMatches, eventTypes, type Filters, filterFields, listQuery, streamQuery } from './event-filters.ts';
 
-/** So many new events are kept on the page. */
+/** The most new events that the page keeps. */
 const mostNew = 500;
 
 export function Events(): VNode {
@@ -25,7 +25,7 @@ export function Events(): VNode {
   const [isPaused, setPaused] = useState(false);
   useEffect(() => setFresh([]), [value]);
   const isCurrent = value !== undefined && of === url;
-  // A filter that only a list has leaves no stream
+  // A filter that only the list has ends the stream
   const streamed = isCurrent && !isPaused ? streamQuery(filters) : undefined;
   const isLive = useStream(streamed ? apiUrl(['events', 'stream'], streamed) : '', value?.position.seq ?? 0, {
     onEvent: (event) => setFresh((before) => [event, ...before].slice(0, mostNew)),

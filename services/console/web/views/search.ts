@@ -1,4 +1,4 @@
-/** What was found for a text: an address, MAC, Pod, node, owner, container or Subnet. */
+/** The hits of a search: addresses, MACs, Pods, nodes, owners, containers and Subnets. */
 import type { SearchHit, SearchReply } from '../../api/search.ts';
 import { apiUrl } from '../data/client.ts';
 import { addressHref, hrefOf, podHref, subnetHref } from '../data/location.ts';
@@ -54,7 +54,7 @@ const Hits = ({ reply, url }: { readonly reply: SearchReply; readonly url: strin
     }
     <${Copies} url=${url} command=${reply.command} />`;
 
-/** The page that shows what was found. */
+/** The page of a hit. */
 function hrefOfHit(hit: SearchHit): string {
   const { kind, subnet, address, namespace, name, ownerKind, seq } = hit;
   switch (kind) {

@@ -1,4 +1,4 @@
-/** What is known about the selected cell of the address map, at the time of the map. */
+/** The details of the selected cell of the address map, at the time of the map. */
 import { type AddressMap, cellStates } from '../../api/address-map.ts';
 import type { EventPage } from '../../api/event.ts';
 import { apiUrl } from '../data/client.ts';

@@ -1,6 +1,5 @@
 /**
- * The form that stands in for every view while the console does not know the person. The address of
- * the page stays.
+ * The form that replaces every view while no person is signed in. The address of the page stays.
  */
 import { useState } from 'preact/hooks';
 import { messageOf } from '../data/client.ts';

@@ -1,6 +1,6 @@
 /**
- * The address map of a Subnet with its time slider, and what is selected. The address of the page
- * has all of it.
+ * The address map of a Subnet with its time slider, and the selection. The address of the page has
+ * all of it.
  */
 import { useMemo } from 'preact/hooks';
 import { type AddressMap, cellStates, type CellState } from '../../api/address-map.ts';
@@ -21,7 +21,7 @@ import { MapTable } from './map-table.ts';
 import { Selection } from './selection.ts';
 import { TimeSlider } from './time-slider.ts';
 
-/** A Subnet with at most so many addresses comes as one map; its blocks open without a request. */
+/** The prefix of the largest Subnet that comes as one map. Its blocks open without a request. */
 const wholePrefix = 16;
 const refreshMs = 5_000;
 
@@ -110,7 +110,7 @@ function LoadedMap({ subnet, cidr, block, isNow, url, list, map, page, select }:
     <${MapTable} subnet=${subnet} page=${page} />`;
 }
 
-/** The block of the text, if it is a part of the Subnet; the whole Subnet for other text. */
+/** Parses a block that is a part of the Subnet; the whole Subnet for other text. */
 function blockIn(cidr: Cidr, text: string): Cidr {
   const block = parseCidr(text);
   return block && cidrsOverlap(block, cidr) && block.prefix > cidr.prefix ? block : cidr;
@@ -119,7 +119,7 @@ function blockIn(cidr: Cidr, text: string): Cidr {
 const withPages = (map: AddressMap, more: readonly AddressMap[]): AddressMap =>
   map.used ? { ...map, used: [map, ...more].flatMap(({ used = [] }) => used) } : map;
 
-/** "10.8.0.5: reserved for one owner", "10.8.3.0/24: 20 addresses bound, 1 address reserved". */
+/** Describes a cell: "10.8.0.5: reserved for one owner", "10.8.3.0/24: 20 addresses bound". */
 function describe({ name, counts }: Cell): string {
   const present = cellStates.filter((state) => counts[state] > 0);
   const [only] = present;

@@ -1,6 +1,4 @@
-/**
- * All Subnets: how full each is, how its use develops, and what an operator should know about it.
- */
+/** The list of Subnets: the usage of each, its trend, and its conditions. */
 import type { SubnetList, SubnetRow } from '../../api/subnet.ts';
 import { apiUrl } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';

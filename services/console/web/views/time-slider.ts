@@ -16,7 +16,7 @@ interface TimeSliderProps {
   readonly isNow: boolean;
   /** Whether `map` is of the time in the address of the page. */
   readonly isLoaded: boolean;
-  /** The selected address, whose events the jumps go to; "": those of the Subnet. */
+  /** The selected address, whose events the jumps go to; "" for those of the Subnet. */
   readonly address: string;
 }
 
@@ -31,7 +31,7 @@ export function TimeSlider({ subnet, map, isNow, isLoaded, address }: TimeSlider
   const jumps = useJumps({ subnet, map, address });
   const { previous = null, next = null } = jumps ?? {};
 
-  // One request at a time: the newest place of the slider waits for the reply before
+  // One request at a time: the newest place of the slider waits for the pending reply
   useEffect(() => {
     if (dragged === undefined || !isLoaded) return;
     show(dragged >= Date.parse(last.at) ? {} : { at: instantOf(dragged) });
