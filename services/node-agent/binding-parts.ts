@@ -1,6 +1,6 @@
 /**
- * The agent's parts that make and end bindings: the handler of the plugin's requests, and the work
- * in the background that ends what no DEL ended. They need no socket and no Open vSwitch.
+ * The parts of the agent that make and end bindings: the handler of the plugin's requests, and
+ * background work that ends bindings without a DEL. They need no socket and no Open vSwitch.
  */
 import type { Connection } from '../../lib/grpc/calls.ts';
 import type { Logger } from '../../lib/process/log.ts';
@@ -38,7 +38,7 @@ export interface BindingPartsOptions {
   readonly read: ObjectReader;
   readonly sandbox: Sandbox;
   readonly runExclusive: KeyedMutex;
-  /** Absent: the agent makes no NICs. */
+  /** Makes NICs and sweeps their ports; absent: the agent makes no NICs. */
   readonly nics?: { readonly dataPath: DataPath; readonly sweep: RequestHandlerDeps['sweepPorts'] } | undefined;
   readonly tracer?: Tracer | undefined;
   readonly log: Logger;
@@ -82,7 +82,7 @@ export async function openBindingParts(options: BindingPartsOptions) {
   };
 }
 
-/** A pending DEL is of one NIC, or of all NICs of an OVN4NFV request. */
+/** Replays a DEL of one NIC, or of all NICs of an OVN4NFV request. */
 function createReplayDel(deps: ContainerNicsDeps & DelDeps & Pick<RequestHandlerDeps, 'runExclusive'>) {
   const { runExclusive } = deps;
   const delNic: OneNic<void> = (nic, signal) => runExclusive(interfaceKey(nic), signal, () => del(deps, nic, signal));

@@ -8,14 +8,14 @@ import type { UnderlayStatus } from './underlay/keep-underlay.ts';
 
 export interface AgentMetrics {
   readonly registry: Registry;
-  /** Wraps a request handler, so that its requests are counted and timed. */
+  /** Wraps a request handler: counts and times its requests. */
   instrument(handleRequest: RequestHandler): RequestHandler;
 }
 
-/** Seconds: Kube-OVN's buckets up to 0.512, then more up to the longest ADD. */
+/** Buckets in seconds: Kube-OVN's up to 0.512, then more up to the longest ADD. */
 const buckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2.5, 5, 10, 20];
 
-/** What gauges read; a reading is undefined while it is not known. */
+/** The sources of the gauges. A reading is undefined while it is not known. */
 export interface AgentReadings {
   readonly underlay?: () => UnderlayStatus | undefined;
   readonly sandboxes?: () => Readonly<Record<NamespaceState, number>> | undefined;

@@ -5,7 +5,7 @@ import { createAgentMetrics } from './metrics.ts';
 const status = { verb: 'status', cniType: '' } as const;
 
 describe('Agent metrics', () => {
-  it('count requests by outcome, without a change to the outcome', async () => {
+  it('Agent metrics count requests by outcome, and leave the outcome unchanged', async () => {
     const { registry, instrument } = createAgentMetrics('node-1');
     const disconnected = AbortSignal.abort();
     const connected = new AbortController().signal;

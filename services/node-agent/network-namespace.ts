@@ -1,4 +1,4 @@
-/** Network namespaces of sandboxes, whether they exist, and commands on links. Needs root. */
+/** Network namespaces of sandboxes: whether they exist, and commands in them. Needs root. */
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { IpledgerError } from '../../lib/errors.ts';
 
 /**
- * Protects the node's own links and routes from a runtime that names the node's namespace.
+ * Rejects a runtime's path to the node's own namespace, to protect the node's links and routes.
  * @throws IpledgerError SANDBOX_FAILED
  */
 export async function rejectHostNamespace(netns: string): Promise<void> {
@@ -19,30 +19,36 @@ export async function rejectHostNamespace(netns: string): Promise<void> {
     throw new IpledgerError('SANDBOX_FAILED', `network namespace ${netns} is the node's own`);
 }
 
-/** Where a sandbox's network namespace is, as the agent saw it. */
+/** The place of a sandbox's network namespace, as the agent saw it. */
 export interface NamespacePlace {
-  /** Its path; '' if it is not known. */
+  /** The path; '' if it is not known. */
   readonly netns: string;
-  /** The folder in which the namespace was seen, as `device:inode:birth`; '' if never seen. */
+  /**
+   * The folder of the namespace as `device:inode:birth`; '' if the agent never saw the namespace
+   * there.
+   */
   readonly netnsFolder: string;
 }
 
-/** Paths of runtimes have about 60 characters; the allocator takes 1,024. */
+/**
+ * Cuts longer paths in evidence: paths of runtimes have about 60 characters, and the allocator
+ * accepts 1,024.
+ */
 const maxShownPath = 256;
 
 export type NamespaceState = 'exists' | 'deleted' | 'unknown';
 
-/** Looks for a namespace, so that its absence can be proven later. Excludes /proc. */
+/** Records where a namespace is, so that its absence can be proven later. Excludes /proc. */
 export function locateNamespace(netns: string): NamespacePlace {
   const isFile = isAbsolute(netns) && !netns.startsWith('/proc/');
   return { netns, netnsFolder: isFile && statOf(netns) ? folderOf(netns) : '' };
 }
 
 /**
- * Whether a sandbox exists, by the place of its network namespace. Deleted is proven only by the
- * same folder in which it was seen: that folder may be unmounted, replaced, or hidden by another
- * mount since then, or in another container of the agent. A path that another sandbox uses again
- * counts as existing.
+ * Whether a sandbox exists, judged by the place of its network namespace. Only the folder in which
+ * the namespace was seen proves its deletion: a path may also be missing because that folder was
+ * unmounted, replaced, or hidden by another mount, or the agent runs in another container. A path
+ * that another sandbox uses again counts as existing.
  */
 export function namespaceState({ netns, netnsFolder }: NamespacePlace): NamespaceState {
   if (netnsFolder === '') return 'unknown';
@@ -54,13 +60,13 @@ export function namespaceState({ netns, netnsFolder }: NamespacePlace): Namespac
   }
 }
 
-/** The evidence of a deleted sandbox. */
+/** Describes the evidence of a deleted sandbox. */
 export const describeDeletion = ({ netns }: NamespacePlace): string =>
   `its network namespace ${netns.slice(0, maxShownPath)} is deleted`;
 
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false, bigint: true });
 
-/** The folder of a path; '' if it is absent or removed. Its birth identifies it. */
+/** Identifies the folder of a path by inode and birth; '' if it is absent or removed. */
 function folderOf(path: string): string {
   const folder = statOf(dirname(path));
   return folder && folder.nlink > 0n ? `${folder.dev}:${folder.ino}:${folder.birthtimeNs}` : '';
@@ -69,12 +75,12 @@ function folderOf(path: string): string {
 const run = promisify(execFile);
 
 export interface CommandOptions {
-  /** Written to stdin. */
+  /** The text for stdin. */
   readonly input?: string;
   readonly signal: AbortSignal;
 }
 
-/** The output of a command that failed, or was killed when its signal was aborted. */
+/** A command failed, or was killed because its signal was aborted. Has its output. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly stdout: string;
@@ -94,7 +100,7 @@ export async function runCommand(
 ): Promise<string> {
   const running = run(program, args, { signal, killSignal: 'SIGKILL', maxBuffer: 16 << 20 });
   const { stdin } = running.child;
-  stdin?.on('error', () => undefined); // the command ended before it read its input, and its status has the reason
+  stdin?.on('error', () => undefined); // ignores a command that ended before it read its input: its status has the reason
   stdin?.end(input);
   try {
     return (await running).stdout;

@@ -1,4 +1,4 @@
-/** The plugin's binary with the agent as a process, and a stub allocator on real gRPC. */
+/** Tests the plugin's binary with the agent as a process, and a stub allocator on real gRPC. */
 import { expect } from 'chai';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -84,7 +84,7 @@ describe('Plugin and agent', () => {
       ...env,
     });
 
-  it('return the addresses of an interface in the format of each CNI version', async () => {
+  it('Plugin and agent return the addresses of an interface in the format of each CNI version', async () => {
     for (const cniVersion of allVersions) {
       const { exitCode, json } = await run('ADD', { cniVersion });
       expect(exitCode, cniVersion).to.equal(0);
@@ -116,7 +116,7 @@ describe('Plugin and agent', () => {
     });
   });
 
-  it('return default routes for eth0', async () => {
+  it('Plugin and agent return default routes for eth0', async () => {
     const { json } = await run('ADD', { env: { CNI_IFNAME: 'eth0' } });
     expect(json['routes']).to.deep.equal([
       { dst: '0.0.0.0/0', gw: '172.17.0.1' },
@@ -124,7 +124,7 @@ describe('Plugin and agent', () => {
     ]);
   });
 
-  it('read the uid from the Kubernetes API when the runtime sends none, and fail for an absent Pod', async () => {
+  it('Plugin and agent read the uid from the Kubernetes API when the runtime sends none, and fail for an absent Pod', async () => {
     const podArgs = (pod: string) => ({ CNI_ARGS: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}` });
     expect((await run('ADD', { env: podArgs('p') })).exitCode).to.equal(0);
     expect(allocator.binds[0]?.podUid).to.equal('uid-of-the-api');
@@ -136,7 +136,7 @@ describe('Plugin and agent', () => {
     });
   });
 
-  it('return the allocator’s error', async () => {
+  it('Plugin and agent return the allocator’s error', async () => {
     allocator.error = new IpledgerError('PROVIDER_UNBOUND', 'provider macvlan.default is not bound to any subnet');
     const unbound = await run('ADD', { cniVersion: '0.3.1' });
     expect(unbound.exitCode).to.equal(1);
@@ -159,7 +159,7 @@ describe('Plugin and agent', () => {
     expect(del.json['details']).to.match(/^delete ip return 500 \{.*its key was edited"\}$/);
   });
 
-  it('fail with a permanent error as the main plugin without a data path', async () => {
+  it('The agent fails with a permanent error as the main plugin without a data path', async () => {
     const conf = { cniVersion: '1.0.0', name: 'n', type: 'kube-ovn', server_socket: socket, provider: 'n.default.ovn' };
     const failed = await run('ADD', { conf });
     expect(failed.exitCode).to.equal(1);
@@ -169,7 +169,7 @@ describe('Plugin and agent', () => {
     expect((await run('DEL', { conf })).exitCode).to.equal(0);
   });
 
-  it('end a container’s binding at DEL, also repeated and without a namespace', async () => {
+  it('Plugin and agent end a container’s binding at DEL, also at a repeated DEL and without a network namespace', async () => {
     for (const netns of ['/ns', '', ''])
       expect(await run('DEL', { env: { CNI_NETNS: netns } })).to.include({ exitCode: 0, stdout: '' });
     expect(allocator.unbinds).to.have.length(3);
@@ -184,7 +184,7 @@ describe('Plugin and agent', () => {
     });
   });
 
-  it('run the requests of one container one at a time, and those of others at the same time', async () => {
+  it('The agent runs the requests of one container one at a time, and those of different containers at the same time', async () => {
     const barrier = Promise.withResolvers<void>();
     allocator.waitBarrier = barrier.promise;
     const adds = [run('ADD'), run('ADD')];
@@ -199,14 +199,14 @@ describe('Plugin and agent', () => {
     expect(allocator.binds).to.have.length(2);
   });
 
-  it('bind nothing when the runtime kills the plugin', async () => {
+  it('Plugin and agent bind nothing when the runtime kills the plugin', async () => {
     const barrier = Promise.withResolvers<void>();
     allocator.waitBarrier = barrier.promise;
     const child = spawnPlugin(pluginBinary, confOf('1.0.0'), { CNI_COMMAND: 'ADD', CNI_CONTAINERID: 'c9' });
     await waitUntil(() => allocator.attaches.length > 0);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    // This DEL runs only after the ADD is aborted.
+    // Runs only after the ADD is aborted: requests of one container wait for each other.
     const del = run('DEL', { env: { CNI_CONTAINERID: 'c9' } });
     expect((await del).exitCode).to.equal(0);
     barrier.resolve();
@@ -214,13 +214,13 @@ describe('Plugin and agent', () => {
     expect(allocator.binds.map(({ containerId }) => containerId)).to.deep.equal(['c8']);
   });
 
-  it('use Wait and Bind of an allocator of an earlier version', async () => {
+  it('The agent uses Wait and Bind of an allocator of an earlier version', async () => {
     allocator.hasAttach = false;
     expect((await run('ADD')).exitCode).to.equal(0);
     expect([allocator.attaches.length, allocator.waits.length, allocator.binds.length]).to.deep.equal([0, 1, 1]);
   });
 
-  it('end a waiting ADD with "try again" and remove the socket when the agent stops', async () => {
+  it('The agent ends a waiting ADD with "try again" and removes the socket when it stops', async () => {
     allocator.waitBarrier = new Promise(() => undefined);
     const waiting = run('ADD', { env: { IPLEDGER_ADD_WAIT_SECONDS: '0' } });
     await waitUntil(() => allocator.attaches.length > 0);
@@ -233,7 +233,7 @@ describe('Plugin and agent', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const)
-    it(`send a waiting ADD to the next agent after ${signal}`, async () => {
+    it(`The plugin sends a waiting ADD to the next agent after ${signal}`, async () => {
       allocator.waitBarrier = new Promise(() => undefined);
       const waiting = run('ADD');
       await waitUntil(() => allocator.attaches.length > 0);
@@ -244,7 +244,7 @@ describe('Plugin and agent', () => {
       expect(allocator.binds.map(({ containerId }) => containerId)).to.deep.equal(['c1']);
     });
 
-  it('save a DEL while the agent is stopped, and do it when the agent starts', async () => {
+  it('The plugin saves a DEL while the agent is stopped, and the agent does it when it starts', async () => {
     await stopAgent(agent, 'SIGKILL');
     expect(existsSync(socket)).to.equal(true);
     expect((await run('DEL')).exitCode).to.equal(0);
@@ -255,15 +255,15 @@ describe('Plugin and agent', () => {
     expect(allocator.unbinds[0]).to.include({ containerId: 'c1', interface: 'net1', provider: 'macvlan.default' });
   });
 
-  it('wait for an agent that restarts', async () => {
+  it('The plugin waits for an agent that restarts', async () => {
     await stopAgent(agent);
     const waiting = run('DEL');
     agent = await startAgent(environment);
     expect((await waiting).exitCode).to.equal(0);
-    await waitUntil(() => allocator.unbinds.length === 1); // directly, or as a pending DEL on a slow machine
+    await waitUntil(() => allocator.unbinds.length === 1); // a pending DEL on a slow machine, else the plugin's DEL
   });
 
-  it('work while the plugin’s file is replaced', async () => {
+  it('ADD and DEL succeed while the plugin’s file is replaced', async () => {
     const barrier = Promise.withResolvers<void>();
     allocator.waitBarrier = barrier.promise;
     const plugin = join(folder, 'kube-ovn');
@@ -278,7 +278,7 @@ describe('Plugin and agent', () => {
     expect((await run('ADD', { plugin })).exitCode).to.equal(0);
   });
 
-  it('have a socket that only root can use and one agent serves', async () => {
+  it('The socket is accessible to root only, and one agent serves it', async () => {
     expect(statSync(socket).mode & 0o777).to.equal(0o600);
     const second = spawnAgent({ ...environment, IPLEDGER_SOCKETS: socket });
     let stderr = '';
@@ -290,7 +290,7 @@ describe('Plugin and agent', () => {
     expect((await run('ADD', { conf: confOf('1.1.0', `${socket}.second`) })).exitCode).to.equal(0);
   });
 
-  it('serve a Kube-OVN client that keeps its HTTP/1.1 connection', async () => {
+  it('The agent serves a Kube-OVN client that keeps its HTTP/1.1 connection', async () => {
     const body = JSON.stringify({
       pod_name: 'p',
       pod_namespace: 'default',

@@ -1,4 +1,4 @@
-/** Wires the node agent's parts together and starts them. */
+/** Creates the parts of the node agent and starts them. */
 import { readFileSync } from 'node:fs';
 import { connect } from '../../lib/grpc/http2/connect.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
@@ -36,13 +36,15 @@ export interface AgentOptions extends TracingSettings {
   readonly pendingDels: string;
   readonly bindings: string;
   readonly bootIdFile: string;
-  /** '': the plugin of the node is not compared. */
+  /** The path of the node's plugin to compare; '': it is not compared. */
   readonly installedPlugin: string;
   readonly plugin: string;
-  /** Absent: the agent identifies by its certificate. */
+  /**
+   * The file of the ServiceAccount token; absent: the agent identifies itself with its certificate.
+   */
   readonly tokenFile?: string;
   readonly sysctls: string;
-  /** '': no data path on this node. */
+  /** The endpoint of the Open vSwitch database; '': no data path on this node. */
   readonly ovsDb: string;
   readonly ovsBridge: string;
 }
@@ -95,7 +97,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   const { sandboxes } = parts;
   const handleRequest = instrument(parts.handleRequest);
 
-  // The start leaves 3 MiB behind, which V8 would keep for hours on a quiet node.
+  // Collects the 3 MiB of garbage from the start, which V8 would keep for hours on a quiet node.
   collectGarbage();
   await serve(options, { handleRequest, metrics }, life, log);
   log.info({ sockets: options.socket, node, allocator: options.allocator, bootId, ovsDb: ovs?.endpoint }, 'ready');
@@ -107,7 +109,9 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   Promise.all(background).catch((error: unknown) => life.fail(error));
 }
 
-/** Serves the health endpoints and the sockets. Ready means that all sockets are its own. */
+/**
+ * Serves the health endpoints and the sockets. The agent is ready while all sockets are its own.
+ */
 async function serve(
   options: AgentOptions,
   { handleRequest, metrics }: { readonly handleRequest: RequestHandler; readonly metrics: Registry },
@@ -152,7 +156,7 @@ interface NicParts extends Omit<DataPathDeps, 'links' | 'mtuOf' | 'readSouthboun
   readonly runExclusive: KeyedMutex;
 }
 
-/** Makes the data path. `sweep` removes ports of deleted containers. */
+/** Makes the data path. `sweep` removes the ports of deleted containers. */
 function openDataPath(parts: NicParts) {
   const links = createPodLinks(parts.sysctls);
   const dataPath = new DataPath({ ...parts, links, mtuOf: readAddressMtu, readSouthbound });

@@ -16,13 +16,13 @@ import {
 } from '../../../proto/generated/ipledger.ts';
 import type { LedgerEpoch } from './ledger-epoch.ts';
 
-/** The allocation of a reply, and the ledger's epoch, which grows with each restore. */
+/** The allocation in a reply, and the ledger's epoch, which grows with each restore. */
 export interface BindResult {
   readonly allocation: Allocation;
   readonly epoch: number;
 }
 
-/** Its calls throw IpledgerError. */
+/** The calls of the agent to the allocator. They throw IpledgerError. */
 export type BindingClient = ReturnType<typeof createBindingClient>;
 
 /** Makes a client on a connection to the allocator. Its replies state the epoch of the ledger. */
@@ -46,7 +46,7 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch) 
       return bindResult(await send(IpamService.attach, request, options));
     } catch (error) {
       if (IpledgerError.from(error).code !== 'NOT_IMPLEMENTED') throw error;
-      // An allocator of an earlier version has no Attach.
+      // Falls back to Wait and Bind: an allocator of an earlier version has no Attach.
       const until = performance.now() + options.timeoutMs;
       await wait(request, options);
       return bind(request, { ...options, timeoutMs: until - performance.now() });
@@ -60,7 +60,10 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch) 
   return { attach, wait, bind, unbind, listBindings };
 }
 
-/** Whether a failed call may have been executed: no answer arrived from allocator or etcd. */
+/**
+ * Whether the allocator may have executed a failed call: no answer arrived from it, or it got none
+ * from etcd.
+ */
 export function mayBeExecuted(error: IpledgerError): boolean {
   const outcome = callOutcome(error);
   return outcome === 'unknown' || (outcome === 'refused' && error.code === 'UNAVAILABLE');

@@ -19,18 +19,21 @@ import type { Logger } from '../../../lib/process/log.ts';
 import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
 import type { NamespacePlace } from '../network-namespace.ts';
 
-/** A binding as the allocator acknowledged it, or before that. */
+/** A binding that the allocator has acknowledged, or that is about to be requested. */
 export interface SavedBinding extends ContainerInterface, NamespacePlace {
   readonly namespace: string;
   readonly pod: string;
   readonly podUid: string;
   readonly provider: string;
   readonly addresses: readonly string[];
-  /** The container whose binding serves this one; '' for its own. See lingering-bindings.ts. */
+  /**
+   * The container whose binding serves this container; '' if its own does. See
+   * lingering-bindings.ts.
+   */
   readonly boundAs: string;
-  /** Whether the container has ended, and its binding waits for the next one of the Pod. */
+  /** Whether the container has ended and its binding waits for the Pod's next container. */
   readonly isDeleted: boolean;
-  /** Whether the ADD has not ended. Each Bind is preceded by its file. */
+  /** Whether the ADD is still in progress: the file is written before the Bind. */
   readonly isPending: boolean;
   /** The ledger's epoch when the binding was made or last found. */
   readonly epoch: number;
@@ -47,7 +50,7 @@ export interface BindingFiles {
 
 export interface BindingFilesOptions {
   readonly folder: string;
-  /** Agents of several nodes may share the folder on a test machine. */
+  /** The node's name. On a test machine, agents of several nodes may share the folder. */
   readonly node: string;
   readonly bootId: string;
   readonly log: Logger;

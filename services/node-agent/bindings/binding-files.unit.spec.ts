@@ -35,7 +35,7 @@ describe('Binding files', () => {
   const open = (bootId = 'b-1', maxFiles?: number, node = 'node-a'): Promise<BindingFiles> =>
     openBindingFiles({ folder, node, bootId, log, ...(maxFiles !== undefined && { maxFiles }) });
 
-  it('have the saved bindings when the agent starts again', async () => {
+  it('Binding files keep the saved bindings across a restart of the agent', async () => {
     const files = await open();
     await files.save(savedBinding('c1'));
     await files.save(savedBinding('c2'));
@@ -50,7 +50,7 @@ describe('Binding files', () => {
     expect(logged).to.deep.equal([]);
   });
 
-  it('are accessible to their owner only, and written atomically', async () => {
+  it('Binding files are written atomically, and only their owner can access them', async () => {
     const files = await open();
     await files.save(savedBinding('c1'));
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
@@ -61,13 +61,13 @@ describe('Binding files', () => {
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
   });
 
-  it('are removed after a reboot', async () => {
+  it('Binding files are removed after a reboot', async () => {
     await (await open('b-1')).save(savedBinding('c1'));
     expect((await open('b-2')).all()).to.deep.equal([]);
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it('stay when they are another node’s', async () => {
+  it('Binding files of another node are kept', async () => {
     await (await open()).save(savedBinding('c1'));
     expect((await open('b-2', undefined, 'node-b')).all()).to.deep.equal([]);
     expect((await open()).all()).to.have.length(1);
@@ -81,7 +81,7 @@ describe('Binding files', () => {
     expect((await open()).all()[0]).to.include({ containerId: 'c1', netns: '' });
   });
 
-  it('are renamed and logged when they cannot be parsed, and the others are read', async () => {
+  it('Binding files that cannot be parsed are renamed and logged, and the others are read', async () => {
     await (await open()).save(savedBinding('c1'));
     const valid = readFileSync(join(folder, 'c1@net1.json'), 'utf8');
     writeFileSync(join(folder, 'c2@net1.json'), valid.slice(0, 40));
@@ -98,7 +98,7 @@ describe('Binding files', () => {
     expect(logged).to.have.length(5);
   });
 
-  it('stay and are logged when the system cannot read them', async () => {
+  it('Binding files that the system cannot read are kept and logged', async () => {
     await (await open()).save(savedBinding('c1'));
     renameSync(join(folder, 'c1@net1.json'), join(folder, 'moved'));
     symlinkSync('moved', join(folder, 'c1@net1.json')); // the read fails with the system's error ELOOP
@@ -110,7 +110,7 @@ describe('Binding files', () => {
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
   });
 
-  it('are absent, with a log line, when their folder cannot be made', async () => {
+  it('Binding files are disabled, with a log line, when their folder cannot be created', async () => {
     writeFileSync(folder, '');
     const files = await open();
     expect(files.all()).to.deep.equal([]);
@@ -121,7 +121,7 @@ describe('Binding files', () => {
     expect(files.all()).to.deep.equal([]);
   });
 
-  it('have a limit, at which a new one is rejected and an existing one is replaced', async () => {
+  it('Binding files have a limit, at which a new file is rejected and an existing one can be replaced', async () => {
     const files = await open('b-1', 2);
     await files.save(savedBinding('c1'));
     await files.save(savedBinding('c2'));

@@ -1,7 +1,7 @@
 /**
  * Ends the bindings of sandboxes that were deleted without a CNI DEL. A runtime may lose a DEL: the
  * shim of a thick Multus succeeds while its daemon is down, and no runtime repeats a DEL that
- * succeeded. The proof is the network namespace of the ADD, in two looks that follow each other.
+ * succeeded. The proof is that the network namespace of the ADD is absent at two successive checks.
  * Without proof the binding stays until DEL, reboot, or the end of its Node.
  */
 import { pause } from '../../../lib/process/abortable.ts';
@@ -12,7 +12,7 @@ import type { BindingClient } from './binding-client.ts';
 import { type BindingFiles, type SavedBinding, interfaceKey } from './binding-files.ts';
 import { endBindings } from './node-bindings.ts';
 
-/** A random interval, because agents start together. Two looks take at most 50 s. */
+/** The interval is random, because agents start together. Two checks take at most 50 s. */
 const minIntervalMs = 15_000;
 const maxIntervalMs = 25_000;
 
@@ -25,7 +25,7 @@ export interface DeletedSandboxesDeps {
 
 export class DeletedSandboxes {
   readonly #deps: DeletedSandboxesDeps;
-  /** Files whose sandbox was deleted at the last look. */
+  /** Files whose sandbox was found deleted at the last check. */
   #suspects = new Set<SavedBinding>();
   #wasUnknown = false;
 
@@ -33,14 +33,14 @@ export class DeletedSandboxes {
     this.#deps = deps;
   }
 
-  /** How many bindings have a sandbox in each state. */
+  /** The number of bindings by the state of their sandbox. */
   get counts(): Readonly<Record<NamespaceState, number>> {
     const counts = { exists: 0, deleted: 0, unknown: 0 };
     for (const saved of this.#ownBindings) counts[namespaceState(saved)]++;
     return counts;
   }
 
-  /** Looks about every 20 s until the signal is aborted. */
+  /** Checks about every 20 s until the signal is aborted. */
   async lookForever(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.look(signal);
@@ -48,7 +48,10 @@ export class DeletedSandboxes {
     }
   }
 
-  /** Ends the bindings of sandboxes that were deleted at the last look. The next look retries. */
+  /**
+   * Ends bindings whose sandbox was deleted at this check and the last one. The next check retries
+   * failures.
+   */
   async look(signal: AbortSignal): Promise<void> {
     const { allocator, files, runExclusive, log } = this.#deps;
     for (const saved of this.#ownBindings) if (saved.netnsFolder === '') await this.#locate(saved, signal);
@@ -83,12 +86,15 @@ export class DeletedSandboxes {
       );
   }
 
-  /** Those of lingering-bindings.ts settle by themselves. */
+  /** Excludes bindings that lingering-bindings.ts ends or rebinds. */
   get #ownBindings(): readonly SavedBinding[] {
     return this.#deps.files.all().filter(({ boundAs, isDeleted }) => boundAs === '' && !isDeleted);
   }
 
-  /** An earlier version of the agent wrote the file, or the ADD could not see the namespace. */
+  /**
+   * Records the namespace of a binding, if an earlier version wrote its file or its ADD could not
+   * see the namespace.
+   */
   async #locate(saved: SavedBinding, signal: AbortSignal): Promise<void> {
     const { files, runExclusive, log } = this.#deps;
     const place = locateNamespace(saved.netns);

@@ -39,20 +39,20 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
   const write = (line: string): void => void logged.push(JSON.parse(line) as { msg: string });
   const createSandboxes = (files = fakeBindingFiles()) =>
     new DeletedSandboxes({ allocator, files, runExclusive, log: pino({ level: 'info' }, { write }) });
-  /** Two looks, as within a minute. */
+  /** Checks twice, as the agent does within a minute. */
   async function lookTwice(sandboxes: DeletedSandboxes): Promise<void> {
     for (let look = 0; look < 2; look++) await sandboxes.look(neverAborted());
   }
   const create = (containerId: string): void => writeFileSync(join(folder, containerId), '');
   const remove = (containerId: string): void => rmSync(join(folder, containerId));
-  /** The binding of a sandbox that runs. */
+  /** Makes the binding of a running sandbox. */
   function ofRunning(containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding {
     create(containerId);
     return savedBinding(containerId, { ...locateNamespace(join(folder, containerId)), ...changes });
   }
   const ended = (): (string | undefined)[] => allocator.unbinds.map(({ containerId }) => containerId);
 
-  it('CA-4502 end at the second look, with the evidence, also after a restart of the agent; those of others stay', async () => {
+  it('CA-4502 bindings of deleted sandboxes end at the second check, also after a restart of the agent, and other bindings stay', async () => {
     const files = fakeBindingFiles(ofRunning('c1'), ofRunning('c2'), ofRunning('c1', { interface: 'net2' }));
     remove('c1');
     const first = createSandboxes(files);
@@ -74,7 +74,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
     );
   });
 
-  /** What makes a path disappear although its sandbox may run. */
+  /** Ways in which a path disappears although its sandbox may run. */
   const hidden: Readonly<Record<string, () => void>> = {
     'its folder is not mounted': () => rmSync(folder, { recursive: true }),
     'its folder is replaced, as by another mount': () => {
@@ -87,7 +87,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
     },
   };
   for (const [what, hide] of Object.entries(hidden))
-    it(`stay while ${what}, which is counted and logged once`, async () => {
+    it(`Bindings stay while ${what}, and the agent counts them and logs once`, async () => {
       const sandboxes = createSandboxes(fakeBindingFiles(ofRunning('c1'), ofRunning('c2')));
       hide();
       await lookTwice(sandboxes);
@@ -97,7 +97,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
       expect(logged[0]?.msg).to.contain('does not know whether their sandboxes exist');
     });
 
-  it('stay if the agent never saw the namespace, or it is a path of a process', async () => {
+  it('Bindings stay if the agent never saw the network namespace, or its path belongs to a process', async () => {
     const paths = ['', join(folder, 'never'), '/proc/4194304/ns/net', '/proc/self/ns/net', 'relative'];
     const files = fakeBindingFiles(
       ...paths.map((netns, index) => savedBinding(`c${index}`, { ...locateNamespace(netns) })),
@@ -107,7 +107,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
     expect(files.all()).to.have.length(paths.length);
   });
 
-  it('end also if an earlier version of the agent bound them and the sandbox still ran at the upgrade', async () => {
+  it('Bindings of an earlier agent version end, too, if their sandbox still ran at the upgrade', async () => {
     create('c1');
     const sandboxes = createSandboxes(fakeBindingFiles(savedBinding('c1', { netns: join(folder, 'c1') })));
     await lookTwice(sandboxes);
@@ -116,7 +116,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
     expect(ended()).to.deep.equal(['c1']);
   });
 
-  it('stay if the sandbox was made again between two looks, or while the second look waited for the ADD', async () => {
+  it('Bindings stay if the sandbox was created again between two checks, or while the second check waited for the ADD', async () => {
     const files = fakeBindingFiles(ofRunning('c1'), ofRunning('c2'));
     const sandboxes = createSandboxes(files);
     remove('c1');
@@ -132,7 +132,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
     expect(ended()).to.deep.equal([]);
   });
 
-  it('are left to their own rules while they linger for the next sandbox of a Pod', async () => {
+  it('Bindings that linger for the next sandbox of a Pod are left to their own rules', async () => {
     const files = fakeBindingFiles(ofRunning('c1', { boundAs: 'c0' }), ofRunning('c2', { isDeleted: true }));
     remove('c1');
     remove('c2');
@@ -140,7 +140,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
     expect(ended()).to.deep.equal([]);
   });
 
-  it('end at a later look if the allocator fails', async () => {
+  it('Bindings whose Unbind fails end at a later check', async () => {
     const files = fakeBindingFiles(ofRunning('c1'));
     const sandboxes = createSandboxes(files);
     remove('c1');
@@ -167,7 +167,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
       log: pino({ level: 'silent' }),
     });
 
-    it('end if the agent was killed before the ADD ended', async () => {
+    it('The binding of an ADD ends if the agent was killed before the ADD ended', async () => {
       create('c1');
       const killed = fakeBindingFiles();
       const deps = addDeps();
@@ -181,7 +181,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
       expect(ended()).to.deep.equal(['c1']);
     });
 
-    it('end if the allocator was unavailable when the ADD failed, without a DEL', async () => {
+    it('The binding of a failed ADD ends without a DEL if the allocator was unavailable', async () => {
       create('c1');
       const deps = addDeps();
       deps.sandbox.prepare = () => Promise.reject(new Error('no link'));
@@ -196,7 +196,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
       expect(deps.files.all()).to.deep.equal([]);
     });
 
-    it('leave no file if the ADD was refused', async () => {
+    it('An ADD that is refused leaves no binding file', async () => {
       const deps = addDeps();
       allocator.behaviour.attach = () => {
         throw new IpledgerError('INVALID_REQUEST', 'no');

@@ -6,13 +6,13 @@ import { type ContainerInterface, interfaceKey } from './binding-files.ts';
 const backoff = { firstBackoffMs: 500, maxBackoffMs: 60_000 };
 
 export interface EarlierBoots {
-  /** Ends the bindings, with retries until the signal is aborted. ADDs do not wait for it. */
+  /** Ends the bindings; retries until the signal is aborted. ADDs do not wait for this. */
   endBindings(signal: AbortSignal): Promise<void>;
   /** Keeps the binding of an ADD, even if the container's ID was bound before the reboot. */
   exclude(container: ContainerInterface): void;
 }
 
-/** @param bootId the node's present boot */
+/** @param bootId the present boot of the node */
 export function createEarlierBoots(
   { allocator, node, runExclusive, log }: NodeBindingsDeps,
   bootId: string,
@@ -20,7 +20,7 @@ export function createEarlierBoots(
   let excluded: Set<string> | undefined;
 
   async function endOnce(signal: AbortSignal): Promise<void> {
-    const boundSince = (excluded = new Set()); // before the list, so that no ADD during the list is missed
+    const boundSince = (excluded = new Set()); // set before the list, so that no ADD during it is missed
     const bindings = await listNodeBindings(node, allocator, signal);
     const stale = bindings
       .filter(({ binding }) => binding.bootId !== bootId)

@@ -14,7 +14,7 @@ function setUp(allocator: FakeBindingClient) {
 const containersOf = (allocator: FakeBindingClient) => allocator.unbinds.map(({ containerId }) => containerId);
 
 describe('Earlier boots', () => {
-  it('end their bindings, and none of the present boot', async () => {
+  it('Bindings of earlier boots end, and those of the present boot stay', async () => {
     const allocator = new FakeBindingClient();
     allocator.bindings = [
       sandboxBinding('c1'),
@@ -27,7 +27,7 @@ describe('Earlier boots', () => {
     expect(allocator.lists[0]?.node).to.equal('node-a');
   });
 
-  it('retry until all bindings are ended', async () => {
+  it('Unbinds of earlier boots are retried until all have succeeded', async () => {
     const error = new IpledgerError('LEDGER_DAMAGED', 'not now');
     const allocator = new FakeBindingClient({ listBindings: failTimes(error, 1), unbind: failTimes(error, 1) });
     allocator.bindings = [sandboxBinding('c1'), sandboxBinding('c2')];
@@ -35,7 +35,7 @@ describe('Earlier boots', () => {
     expect(containersOf(allocator)).to.deep.equal(['c1', 'c2', 'c1', 'c2']);
   });
 
-  it('keep the binding of a container with the same ID that an ADD binds at the same time', async () => {
+  it('The binding of an ADD is kept if an earlier boot had bound the same container ID', async () => {
     const allocator = new FakeBindingClient({
       listBindings: () => boots.exclude({ containerId: 'c1', interface: 'net1' }),
     });
@@ -45,7 +45,7 @@ describe('Earlier boots', () => {
     expect(containersOf(allocator)).to.deep.equal(['c2']);
   });
 
-  it('wait for the ADD of a container with the same ID', async () => {
+  it('The Unbind of a container waits for an ADD with the same container ID', async () => {
     const allocator = new FakeBindingClient();
     const { boots, runExclusive } = setUp(allocator);
     allocator.bindings = [sandboxBinding('c1')];
@@ -58,7 +58,7 @@ describe('Earlier boots', () => {
     expect(allocator.unbinds).to.deep.equal([]);
   });
 
-  it('end nothing more when the agent stops', async () => {
+  it('Bindings of earlier boots are not listed again after the agent stops', async () => {
     const life = new AbortController();
     const allocator = new FakeBindingClient({
       listBindings: () => {

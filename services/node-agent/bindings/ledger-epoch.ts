@@ -1,8 +1,8 @@
 /**
  * The epoch of the ledger, which grows when the ledger is restored from a backup. Every reply of
  * the allocator states it. An allocator ends its connections when an epoch begins, and when it
- * stops. So an agent at rest sends no call of its own: it does after its connection has ended, at a
- * random time, because the connections of many agents end together.
+ * stops. So an agent at rest sends no requests to find out the epoch. It sends one only after its
+ * connection has ended, after a random delay, because many agents lose their connections at once.
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
@@ -13,7 +13,7 @@ export class LedgerEpoch {
   readonly #monotonic: () => number;
   readonly #random: () => number;
   #current: number | undefined;
-  /** When to call, because a connection has ended since the last reply. */
+  /** The time of the next request; Infinity while no connection has ended since the last reply. */
   #outdatedAt = Infinity;
   #onChange = (): void => undefined;
 
@@ -28,14 +28,12 @@ export class LedgerEpoch {
     return this.#current;
   }
 
-  /** Whether the agent has to call, because another epoch may have begun. */
+  /** Whether the agent must send a request, because another epoch may have begun. */
   get isOutdated(): boolean {
     return this.#monotonic() >= this.#outdatedAt;
   }
 
-  /**
-   * To be called when a connection to an allocator has ended, after the replies that came on it.
-   */
+  /** Must be called when a connection to an allocator ends, after its last reply was recorded. */
   onDisconnected(): void {
     if (this.#outdatedAt === Infinity) this.#outdatedAt = this.#monotonic() + this.#random() * maxDelayMs;
   }

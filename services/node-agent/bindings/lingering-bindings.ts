@@ -1,14 +1,15 @@
 /**
  * Bindings of failed sandboxes that wait for the next sandbox of their Pod. While a Pod cannot
- * start, its runtime repeats ADD and DEL with another container each time, and each would write two
- * events: a broken network on 1,000 Pods 12 GB a day.
+ * start, its runtime repeats ADD and DEL with a new container each time, and each would write two
+ * events: a broken network of 1,000 Pods would write 12 GB a day.
  *
  * After three short-lived sandboxes the binding of the last one stays in the ledger, and protects
- * the address. The next sandbox takes it over without an event. If that sandbox lives, it is bound
- * itself, and then the binding that it took over is ended.
+ * the address. The next sandbox takes it over without an event. If that sandbox survives, it gets a
+ * binding of its own, and the old binding ends.
  *
- * Invariant: a container that runs has a binding in the ledger, of its own or one that its file
- * names (`boundAs`), and only the agent ends that. A file with `isDeleted` is of no container.
+ * Invariant: a running container has a binding in the ledger, its own or the one that its file
+ * names (`boundAs`). Only the agent ends that binding. A file with `isDeleted` belongs to no
+ * running container.
  */
 import { storeNewest } from '../../../lib/maps.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -19,12 +20,12 @@ import { type BindingFiles, type SavedBinding, type ContainerInterface, interfac
 import type { EndableBinding } from './node-bindings.ts';
 import { locateNamespace, type NamespacePlace, type NamespaceState, namespaceState } from '../network-namespace.ts';
 
-/** A sandbox that ends sooner has failed. */
+/** A sandbox with a shorter life has failed. */
 const shortLivedMs = 60_000;
-/** Longer than a runtime waits between two sandboxes of a Pod. */
+/** Exceeds the time that a runtime waits between two sandboxes of a Pod. */
 const lingerMs = 120_000;
 const freeFailures = 3;
-/** The size of each map. The entry that was used longest ago is dropped. */
+/** The size of each map. A map at its limit drops the entry that was used longest ago. */
 const maxEntries = 20_000;
 const everyMs = 15_000;
 const callMs = 3_000;
@@ -38,11 +39,11 @@ export interface LingeringBindingsDeps {
   readonly log: Logger;
   /** Milliseconds of a monotonic clock; default: performance.now() */
   readonly now?: () => number;
-  /** Default: that of network-namespace.ts */
+  /** Default: `namespaceState` of network-namespace.ts */
   readonly namespaceState?: (place: NamespacePlace) => NamespaceState;
 }
 
-/** What an ADD is for. */
+/** The container and the Pod of an ADD. */
 export interface BindTarget extends EndableBinding {
   readonly podUid: string;
 }
@@ -50,13 +51,13 @@ export interface BindTarget extends EndableBinding {
 export class LingeringBindings {
   readonly #deps: LingeringBindingsDeps;
   readonly #now: () => number;
-  /** How many sandboxes of an attachment have failed in a row. */
+  /** The number of successive failed sandboxes, by attachment. */
   readonly #failures = new Map<string, number>();
-  /** When each container was added, since the agent started. */
+  /** The time of the ADD of each container since the agent started. */
   readonly #addedAt = new Map<string, number>();
   /** The file of the binding that waits for the next sandbox, by attachment. */
   readonly #waiting = new Map<string, { readonly file: SavedBinding; readonly until: number }>();
-  /** The containers of these files, whose bindings must not be ended. */
+  /** The containers of the waiting files, whose bindings must not be ended. */
   readonly #held = new Set<string>();
 
   constructor(deps: LingeringBindingsDeps) {
@@ -65,7 +66,8 @@ export class LingeringBindings {
   }
 
   /**
-   * An ADD begins. Takes over the binding of a failed sandbox, if one waits and the ledger has it.
+   * Takes over the binding of a failed sandbox at the start of an ADD, if one waits and the ledger
+   * has it.
    * @returns undefined: bind as usual
    */
   async takeOver(target: BindTarget, netns: string, signal: AbortSignal): Promise<BindResult | undefined> {
@@ -74,7 +76,7 @@ export class LingeringBindings {
     const own = files.get(target);
     const key = attachmentKey(target);
     const isRepeated = own !== undefined && !own.isDeleted;
-    // Its own binding: the Attach changes nothing
+    // The container already has a binding of its own, which Attach leaves as it is.
     if (isRepeated && own.boundAs === '') return undefined;
     const file = isRepeated ? { ...own, containerId: own.boundAs } : this.#waiting.get(key)?.file;
     if (!file) return undefined;
@@ -112,7 +114,7 @@ export class LingeringBindings {
   }
 
   /**
-   * A sandbox has ended, or its ADD failed. Keeps its binding for the next one, if several have
+   * Keeps the binding of an ended sandbox or failed ADD for the next sandbox, if several have
    * failed.
    * @returns false: end the binding of `boundAs`, or else that of the container
    */
@@ -140,7 +142,7 @@ export class LingeringBindings {
     }
   }
 
-  /** Whether a DEL must leave the ledger alone: the binding waits, or was taken over. */
+  /** Whether a DEL must not end the binding: it waits, or another container took it over. */
   isKept(container: ContainerInterface): boolean {
     const { files } = this.#deps;
     const saved = files.get(container);
@@ -156,7 +158,9 @@ export class LingeringBindings {
     }
   }
 
-  /** Binds living containers, and ends bindings without sandbox. The next pass retries. */
+  /**
+   * Binds living containers, and ends bindings without a sandbox. The next pass retries failures.
+   */
   async settle(signal: AbortSignal): Promise<void> {
     const { files, runExclusive, log } = this.#deps;
     for (const [key, { file, until }] of this.#waiting) {
@@ -185,7 +189,8 @@ export class LingeringBindings {
     const { namespace, pod, podUid, provider, containerId, interface: name, boundAs, isDeleted } = saved;
     const target = { namespace, pod, provider, containerId, interface: name };
     const options = { timeoutMs: callMs, signal };
-    // Only this ends the binding of a deleted sandbox: GC ends bindings of bound containers.
+    // Must end the binding of a deleted sandbox here: GC ends only bindings of containers that are
+    // bound themselves.
     if (isDeleted || stateOf(saved) === 'deleted') {
       await allocator.unbind({ ...target, containerId: boundAs || containerId }, options);
       await files.remove(saved);

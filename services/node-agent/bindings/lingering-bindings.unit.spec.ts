@@ -20,7 +20,7 @@ describe('Bindings of failed sandboxes', () => {
   let allocator: FakeBindingClient;
   let seconds: number;
   let deps: AddDeps;
-  /** The next ADD fails in the sandbox. */
+  /** Whether the next ADD fails in the sandbox. */
   let isSandboxBroken: boolean;
   let isNamespaceDeleted: boolean;
 
@@ -79,7 +79,7 @@ describe('Bindings of failed sandboxes', () => {
   const delOne = (container: string) => del(deps, request({ container_id: container }), neverAborted());
   const settle = () => deps.lingering.settle(neverAborted());
 
-  it('write a bounded number of events while ADD and DEL are repeated with new containers, and the address stays bound', async () => {
+  it('Bindings of failed sandboxes write a bounded number of events while ADD and DEL repeat with new containers, and the address stays bound', async () => {
     for (let round = 0; round < 500; round++) {
       await addOne(`c${round}`);
       expect(bound.size, `round ${round}`).to.equal(1);
@@ -95,7 +95,7 @@ describe('Bindings of failed sandboxes', () => {
     expect(deps.files.all()).to.deep.equal([]);
   });
 
-  it('write a bounded number of events while ADD fails in the sandbox', async () => {
+  it('Bindings of failed sandboxes write a bounded number of events while ADD fails in the sandbox', async () => {
     isSandboxBroken = true;
     for (let round = 0; round < 100; round++) {
       await addOne(`c${round}`).catch(() => undefined);
@@ -106,7 +106,7 @@ describe('Bindings of failed sandboxes', () => {
     expect(events).to.be.at.most(8);
   });
 
-  it('have the epoch of the ledger in the file of the sandbox that takes one over after failed ADDs', async () => {
+  it('The file of a sandbox that takes over a binding has the present epoch of the ledger', async () => {
     isSandboxBroken = true;
     for (let round = 0; round < 5; round++) {
       await addOne(`c${round}`).catch(() => undefined);
@@ -119,7 +119,7 @@ describe('Bindings of failed sandboxes', () => {
     expect(saved).to.include({ epoch: allocator.epoch, isPending: false });
   });
 
-  it('are replaced by the binding of the sandbox that lives', async () => {
+  it('The binding of a sandbox that survives replaces the one that it took over', async () => {
     for (let round = 0; round < 6; round++) {
       await addOne(`c${round}`);
       await delOne(`c${round}`);
@@ -136,7 +136,7 @@ describe('Bindings of failed sandboxes', () => {
     expect([...bound]).to.deep.equal([]);
   });
 
-  it('are not taken over by another Pod, and by none if the ledger has ended them', async () => {
+  it('The binding of a failed sandbox is not taken over by another Pod, or after the ledger has ended it', async () => {
     for (let round = 0; round < 5; round++) {
       await addOne(`c${round}`);
       await delOne(`c${round}`);
@@ -150,7 +150,7 @@ describe('Bindings of failed sandboxes', () => {
     expect([...bound]).to.deep.equal(['c9']);
   });
 
-  it('end when no sandbox follows, and at the next start of the agent', async () => {
+  it('The binding of a failed sandbox ends when no sandbox follows, and at the next start of the agent', async () => {
     for (let round = 0; round < 5; round++) {
       await addOne(`c${round}`);
       await delOne(`c${round}`);
@@ -162,7 +162,7 @@ describe('Bindings of failed sandboxes', () => {
     expect([[...bound], deps.files.all()]).to.deep.equal([[], []]);
   });
 
-  it('end without a DEL, when the sandbox that took one over is deleted and its Pod has ended', async () => {
+  it('A binding that was taken over ends without a DEL, when its sandbox is deleted and the Pod has ended', async () => {
     for (let round = 0; round < 5; round++) {
       await addOne(`c${round}`);
       await delOne(`c${round}`);
@@ -179,7 +179,7 @@ describe('Bindings of failed sandboxes', () => {
     expect([[...bound], deps.files.all()]).to.deep.equal([[], []]);
   });
 
-  it('end when the sandbox that took one over is bound by a repeated ADD', async () => {
+  it('A binding that was taken over ends when a repeated ADD binds the container itself', async () => {
     for (let round = 0; round < 5; round++) {
       await addOne(`c${round}`);
       await delOne(`c${round}`);
@@ -197,7 +197,7 @@ describe('Bindings of failed sandboxes', () => {
     expect([[...bound], deps.files.all()]).to.deep.equal([[], []]);
   });
 
-  it('a running container is bound, itself or by the binding that its file names, after any requests and restarts', async () => {
+  it('A running container is bound, by its own binding or the one that its file names, after any requests and restarts', async () => {
     const anyStep = fc.record({
       kind: fc.constantFrom(
         ...'add add add broken-add repeated-add del del del failing-del'.split(' '),
@@ -212,7 +212,7 @@ describe('Bindings of failed sandboxes', () => {
         deps = { ...deps, files, lingering: startAgain(files) };
         bound.clear();
         show();
-        /** All containers, the newest first. A runtime gives no ID twice. */
+        /** All containers, newest first. A runtime gives each ID only once. */
         const known: string[] = [];
         const running = new Set<string>();
         const failures = Array.from({ length: 4 }, () => ['add', 'del']).flat();

@@ -46,7 +46,7 @@ export async function listNodeBindings(
 const isComplete = (bound: SandboxBinding): bound is SandboxBinding & NodeBinding =>
   bound.attachment !== undefined && bound.binding !== undefined;
 
-/** A binding by what an Unbind names. */
+/** The fields that an Unbind names. */
 export interface EndableBinding extends ContainerInterface {
   readonly namespace: string;
   readonly pod: string;
@@ -57,11 +57,14 @@ export interface EndBindingsOptions<T> {
   readonly allocator: BindingClient;
   readonly runExclusive: KeyedMutex;
   readonly cause: UnbindCause;
-  /** How it is known that the container is gone, for the event. */
+  /** Explains in the event how the agent knows that the container is deleted. */
   readonly evidence?: (bound: T) => string;
-  /** Called when the earlier requests of the container are done. */
+  /**
+   * Called after the earlier requests of the container; returns whether the binding still has to
+   * end.
+   */
   readonly isStale: (bound: T) => boolean;
-  /** Called before later requests of the container. */
+  /** Called before the later requests of the container. */
   readonly onEnded?: (bound: T) => Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Binds again what a restored ledger lacks. A ledger that was restored from a backup lacks the
- * bindings made after the backup. When an operator has begun a new epoch, the agent binds again
- * what its binding files contain, if the Pod still has the same address. Within an epoch it binds
- * nothing again: a binding that the ledger lacks was ended.
+ * Binds containers again whose bindings a restored ledger lacks, because they are newer than the
+ * backup. When the epoch has changed, the agent binds what its binding files contain, if the Pod
+ * still has the same address. Within an epoch it binds nothing again: a binding that the ledger
+ * lacks was ended.
  */
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -16,7 +16,10 @@ import { listNodeBindings } from './node-bindings.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 
-/** While bindings cannot be restored, and to notice that a connection has ended. */
+/**
+ * The interval of passes: it retries bindings that cannot be restored, and notices an ended
+ * connection.
+ */
 const everyMs = 30_000;
 const callMs = 3_000;
 const concurrentBinds = 16;
@@ -91,8 +94,8 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
 }
 
 /**
- * The epoch of the ledger; undefined if no reply has stated it yet. Calls the allocator only after
- * a connection has ended.
+ * Returns the epoch of the ledger; undefined if no reply has stated it yet. Sends a request only
+ * after a connection has ended.
  */
 async function epochOf(
   { allocator, node, epoch }: RestoreBindingsDeps,

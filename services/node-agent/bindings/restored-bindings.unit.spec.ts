@@ -33,11 +33,11 @@ describe('Binding files after the ledger is restored', () => {
     pendingDels.clear();
   });
 
-  /** The time on the clock of the epoch. */
+  /** The present time of the epoch's clock. */
   let now: number;
   let epoch: LedgerEpoch;
 
-  /** The pass of an agent that has had a reply with the present epoch. */
+  /** Makes the pass of an agent that has received a reply with the present epoch. */
   function restorePass(files: BindingFiles): (signal: AbortSignal) => Promise<number> {
     epoch.record({ epoch: allocator.epoch, seq: 7, hash: '' });
     const write = (line: string): void => void logged.push((JSON.parse(line) as { msg: string }).msg);
@@ -53,7 +53,7 @@ describe('Binding files after the ledger is restored', () => {
     });
   }
 
-  it('restore bindings with the same container, Pod uid, node and boot, without an ADD', async () => {
+  it('Binding files restore bindings with the same container, Pod uid, node and boot, without an ADD', async () => {
     const files = fakeBindingFiles(savedBinding('c1'), savedBinding('c2'));
     const pass = restorePass(files);
     expect(await pass(neverAborted())).to.equal(2);
@@ -72,7 +72,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(allocator.binds).to.have.length(2);
   });
 
-  it('keep a binding that the ledger has', async () => {
+  it('Binding files keep a binding that the ledger has', async () => {
     allocator.bindings = [sandboxBinding('c1')];
     const files = fakeBindingFiles(savedBinding('c1'));
     expect(await restorePass(files)(neverAborted())).to.equal(0);
@@ -80,7 +80,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(files.all()[0]).to.include({ epoch: 2 });
   });
 
-  it('keep a binding that another container of the Pod took over, and bind that container itself where the ledger lacks it', async () => {
+  it('A restored ledger keeps a binding that another container took over; without it, that container gets its own', async () => {
     const files = fakeBindingFiles(savedBinding('c2', { boundAs: 'c1' }), savedBinding('c4', { boundAs: 'c3' }));
     allocator.bindings = [sandboxBinding('c1')];
     expect(await restorePass(files)(neverAborted())).to.equal(1);
@@ -91,14 +91,14 @@ describe('Binding files after the ledger is restored', () => {
     ]);
   });
 
-  it('restore no binding when the epoch is the same', async () => {
+  it('Binding files restore nothing while the epoch is the same', async () => {
     allocator.epoch = 1;
     expect(await restorePass(fakeBindingFiles(savedBinding('c1')))(neverAborted())).to.equal(0);
     expect(allocator.binds).to.deep.equal([]);
     expect(allocator.lists).to.deep.equal([]);
   });
 
-  it('send no request at rest, and one within a minute after the connection to an allocator has ended', async () => {
+  it('An agent at rest sends no request, and one within a minute after its connection to the allocator has ended', async () => {
     allocator.epoch = 1;
     const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
     now += 30 * 86_400_000;
@@ -117,7 +117,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(allocator.lists).to.have.length(requests);
   });
 
-  it('send no request after a disconnection when a reply to another call has stated the epoch since', async () => {
+  it('An agent sends no request after a disconnection if another reply has stated the epoch since', async () => {
     allocator.epoch = 1;
     const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
     epoch.onDisconnected();
@@ -127,7 +127,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(allocator.lists).to.deep.equal([]);
   });
 
-  it('are restored only after a reply to another call, and cause no request before it', async () => {
+  it('Binding files are restored only after a reply to another call, and cause no request before it', async () => {
     const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
     epoch = new LedgerEpoch(() => now);
     const waiting = createRestorePass({
@@ -145,7 +145,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(await pass(neverAborted())).to.equal(1);
   });
 
-  it('are restored as soon as a reply states another epoch', async () => {
+  it('Binding files are restored as soon as a reply states another epoch', async () => {
     const files = fakeBindingFiles(savedBinding('c1'));
     const stopping = new AbortController();
     const restored = Promise.withResolvers<void>();
@@ -172,7 +172,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(files.all()[0]).to.include({ epoch: 2 });
   });
 
-  it('log once that a Pod has another address, and do not bind it', async () => {
+  it('Binding files of a Pod with another address are logged once and not restored', async () => {
     allocator.allocation = other;
     const files = fakeBindingFiles(savedBinding('c1'));
     const pass = restorePass(files);
@@ -186,14 +186,14 @@ describe('Binding files after the ledger is restored', () => {
     expect(await pass(neverAborted())).to.equal(1);
   });
 
-  it('end a restored binding whose address changed between Wait and Bind', async () => {
+  it('A restored binding ends if its address changed between Wait and Bind', async () => {
     allocator.bindResult = other;
     expect(await restorePass(fakeBindingFiles(savedBinding('c1')))(neverAborted())).to.equal(0);
     expect(allocator.unbinds.map(({ containerId }) => containerId)).to.deep.equal(['c1']);
     expect(logged).to.have.length(1);
   });
 
-  it('keep a binding that the ledger rejects, and retry it', async () => {
+  it('A binding file that the ledger rejects is kept and retried', async () => {
     let isRejecting = true;
     allocator = new FakeBindingClient({
       wait: () => {
@@ -208,7 +208,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(await pass(neverAborted())).to.equal(1);
   });
 
-  it('do not restore a container whose DEL is pending, or was done since', async () => {
+  it('A container whose DEL is pending, or finished in the meantime, is not restored', async () => {
     pendingDels.add('c1');
     const files = fakeBindingFiles(savedBinding('c1'), savedBinding('c2'));
     allocator = new FakeBindingClient({ listBindings: () => files.remove(savedBinding('c2')) });
@@ -217,7 +217,7 @@ describe('Binding files after the ledger is restored', () => {
     expect(allocator.binds).to.deep.equal([]);
   });
 
-  it('send no request when there are none', async () => {
+  it('An agent without binding files sends no request', async () => {
     expect(await restorePass(fakeBindingFiles())(neverAborted())).to.equal(0);
     expect(allocator.lists).to.deep.equal([]);
   });

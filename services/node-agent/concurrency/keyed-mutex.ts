@@ -39,7 +39,10 @@ export function createKeyedMutex(): KeyedMutex {
   };
 }
 
-/** Removes its listener: a signal may live as long as the process and be used for much work. */
+/**
+ * Waits for the end or the abort, and then removes its listener: a signal may live as long as the
+ * process and serve much work.
+ */
 async function settleOrAbort(end: Promise<void>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise: aborted, resolve } = Promise.withResolvers<void>();

@@ -21,7 +21,7 @@ function controlledWork() {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('Keyed mutex', () => {
-  it('runs work of one key one at a time in order, and work of different keys at the same time', async () => {
+  it('Keyed mutex runs work of one key one at a time in order, and work of different keys at the same time', async () => {
     const runExclusive = createKeyedMutex();
     const [first, second, other] = [controlledWork(), controlledWork(), controlledWork()];
     const running = [
@@ -39,7 +39,7 @@ describe('Keyed mutex', () => {
     await Promise.all(running);
   });
 
-  it('runs the next work after a failure, whose error only its caller gets', async () => {
+  it('Keyed mutex runs the next work after a failure, whose error only its own caller gets', async () => {
     const runExclusive = createKeyedMutex();
     const failed = runExclusive('k', never(), () => Promise.reject(new Error('mine'))).catch((error: unknown) => error);
     const next = runExclusive('k', never(), () => Promise.resolve('yours'));
@@ -47,7 +47,7 @@ describe('Keyed mutex', () => {
     expect(await next).to.equal('yours');
   });
 
-  it('skips work whose caller disconnected, and keeps the order of the others', async () => {
+  it('Keyed mutex skips work whose caller disconnected, and keeps the order of the others', async () => {
     const runExclusive = createKeyedMutex();
     const [first, aborted, third] = [controlledWork(), controlledWork(), controlledWork()];
     const caller = new AbortController();
@@ -66,14 +66,14 @@ describe('Keyed mutex', () => {
     await waiting;
   });
 
-  it('leaves no listener on the caller’s signal', async () => {
+  it('Keyed mutex leaves no listener on the caller’s signal', async () => {
     const runExclusive = createKeyedMutex();
     const { signal } = new AbortController();
     for (let times = 0; times < 3; times++) await runExclusive('k', signal, () => Promise.resolve());
     expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
   });
 
-  it('rejects work when the key’s queue is full', async () => {
+  it('Keyed mutex rejects work when the key’s queue is full', async () => {
     const runExclusive = createKeyedMutex();
     const first = controlledWork();
     const running = [runExclusive('k', never(), first.work)];

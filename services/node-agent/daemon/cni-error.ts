@@ -8,7 +8,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 /** The plugin adds 34 bytes ("RPC failed; request ip return 500 "); a CNI error has 512. */
 export const maxErrorBytes = 478;
 
-/** The attachment of an ADD. */
+/** The attachment whose ADD failed. */
 export interface ErrorSubject {
   readonly podNamespace: string;
   readonly podName: string;
@@ -16,16 +16,16 @@ export interface ErrorSubject {
 }
 
 const maxSubjectBytes = 150;
-/** A longer name is omitted from the command, because a truncated command misleads. */
+/** Omits a longer name from the command, because a truncated command misleads. */
 const maxCommandNameBytes = 120;
 
 /**
- * Makes the error of an ADD without a bound allocation. It begins with Kube-OVN's words, which
- * people search for.
+ * Makes the error of an ADD without a bound allocation. It begins with Kube-OVN's words, for which
+ * users search.
  * @param error the allocator's error
- * @param podWarning the message of pod-watcher's latest Warning Event about the Pod; '' for none.
- * It is the cause if pod-watcher requested no address, and if its request was refused: the log has
- * each refusal once, so that of the allocator may be older. CNI error and Event agree.
+ * @param podWarning the message of pod-watcher's latest Warning Event about the Pod; '' if there is
+ * none. It is the cause if pod-watcher requested no address, or if its request was refused: the log
+ * has each refusal once, so the allocator's own error may be older. So CNI error and Event agree.
  */
 export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError, podWarning: string): IpledgerError {
   if (error.kind === 'invalid' || error.code === 'CANCELLED') return error;
@@ -34,12 +34,13 @@ export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError
   const code = error.code === 'PROVIDER_UNBOUND' && provider === 'ovn' ? 'NOT_ALLOCATED' : error.code;
   const cause = causeOf(error, podWarning);
   const subject = `pod ${pod} provider ${provider}`;
-  // Only a Bind is refused with this code: the Pod has its address.
+  // Does not deny the address: only a Bind is refused with this code, so the Pod has one.
   const failure =
     error.code === 'ADDRESS_ANSWERING'
       ? `the address of ${subject} cannot be used on this node`
       : `no address allocated to ${subject}`;
-  // Kube-OVN's sentence about a provider without Subnet already names the provider.
+  // Omits the provider if the cause is Kube-OVN's sentence about a provider without a Subnet, which
+  // names it.
   const namesProvider = cause.includes(`provider ${provider} is not bound to any subnet`);
   const advice = hasKnownCause(error, podWarning) ? '' : seeLogs;
   const what = namesProvider ? '' : `${truncateUtf8(failure, maxSubjectBytes)}${advice}: `;
@@ -50,13 +51,13 @@ export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError
   });
 }
 
-/** The beginning of a reason for which a Pod has no address. */
+/** The prefix of a reason for which a Pod has no address. */
 const stage = /^stage=.*? error=/;
 
-/** The Pod's own request is wrong: only a change of the Pod helps, and no wait. */
+/** Whether the Pod's own request is wrong, so that only a change of the Pod helps. */
 export const isFaultOfPod = (podWarning: string): boolean => podWarning.startsWith('stage=validatePodNetwork ');
 
-/** Kube-OVN's own advice, verbatim, because alerts match it. Used only when no cause is known. */
+/** Kube-OVN's own advice, verbatim, because alerts match it. Used only without a known cause. */
 const seeLogs = ', please see kube-ovn-controller logs to find errors (ipledger: the logs of pod-watcher)';
 
 const hasKnownCause = ({ code }: IpledgerError, podWarning: string): boolean =>

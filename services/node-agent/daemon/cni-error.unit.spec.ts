@@ -11,18 +11,18 @@ const logs = ', please see kube-ovn-controller logs to find errors';
 const text = (code: ErrorCode, message: string, podWarning = ''): string =>
   notAllocatedError(request(), new IpledgerError(code, message), podWarning).message;
 
-/** The error as kubelet logs it, with the words that the plugin adds. */
+/** Formats the error as kubelet logs it, with the words that the plugin adds. */
 const asPrinted = (error: IpledgerError): string =>
   `RPC failed; request ip return 500 ${(JSON.parse(formatErrorResponse(error)) as { error: string }).error}`;
 
 describe('CNI error of an ADD without an address', () => {
-  it('KO-5125 has the cause and the command for details, not the logs of kube-ovn-controller', () => {
+  it('KO-5125 CNI error of an ADD has the cause and a command for details, not the logs of kube-ovn-controller', () => {
     const error = text('NOT_ALLOCATED', 'refused at T: AddressConflict: 10.0.0.2 is in use by Pod default/q');
     expect(error).to.equal(`${start}: refused at T: AddressConflict: 10.0.0.2 is in use by Pod default/q${run}`);
     expect(error).not.to.contain('kube-ovn-controller');
   });
 
-  it('does not deny the address of a Pod whose Bind is refused, and reports a rejected request as reached', () => {
+  it('CNI error of a refused Bind does not deny the address of the Pod', () => {
     const refused = '10.0.0.2 of subnet lan cannot be bound on node node-2';
     const address = 'the address of pod default/p provider macvlan.default cannot be used on this node';
     expect(text('ADDRESS_ANSWERING', refused)).to.equal(`${address}: ${refused}${run}`);
@@ -32,14 +32,14 @@ describe('CNI error of an ADD without an address', () => {
     expect(text('UNAVAILABLE', 'no route')).to.equal(`${start}: the allocator did not answer: no route${run}`);
   });
 
-  it('has Kube-OVN’s advice, verbatim, when neither allocator nor pod-watcher has a cause', () => {
+  it('CNI error has Kube-OVN’s advice, verbatim, when neither allocator nor pod-watcher knows a cause', () => {
     const unknown = text('NOT_REQUESTED', 'pod-watcher has requested no address');
     expect(unknown).to.contain(`${start}${logs}`);
     expect(unknown).to.contain('pod-watcher has requested no address');
     expect(unknown.endsWith(run)).to.equal(true);
   });
 
-  it('has the cause of the Event, once, when pod-watcher rejected a main NIC', () => {
+  it('CNI error has the cause of the Event, once, when pod-watcher rejected a main NIC', () => {
     const cause = 'annotation macvlan.default.kubernetes.io/logical_switch: a main NIC cannot have it: give it another';
     const event = `stage=getPodKubeovnNets error=${cause}`;
     for (const code of ['NOT_REQUESTED', 'PROVIDER_UNBOUND'] as const)
@@ -48,7 +48,7 @@ describe('CNI error of an ADD without an address', () => {
       );
   });
 
-  it('has the reason that pod-watcher shows, as the log has each refusal of a Pod once', () => {
+  it('CNI error has the reason that pod-watcher shows, because the log has each refusal of a Pod only once', () => {
     const older = 'refused at T: NoAvailableAddress: 1 of 3 in use';
     const event =
       'stage=acquireAddress provider=macvlan.default error=NoAvailableAddress: 3 of 3 in use; the Pod waits';
@@ -60,7 +60,7 @@ describe('CNI error of an ADD without an address', () => {
     );
   });
 
-  it('names a provider without a Subnet once, in Kube-OVN’s words', () => {
+  it('CNI error names a provider without a Subnet once, in Kube-OVN’s words', () => {
     const sentence = 'provider macvlan.default is not bound to any subnet';
     expect(text('PROVIDER_UNBOUND', sentence)).to.equal(`${sentence}: create a Subnet with that spec.provider${run}`);
     expect(text('PROVIDER_UNBOUND', sentence, `stage=getPodKubeovnNets error=${sentence}: create one`)).to.equal(
@@ -68,7 +68,7 @@ describe('CNI error of an ADD without an address', () => {
     );
   });
 
-  it('has at most 512 bytes when the plugin prints it, and ends with what to do', () => {
+  it('CNI error has at most 512 bytes when the plugin prints it, and ends with what to do', () => {
     const remedy = '. Delete its Node: kubectl delete node node-1';
     const causes = ['x', 'é', '🦜'].map((each) => `${each.repeat(1_000)}${remedy}`);
     for (const cause of causes) {
@@ -80,14 +80,14 @@ describe('CNI error of an ADD without an address', () => {
     }
   });
 
-  it('keeps the cause and an untruncated command when names are long', () => {
+  it('CNI error keeps the cause and an untruncated command when names are long', () => {
     const long = { pod_namespace: 'n'.repeat(63), pod_name: 'p'.repeat(253), provider: `${'q'.repeat(253)}.default` };
     const error = notAllocatedError(request(long), new IpledgerError('NOT_REQUESTED', 'the cause of it'), '');
     expect(error.message).to.contain('the cause of it. Run: kubectl ipledger why NAMESPACE/POD (or kubectl describe');
     expect(Buffer.byteLength(asPrinted(error))).to.be.at.most(512);
   });
 
-  it('keeps each reason why nothing can be written, and its remedy, when names are long', () => {
+  it('CNI error keeps each reason for a read-only ledger, and its remedy, when names are long', () => {
     const long = request({
       podNamespace: 'n'.repeat(63),
       podName: 'p'.repeat(253),
@@ -108,7 +108,7 @@ describe('CNI error of an ADD without an address', () => {
     }
   });
 
-  it('keeps the remedy of a full etcd that the writer reports', () => {
+  it('CNI error keeps the remedy of a full etcd that the writer reports', () => {
     const etcd = 'etcdserver: mvcc: database space exceeded';
     const remedy = 'Compact and defragment it, then run: etcdctl alarm disarm';
     const message = `etcd accepts no writes: ${etcd}. etcd is full: no address can be allocated or released. ${remedy}`;
@@ -122,13 +122,13 @@ describe('CNI error of an ADD without an address', () => {
     );
   });
 
-  it('is truncated for errors of other kinds, too', () => {
+  it('CNI error is truncated for errors of other kinds, too', () => {
     const printed = asPrinted(new IpledgerError('SANDBOX_FAILED', `${'y'.repeat(2_000)}. Run: modprobe macvlan`));
     expect(Buffer.byteLength(printed)).to.equal(512);
     expect(printed).to.match(/y\. Run: modprobe macvlan$/);
   });
 
-  it('has room for what the plugin adds', () => {
+  it('CNI error leaves room for what the plugin adds', () => {
     expect(maxErrorBytes).to.equal(512 - 'RPC failed; request ip return 500 '.length);
   });
 });

@@ -22,7 +22,7 @@ const sent = {
 const parsed = (changes: object = {}): CniRequest => parseCniRequest('add', JSON.stringify({ ...sent, ...changes }));
 
 describe('CNI request', () => {
-  it('has the format of Kube-OVN’s plugin', () => {
+  it('CNI request has the format of Kube-OVN’s plugin', () => {
     expect(parsed()).to.deep.equal({
       cniType: 'macvlan',
       podName: 'p',
@@ -38,7 +38,7 @@ describe('CNI request', () => {
     });
   });
 
-  it('may have incomplete routes, a Pod uid, and unknown fields', () => {
+  it('CNI request may have incomplete routes, a Pod uid, and unknown fields', () => {
     const request = parsed({ routes: [{ gw: '10.0.0.1' }, { dst: '10.0.0.0/8' }], pod_uid: 'u-1', tomorrow: [1] });
     expect(request.routes).to.deep.equal([
       { dst: '', gw: '10.0.0.1' },
@@ -47,20 +47,20 @@ describe('CNI request', () => {
     expect(request).to.include({ podUid: 'u-1' }).and.not.have.property('tomorrow');
   });
 
-  it('means eth0 without an interface, ovn without a provider, and a deleted sandbox without a namespace', () => {
+  it("CNI request has defaults: eth0 as interface, ovn as provider, and '' as namespace of a deleted sandbox", () => {
     const request = parsed({ if_name: '', provider: undefined, net_ns: null });
     expect(request).to.include({ interface: 'eth0', provider: 'ovn', netns: '' });
   });
 
-  it('shares the provider with the other NICs of its network', () => {
+  it('CNI request has the provider of its network, without the interface that Multus appends', () => {
     expect(parsed({ provider: 'net.default.ovn.net1' }).provider).to.equal('net.default.ovn');
     expect(parsed({ provider: 'net.default.ovn.net2' }).provider).to.equal('net.default.ovn.net2');
-    // a network in a namespace that has the interface's name
+    // a network whose namespace has the name of the interface
     expect(parsed({ provider: 'macvlan.net1' }).provider).to.equal('macvlan.net1');
     expect(parsed({ provider: 'ovn' }).provider).to.equal('ovn');
   });
 
-  it('is rejected with the name of the invalid field', () => {
+  it('CNI request is rejected with the name of the invalid field', () => {
     const invalid: [string, RegExp][] = [
       ['', /^parse del request failed: the body is empty$/],
       ['{', /^parse del request failed: SyntaxError/],

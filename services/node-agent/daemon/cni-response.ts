@@ -16,9 +16,9 @@ interface WireRoute {
   gw?: string;
 }
 
-/** The body of a response to ADD, with its fields in the order in which they are written. */
+/** The body of a response to ADD. Its fields are in the order of the JSON. */
 interface CniResponse {
-  /** `node_gateway` is ipledger's addition: the gateway of a NIC without the default route. */
+  /** The addition `node_gateway` is the gateway of a NIC without the default route. */
   readonly ips:
     readonly { protocol: string; ip: string; cidr: string; gateway?: string; node_gateway?: string }[] | null;
   readonly protocol: string;
@@ -31,9 +31,9 @@ interface CniResponse {
   readonly nicname: string;
   readonly dns: object;
   readonly error: string;
-  /** ipledger's addition: the link of the NIC on the node. */
+  /** An addition of ipledger: the link of the NIC on the node. */
   readonly host_nicname?: string;
-  /** ipledger's addition: the CNI error code, where "try again later" (11) would be wrong. */
+  /** An addition of ipledger: the CNI error code, where "try again later" (11) would be wrong. */
   readonly cni_code?: number;
 }
 
@@ -55,7 +55,7 @@ const emptyResponse: CniResponse = {
 export interface ResponseNic {
   readonly mac: string;
   readonly mtu: number;
-  /** The name of its link on the node. */
+  /** The name of the link on the node. */
   readonly hostLink: string;
 }
 
@@ -89,7 +89,7 @@ export function formatAddResponse(request: CniRequest, allocation: Allocation, n
 
 const wireRoute = ({ dst, gw }: Route): WireRoute => ({ ...(dst !== '' && { dst }), ...(gw !== '' && { gw }) });
 
-/** CNI error codes, from 100, of errors that no retry resolves. */
+/** CNI error codes, from 100, for errors that no retry resolves. */
 const permanentCniCodes: Partial<Record<ErrorCode, number>> = { NOT_IMPLEMENTED: 100, CHECK_FAILED: 101 };
 
 /** Formats the response of a failed request; a long message loses its middle. */
@@ -115,7 +115,7 @@ export function findRouteFault({ dst, gw }: Route): string | undefined {
   return undefined;
 }
 
-/** Returns the IP family of a default route. Without `dst` the gateway has the family. */
+/** Returns the IP family of a default route, taken from the gateway if `dst` is empty. */
 export function defaultRouteFamily({ dst, gw }: Route): 4 | 6 | undefined {
   if (dst !== '' && !dst.endsWith('/0')) return undefined;
   return isIPv4(gw === '' ? dst.slice(0, -'/0'.length) : gw) ? 4 : 6;

@@ -59,12 +59,12 @@ describe('Daemon server', () => {
 
   const errorOf = ({ body: text }: { body: string }): string => (JSON.parse(text) as { error: string }).error;
 
-  it('responds to ADD with 200 and JSON, to DEL with 204 and no body', async () => {
+  it('Daemon server responds to ADD with 200 and JSON, to DEL with 204 and no body', async () => {
     expect(await send()).to.deep.equal({ status: 200, type: 'application/json', body: '{"ips":[]}' });
     expect(await send({ path: '/api/v1/del' })).to.deep.equal({ status: 204, type: undefined, body: '' });
   });
 
-  it('passes the parsed request to its handler', async () => {
+  it('Daemon server passes the parsed request to its handler', async () => {
     const handled: unknown[] = [];
     handleRequest = (pluginRequest) => {
       handled.push(pluginRequest);
@@ -76,7 +76,7 @@ describe('Daemon server', () => {
     expect(handled[0]).to.have.property('request').that.includes({ podName: 'p', interface: 'net1' });
   });
 
-  it('accepts JSON only, with any parameters', async () => {
+  it('Daemon server accepts JSON only, with any media type parameters', async () => {
     expect((await send({ headers: { ...json, 'content-type': 'text/plain' } })).status).to.equal(415);
     expect((await send({ headers: { accept: 'application/json' } })).status).to.equal(415);
     expect((await send({ headers: { ...json, accept: 'text/html, application/xml' } })).status).to.equal(406);
@@ -84,7 +84,7 @@ describe('Daemon server', () => {
     expect((await send({ headers: { ...json, accept: 'text/html, */*;q=0.1' } })).status).to.equal(200);
   });
 
-  it('responds to CHECK, GC and STATUS with 204 and no body', async () => {
+  it('Daemon server responds to CHECK, GC and STATUS with 204 and no body', async () => {
     const bodies = {
       check: JSON.stringify({ ...(JSON.parse(body) as object), addresses: ['172.17.0.11/16'] }),
       gc: JSON.stringify({ provider: 'a.b', attachments: [{ container_id: 'c1', if_name: 'net1' }] }),
@@ -97,12 +97,12 @@ describe('Daemon server', () => {
     expect(errorOf(incomplete)).to.match(/^parse gc request failed: attachments: /);
   });
 
-  it('rejects other paths, and methods other than POST', async () => {
+  it('Daemon server rejects other paths, and methods other than POST', async () => {
     expect((await send({ path: '/api/v1/version' })).status).to.equal(404);
     expect((await send({ method: 'PUT' })).status).to.equal(405);
   });
 
-  it('reports what is wrong with a body', async () => {
+  it('Daemon server reports what is wrong with a body', async () => {
     const empty = await send({ path: '/api/v1/del', body: '' });
     expect(empty.status).to.equal(400);
     expect(errorOf(empty)).to.equal('parse del request failed: the body is empty');
@@ -111,7 +111,7 @@ describe('Daemon server', () => {
     expect(errorOf(broken)).to.match(/^parse add request failed: /);
   });
 
-  it('rejects a body of more than 64 KiB, of more than 2 MiB for a GC', async () => {
+  it('Daemon server rejects a body of more than 64 KiB, of more than 2 MiB for a GC', async () => {
     const padded = (size: number, of = body): string => of.padEnd(size, ' ');
     const list = '{"provider":"a.b","attachments":[]}';
     expect((await send({ body: padded(64 << 10) })).status).to.equal(200);
@@ -130,19 +130,19 @@ describe('Daemon server', () => {
       }
   });
 
-  it('rejects headers of more than 8 KiB', async () => {
+  it('Daemon server rejects headers of more than 8 KiB', async () => {
     expect((await send({ headers: { ...json, more: 'x'.repeat(9 << 10) } })).status).to.equal(431);
     expect((await send({ path: `/api/v1/add?${'x'.repeat(9 << 10)}` })).status).to.equal(431);
   });
 
-  it('rejects no request of a client that waited while the agent was busy for some seconds', () => {
-    // Node counts that time as the client's. The first ADD loads the Kubernetes client, and the
-    // others wait for it.
+  it('Daemon server rejects no request of a client that waited while the agent was busy for seconds', () => {
+    // Node.js counts the time in which the process is busy as the client's. The first ADD loads the
+    // Kubernetes client, and other requests wait for it.
     expect(daemon.server.headersTimeout).to.be.at.least(20_000);
     expect(daemon.server.requestTimeout).to.be.at.least(20_000);
   });
 
-  it('ends a request at the deadline of its verb', async () => {
+  it('Daemon server ends a request at the deadline of its verb', async () => {
     const oneMillisecondDaemon = createDaemonServer(
       async (_pluginRequest, signal) => {
         await once(signal, 'abort');
@@ -159,7 +159,7 @@ describe('Daemon server', () => {
     expect(errorOf(response)).to.equal('add timed out after 1 ms: try again');
   });
 
-  it('responds with the status and the message of an error', async () => {
+  it('Daemon server responds with the status and the message of an error', async () => {
     handleRequest = () =>
       Promise.reject(new IpledgerError('PROVIDER_UNBOUND', 'provider a.b is not bound to any subnet'));
     const response = await send();
@@ -169,7 +169,7 @@ describe('Daemon server', () => {
     expect(await send({ path: '/api/v1/del' })).to.include({ status: 500 });
   });
 
-  it('accepts HTTP/1.0', async () => {
+  it('Daemon server accepts HTTP/1.0', async () => {
     const client = connect(socketPath);
     client.end(
       `POST /api/v1/add HTTP/1.0\r\nHost: dummy\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
@@ -181,7 +181,7 @@ describe('Daemon server', () => {
       .and.match(/\r\n\r\n\{"ips":\[\]\}$/);
   });
 
-  it('aborts the handler’s signal when the caller disconnects', async () => {
+  it('Daemon server aborts the handler’s signal when the caller disconnects', async () => {
     const { promise: aborted, resolve } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     handleRequest = async (_pluginRequest, signal) => {
@@ -198,7 +198,7 @@ describe('Daemon server', () => {
     await aborted;
   });
 
-  it('responds with "try again" to waiting requests when it stops', async () => {
+  it('Daemon server responds with "try again" to waiting requests when it stops', async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     handleRequest = async (_pluginRequest, signal) => {
       begin();

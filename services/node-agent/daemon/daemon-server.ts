@@ -13,7 +13,7 @@ import { formatErrorResponse } from './cni-response.ts';
 
 const maxConnections = 4096;
 const maxHeaderBytes = 8 << 10;
-/** Only a GC has a long body: its list of attachments. */
+/** A GC has a list of attachments, so its body may be longer. */
 const maxBodyBytes: Record<Verb, number> = {
   add: 64 << 10,
   del: 64 << 10,
@@ -21,12 +21,12 @@ const maxBodyBytes: Record<Verb, number> = {
   gc: 2 << 20,
   status: 64 << 10,
 };
-/** The plugin times out a second earlier. A request may wait for earlier requests. */
+/** The plugin times out one second earlier. The time includes the wait for earlier requests. */
 const deadlineMs: Record<Verb, number> = { add: 31_000, del: 11_000, check: 11_000, gc: 31_000, status: 11_000 };
 /**
- * A client may take this long to send its request. Node also counts the time in which this process
- * is busy and reads nothing: at the first ADD it loads the Kubernetes client, which took more than
- * 3 s on a busy machine. Kube-OVN's daemon gives a client 3 s.
+ * The time in which a client must send its request. Node.js also counts the time in which this
+ * process is busy: at the first ADD it loads the Kubernetes client, which took more than 3 s on a
+ * busy machine. Kube-OVN's daemon allows 3 s.
  */
 const receiveTimeoutMs = 30_000;
 const closeDeadlineMs = 8_000;
@@ -37,7 +37,7 @@ export type RequestHandler = (pluginRequest: PluginRequest, signal: AbortSignal)
 
 export interface DaemonServer {
   readonly server: Server;
-  /** Aborts requests with an error that requests a retry. Resolves after the responses. */
+  /** Aborts requests with an error after which the plugin retries. Resolves after the responses. */
   close(): Promise<void>;
 }
 
@@ -149,7 +149,7 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<str
 
 function respond({ request, response }: Exchange, status: number, body: string): void {
   if (response.destroyed) return;
-  // The rest of an unread request stays in the connection, which cannot be used again.
+  // Closes the connection: the rest of an unread request makes it unusable.
   const unread = request.complete ? {} : { connection: 'close' };
   if (body === '') response.writeHead(status, unread).end();
   else

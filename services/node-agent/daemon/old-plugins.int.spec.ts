@@ -1,6 +1,6 @@
 /**
- * The agent with requests of Kube-OVN's plugins before v1.16, which read only the flat form of a
- * response.
+ * Tests the agent with requests of Kube-OVN's plugins before v1.16, which read only the flat form
+ * of a response.
  */
 import { expect } from 'chai';
 import { once } from 'node:events';
@@ -19,8 +19,7 @@ import type { CniRequest } from './plugin-request.ts';
 import { formatAddResponse } from './cni-response.ts';
 
 /**
- * The requests of four releases: each has the fields of the one before, and those that its release
- * added.
+ * Requests of four releases. Each has the fields of the release before, and those that it added.
  */
 const requests = {
   'the Pod and its sandbox': '{"container_id":"c1","net_ns":"/proc/7/ns/net","pod_name":"p","pod_namespace":"default"}',
@@ -112,7 +111,7 @@ describe('Kube-OVN plugin before v1.16', () => {
   }
 
   for (const [what, request] of Object.entries(requests)) {
-    it(`accepts the responses to ADD and DEL when it sends ${what}`, async () => {
+    it(`Kube-OVN plugin before v1.16 accepts the responses to ADD and DEL when it sends ${what}`, async () => {
       const { status, body } = await send('add', request);
       expect(status).to.equal(200);
       const [address, cidr] = ['172.17.0.11', '172.17.0.0/16'];
@@ -128,26 +127,26 @@ describe('Kube-OVN plugin before v1.16', () => {
     });
   }
 
-  it('gets two families joined with commas', async () => {
+  it('Kube-OVN plugin before v1.16 gets two families joined with commas', async () => {
     allocated = { ...dual, defaultRoute: true };
     const { protocol, addresses } = readFlat((await send('add', requests['the interface and the provider'])).body);
     expect(protocol).to.equal('Dual');
     expect(addresses).to.deep.equal(dual.addresses);
   });
 
-  it('gets an IPv6 address alone', async () => {
+  it('Kube-OVN plugin before v1.16 gets an IPv6 address alone', async () => {
     allocated = { ...dual, addresses: dual.addresses.slice(1) };
     const { protocol, addresses } = readFlat((await send('add', requests['DNS and vhost-user sockets'])).body);
     expect(protocol).to.equal('IPv6');
     expect(addresses).to.deep.equal([{ address: 'fd00::b', cidr: 'fd00::/64', gateway: '' }]);
   });
 
-  it('gets routes as dst and gw', async () => {
+  it('Kube-OVN plugin before v1.16 gets routes as dst and gw', async () => {
     const { body } = await send('add', requests['the plugin’s type, routes and a device']);
     expect(JSON.parse(body)).to.have.deep.property('routes', [{ dst: '19.10.0.0/16', gw: '172.17.0.254' }]);
   });
 
-  it('gets the error message', async () => {
+  it('Kube-OVN plugin before v1.16 gets the error message', async () => {
     error = new IpledgerError('NOT_ALLOCATED', 'no address allocated to pod default/p');
     const { status, body } = await send('add', requests['the interface and the provider']);
     expect(status).to.equal(500);

@@ -42,19 +42,21 @@ const optionalText = (maxLength: number) =>
     .transform((value) => value ?? '');
 const route = z.object({ dst: optionalText(64), gw: optionalText(64) });
 
-/** The CNI specification's form of a container ID, which is also part of file names. */
+/** A container ID in the CNI specification's form. File names contain it. */
 export const containerId = boundedText(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'not a container ID');
 
-/** "<network>.<namespace>.ovn.<interface>" has at most 337 characters. */
+/**
+ * Above the longest provider: "<network>.<namespace>.ovn.<interface>" has at most 337 characters.
+ */
 const maxProviderLength = 512;
 
-/** The kernel's form of an interface name. Multus may omit it. */
+/** An interface name in the kernel's form. Multus may omit it. */
 export const interfaceName = optionalText(64).refine(
   (name) => /^(?!\.{1,2}$)[^/:\s]{0,15}$/.test(name),
   'not an interface name',
 );
 
-/** An ADD, DEL or CHECK. Unknown fields are ignored. */
+/** Parses an ADD, DEL or CHECK. Ignores unknown fields. */
 const requestSchema = z
   .object({
     cni_type: optionalText(256),
@@ -76,15 +78,15 @@ const requestSchema = z
     containerId: wire.container_id,
     /** Path of the sandbox's network namespace; '' when the namespace is deleted. */
     netns: wire.net_ns,
-    /** A missing name means eth0, as in Kube-OVN. */
+    /** Defaults to eth0, as in Kube-OVN. */
     interface: wire.if_name === '' ? 'eth0' : wire.if_name,
     provider: sharedProvider(wire.provider, wire.if_name),
     routes: wire.routes ?? [],
     /** An addition of ipledger's plugin; '' from other plugins. */
     podUid: wire.pod_uid,
-    /** ipledger's addition: the one network of an OVN4NFV request; '' for all. */
+    /** An addition of ipledger: the only network to connect of an OVN4NFV request; '' for all. */
     nfnNetwork: wire.nfn_network,
-    /** ipledger's addition: the plugin gives the node the gateway's address. */
+    /** An addition of ipledger: whether the plugin gives the gateway's address to the node. */
     takesGateway: wire.takes_gateway === true,
   }));
 
@@ -131,7 +133,7 @@ function readJson<Schema extends z.ZodType>(verb: string, schema: Schema, json: 
 /** Parses a request about a container; see `parseBody`. */
 export const parseCniRequest = (verb: string, body: string): CniRequest => parseBody(verb, requestSchema, body);
 
-/** The same for parsed JSON. */
+/** Parses a request that is already JSON; see `parseBody`. */
 export const readCniRequest = (verb: string, json: unknown): CniRequest => readJson(verb, requestSchema, json);
 
 const checkSchema = z.object({ addresses: z.array(boundedText(64)).max(maxAddresses) });

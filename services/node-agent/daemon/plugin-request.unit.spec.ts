@@ -15,7 +15,7 @@ function fault(verb: Verb, body: object): string {
 }
 
 describe('Plugin request', () => {
-  it('has the container for ADD, DEL and CHECK, and the addresses of prevResult for CHECK', () => {
+  it('Plugin request has the container for ADD, DEL and CHECK, and the addresses of prevResult for CHECK', () => {
     for (const verb of ['add', 'del'] as const)
       expect(parsePluginRequest(verb, JSON.stringify(pod)))
         .to.deep.include({ verb })
@@ -26,7 +26,7 @@ describe('Plugin request', () => {
     expect(fault('check', pod)).to.match(/^parse check request failed: addresses: /);
   });
 
-  it('has a list of attachments for GC, which may be empty but not missing', () => {
+  it('Plugin request has a list of attachments for GC, which may be empty but not missing', () => {
     const attachments = [{ container_id: 'c1', if_name: 'net1' }];
     expect(
       parsePluginRequest('gc', JSON.stringify({ cni_type: 'macvlan', provider: 'a.b', attachments })),
@@ -41,7 +41,7 @@ describe('Plugin request', () => {
     expect(fault('gc', { provider: '', attachments })).to.match(/provider/);
   });
 
-  it('is rejected when a list is too long or a name is invalid', () => {
+  it('Plugin request is rejected when a list is too long or a name is invalid', () => {
     const many = (count: number, item: unknown): unknown[] => Array.from({ length: count }, () => item);
     expect(fault('gc', { provider: 'a.b', attachments: many(10_001, { container_id: 'c', if_name: 'i' }) })).to.match(
       /attachments/,
@@ -53,7 +53,7 @@ describe('Plugin request', () => {
       );
   });
 
-  it('is rejected when a field is too long, with at most four faults', () => {
+  it('Plugin request is rejected when a field is too long, with at most four faults', () => {
     const lengths = { cni_type: 256, pod_name: 253, pod_namespace: 63, container_id: 128, provider: 512, pod_uid: 128 };
     for (const [field, max] of Object.entries(lengths)) {
       expect(fault('del', { ...pod, [field]: 'x'.repeat(max) }), field).to.equal('');
@@ -71,7 +71,7 @@ describe('Plugin request', () => {
     expect(fault('gc', { provider: 'a.b', attachments })).to.match(/; and 9996 more$/);
   });
 
-  it('has the CNI type for STATUS, if the plugin sends one', () => {
+  it('Plugin request has the CNI type for STATUS, if the plugin sends one', () => {
     expect(parsePluginRequest('status', '{"cni_type":"kube-ovn"}')).to.deep.equal({
       verb: 'status',
       cniType: 'kube-ovn',

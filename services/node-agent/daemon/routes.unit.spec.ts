@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defaultRouteFamily, findRouteFault } from './cni-response.ts';
 
 describe('Route', () => {
-  it('may omit dst or gw, and may have host bits', () => {
+  it('Route may omit dst or gw, and may have host bits', () => {
     for (const route of [
       { dst: '', gw: '10.0.0.1' },
       { dst: '10.0.0.7/8', gw: '' },
@@ -12,7 +12,7 @@ describe('Route', () => {
       expect(findRouteFault(route), JSON.stringify(route)).to.equal(undefined);
   });
 
-  it('is invalid if dst is not a CIDR or gw is not an address', () => {
+  it('Route is invalid if dst is not a CIDR or gw is not an address', () => {
     for (const dst of [
       '10.0.0.0',
       '10.0.0.0/33',
@@ -27,7 +27,7 @@ describe('Route', () => {
       expect(findRouteFault({ dst: '', gw }), gw).to.equal(`gw "${gw}" is not an IP address`);
   });
 
-  it('is a default route without dst, or with a prefix length of 0', () => {
+  it('Route is a default route without dst, or with a prefix length of 0', () => {
     expect(defaultRouteFamily({ dst: '', gw: '10.0.0.1' })).to.equal(4);
     expect(defaultRouteFamily({ dst: '', gw: 'fd00::1' })).to.equal(6);
     expect(defaultRouteFamily({ dst: '0.0.0.0/0', gw: '' })).to.equal(4);

@@ -31,20 +31,20 @@ describe('Published socket', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is accessible to its owner only, and so is its folder', async () => {
+  it('Published socket is accessible to its owner only, and so is its folder', async () => {
     await publishSocket(makeServer(), path);
     expect(modeOf(path)).to.equal(0o600);
     expect(modeOf(dirname(path))).to.equal(0o700);
     expect(readdirSync(dirname(path))).to.deep.equal(['agent.sock']);
   });
 
-  it('keeps the mode of an existing folder', async () => {
+  it('Published socket keeps the mode of an existing folder', async () => {
     chmodSync(folder, 0o755);
     await publishSocket(makeServer(), join(folder, 'agent.sock'));
     expect(modeOf(folder)).to.equal(0o755);
   });
 
-  it('is removed when it is unpublished', async () => {
+  it('Published socket is removed when it is unpublished', async () => {
     const published = await publishSocket(makeServer(), path);
     expect(published.isOurs()).to.equal(true);
     published.unpublish();
@@ -53,7 +53,7 @@ describe('Published socket', () => {
     published.unpublish();
   });
 
-  it('does not replace a socket that another server serves', async () => {
+  it('Published socket does not replace a socket that another server serves', async () => {
     const first = await publishSocket(makeServer(), path);
     expect(await publishError())
       .to.have.property('message')
@@ -61,7 +61,7 @@ describe('Published socket', () => {
     expect(first.isOurs()).to.equal(true);
   });
 
-  it('does not replace a file that is not a socket', async () => {
+  it('Published socket does not replace a file that is not a socket', async () => {
     const file = join(folder, 'agent.sock');
     writeFileSync(file, 'mine');
     expect(await publishError(file))
@@ -70,7 +70,7 @@ describe('Published socket', () => {
     expect(statSync(file).size).to.equal(4);
   });
 
-  it('replaces the socket of a process that was killed', async () => {
+  it('Published socket replaces the socket of a process that was killed', async () => {
     const first = makeServer();
     await publishSocket(first, path);
     await close(first); // without unpublish: the file exists, and no server listens
@@ -79,7 +79,7 @@ describe('Published socket', () => {
     expect(second.isOurs()).to.equal(true);
   });
 
-  it('stays when an earlier server of its path stops later', async () => {
+  it('Published socket stays when an earlier server of the same path stops later', async () => {
     const firstServer = makeServer();
     const first = await publishSocket(firstServer, path);
     renameSync(path, `${path}.moved`); // as if the second server found it without a server

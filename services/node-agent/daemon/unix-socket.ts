@@ -9,14 +9,14 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, type Stats, statSync, unli
 import { connect, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** Connections that may wait for accept: those of all Pods of a node that starts. */
+/** The number of connections that may wait for accept: those of all Pods of a starting node. */
 const backlog = 4_096;
 
 /** A server's socket at its path. */
 export interface PublishedSocket {
   /** Whether the path still leads to this server. */
   isOurs(): boolean;
-  /** Removes the socket's file if it leads to this server, which keeps its connections. */
+  /** Removes the socket's file if it leads to this server. The server keeps its connections. */
   unpublish(): void;
 }
 
@@ -57,7 +57,10 @@ function statIfPresent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Only a refused connection proves that no server listens: a busy server must keep its socket. */
+/**
+ * Whether a server listens. Only a refused connection proves the contrary: a busy server must keep
+ * its socket.
+ */
 function isServed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);

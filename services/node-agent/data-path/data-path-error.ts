@@ -2,6 +2,7 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 
 /**
+ * The part that failed:
  * - database: the Open vSwitch database cannot be used
  * - node: OVN has another name for this node, or the integration bridge is missing
  * - settings: the Subnet, its Vlan or the Pod has settings that make no NIC

@@ -27,7 +27,7 @@ import {
   type TestPod,
 } from './testing/ovn-cluster.ts';
 
-/** Addresses in a Subnet whose gateway is not checked. */
+/** Configures addresses in a Subnet whose gateway is not checked. */
 const withoutGateway = {
   addresses: [
     { address: '172.17.0.201', cidr: '172.17.0.0/24', gateway: '' },
@@ -58,7 +58,7 @@ describe('NICs of type kube-ovn', function () {
     return `${String(json['msg'])}: ${String(json['details'])}`;
   };
 
-  /** What a node has of NICs: OVS interfaces with an iface-id, links, and QoS rows. */
+  /** Lists what a node has of NICs: OVS interfaces with an iface-id, links, and QoS rows. */
   async function remainsOn(node: AgentNode): Promise<string[]> {
     const find = (table: string) =>
       node.vsctl(['--bare', '--columns=external_ids', 'find', table, 'external_ids:vendor=ipledger']);
@@ -77,7 +77,7 @@ describe('NICs of type kube-ovn', function () {
   const portIsGone = (node: AgentNode, pod: TestPod): Promise<true> =>
     node.ovs.when(() => portsOf(node.ovs, { ...pod, interface: 'net1' }).length === 0 || undefined, run.signal);
 
-  it('connect two nodes, one by its chassis name and one by its hostname', async () => {
+  it('NICs of type kube-ovn connect two nodes, of which OVN knows one by chassis name and one by hostname', async () => {
     const a = await makePod(run, cluster, { name: 'a', chassis: 'node-1' });
     const b = await makePod(run, cluster, { name: 'b', chassis: 'node-2' });
     const [added, main] = await Promise.all([
@@ -97,7 +97,7 @@ describe('NICs of type kube-ovn', function () {
       .to.contain(`iface-id=${a.logicalPort}`)
       .and.contain('vendor=ipledger');
 
-    // A tunnel drops packets until it knows the MAC of its other end
+    // Waits until the tunnel knows the MAC of its other end: before, it drops packets.
     await expectPing(one.namespace, two.address);
     for (const family of [0, 1] as const) {
       const address = b.addresses[family];
@@ -134,7 +134,7 @@ describe('NICs of type kube-ovn', function () {
     expect(await remainsOn(two)).to.deep.equal([]);
   });
 
-  it('replace an older port of the same logical port, and have the rates, MTU and routes that Pod and Subnet request', async () => {
+  it('A NIC of type kube-ovn replaces an older port of the same logical port, and has the rates, MTU and routes of Pod and Subnet', async () => {
     const rates = { [`${provider}.kubernetes.io/ingress_rate`]: '30', [`${provider}.kubernetes.io/egress_rate`]: '20' };
     const pod = await makePod(run, cluster, {
       name: 'c',
@@ -166,7 +166,7 @@ describe('NICs of type kube-ovn', function () {
     await ip(one.namespace, ['link', 'delete', 'older']);
   });
 
-  it('leave nothing when OVN does not connect them or the gateway is silent, and the error has the cause', async () => {
+  it('A failed NIC of type kube-ovn leaves nothing behind, and its error has the cause, if OVN does not connect it or the gateway is silent', async () => {
     await cluster.central.nbctl(['ls-add', 'unchecked']);
     await makeUnderlay(cluster, { subnet: 'unmapped', network: 'absent-net', spec: { mtu: 1_400 } });
     const [absent, elsewhere, silent, unmapped, unchecked] = await Promise.all([
@@ -210,11 +210,11 @@ describe('NICs of type kube-ovn', function () {
     for (const pod of [absent, elsewhere, silent, unmapped]) expect(await readLinks(pod.sandbox)).to.deep.equal(['lo']);
   });
 
-  it('announce their addresses on a physical network, with its MTU', async () => {
+  it('NICs of type kube-ovn announce their addresses on a physical network, with its MTU', async () => {
     const host = await createNamespace(run, 'host');
     await ip(one.namespace, `link add phys mtu 1450 type veth peer name eth0 mtu 1450 netns ${host.name}`.split(' '));
     await ip(one.namespace, ['link', 'set', 'phys', 'up']);
-    // The host learns addresses only from announcements
+    // Lets the host learn addresses from announcements, its only way to learn them here.
     for (const setting of [
       'ipv4/conf/eth0/arp_accept',
       'ipv6/conf/eth0/accept_untracked_na',
@@ -242,7 +242,7 @@ describe('NICs of type kube-ovn', function () {
     expectSuccess(await callPlugin('DEL', one, pod));
   });
 
-  it('stay when a container whose ID begins alike is refused and deleted', async () => {
+  it('A NIC of type kube-ovn stays when a container whose ID begins alike is refused and deleted', async () => {
     const first = await makePod(run, cluster, { name: 'first', chassis: 'node-1', containerId: 'abcdef00-first' });
     const second = await makePod(run, cluster, { name: 'second', chassis: 'node-1', containerId: 'abcdef00-second' });
     expectSuccess(await callPlugin('ADD', one, first));
@@ -254,7 +254,7 @@ describe('NICs of type kube-ovn', function () {
     expect(await remainsOn(one)).to.deep.equal([]);
   });
 
-  it('are removed by GC when their sandbox is deleted, and by the sweep of an agent that was killed during an ADD', async () => {
+  it('NICs of type kube-ovn are removed by GC when their sandbox is deleted, and at the next start of an agent that was killed during an ADD', async () => {
     const kept = await makePod(run, cluster, { name: 'kept', chassis: 'node-1' });
     const stale = await makePod(run, cluster, { name: 'stale', chassis: 'node-1' });
     for (const pod of [kept, stale]) expectSuccess(await callPlugin('ADD', one, pod));
@@ -271,7 +271,7 @@ describe('NICs of type kube-ovn', function () {
     await one.agent.kill();
     await removeNamespace(killed.sandbox);
     await one.agent.start();
-    // The plugin sends the ADD again to the next agent
+    // The plugin repeats the ADD at the next agent, which finds no sandbox.
     expect(detailsOf(await adding)).to.contain('ENOENT');
     await portIsGone(one, killed);
     expect((await remainsOn(one)).join(' '))
@@ -281,7 +281,7 @@ describe('NICs of type kube-ovn', function () {
     expect(await remainsOn(one)).to.deep.equal([]);
   });
 
-  it('fail with the remedy while the Open vSwitch database is down; a DEL is done when it is back', async () => {
+  it('NICs of type kube-ovn fail with the remedy while the Open vSwitch database is down, and a DEL is completed afterwards', async () => {
     const deleted = await makePod(run, cluster, { name: 'deleted', chassis: 'node-2' });
     const added = await makePod(run, cluster, { name: 'added', chassis: 'node-2' });
     expectSuccess(await callPlugin('ADD', two, deleted));

@@ -1,7 +1,7 @@
 /**
- * The NICs of type kube-ovn on this node: a veth pair, whose end on the node is a port of OVN's
- * integration bridge. OVN connects it to the logical port of the allocation, which another program
- * makes.
+ * The NICs of type kube-ovn on this node: veth pairs whose end on the node is a port of OVN's
+ * integration bridge. OVN connects it to the logical port of the allocation, which the
+ * ovn-projector creates.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -37,7 +37,7 @@ const applyMs = 5_000;
 const undoMs = 1_500;
 const detachMs = 3_000;
 
-/** What the response to ADD has about a NIC that the agent made. */
+/** The data about a NIC for the response to ADD. */
 export interface Nic {
   readonly mac: string;
   readonly mtu: number;
@@ -65,8 +65,8 @@ export class DataPath {
   }
 
   /**
-   * Makes the NIC of an allocation that is bound to the request's container. A NIC that fails is
-   * undone.
+   * Makes the NIC of an allocation that is bound to the request's container. Removes a NIC that
+   * fails.
    * @throws IpledgerError DATA_PATH_FAILED, SANDBOX_FAILED, or CANCELLED when the caller
    * disconnects
    */
@@ -86,14 +86,14 @@ export class DataPath {
 
   /**
    * Removes the NIC of a container: port, QoS rows and link. Idempotent.
-   * @throws IpledgerError UNAVAILABLE when the database cannot be reached: try again;
+   * @throws IpledgerError UNAVAILABLE when the database is unreachable, for a retry;
    * DATA_PATH_FAILED
    */
   async detach(container: ContainerInterface, callerSignal: AbortSignal): Promise<void> {
     const signal = timeoutSignal(detachMs, callerSignal);
     const { ovs, links } = this.#deps;
     const names = hostLinksOf(ovs, container);
-    // The link goes also without a database
+    // Removes the link also while the database is unreachable.
     const outcomes = await Promise.allSettled([
       this.#removePorts(container, signal),
       ...names.map((name) => links.remove(name, signal)),
@@ -101,7 +101,7 @@ export class DataPath {
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** The names of a container's NICs of a provider that have a port, by the replica. */
+  /** The interfaces of a container whose NIC has a provider and, by the replica, a port. */
   interfacesOf(containerId: string, provider: string): string[] {
     const ports = ownedPorts(this.#deps.ovs);
     return ports
@@ -171,8 +171,8 @@ export class DataPath {
   }
 
   /**
-   * Removes the port of an ADD that was interrupted, before its link is made again: ovs-vswitchd
-   * would keep the link that it has opened under a name.
+   * Removes the port of an interrupted ADD before its link is created again: ovs-vswitchd would
+   * keep the old link open under the same name.
    */
   async #removeOlderPort({ hostLink }: NicPlan, signal: AbortSignal): Promise<void> {
     const { ovs } = this.#deps;
@@ -227,7 +227,7 @@ export class DataPath {
   }
 }
 
-/** The part that failed, also for errors that other parts of the agent share. */
+/** Returns the part that failed, also for errors that other parts of the agent throw. */
 function reasonOf(error: unknown): FailureReason {
   if (error instanceof DataPathError) return error.reason;
   const { code } = IpledgerError.from(error);

@@ -1,15 +1,15 @@
-/** The links of the node's network namespace, and the name of a NIC's link among them. */
+/** The links in the node's network namespace, and the name that a NIC's link has there. */
 import { readFile } from 'node:fs/promises';
 import { DataPathError } from './data-path-error.ts';
 import type { ContainerInterface } from '../bindings/binding-files.ts';
 
 const maxName = 12;
-/** Names that mean something else to sysctls. */
+/** Names with another meaning among sysctls. */
 const reserved = new Set(['all', 'default', 'lo']);
 
 /**
- * The name of the link on the side of the node, in Kube-OVN's form: the container ID's first
- * characters, the NIC, and `_h`. It has at most 15 characters, which is the kernel's limit.
+ * Returns the name of the link on the node, in Kube-OVN's form: the container ID's first
+ * characters, the NIC, and `_h`. It has at most 15 characters, the limit of the kernel.
  * @throws DataPathError if the name of the NIC leaves no character for the container, or has
  * characters that commands do not accept
  */
@@ -28,7 +28,7 @@ export function hostLinkName({ containerId, interface: name }: ContainerInterfac
   return `${containerId.slice(0, idLength)}_${name}_h`;
 }
 
-/** The same name; undefined if a NIC with this name cannot exist. */
+/** Returns the name of the link on the node; undefined if a NIC cannot have this name. */
 export function findHostLinkName(container: ContainerInterface): string | undefined {
   try {
     return hostLinkName(container);
@@ -37,7 +37,7 @@ export function findHostLinkName(container: ContainerInterface): string | undefi
   }
 }
 
-/** The names in /proc/net/dev, whose first two lines are a heading. */
+/** Parses the names in /proc/net/dev, whose first two lines are a heading. */
 export const parseLinkNames = (text: string): ReadonlySet<string> =>
   new Set(
     text
@@ -46,6 +46,6 @@ export const parseLinkNames = (text: string): ReadonlySet<string> =>
       .flatMap((line) => /^\s*(\S+):/.exec(line)?.[1] ?? []),
   );
 
-/** The names of all links in the agent's network namespace. */
+/** Reads the names of all links in the agent's network namespace. */
 export const readLinkNames = async (): Promise<ReadonlySet<string>> =>
   parseLinkNames(await readFile('/proc/net/dev', 'utf8'));

@@ -47,7 +47,7 @@ const cases: readonly [title: string, changes: Partial<InstallFacts>, expected: 
 
 describe('The diagnosis of a port that OVN does not connect', () => {
   for (const [title, changes, expected] of cases)
-    it(`names ${title}, with a command`, () => {
+    it(`The diagnosis of a port that OVN does not connect names ${title}, with a command`, () => {
       const message = diagnoseInstall({ ...facts, ...changes });
       expect(message)
         .to.contain(expected)
@@ -55,7 +55,7 @@ describe('The diagnosis of a port that OVN does not connect', () => {
       expect(Buffer.byteLength(message)).to.be.below(maxErrorBytes);
     });
 
-  it('accepts the chassis by the name of the node and by that of its chassis, also beside another chassis', () => {
+  it('The diagnosis accepts a chassis with the node’s hostname or chassis name, also beside another chassis', () => {
     for (const requestedChassis of ['', 'node-a', 'chassis-a', 'node-b,node-a'])
       expect(
         diagnoseInstall({ ...facts, southbound: { ...southbound, requestedChassis, ownChassis: 'chassis-a' } }),

@@ -1,6 +1,6 @@
 /**
  * Waits until OVN has connected a port: ovn-controller sets `ovn-installed` when the flows of the
- * port are in the switch. If it does not in time, the error has the reason, and what to do.
+ * port are in the switch. At a timeout the error has the reason and the remedy.
  */
 import { textMap } from '../../../lib/ovsdb/values.ts';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -73,16 +73,16 @@ export interface InstallFacts {
   readonly node: string;
   readonly logicalPort: string;
   readonly hostLink: string;
-  /** Error of the Interface row; '' for none. */
+  /** The error of the Interface row; '' if there is none. */
   readonly interfaceError: string;
   readonly isInstalled: boolean;
-  /** The localnet patch port that is missing; undefined if none is. */
+  /** The missing localnet patch port; undefined if none is missing. */
   readonly missingPatch: string | undefined;
-  /** Absent with the reason why the southbound database could not be read. */
+  /** The facts, or the reason why the southbound database cannot be read. */
   readonly southbound: SouthboundFacts | { readonly unreadable: string };
 }
 
-/** One sentence about the cause, and a command. */
+/** Returns one sentence about the cause, and a command. */
 export function diagnoseInstall(facts: InstallFacts): string {
   const { node, logicalPort, hostLink, interfaceError, southbound } = facts;
   if (interfaceError !== '')

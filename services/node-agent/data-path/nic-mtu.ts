@@ -1,4 +1,4 @@
-/** The default MTU of a NIC: that of the node's NIC for its packets, less a tunnel's header. */
+/** The default MTU of a NIC: the MTU of the node's NIC, less a tunnel's header. */
 import { textMap, textSet } from '../../../lib/ovsdb/values.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
@@ -6,13 +6,13 @@ import { mappingsKey, parseMappings } from '../underlay/underlay-plan.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import { DataPathError } from './data-path-error.ts';
 
-/** Bytes that a tunnel adds to a packet, as Kube-OVN reserves them. */
+/** The bytes that a tunnel adds to a packet, as Kube-OVN counts them. */
 const tunnelOverhead: Readonly<Record<string, number>> = { geneve: 100, vxlan: 50, stt: 72 };
 
-/** Returns the MTU of the NIC of this node that has an address; undefined if none has it. */
+/** Returns the MTU of this node's NIC with an address; undefined if no NIC has it. */
 export type AddressMtu = (address: string) => number | undefined;
 
-/** Reads the kernel's links. The /sys of another network namespace lacks them. */
+/** Reads the kernel's links, because the /sys of another network namespace lacks them. */
 export const readAddressMtu: AddressMtu = (address) => {
   const found = Object.entries(networkInterfaces()).find(([, all = []]) =>
     all.some((each) => each.address === address),
@@ -24,7 +24,7 @@ export const readAddressMtu: AddressMtu = (address) => {
 type OvsRows = Pick<OvsDatabase, 'rows' | 'named' | 'root'>;
 
 /**
- * The MTU of a NIC on OVN's tunnels: the smallest MTU of the NICs that have the addresses of
+ * Returns the MTU of a NIC on OVN's tunnels: the smallest MTU of the NICs with the addresses of
  * `ovn-encap-ip`, less the largest header of `ovn-encap-type`.
  * @throws DataPathError settings
  */
@@ -43,7 +43,7 @@ export function overlayMtu(ovs: OvsRows, mtuOf: AddressMtu): number {
 }
 
 /**
- * The MTU of a NIC on a physical network: the smallest of the NICs in the bridge to which
+ * Returns the MTU of a NIC on a physical network: the smallest of the NICs in the bridge to which
  * `ovn-bridge-mappings` maps the network.
  * @throws DataPathError settings
  */

@@ -1,4 +1,4 @@
-/** The parts of a NIC of type kube-ovn: from request, allocation and settings. Pure. */
+/** Plans a NIC of type kube-ovn from request, allocation and settings. Pure. */
 import { isIPv6 } from 'node:net';
 import { isAddress, isCidr, networkAddressOf } from '../../../lib/net/ip.ts';
 import { localnetPatchName, logicalPortName } from '../../../lib/ovn/names.ts';
@@ -19,14 +19,14 @@ export interface NicPlan {
   readonly containerId: string;
   readonly interface: string;
   readonly netns: string;
-  /** The name of the link on the side of the node. */
+  /** The name of the link on the node. */
   readonly hostLink: string;
   readonly mac: string;
   readonly mtu: number;
-  /** `address/length`. */
+  /** Addresses as `address/length`. */
   readonly addresses: readonly string[];
   readonly routes: readonly NicRoute[];
-  /** Families whose default routes in the sandbox this NIC replaces. */
+  /** Families whose default routes in the sandbox the NIC replaces. */
   readonly replacedDefaults: readonly (4 | 6)[];
   readonly gateways: readonly string[];
   /** Whether ADD fails if a gateway does not answer. */
@@ -43,7 +43,7 @@ export interface NicPlan {
 const minMtu = 68;
 const minIpv6Mtu = 1_280;
 const macPattern = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/;
-/** Values that a batch of `ip` would split or end early. */
+/** Rejects characters that split or end a line of an `ip` batch. */
 const netnsPattern = /^\/[^\s'"\\#]+$/;
 
 /**
@@ -91,7 +91,9 @@ export function planNic(request: CniRequest, allocation: Allocation, { mtu, ...s
 
 export const isIpv6Cidr = (cidr: string): boolean => isIPv6(cidr.split('/')[0] ?? '');
 
-/** The routes of request and Pod, and the gateway of each family without a default route. */
+/**
+ * Returns the routes of request and Pod, and the gateway of each family without a default route.
+ */
 function routesOf(request: CniRequest, allocation: Allocation): NicRoute[] {
   const routes = mergeRoutes(request, allocation).map(({ dst, gw }) => ({ dst: destinationOf(dst, gw), gw }));
   if (!(allocation.defaultRoute ?? request.interface === 'eth0')) return routes;

@@ -41,7 +41,7 @@ const messageOf = (work: () => unknown): string => {
 };
 
 describe('The plan of a NIC', () => {
-  it('has the names, addresses and MAC of the allocation', () => {
+  it('The plan of a NIC has the names, addresses and MAC of the allocation', () => {
     expect(plan()).to.include({
       hostLink: '01234567_net1_h',
       logicalPort: 'p.default.lan.default.ovn',
@@ -54,14 +54,14 @@ describe('The plan of a NIC', () => {
     expect(plan().gateways).to.deep.equal(['172.17.0.1', 'fd17::1']);
   });
 
-  it('waits for the patch port of a physical network, and does not require a gateway whose check is disabled', () => {
+  it('The plan of a NIC waits for the patch port of a physical network, and requires no gateway whose check is disabled', () => {
     expect(plan({}, {}, { isUnderlay: true, isGatewayCheckDisabled: true })).to.include({
       localnetPatch: 'patch-localnet.lan-to-br-int',
       requiresGateway: false,
     });
   });
 
-  it('has default routes on eth0, or where the Pod requests them, and nowhere else', () => {
+  it('The plan of a NIC has default routes on eth0, or where the Pod requests them, and nowhere else', () => {
     const defaults = [
       { dst: '0.0.0.0/0', gw: '172.17.0.1' },
       { dst: '::/0', gw: 'fd17::1' },
@@ -72,7 +72,7 @@ describe('The plan of a NIC', () => {
     expect(plan({ defaultRoute: true })).to.deep.include({ routes: defaults, replacedDefaults: [4, 6] });
   });
 
-  it('has the routes of the Pod without host bits, and the default route of the Subnet only in the other family', () => {
+  it('The plan of a NIC has the Pod’s routes without host bits, and the Subnet’s default route only for the other family', () => {
     const routes = [
       { dst: '192.168.0.101/24', gw: '172.17.0.254' },
       { dst: '', gw: '172.17.0.254' },
@@ -86,7 +86,7 @@ describe('The plan of a NIC', () => {
     ]);
   });
 
-  it('is refused if a value could end or split a command', () => {
+  it('The plan of a NIC is refused if a value could end or split a command', () => {
     expect(messageOf(() => plan({}, { net_ns: '/run/netns/a b' }))).to.contain('network namespace');
     expect(messageOf(() => plan({}, { if_name: '$(id)' }))).to.contain('cannot be used');
     expect(messageOf(() => plan({}, { if_name: 'all' }))).to.contain('cannot be used');
@@ -94,7 +94,7 @@ describe('The plan of a NIC', () => {
     expect(messageOf(() => plan({ routes: [{ dst: 'x', gw: '' }] }))).to.contain('is no CIDR');
   });
 
-  it('is refused with an MTU that IPv6 does not permit', () => {
+  it('The plan of a NIC is refused with an MTU that IPv6 does not permit', () => {
     expect(messageOf(() => plan({}, {}, { mtu: 1_279 }))).to.contain('below the minimum of 1280');
     const addresses = allocated().addresses.slice(0, 1);
     expect(plan({ addresses }, {}, { mtu: 1_279 }).mtu).to.equal(1_279);
@@ -102,7 +102,7 @@ describe('The plan of a NIC', () => {
 });
 
 describe('The link on the node', () => {
-  it('has Kube-OVN’s name of at most 15 characters', () => {
+  it('The link on the node has Kube-OVN’s name of at most 15 characters', () => {
     const name = (interfaceName: string) => hostLinkName({ containerId: '0123456789abcdef', interface: interfaceName });
     expect([name('eth0'), name('net1234567'), name('net12345678')]).to.deep.equal([
       '01234567_eth0_h',
@@ -112,7 +112,7 @@ describe('The link on the node', () => {
     expect(messageOf(() => name('net123456789'))).to.contain('too long');
   });
 
-  it('is among the names that the kernel lists', () => {
+  it('The link on the node is among the names that the kernel lists', () => {
     const text = 'Inter-|   Receive\n face |bytes\n    lo: 9 0\n01234567_eth0_h:123 4\n';
     expect([...parseLinkNames(text)]).to.deep.equal(['lo', '01234567_eth0_h']);
   });
@@ -122,7 +122,7 @@ describe('The rate of a NIC', () => {
   const nic = { provider: 'lan.default.ovn', interface: 'net1' };
   const rate = (annotations: Record<string, string>) => readRateLimit(annotations, nic, 'ingress');
 
-  it('is that of its interface, else that of its provider, else unlimited', () => {
+  it('The rate of a NIC is that of its interface, else that of its provider, else unlimited', () => {
     const ofProvider = {
       'lan.default.ovn.kubernetes.io/ingress_rate': '30',
       'lan.default.ovn.kubernetes.io/ingress_burst': '4',
@@ -133,7 +133,7 @@ describe('The rate of a NIC', () => {
     expect(rate({ 'lan.default.ovn.kubernetes.io/ingress_rate': '0' })).to.equal(undefined);
   });
 
-  it('is refused unless it is a number up to the limit', () => {
+  it('The rate of a NIC is refused unless it is a number up to the limit', () => {
     for (const text of ['-1', '1e9', '1000001', '0x10', ' 1', '9'.repeat(100)])
       expect(messageOf(() => rate({ 'lan.default.ovn.kubernetes.io/ingress_rate': text }))).to.contain('from 0 to');
   });

@@ -1,11 +1,11 @@
-/** The settings of a NIC in its Subnet, its Vlan and the annotations of its Pod. */
+/** Reads the settings of a NIC from its Subnet, its Vlan and the annotations of its Pod. */
 import * as z from 'zod';
 import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { ObjectReader } from '../kubernetes/object-reader.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';
 import { DataPathError } from './data-path-error.ts';
 
-/** A Subnet may name the MTU of its NICs: 68 bytes, which IPv4 requires, to 65,535. */
+/** A Subnet's MTU for its NICs: from 68, which IPv4 requires, to 65,535; 0 if not set. */
 const mtu = z.number().int().min(0).max(65_535);
 const name = z.string().max(253);
 
@@ -23,24 +23,24 @@ const podSchema = z.object({
   metadata: z.object({ annotations: z.record(z.string(), z.string()).default({}) }),
 });
 
-/** Bits per second of a direction, and the bits that may exceed it at once. */
+/** A rate, and the burst in kbit that may exceed it. */
 export interface RateLimit {
   readonly kbps: number;
-  /** 0: not set. */
+  /** The burst in kbit; 0 if not set. */
   readonly burstKb: number;
 }
 
 export interface NicSettings {
-  /** spec.mtu of the Subnet; 0: not set. */
+  /** The field spec.mtu of the Subnet; 0 if not set. */
   readonly mtu: number;
   /** Whether the Subnet is on a physical network: its switch has a localnet port. */
   readonly isUnderlay: boolean;
   /** The ProviderNetwork of an underlay, for its MTU; '' if OVN's tunnels carry the packets. */
   readonly providerNetwork: string;
   readonly isGatewayCheckDisabled: boolean;
-  /** Packets to the Pod. undefined: no limit. */
+  /** The limit of packets to the Pod; undefined: no limit. */
   readonly ingress: RateLimit | undefined;
-  /** Packets from the Pod. undefined: no limit. */
+  /** The limit of packets from the Pod; undefined: no limit. */
   readonly egress: RateLimit | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface SettingsOptions {
 }
 
 /**
- * Reads Subnet and Pod, and for an underlay Subnet without MTU its Vlan.
+ * Reads the settings from Subnet and Pod, and the Vlan of an underlay Subnet without MTU.
  * @throws DataPathError settings; IpledgerError UNAVAILABLE or PERMISSION_DENIED as the reader
  */
 export async function readNicSettings(
@@ -92,13 +92,13 @@ function parse<Schema extends z.ZodType>(schema: Schema, object: unknown, what: 
   throw new DataPathError('settings', `${what}: ${issue?.path.join('.') ?? ''} is invalid: ${issue?.message ?? ''}`);
 }
 
-/** 1 Tbit/s. */
+/** The highest rate: 1 Tbit/s. */
 const maxMbps = 1_000_000;
 
 /**
- * Reads `<direction>_rate` and `<direction>_burst`, in Mbit/s and Mbit. A network that the Pod
- * attaches several times has annotations with the interface, which precede those of all its NICs. 0
- * means no limit.
+ * Reads `<direction>_rate` and `<direction>_burst`, in Mbit/s and Mbit; 0 means no limit. If the
+ * Pod attaches a network several times, annotations with the interface precede those of all its
+ * NICs.
  * @throws DataPathError settings
  */
 export function readRateLimit(

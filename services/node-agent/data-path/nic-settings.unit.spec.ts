@@ -21,7 +21,7 @@ const failureOf = async (work: Promise<unknown>): Promise<string> =>
   String(await work.catch((error: unknown) => error));
 
 describe('The settings of a NIC', () => {
-  it('are those of its Subnet and Pod', async () => {
+  it('The settings of a NIC come from its Subnet and its Pod', async () => {
     const metadata = { annotations: { 'macvlan.default.kubernetes.io/egress_rate': '2' } };
     const spec = { mtu: 1_300, vlan: 'v7', disableGatewayCheck: true };
     const paths: string[] = [];
@@ -36,14 +36,14 @@ describe('The settings of a NIC', () => {
     expect(paths).to.have.length(2);
   });
 
-  it('have the ProviderNetwork of an underlay Subnet without MTU, unless a router carries its packets', async () => {
+  it('The settings of a NIC have the ProviderNetwork of an underlay Subnet without MTU, unless a router carries its packets', async () => {
     const objects = { [podPath]: { metadata: {} }, [vlanPath]: { spec: { provider: 'net-a' } } };
     const withSpec = (spec: object) => read({ ...objects, [subnetPath]: { spec } });
     expect(await withSpec({ vlan: 'v7' })).to.include({ isUnderlay: true, providerNetwork: 'net-a' });
     expect(await withSpec({ vlan: 'v7', logicalGateway: true })).to.include({ isUnderlay: true, providerNetwork: '' });
   });
 
-  it('cannot be read if an object is absent or invalid, and the error names it', async () => {
+  it('The settings of a NIC cannot be read if an object is absent or invalid, and the error names the object', async () => {
     expect(await failureOf(read({ [podPath]: { metadata: {} } }))).to.contain('Subnet lan does not exist');
     const subnet = { spec: { vlan: 'v7' } };
     expect(await failureOf(read({ [podPath]: { metadata: {} }, [subnetPath]: subnet }))).to.contain(
@@ -61,14 +61,14 @@ describe('The MTU of a NIC', () => {
   const mtus: Readonly<Record<string, number>> = { '10.0.0.1': 1_500, '10.0.0.2': 9_000 };
   const overlay = (ids: Readonly<Record<string, string>>) => overlayMtu(ovsRows(root(ids)), (address) => mtus[address]);
 
-  it('the MTU of a NIC on tunnels is that of the smallest NIC of ovn-encap-ip less the largest header', () => {
+  it('The MTU of a NIC on tunnels is that of the smallest NIC of ovn-encap-ip less the largest header', () => {
     expect(overlay({ 'ovn-encap-ip': '10.0.0.1', 'ovn-encap-type': 'geneve' })).to.equal(1_400);
     expect(overlay({ 'ovn-encap-ip': '10.0.0.2', 'ovn-encap-type': 'vxlan' })).to.equal(8_950);
     expect(overlay({ 'ovn-encap-ip': '10.0.0.1,10.0.0.2', 'ovn-encap-type': 'vxlan,geneve' })).to.equal(1_400);
     expect(() => overlay({ 'ovn-encap-ip': '10.0.0.3' })).to.throw('no NIC of this node has ovn-encap-ip 10.0.0.3');
   });
 
-  it('the MTU of a NIC on a physical network is that of the smallest NIC in its bridge', () => {
+  it('The MTU of a NIC on a physical network is that of the smallest NIC in its bridge', () => {
     const bridge = {
       ...root({ 'ovn-bridge-mappings': 'other:br-x,net-a:br-a' }),
       Bridge: { b: { name: 'br-a', ports: new Set(['p1', 'p2', 'p3']) } },

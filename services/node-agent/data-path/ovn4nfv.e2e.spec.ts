@@ -40,10 +40,7 @@ describe('NICs of an OVN4NFV request', function () {
   });
   after(() => run?.end());
 
-  /**
-   * A Pod whose request is that of the document. The logical port of a network in `without` is
-   * missing.
-   */
+  /** Makes a Pod with the request of the document. Networks in `without` get no logical port. */
   async function makePod(name: string, without: readonly string[] = []): Promise<TestPod & { hosts: string[] }> {
     const number = 10 + (count += 1);
     const ovnNetwork = JSON.stringify(networks.map((each) => ({ name: each.name, interface: each.interface })));
@@ -80,7 +77,10 @@ describe('NICs of an OVN4NFV request', function () {
     return { name, sandbox, containerId, logicalPort: '', mac: '', addresses: ['', ''], hosts };
   }
 
-  /** What a runtime does for the NAD of the document, whose interface Multus names eth1. */
+  /**
+   * Calls the plugin as a runtime does for the NAD of the document, whose interface Multus names
+   * eth1.
+   */
   const call = (command: string, pod: TestPod, type: string, more: object = {}): Promise<PluginOutcome> =>
     callPlugin(command, node, pod, {
       interface: 'eth1',
@@ -93,7 +93,7 @@ describe('NICs of an OVN4NFV request', function () {
     node.vsctl(['--bare', '--columns=external_ids', 'find', 'interface', 'external_ids:vendor=ipledger']);
 
   for (const type of types)
-    it(`are all made by one ADD of type ${type}, reach their networks, and are all removed by one DEL`, async () => {
+    it(`One ADD of type ${type} makes all NICs of an OVN4NFV request, which reach their networks, and one DEL removes them`, async () => {
       const [one, two] = [await makePod(`${type}-a`), await makePod(`${type}-b`)];
       const added = await call('ADD', one, type);
       expect(added.exitCode, added.stdout).to.equal(0);
@@ -124,9 +124,9 @@ describe('NICs of an OVN4NFV request', function () {
       expect((await call('DEL', one, type)).exitCode, 'a repeated DEL').to.equal(0);
     });
 
-  it('are removed again when the second NIC fails, with its binding and its port', async () => {
+  it('The NICs of an OVN4NFV request are removed, with bindings and ports, when the second NIC fails', async () => {
     const pod = await makePod('half', ['ovn-ls-26']);
-    // The switch has no such port: the agent does not wait for one that OVN will not connect
+    // Returns quickly: the agent does not wait for a port that OVN will not connect.
     const added = await call('ADD', pod, 'ovn4nfvk8s-cni');
     expect(added.exitCode).to.not.equal(0);
     expect(added.stdout).to.contain('net1');
@@ -136,7 +136,7 @@ describe('NICs of an OVN4NFV request', function () {
     expect(new Set(unbound.map((each) => each.interface))).to.deep.equal(new Set(['net0', 'net1']));
   });
 
-  it('fail together when one cannot be configured in the sandbox', async () => {
+  it('The NICs of an OVN4NFV request fail together when one cannot be configured in the sandbox', async () => {
     const pod = await makePod('taken');
     await ip(pod.sandbox, ['link', 'add', 'net1', 'type', 'veth', 'peer', 'name', 'other']);
     const added = await call('ADD', pod, 'ovn4nfvk8s-cni');
@@ -145,7 +145,7 @@ describe('NICs of an OVN4NFV request', function () {
     expect([await hostLinks(), (await ovsPorts()).trim()]).to.deep.equal([[], '']);
   });
 
-  it('are all removed by one DEL after the agent was killed and the Pod was deleted', async () => {
+  it('The NICs of an OVN4NFV request are all removed by one DEL after the agent was killed and the Pod was deleted', async () => {
     const pod = await makePod('orphan');
     expect((await call('ADD', pod, 'ovn4nfvk8s-cni')).exitCode).to.equal(0);
     await node.agent.kill();
@@ -157,7 +157,7 @@ describe('NICs of an OVN4NFV request', function () {
     expect(unbound.map((each) => each.interface).sort()).to.deep.equal(['net0', 'net1']);
   });
 
-  it('NICs of the network that the configuration names are made alone', async () => {
+  it('An OVN4NFV configuration that names a network makes the NICs of that network alone', async () => {
     const pod = await makePod('one');
     const added = await call('ADD', pod, 'ovn4nfvk8s-cni', { 'nfn-network': 'ovn-ls-26' });
     expect(added.exitCode, added.stdout).to.equal(0);

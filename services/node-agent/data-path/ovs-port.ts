@@ -1,4 +1,7 @@
-/** The OVS port of a NIC: its insertion and removal, and the agent's own ports. Pure. */
+/**
+ * The OVS port of a NIC: operations that insert and remove it, and the list of the agent's ports.
+ * Pure.
+ */
 import { existsSync } from 'node:fs';
 import { vendor } from '../../../lib/ovn/names.ts';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
@@ -12,7 +15,7 @@ import type { RateLimit } from './nic-settings.ts';
 
 type OvsRows = Pick<OvsDatabase, 'rows'>;
 
-/** An Interface row that this agent made. */
+/** An Interface row that the agent inserted. */
 export interface OwnedPort extends ContainerInterface {
   /** UUID of the Interface row. */
   readonly uuid: string;
@@ -21,11 +24,11 @@ export interface OwnedPort extends ContainerInterface {
   readonly provider: string;
   readonly netns: string;
   readonly logicalPort: string;
-  /** vswitchd's error; '' for none. */
+  /** The error of ovs-vswitchd; '' if there is none. */
   readonly error: string;
 }
 
-/** The ports of all containers. Those of other vendors are not among them. */
+/** Returns the ports of all containers, without those of other vendors. */
 export function ownedPorts(ovs: OvsRows): OwnedPort[] {
   const owned: OwnedPort[] = [];
   for (const [uuid, row] of ovs.rows('Interface')) {
@@ -46,13 +49,13 @@ export function ownedPorts(ovs: OvsRows): OwnedPort[] {
   return owned;
 }
 
-/** The ports of one NIC of a container: at most one, unless another program wrote rows. */
+/** Returns the ports of one NIC of a container: at most one, unless another program wrote rows. */
 export const portsOf = (ovs: OvsRows, { containerId, interface: name }: ContainerInterface): OwnedPort[] =>
   ownedPorts(ovs).filter((port) => port.containerId === containerId && port.interface === name);
 
 /**
- * The host links of a NIC: those of its ports, and the one that an ADD has made without a port. A
- * link of the same name that belongs to another container is not among them.
+ * Returns the host links of a NIC: those of its ports, and the link that an ADD made without a
+ * port. Excludes a link of the same name that belongs to another container.
  */
 export function hostLinksOf(ovs: Pick<OvsDatabase, 'rows' | 'named'>, container: ContainerInterface): string[] {
   const names = portsOf(ovs, container).map(({ name }) => name);
@@ -61,7 +64,10 @@ export function hostLinksOf(ovs: Pick<OvsDatabase, 'rows' | 'named'>, container:
   return [...names, name];
 }
 
-/** The Interface rows that a new port replaces: of its logical port or its host link. */
+/**
+ * Returns the Interface rows that a new port replaces: those with its logical port or its host
+ * link.
+ */
 function replacedInterfaces(
   ovs: OvsRows,
   { logicalPort, hostLink }: Pick<NicPlan, 'logicalPort' | 'hostLink'>,
@@ -73,7 +79,7 @@ function replacedInterfaces(
   return replaced;
 }
 
-/** Identifies the rows of one NIC: QoS and Queue remain when their port is removed. */
+/** The identity of a NIC's rows: QoS and Queue remain when the port is removed. */
 const identityOf = ({ containerId, interface: name }: ContainerInterface): Map<string, string> =>
   new Map([
     ['vendor', vendor],
@@ -81,7 +87,7 @@ const identityOf = ({ containerId, interface: name }: ContainerInterface): Map<s
     ['interface', name],
   ]);
 
-/** The operations that insert a NIC's port, after the removal of replaced ports. */
+/** Returns the operations that remove replaced ports and insert a NIC's port. */
 export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan): Operation[] {
   const { hostLink, egress } = plan;
   const identity = identityOf(plan);
@@ -94,7 +100,8 @@ export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan
     ['ip', plan.addresses.map((address) => address.split('/')[0] ?? '').join(',')],
     ['provider', plan.provider],
   ]);
-  // The egress of the Pod is the ingress of the switch. Kube-OVN's burst is 80 % of the rate.
+  // Polices the ingress of the switch, which is the egress of the Pod. Kube-OVN's burst is 80 % of
+  // the rate.
   const policing = egress && {
     ingress_policing_rate: egress.kbps,
     ingress_policing_burst: egress.burstKb || Math.ceil(egress.kbps * 0.8),
@@ -123,7 +130,10 @@ export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan
   ];
 }
 
-/** Queue 0 of linux-htb takes all packets to the Pod. Rates are in bit/s. */
+/**
+ * Returns the operations for QoS and Queue. Queue 0 of linux-htb takes all packets to the Pod.
+ * Rates are in bit/s.
+ */
 function insertQosOperations({ kbps, burstKb }: RateLimit, externalIds: Map<string, string>): Operation[] {
   const maxRate = String(kbps * 1_000);
   const limits = new Map([['max-rate', maxRate]]);
@@ -136,7 +146,7 @@ function insertQosOperations({ kbps, burstKb }: RateLimit, externalIds: Map<stri
       uuidName: 'qos',
       row: {
         type: 'linux-htb',
-        // Without it the limit of the whole is 10 Gbit/s
+        // Lifts the limit of the whole QoS, which is 10 Gbit/s by default.
         other_config: new Map([['max-rate', maxRate]]),
         queues: new Map([[0, { uuidName: 'queue' }]]),
         external_ids: externalIds,
@@ -145,14 +155,15 @@ function insertQosOperations({ kbps, burstKb }: RateLimit, externalIds: Map<stri
   ];
 }
 
-/** The operations that remove a port, with ipledger's QoS and Queue rows. */
+/** Returns the operations that remove a port and ipledger's QoS and Queue rows. */
 export function removePortOperations(ovs: OvsRows, uuid: string, row: Row | undefined): Operation[] {
   const ports = [...ovs.rows('Port')].filter(([, { interfaces }]) => textSet(interfaces).has(uuid));
   const operations = ports.flatMap(([port]) => [
     ...[...ovs.rows('Bridge')]
       .filter(([, bridge]) => textSet(bridge['ports']).has(port))
       .map(([bridge]): Operation => changePorts(bridge, 'delete', port)),
-    // OVS would delete the row at commit, but before that it counts as a reference to the QoS row
+    // Deletes the Port row, because it counts as a reference to the QoS row until OVS would delete
+    // it at commit.
     { op: 'delete', table: 'Port', where: [['_uuid', '==', port]] } as const,
   ]);
   const ids = textMap(row?.['external_ids']);
@@ -168,7 +179,7 @@ const changePorts = (bridge: string, mutator: 'insert' | 'delete', port: string 
   mutations: [['ports', mutator, new Set([port])]],
 });
 
-/** The operations that delete the QoS and Queue rows of a NIC. */
+/** Returns the operations that delete the QoS and Queue rows of a NIC. */
 export const deleteQosOperations = (container: ContainerInterface): Operation[] =>
   (['QoS', 'Queue'] as const).map((table) => ({
     op: 'delete',
@@ -177,7 +188,8 @@ export const deleteQosOperations = (container: ContainerInterface): Operation[] 
   }));
 
 /**
- * Host links of two containers have the same name if their IDs begin alike.
+ * Rejects a host link in use: host links of two containers have the same name if their IDs begin
+ * alike.
  * @throws DataPathError port if another container still uses the name
  */
 export function rejectLinkInUse(

@@ -17,7 +17,7 @@ const deletesOf = (operations: readonly object[]): string[] =>
   );
 
 describe('The OVS port of a NIC', () => {
-  it('is one transaction of Interface, Port and Bridge, with the identity of container and Pod', () => {
+  it('The OVS port of a NIC is one transaction of Interface, Port and Bridge, with the identity of container and Pod', () => {
     const [nic, added, bridge] = insertPortOperations(ovsRows({}), 'b', nicPlan());
     expect(nic).to.deep.include({ op: 'insert', table: 'Interface' });
     expect(nic)
@@ -39,7 +39,7 @@ describe('The OVS port of a NIC', () => {
     expect(bridge).to.deep.include({ op: 'mutate', table: 'Bridge', where: [['_uuid', '==', 'b']] });
   });
 
-  it('polices what the Pod sends with a burst of 80 %, and queues what it receives', () => {
+  it('The OVS port of a NIC polices what the Pod sends with a burst of 80 %, and queues what it receives', () => {
     const limited = nicPlan({ egress: { kbps: 20_000, burstKb: 0 }, ingress: { kbps: 30_000, burstKb: 500 } });
     const operations = insertPortOperations(ovsRows({}), 'b', limited);
     const rowOf = (table: string): unknown =>
@@ -51,14 +51,14 @@ describe('The OVS port of a NIC', () => {
     expect(JSON.stringify(chosen)).to.contain('"ingress_policing_burst":100');
   });
 
-  it('replaces a port of the same logical port or host link, and no other', () => {
+  it('The OVS port of a NIC replaces a port of the same logical port or host link, and no other', () => {
     for (const rows of [port('old', { 'iface-id': 'p.default.lan.default.ovn' }), port('c1_net1_h', {})])
       expect(deletesOf(insertPortOperations(ovsRows(rows), 'b', nicPlan()))).to.deep.equal([
         '{"op":"delete","table":"Port","where":[["_uuid","==","p"]]}',
       ]);
   });
 
-  it('is removed with the QoS rows of its container, if ipledger made it', () => {
+  it('The OVS port of a NIC is removed with the QoS rows of its container, if ipledger made it', () => {
     const removed = (ids: Readonly<Record<string, string>>) => {
       const rows = ovsRows(port('x', ids));
       return removePortOperations(rows, 'i', rows.rows('Interface').get('i'));
@@ -67,7 +67,7 @@ describe('The OVS port of a NIC', () => {
     expect(deletesOf(removed({ ...ours, vendor: 'kube-ovn' }))).to.have.length(1);
   });
 
-  it('is ours only with vendor, container and interface', () => {
+  it('An OVS port belongs to the agent only with vendor, container and interface', () => {
     expect(ownedPorts(ovsRows(port('x', ours)))).to.have.length(1);
     for (const key of Object.keys(ours)) {
       const partial = Object.fromEntries(Object.entries(ours).filter(([each]) => each !== key));
@@ -75,14 +75,14 @@ describe('The OVS port of a NIC', () => {
     }
   });
 
-  it('is refused while another container uses the name of its link', () => {
+  it('The OVS port of a NIC is refused while another container uses the name of its link', () => {
     const rows = ovsRows(port('c1_net1_h', { ...ours, pod_netns: '/run/netns/other' }));
     expect(() => rejectLinkInUse(rows, nicPlan(), () => true)).to.throw('belongs to container c0');
     rejectLinkInUse(rows, nicPlan(), () => false);
     rejectLinkInUse(rows, nicPlan({ containerId: 'c0' }), () => true);
   });
 
-  it('is stale without its link, or without its sandbox in a folder that exists', () => {
+  it('An OVS port is stale without its link, or without its sandbox in a folder that exists', () => {
     const nic = { name: 'c1_net1_h', netns: '/run/netns/p' };
     const links = new Set(['c1_net1_h']);
     const existing =
@@ -102,7 +102,7 @@ describe('OVN on the node', () => {
   const check = (ids: Readonly<Record<string, string>>, bridge = 'br-int') =>
     requireNode(rows(ids), { node: 'node-a', bridge });
 
-  it('has the name of the node as system-id or hostname', () => {
+  it('OVN on the node must have the name of the node as system-id or hostname', () => {
     expect(check({ 'system-id': 'node-a' }).uuid).to.equal('b');
     expect(check({ 'system-id': 'x', hostname: 'node-a' }).uuid).to.equal('b');
     expect(() => check({ 'system-id': 'x', hostname: 'y' })).to.throw(
@@ -111,13 +111,13 @@ describe('OVN on the node', () => {
     expect(() => check({})).to.throw('(not set)');
   });
 
-  it('has the integration bridge', () => {
+  it('OVN on the node must have the integration bridge', () => {
     expect(() => check({ hostname: 'node-a' }, 'br-ovn')).to.throw('bridge br-ovn does not exist');
   });
 });
 
 describe('The commands for a NIC', () => {
-  it('make the pair, instead of an older pair', () => {
+  it('The commands for a NIC create the veth pair, and replace an older pair', () => {
     const add =
       'link add name c1_net1_h mtu 1400 type veth peer name net1 mtu 1400 address 02:00:00:00:00:11 netns /run/netns/p\n' +
       'link set dev c1_net1_h up\n';
@@ -125,7 +125,7 @@ describe('The commands for a NIC', () => {
     expect(createBatch(nicPlan(), true)).to.equal(`link delete dev c1_net1_h\n${add}`);
   });
 
-  it('set addresses before the link is up, so that the kernel announces them, then routes, and resolve the gateways', () => {
+  it('The commands for a NIC set addresses before the link is up, so that the kernel announces them, then set routes and resolve the gateways', () => {
     const routes = [
       { dst: '0.0.0.0/0', gw: '172.17.0.1' },
       { dst: 'fd99::/32', gw: '' },
@@ -144,7 +144,7 @@ describe('The commands for a NIC', () => {
     ]);
   });
 
-  it('have the link-local address that the kernel would make', () => {
+  it('The commands for a NIC set the link-local address that the kernel would make', () => {
     expect(linkLocalOf('02:00:00:00:00:11')).to.equal('fe80::000:00ff:fe00:0011');
     expect(linkLocalOf('52:54:00:ab:cd:ef')).to.equal('fe80::5054:00ff:feab:cdef');
   });

@@ -1,7 +1,7 @@
 /**
- * Makes and removes the links of NICs: a veth pair, and what the end in the sandbox needs. Each
- * function starts one process from the agent, because a process of Node.js is slow to fork. Needs
- * root, `ip`, `nsenter`, `sh`, `sleep` and, for switching in userspace, `ethtool`.
+ * Makes and removes the links of NICs: a veth pair, and the configuration of its end in the
+ * sandbox. Each function starts only one process, because Node.js forks slowly. Needs root, `ip`,
+ * `nsenter`, `sh`, `sleep` and, for switching in userspace, `ethtool`.
  */
 import { errorMessage } from '../../../lib/errors.ts';
 import { CommandError, rejectHostNamespace, runCommand } from '../network-namespace.ts';
@@ -23,7 +23,7 @@ export interface PodLinks {
    * @throws DataPathError inside, gateway
    */
   configure(plan: NicPlan, isUserspace: boolean, signal: AbortSignal): Promise<void>;
-  /** Removes the pair by its end on the node, if it is there. @throws DataPathError veth */
+  /** Removes the pair by its end on the node, if it exists. @throws DataPathError veth */
   remove(hostLink: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function createPodLinks(sysctls: string): PodLinks {
       if (!(await readLinkNames()).has(hostLink)) return;
       const args = ['link', 'delete', 'dev', hostLink];
       await semaphore(signal, () => runCommand('ip', args, { signal })).catch(async (error: unknown) => {
-        // The link disappears with the sandbox, also at the same time
+        // Accepts a link that disappeared with its sandbox in the meantime.
         if (!(await readLinkNames()).has(hostLink)) return;
         throw new DataPathError('veth', `removing link ${hostLink} failed: ${firstLine(error)}`, { cause: error });
       });
@@ -67,7 +67,10 @@ export function createPodLinks(sysctls: string): PodLinks {
 
 const firstLine = (error: unknown): string => errorMessage(error).split('\n', 1)[0] ?? '';
 
-/** Lines of `ip -batch` for the node's end, which is up first, so the other is announced. */
+/**
+ * Returns lines of `ip -batch` on the node. The node's end is set up first, so that the
+ * announcement of the other end arrives.
+ */
 export function createBatch({ hostLink, interface: name, mac, mtu, netns }: NicPlan, isPresent: boolean): string {
   const lines = [
     `link add name ${hostLink} mtu ${mtu} type veth peer name ${name} mtu ${mtu} address ${mac} netns ${netns}`,
@@ -77,9 +80,10 @@ export function createBatch({ hostLink, interface: name, mac, mtu, netns }: NicP
 }
 
 /**
- * Lines of `ip -batch` in the sandbox; the last ones make the kernel resolve the gateways. The
- * ledger keeps addresses unique, so IPv6 needs no detection of duplicates. The kernel sends no
- * neighbor solicitation before it has a link-local address, and would make one a moment late.
+ * Returns lines of `ip -batch` in the sandbox; the last lines make the kernel resolve the gateways.
+ * IPv6 needs no duplicate address detection, because the ledger keeps addresses unique. The
+ * link-local address is set, because the kernel sends no neighbor solicitation without it and would
+ * make it late.
  */
 export function insideBatch(plan: NicPlan): string {
   const { interface: name, mac, routes, replacedDefaults, gateways } = plan;
@@ -103,11 +107,11 @@ export function linkLocalOf(mac: string): string {
 const batch = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 /**
- * With arp_notify and ndisc_notify the kernel announces the addresses (gratuitous ARP, unsolicited
- * neighbor advertisement) when the link comes up. It resolves a neighbor with `use` by ARP or
- * neighbor solicitation. A switch may lose the first packet of a new port, and the kernel would
- * repeat it after 1 s: the script starts again after 0.3 s, and then every second. On stdout the
- * script writes how far it is.
+ * The script that configures the sandbox. With arp_notify and ndisc_notify the kernel announces the
+ * addresses (gratuitous ARP, unsolicited neighbor advertisement) when the link comes up. It
+ * resolves a neighbor with `use` by ARP or neighbor solicitation. A switch may lose the first
+ * packet of a new port, and the kernel would repeat it after 1 s. So the script repeats the
+ * resolution after 0.3 s, and then every second. It writes its progress to stdout.
  */
 const insideScript = `
   name=$1 sysctls=$2 checksums=$3 ipv6=$4 check=$5
@@ -144,7 +148,7 @@ const insideArguments = (plan: NicPlan, sysctls: string, isUserspace: boolean): 
   ...plan.gateways,
 ];
 
-/** The error of the script, by how far it was. */
+/** Returns the error of the script, which depends on its progress. */
 function insideError(plan: NicPlan, error: unknown, signal: AbortSignal): DataPathError {
   const progress = error instanceof CommandError ? error.stdout.trim().split('\n') : [];
   if (signal.aborted && progress[0] === 'configured')

@@ -1,7 +1,7 @@
 /**
- * Removes the ports of containers that are gone, at each connection to the Open vSwitch database.
- * They remain when the agent is killed during an ADD, when the database is down at a DEL, and after
- * a reboot of the node: links end with a boot, rows do not.
+ * Removes the ports of deleted containers, at each connection to the Open vSwitch database. Such
+ * ports remain when the agent is killed during an ADD, when the database is down at a DEL, and
+ * after a reboot of the node: links end with a boot, rows do not.
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -55,7 +55,7 @@ export async function sweepPorts(
   const stale = ownedPorts(ovs).filter((port) => isStale(port, links));
   for (const port of stale)
     await runExclusive(interfaceKey(port), signal, async () => {
-      // An ADD of the container may have made the link in the meantime
+      // Checks again: an ADD of the container may have made the link in the meantime.
       if (isStale(port, await readLinkNames())) await dataPath.detach(port, signal);
     });
   const operations = orphanOperations(ovs);
@@ -65,8 +65,8 @@ export async function sweepPorts(
 }
 
 /**
- * Whether the container of a port is gone: its link, which lives as long as the sandbox, or the
- * path of its sandbox.
+ * Whether the container of a port is deleted, judged by its link, which lives as long as the
+ * sandbox, and by the path of its sandbox.
  * @param exists whether a path exists
  */
 export function isStale(
@@ -74,12 +74,12 @@ export function isStale(
   links: ReadonlySet<string>,
   exists: (path: string) => boolean = existsSync,
 ): boolean {
-  // A folder that is absent may be one that is not mounted in this container
+  // Requires the folder: if it is absent, it may not be mounted in this container.
   const isDeleted = netns !== '' && !exists(netns) && exists(dirname(netns));
   return !links.has(name) || isDeleted;
 }
 
-/** Deletes the QoS and Queue rows of ipledger to which no row refers. */
+/** Returns the operations that delete ipledger's QoS and Queue rows to which no row refers. */
 function orphanOperations(ovs: Pick<OvsDatabase, 'rows'>): Operation[] {
   const used = new Set([...ovs.rows('Port').values()].flatMap(({ qos }) => [...textSet(qos)]));
   for (const [uuid, { queues, external_ids }] of ovs.rows('QoS'))

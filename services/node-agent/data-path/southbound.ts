@@ -1,34 +1,39 @@
-/** Reads from OVN's southbound database why a port is not connected, after a failed ADD. */
+/** Reads OVN's southbound database to find out, after a failed ADD, why a port is not connected. */
 import { errorMessage } from '../../../lib/errors.ts';
 import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
 import { parseEndpoint } from '../../../lib/ovsdb/endpoint.ts';
 import { textMap } from '../../../lib/ovsdb/values.ts';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 
-/** What the southbound database has about a port and this node's chassis. */
+/** The facts in the southbound database about a port and this node's chassis. */
 export interface SouthboundFacts {
   /** Whether the database has the logical port. */
   readonly hasPort: boolean;
   /** `options:requested-chassis` of the port; '' if it is not set. */
   readonly requestedChassis: string;
-  /** Name of the chassis that has the port; '' for none. */
+  /** Name of the chassis that has the port; '' if none has it. */
   readonly chassis: string;
-  /** Name of this node's chassis. undefined: there is none. */
+  /** Name of this node's chassis; undefined if it is missing. */
   readonly ownChassis: string | undefined;
 }
 
-/** Reads one port and this node's chassis, or why the database cannot be read. */
+/** Reads one port and this node's chassis, or returns why the database cannot be read. */
 export type ReadSouthbound = (query: SouthboundQuery) => Promise<SouthboundFacts | { readonly unreadable: string }>;
 
 export interface SouthboundQuery {
-  /** `external_ids:ovn-remote` of the node: endpoints joined by commas. */
+  /**
+   * Endpoints of the southbound database joined by commas: `external_ids:ovn-remote` of the node.
+   */
   readonly remote: string;
   readonly systemId: string;
   readonly logicalPort: string;
   readonly timeoutMs: number;
 }
 
-/** Uses the endpoints without certificates; it cannot read a database that only has `ssl:`. */
+/**
+ * Uses the endpoints without certificates. It cannot read a database that has only `ssl:`
+ * endpoints.
+ */
 export const readSouthbound: ReadSouthbound = async ({ remote, systemId, logicalPort, timeoutMs }) => {
   const endpoints = remote.split(',').filter((endpoint) => isPlainEndpoint(endpoint));
   if (endpoints.length === 0) return { unreadable: `ovn-remote is ${remote || 'not set'}` };

@@ -20,7 +20,7 @@ describe('The agent’s connection to the Kubernetes API', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('reads the configuration again at the next read when it was absent', async () => {
+  it('The agent’s connection to the Kubernetes API reads an absent configuration again at the next read', async () => {
     const get = createKubernetesGet();
     const first: unknown = await get('/', options).catch((error: unknown) => error);
     expect(first).to.have.property('message').that.contains(folder);

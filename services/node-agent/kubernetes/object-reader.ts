@@ -1,4 +1,4 @@
-/** Reads objects of the Kubernetes API, which it connects to at its first read. */
+/** Reads objects of the Kubernetes API. Connects at the first read. */
 import { ApiError, ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
@@ -52,8 +52,8 @@ export type KubernetesGet = (
 ) => Promise<unknown>;
 
 /**
- * Connects to the API server of KUBECONFIG, or of the cluster in which the agent runs. It connects
- * at the first read, because the agent does not need it where the container runtime passes the Pod
+ * Connects to the API server of KUBECONFIG, or of the cluster in which the agent runs. Connects
+ * only at the first read, because the agent needs no API where the container runtime passes the Pod
  * uid.
  */
 export function createKubernetesGet(): KubernetesGet {

@@ -21,7 +21,7 @@ type PodName = Pick<CniRequest, 'podNamespace' | 'podName'>;
 /** @throws IpledgerError NOT_ALLOCATED without such a Pod; UNAVAILABLE without the API server */
 export type PodLookup = (pod: PodName, signal: AbortSignal) => Promise<FoundPod>;
 
-/** The owner in the ledger: the Pod, or the virtual machine that it runs. */
+/** The owner of addresses in the ledger: the Pod, or the virtual machine that it runs. */
 export interface FoundPod extends PodIdentity {
   /** The uid of the Pod itself. */
   readonly podUid: string;
@@ -87,13 +87,13 @@ async function readInstance(
 }
 
 /**
- * Returns the request in a Pod's annotations; undefined for a Pod without one.
- * @throws IpledgerError NOT_ALLOCATED when there is no such Pod; INVALID_REQUEST; UNAVAILABLE when
- * the API server cannot be read now
+ * Returns the request in a Pod's annotations; undefined if the Pod has none.
+ * @throws IpledgerError NOT_ALLOCATED when the Pod does not exist; INVALID_REQUEST; UNAVAILABLE
+ * when the API server cannot be read now
  */
 export type Ovn4nfvLookup = (pod: PodName, signal: AbortSignal) => Promise<Ovn4nfvRequest | undefined>;
 
-/** The limit of the pod-watcher, which refuses a longer annotation. */
+/** The limit of the pod-watcher, which refuses longer annotations. */
 const maxAnnotationsLength = 65_536;
 
 export function createOvn4nfvLookup(read: ObjectReader): Ovn4nfvLookup {

@@ -16,7 +16,7 @@ const podSchema = z.object({
   metadata: z.object({ uid: z.string(), annotations: z.record(z.string(), z.string()).default({}) }),
 });
 
-/** Returns the text about the Pod with this uid; '' without one. */
+/** Returns the warning of the Pod with this uid; '' if there is none. */
 export type PodWarningReader = (
   pod: { readonly namespace: string; readonly name: string; readonly uid: string },
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export function createPodWarningReader(get: KubernetesGet): PodWarningReader {
       const text = pod.metadata.uid === uid ? (pod.metadata.annotations[waitingAnnotation] ?? '') : '';
       return escapeUnprintable(text.slice(0, maxLength));
     } catch {
-      // The warning only supplements another error.
+      // Ignores the failure: the warning only supplements another error.
       return '';
     }
   };

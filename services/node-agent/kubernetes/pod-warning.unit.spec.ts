@@ -10,7 +10,7 @@ const failing = (error: Error) => createPodWarningReader(() => Promise.reject(er
 const podWith = (text: string, uid = 'u-1') => ({ metadata: { uid, annotations: { 'ipledger.io/waiting': text } } });
 
 describe('Pod warning', () => {
-  it('is the reason that pod-watcher writes on the Pod, which is the only object that is read', async () => {
+  it('Pod warning is the reason that pod-watcher writes on the Pod, the only object that is read', async () => {
     const paths: string[] = [];
     const read = createPodWarningReader((path) => {
       paths.push(path);
@@ -20,13 +20,13 @@ describe('Pod warning', () => {
     expect(paths).to.deep.equal(['/api/v1/namespaces/default/pods/web']);
   });
 
-  it('is short and printable, also when a tenant writes it', async () => {
+  it('Pod warning is short and printable, also when a tenant writes it', async () => {
     const text = await replying(podWith(`\u001b[2J${'x'.repeat(5_000)}`));
     expect(text.length).to.be.lessThan(600);
     expect(text).to.not.contain('\u001b');
   });
 
-  it('is empty for another Pod of the name, without the annotation, and when the Pod cannot be read', async () => {
+  it('Pod warning is empty for another Pod of the same name, without the annotation, and when the Pod cannot be read', async () => {
     expect(await replying(podWith('stage=a error=e', 'u-2'))).to.equal('');
     expect(await replying({ metadata: { uid: 'u-1' } })).to.equal('');
     expect(await replying('nonsense')).to.equal('');

@@ -20,7 +20,7 @@ describe('The agent’s Open vSwitch database', () => {
   });
   after(() => run?.end());
 
-  it('resolves a wait when a change of the database fulfils it, and finds rows by name', async () => {
+  it('The agent’s Open vSwitch database resolves a wait when a change of the database fulfils it, and finds rows by name', async () => {
     expect(ovs.root()).to.equal(undefined);
     const seen = ovs.when(() => ovs.root(), run.signal);
     await ovs.transact([
@@ -34,7 +34,7 @@ describe('The agent’s Open vSwitch database', () => {
     expect(ovs.named('Bridge', 'br-ex')).to.equal(undefined);
   });
 
-  it('ends a wait with the reason of its signal, and with an error of its condition', async () => {
+  it('The agent’s Open vSwitch database ends a wait with the reason of its signal, and with an error of its condition', async () => {
     const reason = new Error('too late');
     const outcomes = await Promise.allSettled([
       ovs.when(() => undefined, AbortSignal.abort(reason)),
@@ -48,7 +48,7 @@ describe('The agent’s Open vSwitch database', () => {
     ]);
   });
 
-  it('keeps its rows while the server is down, and connects again', async () => {
+  it('The agent’s Open vSwitch database keeps its rows while the server is down, and connects again', async () => {
     await server.stop();
     await ovs.when(() => (ovs.isConnected ? undefined : true), run.signal);
     expect(ovs.named('Bridge', 'br-int')).to.not.equal(undefined);

@@ -1,7 +1,7 @@
 /**
  * The agent's connection to the node's Open_vSwitch database (ovs-vswitchd.conf.db(5)): a replica
- * of the tables that NICs and physical networks need, and transactions. The agent runs also while
- * the database is unreachable.
+ * of the tables for NICs and physical networks, and transactions. The agent also runs while the
+ * database is unreachable.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
@@ -12,7 +12,7 @@ import type { Row } from '../../../lib/ovsdb/values.ts';
 import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 
-/** A node has at most some thousand ports; this many rows take some 100 MB. */
+/** A node has at most some thousand ports. A replica of this many rows takes about 100 MB. */
 const maxRows = 200_000;
 const requestMs = 5_000;
 
@@ -34,10 +34,10 @@ export interface OvsRow {
 }
 
 export interface OvsDatabaseOptions {
-  /** `unix:/path`, `tcp:host:port`; flag `--ovs-db`. */
+  /** An endpoint `unix:/path` or `tcp:host:port`; flag `--ovs-db`. */
   readonly endpoint: string;
   readonly log: Logger;
-  /** Ends the connection. */
+  /** Ends the connection when it is aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -88,18 +88,18 @@ export class OvsDatabase {
     }
   }
 
-  /** The rows of a table by UUID; the last known rows while the agent is not connected. */
+  /** Returns the rows of a table by UUID; the last known rows while the agent is not connected. */
   rows(table: OvsTable): ReadonlyMap<string, Row> {
     return this.#client.replica.rows(table);
   }
 
-  /** The first row of a table whose `name` is this one. */
+  /** Returns the first row of a table with this name. */
   named(table: 'Bridge' | 'Port' | 'Interface', name: string): OvsRow | undefined {
     for (const [uuid, row] of this.rows(table)) if (row['name'] === name) return { uuid, row };
     return undefined;
   }
 
-  /** The only row of table Open_vSwitch; undefined if there is none: see ovs-vsctl init. */
+  /** Returns the only row of table Open_vSwitch; undefined before `ovs-vsctl init`. */
   root(): OvsRow | undefined {
     const [first] = this.rows('Open_vSwitch');
     return first && { uuid: first[0], row: first[1] };
@@ -111,8 +111,8 @@ export class OvsDatabase {
   }
 
   /**
-   * Runs operations as one transaction, and resolves when ovs-vswitchd has applied it: it copies
-   * `next_cfg` to `cur_cfg` then.
+   * Runs operations as one transaction. Resolves when ovs-vswitchd has applied them: it then copies
+   * `next_cfg` to `cur_cfg`.
    * @throws OvsdbError; the reason of the signal when it is aborted before
    */
   async apply(operations: readonly Operation[], signal: AbortSignal): Promise<void> {
@@ -132,8 +132,8 @@ export class OvsDatabase {
   }
 
   /**
-   * Resolves to the first result of `find` that is not undefined. It is called now, and after each
-   * change of the replica or of the connection.
+   * Resolves to the first result of `find` that is not undefined. Calls `find` now, and after each
+   * change of the replica or the connection.
    * @throws the reason of the signal when it is aborted before; the error of `find`
    */
   async when<T>(find: () => T | undefined, signal: AbortSignal): Promise<T> {

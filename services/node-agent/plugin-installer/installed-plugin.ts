@@ -1,14 +1,13 @@
 /**
- * Whether the CNI plugin in the node's folder is that of this agent: another installer may replace
- * it.
+ * Compares the CNI plugin in the node's folder with the agent's: another installer may replace it.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
 /**
- * Returns a function that compares the two files; undefined without `installed`. Files are read
- * again only when the installed one has changed.
+ * Returns a function that compares the two files; its result is undefined while `installed` is
+ * absent. Reads the files again only after a change of `installed`.
  */
 export function comparePlugin(installed: string, expected: string): () => Promise<boolean | undefined> {
   let compared: { readonly version: string; readonly isCurrent: boolean } | undefined;
@@ -20,7 +19,7 @@ export function comparePlugin(installed: string, expected: string): () => Promis
   };
 }
 
-/** Changes with each installation of a file; "" without a file. */
+/** Returns a text that changes with each installation of a file; "" if the file is absent. */
 async function versionOf(file: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);
   return found ? `${found.ino} ${found.size} ${found.ctimeMs}` : '';

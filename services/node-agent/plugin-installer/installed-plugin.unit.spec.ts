@@ -6,7 +6,7 @@ import { installPlugin } from './plugin-installer.ts';
 import { comparePlugin } from './installed-plugin.ts';
 
 describe('Installed plugin', () => {
-  it('is compared with that of the agent again after each change', async () => {
+  it('Installed plugin is compared with the agent’s plugin again after each change', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ipledger-'));
     try {
       const [own, installed] = [join(folder, 'own'), join(folder, 'kube-ovn')];
@@ -22,7 +22,7 @@ describe('Installed plugin', () => {
     }
   });
 
-  it('is unknown if the agent does not see the folder of the node', async () => {
+  it('Installed plugin is unknown if the agent does not see the folder of the node', async () => {
     expect(await comparePlugin('', '/own')()).to.equal(undefined);
   });
 });

@@ -1,4 +1,4 @@
-/** Replaces a CNI plugin atomically: a runtime runs the old or the new file. */
+/** Replaces a CNI plugin atomically: a runtime runs the old file or the new one. */
 import { randomBytes } from 'node:crypto';
 import { copyFile, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path';
 const executable = 0o755;
 
 /**
- * Copies a plugin into a folder, which must exist. Returns the path of the copy. The rename is
- * atomic, and the data is on disk before it. Drafts of an installation that was killed are removed.
+ * Copies a plugin into an existing folder. Returns the path of the copy. The rename is atomic, and
+ * the data is on disk before it. Removes drafts that a killed installation left.
  */
 export async function installPlugin(plugin: string, folder: string, name = basename(plugin)): Promise<string> {
   const prefix = `.${name}.`;
@@ -33,8 +33,8 @@ async function syncToDisk(path: string, mode?: number): Promise<void> {
 }
 
 /**
- * Makes further names of an installed plugin, as symbolic links, so that configurations of other
- * types run it. A file of another origin stays.
+ * Links further names to an installed plugin, so that configurations of other types run it. Keeps a
+ * file of another origin.
  * @returns the names that belong to other files
  */
 export async function linkPlugin(plugin: string, names: readonly string[]): Promise<string[]> {

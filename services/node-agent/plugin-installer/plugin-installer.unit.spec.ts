@@ -18,20 +18,20 @@ describe('installPlugin', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  it('copies the plugin as an executable', async () => {
+  it('installPlugin copies the plugin as an executable', async () => {
     expect(await installPlugin(plugin, folder)).to.equal(join(folder, 'kube-ovn'));
     expect(await readFile(join(folder, 'kube-ovn'), 'utf8')).to.equal('new');
     expect((await stat(join(folder, 'kube-ovn'))).mode & 0o777).to.equal(0o755);
   });
 
-  it('copies the plugin under another name, beside a file with its own', async () => {
+  it('installPlugin copies the plugin under another name, beside a file with its own', async () => {
     await writeFile(join(folder, 'kube-ovn'), 'of Kube-OVN');
     expect(await installPlugin(plugin, folder, 'ipledger')).to.equal(join(folder, 'ipledger'));
     expect(await readFile(join(folder, 'ipledger'), 'utf8')).to.equal('new');
     expect(await readFile(join(folder, 'kube-ovn'), 'utf8')).to.equal('of Kube-OVN');
   });
 
-  it('replaces the file and does not write into the running file', async () => {
+  it('installPlugin replaces the file and does not write into the running file', async () => {
     await writeFile(join(folder, 'kube-ovn'), 'old');
     await using running = await open(join(folder, 'kube-ovn'), 'r');
     await installPlugin(plugin, folder);
@@ -39,7 +39,7 @@ describe('installPlugin', () => {
     expect(await readFile(join(folder, 'kube-ovn'), 'utf8')).to.equal('new');
   });
 
-  it('leaves the old plugin and no draft when the copy fails', async () => {
+  it('installPlugin leaves the old plugin and no draft when the copy fails', async () => {
     await writeFile(join(folder, 'kube-ovn'), 'old');
     const failure = await installPlugin(join(root, 'missing', 'kube-ovn'), folder).catch((error: unknown) => error);
     expect(failure).to.have.property('code', 'ENOENT');
@@ -47,14 +47,14 @@ describe('installPlugin', () => {
     expect(await readFile(join(folder, 'kube-ovn'), 'utf8')).to.equal('old');
   });
 
-  it('removes the draft of an installation that was killed, and no other file', async () => {
+  it('installPlugin removes the draft of a killed installation, and no other file', async () => {
     await writeFile(join(folder, '.kube-ovn.0a0b.new'), 'half');
     await writeFile(join(folder, 'macvlan'), 'other');
     await installPlugin(plugin, folder);
     expect((await readdir(folder)).sort()).to.deep.equal(['kube-ovn', 'macvlan']);
   });
 
-  it('fails when the folder does not exist', async () => {
+  it('installPlugin fails when the folder does not exist', async () => {
     const failure = await installPlugin(plugin, join(root, 'none')).catch((error: unknown) => error);
     expect(failure).to.have.property('code', 'ENOENT');
   });
@@ -68,14 +68,14 @@ describe('linkPlugin', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('makes further names of the plugin, also if they exist already', async () => {
+  it('linkPlugin links further names to the plugin, also if they exist already', async () => {
     for (const attempt of ['first', 'second'])
       expect(await linkPlugin(join(folder, 'kube-ovn'), ['ovn4nfvk8s-cni', 'other']), attempt).to.deep.equal([]);
     expect(await readFile(join(folder, 'ovn4nfvk8s-cni'), 'utf8')).to.equal('plugin');
     expect(await readdir(folder)).to.deep.equal(['kube-ovn', 'other', 'ovn4nfvk8s-cni']);
   });
 
-  it('leaves another plugin of the name alone, and returns its name', async () => {
+  it('linkPlugin keeps another plugin of the same name, and returns that name', async () => {
     await writeFile(join(folder, 'ovn4nfvk8s-cni'), 'theirs');
     expect(await linkPlugin(join(folder, 'kube-ovn'), ['ovn4nfvk8s-cni'])).to.deep.equal(['ovn4nfvk8s-cni']);
     expect(await readFile(join(folder, 'ovn4nfvk8s-cni'), 'utf8')).to.equal('theirs');

@@ -29,7 +29,7 @@ function depsWith(allocator: FakeBindingClient, readPodWarning: () => Promise<st
 }
 
 describe('ADD of a Pod for which pod-watcher has requested nothing', () => {
-  it('ends the wait of a Pod whose own request is wrong', async () => {
+  it('ADD stops waiting for an address if the Pod’s own request is wrong', async () => {
     const allocator = new FakeBindingClient();
     const attach: BindingClient['attach'] = (_request, { signal }) =>
       new Promise((_resolve, reject) => {
@@ -39,11 +39,11 @@ describe('ADD of a Pod for which pod-watcher has requested nothing', () => {
     const deps = depsWith(Object.assign(allocator, { attach }), () => Promise.resolve(warning));
     const error = await rejectionOf(add(deps, request(), neverAborted()));
     expect(error.message).to.contain(': ip_address is no address: write one. Run: ');
-    // The call may have been executed
+    // Expects an Unbind, because the aborted Attach may have been executed.
     expect(allocator.unbinds).to.have.length(1);
   });
 
-  it('waits on for a Pod that waits for another reason', async () => {
+  it('ADD continues to wait if pod-watcher shows another reason on the Pod', async () => {
     const read = Promise.withResolvers<void>();
     const allocated = Promise.withResolvers<void>();
     const allocator = new FakeBindingClient({ attach: () => allocated.promise });

@@ -1,7 +1,7 @@
 /**
  * CNI ADD: waits for the allocation and binds it to the container in one call, prepares the
- * sandbox, then responds. There is no cache: while the allocator is unavailable the ADD waits, and
- * at its deadline fails with the cause.
+ * sandbox, then responds. It uses no cache: while the allocator is unavailable ADD waits, and at
+ * its deadline it fails with the cause.
  */
 import { isIPv6 } from 'node:net';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -26,17 +26,18 @@ import type { PodWarningReader } from '../kubernetes/pod-warning.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';
 import { formatAddResponse, defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/cni-response.ts';
 
-// The plugin times out after 30 s: the sum of these and of the 4 s for the sandbox is less.
+// The sum of these times and 4 s for the sandbox stays below 30 s, when the plugin times out.
 const waitMs = 20_000;
-/** pod-watcher shows on a Pod after two seconds why it requests no address. */
+/**
+ * The delay of the check for a wrong request: pod-watcher shows one on the Pod after two seconds.
+ */
 const defaultFaultCheckMs = 4_000;
 const bindMs = 3_000;
 const unbindMs = 1_500;
-// A NIC of type kube-ovn may take this long beyond the wait. Its removal after a failure takes 1.5
-// s.
+// The time for a NIC of type kube-ovn beyond the wait. Its removal after a failure takes 1.5 s.
 const nicMs = 6_000;
 
-/** Failures of which pod-watcher knows the current cause. */
+/** Failures whose current cause pod-watcher knows. */
 const explainedByWatcher: ReadonlySet<ErrorCode> = new Set(['NOT_REQUESTED', 'PROVIDER_UNBOUND', 'NOT_ALLOCATED']);
 
 /** The NICs of type kube-ovn on this node. */
@@ -49,24 +50,22 @@ export interface AddDeps {
   readonly sandbox: Sandbox;
   readonly files: BindingFiles;
   readonly lingering: LingeringBindings;
-  /** Absent: the agent makes no NICs. */
+  /** Makes NICs of type kube-ovn; absent: the agent makes none. */
   readonly dataPath?: NicDataPath | undefined;
   readonly node: string;
-  /** Bindings of an earlier boot of the node are void. */
+  /** The present boot of the node; bindings of earlier boots are void. */
   readonly bootId: string;
-  /** After this time of an ADD, a wrong request of the Pod ends the wait (default: 4 s). */
+  /** The time after which a wrong request of the Pod ends the wait (default: 4 s). */
   readonly faultCheckMs?: number;
   readonly log: Logger;
-  /** Absent: no spans. */
   readonly tracer?: Tracer | undefined;
 }
 
 /**
- * An ADD that fails at any point, or whose caller disconnects, leaves no binding: its DEL may come
- * late, and until then no other Pod could get the address.
+ * Runs an ADD. If it fails at any point, or its caller disconnects, it leaves no binding: its DEL
+ * may come late, and until then no other Pod could get the address.
  * @param signal aborted when the caller disconnects
- * @param runtimeTrace the span of the container runtime. The trace is that of the Pod, and links to
- * it
+ * @param runtimeTrace the span of the container runtime, to which the Pod's trace links
  * @returns the body of the response
  * @throws IpledgerError whose message becomes the CNI error
  */
@@ -106,7 +105,6 @@ function spanAttributes({ node }: AddDeps, { podNamespace, podName, ...request }
   };
 }
 
-/** ADD for a known Pod. */
 async function addFor(
   deps: AddDeps,
   request: CniRequest,
@@ -119,7 +117,7 @@ async function addFor(
     readonly caller: Caller;
     readonly deadline: RetryLimit;
     readonly span: Span | undefined;
-    /** Makes the NIC; undefined: another plugin has made it, or makes it later. */
+    /** Makes the NIC; undefined: another plugin makes it. */
     readonly dataPath: NicDataPath | undefined;
   },
 ): Promise<string> {
@@ -171,9 +169,9 @@ function throwIfAborted(signal: AbortSignal): void {
 }
 
 /**
- * An Attach is retried until the deadline of the wait: a standby may take over, or a container on
- * another node may still answer on the address. If it fails, and an attempt without an answer may
- * have bound the container, the binding is ended.
+ * Retries an Attach until the deadline of the wait: a standby may take over, or a container on
+ * another node may still answer on the address. If the Attach fails, and an attempt without an
+ * answer may have bound the container, ends the binding.
  */
 async function attach(
   deps: AddDeps,
@@ -196,8 +194,8 @@ async function attach(
   const attempt = async (timeoutMs: number): Promise<BindResult> => {
     const request = { ...target, node, bootId, timeoutMs };
     const waiting = new AbortController();
-    // pod-watcher requests nothing for a Pod whose own request is wrong, so no event would end the
-    // wait.
+    // Ends the wait for a Pod whose own request is wrong: pod-watcher requests nothing for it, so
+    // no event would end the wait.
     const checkFault = async (): Promise<void> => {
       await pause(deps.faultCheckMs ?? defaultFaultCheckMs, waiting.signal);
       const isWrong = !waiting.signal.aborted && isFaultOfPod(await readWarning(waiting.signal));
@@ -226,7 +224,10 @@ async function attach(
   }
 }
 
-/** Logs a failure only: the file matters after a restore of the ledger, and the Pod can start. */
+/**
+ * Saves the binding file, or logs a failure: the file matters only after a restore of the ledger,
+ * and the Pod can start without it.
+ */
 async function saveBinding({ files, log }: AddDeps, bound: SavedBinding): Promise<void> {
   const before = files.get(bound);
   const save = async (): Promise<void> => {
@@ -249,8 +250,8 @@ async function prepareSandbox(
     mergeRoutes(request, allocation).flatMap((route) => defaultRouteFamily(route) ?? []),
   );
   const ipv6 = allocation.addresses.some(({ address }) => isIPv6(address));
-  // A NIC of an OVN provider always has a MAC in the ledger, which the plugin that makes the NIC
-  // may not support.
+  // Permits another MAC on a NIC of an OVN provider: the ledger always has a MAC for it, which the
+  // plugin that makes the NIC may not support.
   const macMayDiffer = isOvnProvider(request.provider);
   await sandbox.prepare(
     { netns, interface: name, cniType, mac: allocation.mac, macMayDiffer, ipv6, replacedDefaults },
@@ -263,14 +264,17 @@ async function keepOrUnbindOnFailure(deps: AddDeps, bound: SavedBinding, work: (
     return await work();
   } catch (thrown) {
     const found = deps.files.get(bound);
-    // A pending file has no addresses and no epoch
+    // Ignores a pending file, which has no addresses and no epoch.
     const saved = found && !found.isPending ? found : bound;
     if (!(await deps.lingering.keep(saved))) await unbind(deps, bound, saved.boundAs);
     throw thrown;
   }
 }
 
-/** Unbinds, if there is such a binding. @param boundAs its container; '' for the target's own */
+/**
+ * Unbinds, if there is such a binding. @param boundAs the container of the binding; '' for that of
+ * `bound`
+ */
 async function unbind({ allocator, files, log }: AddDeps, bound: SavedBinding, boundAs = ''): Promise<void> {
   const { namespace, pod, provider, interface: name } = bound;
   const containerId = boundAs || bound.containerId;
@@ -279,12 +283,12 @@ async function unbind({ allocator, files, log }: AddDeps, bound: SavedBinding, b
     await files.remove(bound);
   } catch (error) {
     log.warn({ err: error, ...bound }, 'ADD failed, and so did the end of its binding; the agent retries');
-    // A DEL may never come
+    // Leaves the Unbind to the agent's next pass, because a DEL may never come.
     await files.save({ ...bound, boundAs, isDeleted: true, isPending: false }).catch(() => undefined);
   }
 }
 
-/** Reads the Pod from Kubernetes for its uid, and if it may run a virtual machine. */
+/** Reads the Pod from Kubernetes if its uid is unknown, or if it may run a virtual machine. */
 export async function resolveCaller(lookUpPod: PodLookup, request: CniRequest, deadline: RetryLimit): Promise<Caller> {
   const { podNamespace: namespace, podName, podUid, provider, containerId, interface: name } = request;
   const needsLookup = podUid === '' || podName.startsWith(launcherPrefix);
@@ -296,13 +300,13 @@ export async function resolveCaller(lookUpPod: PodLookup, request: CniRequest, d
 }
 
 interface Caller {
-  /** The owner in the ledger: the Pod, or the virtual machine that it runs. */
+  /** The owner of the address in the ledger: the Pod, or the virtual machine that it runs. */
   readonly target: BindTarget;
   /** The uid of the Pod itself. */
   readonly podUid: string;
 }
 
-/** The runtime's error about an invalid route lacks the cause. */
+/** Rejects invalid routes with the cause, which the runtime's own error lacks. */
 function rejectInvalidRoutes(request: CniRequest, routes: readonly Route[]): void {
   const faults = routes.flatMap((route) => findRouteFault(route) ?? []);
   if (faults.length > 0)

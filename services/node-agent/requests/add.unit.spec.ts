@@ -44,7 +44,7 @@ function setUp(allocator: FakeBindingClient) {
 const lookUp = (found: FoundPod) => () => Promise.resolve(found);
 
 describe('ADD', () => {
-  it('waits for the allocation of this Pod uid and binds it to the container before it responds', async () => {
+  it('ADD waits for the allocation of its Pod uid and binds it to the container before it responds', async () => {
     const allocator = new FakeBindingClient();
     const { deps } = setUp(allocator);
     const response = JSON.parse(await add(deps, request(), neverAborted())) as { ips: { ip: string }[] };
@@ -65,7 +65,7 @@ describe('ADD', () => {
     expect([...allocator.waits, ...allocator.binds, ...allocator.unbinds]).to.deep.equal([]);
   });
 
-  it('saves its binding with the ledger’s epoch and the sandbox’s network namespace', async () => {
+  it('ADD saves its binding with the ledger’s epoch and the sandbox’s network namespace', async () => {
     const allocator = new FakeBindingClient();
     const { deps } = setUp(allocator);
     allocator.epoch = 3;
@@ -87,7 +87,7 @@ describe('ADD', () => {
     });
   });
 
-  it('removes the saved binding when it fails after the Bind', async () => {
+  it('ADD removes the saved binding when it fails after the Bind', async () => {
     const { deps } = setUp(new FakeBindingClient());
     await add(deps, request(), neverAborted());
     const failing = { ...deps, sandbox: { prepare: () => Promise.reject(new Error('no link')) } };
@@ -95,13 +95,13 @@ describe('ADD', () => {
     expect(deps.files.all()).to.deep.equal([]);
   });
 
-  it('succeeds when its binding file cannot be written', async () => {
+  it('ADD succeeds when its binding file cannot be written', async () => {
     const { deps } = setUp(new FakeBindingClient());
     const files = { ...fakeBindingFiles(), save: () => Promise.reject(new Error('no space left')) };
     expect(await add({ ...deps, files }, request(), neverAborted())).to.contain('172.17.0.11');
   });
 
-  it('reads the uid from the Kubernetes API when the request has none', async () => {
+  it('ADD reads the uid from the Kubernetes API when the request has none', async () => {
     const allocator = new FakeBindingClient();
     const { deps } = setUp(allocator);
     const uid = 'uid of the API';
@@ -113,7 +113,7 @@ describe('ADD', () => {
     expect(allocator.attaches[0]?.podUid).to.equal(uid);
   });
 
-  it('looks up the virtual machine of a launcher Pod, also when the request has a uid', async () => {
+  it('ADD looks up the virtual machine of a launcher Pod, also when the request has a uid', async () => {
     const allocator = new FakeBindingClient();
     const lookUpPod = lookUp({ name: 'vm1', uid: 'u-of-vm1', podUid: 'u-1' });
     const { deps } = setUp(allocator);
@@ -122,7 +122,7 @@ describe('ADD', () => {
   });
 
   for (const code of ['NOT_REQUESTED', 'PROVIDER_UNBOUND'] as const)
-    it(`has the cause of pod-watcher’s Event when the allocator returns ${code}`, async () => {
+    it(`ADD fails with the cause of pod-watcher’s Event when the allocator returns ${code}`, async () => {
       const cause = new IpledgerError(code, 'provider macvlan.default is not bound to any subnet');
       const { deps } = setUp(new FakeBindingClient({ attach: failTimes(cause) }));
       const readPodWarning = ({ namespace, uid }: { namespace: string; uid: string }) =>
@@ -133,21 +133,21 @@ describe('ADD', () => {
       );
     });
 
-  it('retries while the allocator is unavailable', async () => {
+  it('ADD retries while the allocator is unavailable', async () => {
     const unavailable = new IpledgerError('UNAVAILABLE', 'connect ECONNREFUSED');
     const allocator = new FakeBindingClient({ attach: failTimes(unavailable, 2) });
     await add(setUp(allocator).deps, request(), neverAborted());
     expect(allocator.attaches).to.have.length(3);
   });
 
-  it('retries when the allocator limits its rate', async () => {
+  it('ADD retries when the allocator limits its rate', async () => {
     const tooMany = new IpledgerError('RATE_LIMITED', 'ipledger://agent/node-a sent more than 20 commands a second');
     const allocator = new FakeBindingClient({ attach: failTimes(tooMany, 2) });
     await add(setUp(allocator).deps, request(), neverAborted());
     expect(allocator.attaches).to.have.length(3);
   });
 
-  it('retries an Attach until the deadline of the wait while a standby takes over', async function () {
+  it('ADD retries an Attach until the deadline of the wait while a standby takes over', async function () {
     this.timeout(20_000);
     const failover = new IpledgerError('NOT_WRITER', 'no allocator is the writer at this moment');
     const allocator = new FakeBindingClient({ attach: failTimes(failover, 8) }); // some 4 s
@@ -155,14 +155,14 @@ describe('ADD', () => {
     expect(allocator.attaches).to.have.length(9);
   });
 
-  it('retries an Attach while a container on another node may still answer on the address', async () => {
+  it('ADD retries an Attach while a container on another node may still answer on the address', async () => {
     const answering = new IpledgerError('ADDRESS_ANSWERING', 'container old (net1) on node node-1 may still answer');
     const allocator = new FakeBindingClient({ attach: failTimes(answering, 2) });
     await add(setUp(allocator).deps, request(), neverAborted());
     expect(allocator.attaches).to.have.length(3);
   });
 
-  it('fails with status 500, and ends no binding, when the allocator rejected the Pod', async () => {
+  it('ADD fails with status 500, and ends no binding, when the allocator has rejected the Pod', async () => {
     const cause = new IpledgerError('NOT_ALLOCATED', 'refused at T: subnet macvlan is full');
     const allocator = new FakeBindingClient({ attach: failTimes(cause) });
     const error = await rejectionOf(add(setUp(allocator).deps, request(), neverAborted()));
@@ -173,7 +173,7 @@ describe('ADD', () => {
     expect(allocator.unbinds).to.deep.equal([]);
   });
 
-  it('fails with status 400 without a Subnet of the provider, with 500 for the primary network', async () => {
+  it('ADD fails with status 400 if no Subnet serves the provider, and with 500 for the primary network', async () => {
     const unbound = new IpledgerError('PROVIDER_UNBOUND', 'provider nope.default is not bound to any subnet');
     const { deps } = setUp(new FakeBindingClient({ attach: failTimes(unbound) }));
     const error = await rejectionOf(add(deps, request({ provider: 'nope.default' }), neverAborted()));
@@ -184,7 +184,7 @@ describe('ADD', () => {
     expect(primary.message).to.match(/^no address allocated to pod default\/p provider ovn: /);
   });
 
-  it('returns the error of an invalid request unchanged', async () => {
+  it('ADD returns the error of an invalid request unchanged', async () => {
     const invalid = new IpledgerError('INVALID_REQUEST', 'pod_uid is longer than 1024 bytes');
     const { deps } = setUp(new FakeBindingClient({ attach: failTimes(invalid) }));
     expect((await rejectionOf(add(deps, request(), neverAborted()))).message).to.equal(
@@ -192,7 +192,7 @@ describe('ADD', () => {
     );
   });
 
-  it('fails when the allocation is released before the Bind', async () => {
+  it('ADD fails when the allocation is released before the Bind', async () => {
     const released = new IpledgerError('NOT_ALLOCATED', 'released just now');
     const { deps, prepared } = setUp(new FakeBindingClient({ attach: failTimes(released) }));
     expect((await rejectionOf(add(deps, request(), neverAborted()))).message).to.match(
@@ -208,14 +208,14 @@ describe('ADD', () => {
     message: 'invalid routes for pod default/p: dst "10.0.0.0" is not a CIDR',
   };
 
-  it('rejects invalid routes of the network configuration before it binds', async () => {
+  it('ADD rejects invalid routes of the network configuration before it binds', async () => {
     const allocator = new FakeBindingClient();
     const error = await rejectionOf(add(setUp(allocator).deps, request({ routes: invalidRoutes }), neverAborted()));
     expect(error).to.include(routeFault);
     expect(allocator.attaches).to.deep.equal([]);
   });
 
-  it('rejects invalid routes of the allocation, and ends the binding', async () => {
+  it('ADD rejects invalid routes of the allocation, and ends the binding', async () => {
     const allocator = new FakeBindingClient({}, { ...allocation, routes: invalidRoutes });
     const { deps, prepared } = setUp(allocator);
     expect(await rejectionOf(add(deps, request(), neverAborted()))).to.include(routeFault);
@@ -223,7 +223,7 @@ describe('ADD', () => {
     expect(prepared).to.deep.equal([]);
   });
 
-  it('sets the MAC and replaces default routes of its family between Bind and response', async () => {
+  it('ADD sets the MAC and replaces default routes of its family between Bind and response', async () => {
     const routes = [{ dst: '', gw: 'fd00::1' }];
     const allocator = new FakeBindingClient({}, { ...allocation, mac: '02:00:00:00:00:01', routes });
     const { deps, prepared } = setUp(allocator);
@@ -243,14 +243,14 @@ describe('ADD', () => {
     expect(error).to.include({ httpStatus: 500, message: 'no such link' });
   });
 
-  it('prepares the sandbox for an IPv6 address', async () => {
+  it('ADD prepares the sandbox for an IPv6 address', async () => {
     const addresses = [...allocation.addresses, { address: 'fd00::b', cidr: 'fd00::/64', gateway: '' }];
     const { deps, prepared } = setUp(new FakeBindingClient({}, { ...allocation, addresses }));
     await add(deps, request(), neverAborted());
     expect(prepared.map(({ ipv6 }) => ipv6)).to.deep.equal([true]);
   });
 
-  it('retries no Attach after its caller disconnects, and ends a possible binding', async () => {
+  it('ADD stops retrying Attach after its caller disconnects, and ends a possible binding', async () => {
     const caller = new AbortController();
     const allocator = new FakeBindingClient({
       attach: () => {
@@ -266,7 +266,7 @@ describe('ADD', () => {
   describe('of type kube-ovn', () => {
     const ovnRequest = request({ cni_type: 'kube-ovn', provider: 'lan.default.ovn' });
 
-    it('fails at once without a data path, with the flag that is missing', async () => {
+    it('ADD of type kube-ovn fails at once without a data path, and names the missing flag', async () => {
       const allocator = new FakeBindingClient();
       const error = await rejectionOf(add(setUp(allocator).deps, ovnRequest, neverAborted()));
       expect(error.code).to.equal('NOT_IMPLEMENTED');
@@ -274,7 +274,7 @@ describe('ADD', () => {
       expect(allocator.attaches).to.deep.equal([]);
     });
 
-    it('makes the NIC of the bound allocation instead of preparing the sandbox', async () => {
+    it('ADD of type kube-ovn makes the NIC of the bound allocation and does not prepare the sandbox', async () => {
       const { deps, prepared } = setUp(new FakeBindingClient());
       const dataPath = fakeDataPath();
       const response: unknown = JSON.parse(await add({ ...deps, dataPath }, ovnRequest, neverAborted()));
@@ -288,7 +288,7 @@ describe('ADD', () => {
       });
     });
 
-    it('ends the binding when the NIC fails', async () => {
+    it('ADD of type kube-ovn ends the binding when the NIC fails', async () => {
       const allocator = new FakeBindingClient();
       const { deps } = setUp(allocator);
       const dataPath = fakeDataPath();
@@ -298,7 +298,7 @@ describe('ADD', () => {
       expect(allocator.unbinds).to.have.length(1);
     });
 
-    it('removes the NIC when the caller disconnects before the response', async () => {
+    it('ADD of type kube-ovn removes the NIC when the caller disconnects before the response', async () => {
       const allocator = new FakeBindingClient();
       const { deps } = setUp(allocator);
       const caller = new AbortController();
@@ -310,7 +310,7 @@ describe('ADD', () => {
     });
   });
 
-  it('ends the binding when its caller disconnects during the Attach', async () => {
+  it('ADD ends the binding when its caller disconnects during the Attach', async () => {
     const caller = new AbortController();
     const allocator = new FakeBindingClient({ attach: () => caller.abort() });
     expect((await rejectionOf(add(setUp(allocator).deps, request(), caller.signal))).code).to.equal('CANCELLED');
@@ -323,7 +323,7 @@ describe('ADD', () => {
     { namespace: 'default', pod: 'p', provider: 'macvlan.default', containerId: 'c1', interface: 'net1' },
   ];
 
-  it('ends the binding when the sandbox cannot be prepared, and returns that error', async () => {
+  it('ADD ends the binding when the sandbox cannot be prepared, and returns that error', async () => {
     const allocator = new FakeBindingClient({ unbind: failTimes(new IpledgerError('UNAVAILABLE', 'no connection')) });
     const sandbox = { prepare: () => Promise.reject(new IpledgerError('SANDBOX_FAILED', 'no such link')) };
     const error = await rejectionOf(add({ ...setUp(allocator).deps, sandbox }, request(), neverAborted()));
@@ -331,7 +331,7 @@ describe('ADD', () => {
     expect(allocator.unbinds).to.deep.equal(unbound);
   });
 
-  it('ends the binding when its caller disconnects while the sandbox is prepared', async () => {
+  it('ADD ends the binding when its caller disconnects while the sandbox is prepared', async () => {
     const caller = new AbortController();
     const allocator = new FakeBindingClient();
     const sandbox = { prepare: () => Promise.resolve(caller.abort()) };
@@ -340,14 +340,14 @@ describe('ADD', () => {
     expect(allocator.unbinds).to.deep.equal(unbound);
   });
 
-  it('prepares no sandbox when its caller disconnects during the Attach', async () => {
+  it('ADD does not prepare the sandbox when its caller disconnects during the Attach', async () => {
     const caller = new AbortController();
     const { deps, prepared } = setUp(new FakeBindingClient({ attach: () => caller.abort() }));
     await rejectionOf(add(deps, request(), caller.signal));
     expect(prepared).to.deep.equal([]);
   });
 
-  it('keeps its binding when it succeeds', async () => {
+  it('ADD keeps its binding when it succeeds', async () => {
     const allocator = new FakeBindingClient();
     await add(setUp(allocator).deps, request(), neverAborted());
     expect(allocator.unbinds).to.deep.equal([]);
@@ -357,7 +357,7 @@ describe('ADD', () => {
     'an Attach has no reply': lostReply(),
     'the allocator reports an unknown outcome of an Attach': lostAppend(),
   }))
-    it(`ends a possible binding when ${what} and its retry is rejected`, async () => {
+    it(`ADD ends a possible binding when ${what} and its retry is rejected`, async () => {
       const outcomes = [first, new IpledgerError('NOT_ALLOCATED', 'released just now')];
       const allocator = new FakeBindingClient({
         attach: () => {
@@ -369,7 +369,7 @@ describe('ADD', () => {
       expect(allocator.unbinds).to.deep.equal(unbound);
     });
 
-  it('ends no binding when no call reached the allocator', async () => {
+  it('ADD ends no binding when none of its calls reached the allocator', async () => {
     const caller = new AbortController();
     const allocator = new FakeBindingClient({
       attach: () => {
@@ -389,7 +389,7 @@ describe('DEL', () => {
     return { allocator, files, lingering: lingeringBindings(allocator, files) };
   }
 
-  it('ends the container’s binding without a network namespace', async () => {
+  it('DEL ends the container’s binding without a network namespace', async () => {
     const allocator = new FakeBindingClient();
     await del(delDeps(allocator), request({ net_ns: '', pod_uid: undefined }), neverAborted());
     expect(allocator.unbinds).to.deep.equal([
@@ -397,7 +397,7 @@ describe('DEL', () => {
     ]);
   });
 
-  it('retries while the allocator is unavailable, and returns a permanent error', async () => {
+  it('DEL retries while the allocator is unavailable, and returns a permanent error', async () => {
     const unavailable = new FakeBindingClient({
       unbind: failTimes(new IpledgerError('UNAVAILABLE', 'no connection'), 2),
     });
@@ -415,7 +415,7 @@ describe('DEL', () => {
     expect(fenced.unbinds).to.have.length(1);
   });
 
-  it('removes a NIC that the agent made, and ends the binding also when the NIC cannot be removed now', async () => {
+  it('DEL removes a NIC that the agent made, and ends the binding even if the NIC cannot be removed now', async () => {
     const allocator = new FakeBindingClient();
     const dataPath = fakeDataPath();
     const deps = { ...delDeps(allocator), dataPath };

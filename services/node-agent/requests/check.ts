@@ -1,7 +1,7 @@
 /**
- * CNI CHECK: compares the ledger with the runtime's prevResult: addresses and binding; and for a
- * NIC that the agent made its OVS port and link. Another plugin that made the link checks links and
- * routes.
+ * CNI CHECK: compares addresses and binding in the ledger with the runtime's prevResult, and the
+ * OVS port and link of a NIC that the agent made. If another plugin made the link, that plugin
+ * checks links and routes.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { logicalPortName } from '../../../lib/ovn/names.ts';
@@ -10,11 +10,11 @@ import { type AddDeps, resolveCaller } from './add.ts';
 import type { PluginRequest, CniRequest } from '../daemon/plugin-request.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 
-// The plugin times out after 10 s.
+// Ends before the plugin, which times out after 10 s.
 const checkMs = 6_000;
 const attemptMs = 2_000;
 
-/** @throws IpledgerError CHECK_FAILED with the difference; another code without a comparison */
+/** @throws IpledgerError CHECK_FAILED with the difference; another code if it could not compare */
 export async function check(
   { allocator, lookUpPod, files, dataPath }: Pick<AddDeps, 'allocator' | 'lookUpPod' | 'files' | 'dataPath'>,
   { request, addresses }: Extract<PluginRequest, { verb: 'check' }>,
@@ -43,7 +43,7 @@ export async function check(
 const describeInterface = ({ podNamespace, podName, interface: name, containerId }: CniRequest): string =>
   `interface ${name} of pod ${podNamespace}/${podName} (container ${containerId})`;
 
-/** prevResult may have further addresses, from other plugins of a chain. */
+/** Ignores further addresses in prevResult, which other plugins of a chain add. */
 function findDifferences(request: CniRequest, prevAddresses: readonly string[], allocation: Allocation): string[] {
   const allocated = allocation.addresses.map(({ address, cidr }) => `${address}/${cidr.split('/')[1] ?? ''}`);
   const missing = allocated.filter((address) => !prevAddresses.includes(address));

@@ -43,12 +43,12 @@ const allocatorWith = (...bindings: Binding[]): FakeBindingClient =>
 const subject = 'interface net1 of pod default/p (container c1): ';
 
 describe('CHECK', () => {
-  it('succeeds when the container has taken over the binding of a failed sandbox', async () => {
+  it('CHECK succeeds when the container has taken over the binding of a failed sandbox', async () => {
     const files = fakeBindingFiles(savedBinding('c1', { boundAs: 'c0' }));
     await runCheck(allocatorWith(binding('c0')), ['172.17.0.11/16'], {}, files);
   });
 
-  it('succeeds when the container is bound to an address of prevResult', async () => {
+  it('CHECK succeeds when the container is bound to an address of prevResult', async () => {
     const allocator = allocatorWith(binding('c0'), binding('c1'));
     await runCheck(allocator, ['172.17.0.11/16']);
     await runCheck(allocator, ['10.0.0.1/8', '172.17.0.11/16']);
@@ -58,7 +58,7 @@ describe('CHECK', () => {
     expect([...allocator.binds, ...allocator.unbinds]).to.deep.equal([]);
   });
 
-  it('names the addresses that differ', async () => {
+  it('CHECK names the addresses that differ', async () => {
     for (const [prevAddresses, listed] of [
       [['172.17.0.12/16'], '172.17.0.12/16'],
       [['172.17.0.11/24'], '172.17.0.11/24'],
@@ -70,7 +70,7 @@ describe('CHECK', () => {
     }
   });
 
-  it('names the containers that have the address', async () => {
+  it('CHECK names the containers that have the address', async () => {
     const other = await rejectionOf(runCheck(allocatorWith(binding('c0'), binding('c1', 'net2')), ['172.17.0.11/16']));
     expect(other.message).to.equal(
       `${subject}172.17.0.11/16 is bound to container c0 as net1 and container c1 as net2, not to this one`,
@@ -80,7 +80,7 @@ describe('CHECK', () => {
     expect(none.code).to.equal('CHECK_FAILED');
   });
 
-  it('fails without an allocation', async () => {
+  it('CHECK fails without an allocation', async () => {
     const allocator = new FakeBindingClient({
       wait: failTimes(new IpledgerError('NOT_ALLOCATED', 'no address was requested')),
     });
@@ -88,7 +88,7 @@ describe('CHECK', () => {
     expect(error).to.include({ code: 'CHECK_FAILED', message: `${subject}no address was requested` });
   });
 
-  it('retries while the allocator is unavailable, and returns another code when it cannot compare', async () => {
+  it('CHECK retries while the allocator is unavailable, and returns another code if it could not compare', async () => {
     const unavailable = new IpledgerError('UNAVAILABLE', 'connect ECONNREFUSED');
     const recovering = new FakeBindingClient(
       { wait: failTimes(unavailable, 2) },

@@ -5,14 +5,13 @@ import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { AddDeps } from './add.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';
 
-// The plugin times out after 10 s; before that the agent saves a pending DEL.
+// Leaves time to save a pending DEL: the plugin times out after 10 s.
 const delMs = 4_000;
 
 export type DelDeps = Pick<AddDeps, 'allocator' | 'dataPath' | 'files' | 'lingering'>;
 
 /**
- * Removes the NIC, if the agent made it, and ends the binding also when the NIC cannot be removed
- * now.
+ * Removes a NIC that the agent made, and ends the binding even if the NIC cannot be removed now.
  * @throws IpledgerError when the allocator or the Open vSwitch database fails
  */
 export async function del(
@@ -32,8 +31,8 @@ export async function del(
 }
 
 /**
- * Succeeds also when it is late or repeated, for an unknown container, and without a network
- * namespace (none after a reboot).
+ * Ends the binding. Succeeds also when it is late or repeated, for an unknown container, and
+ * without a network namespace (absent after a reboot).
  * @throws IpledgerError when the allocator fails
  */
 async function endBinding(allocator: BindingClient, request: CniRequest, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * CNI GC: the runtime sends the valid attachments of a network; the agent ends the bindings of that
- * network whose sandboxes are deleted.
+ * CNI GC: the runtime sends the valid attachments of a network, and the agent ends the other
+ * bindings of that network whose sandboxes are deleted.
  */
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -18,7 +18,7 @@ import { endBindings } from '../bindings/node-bindings.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { describeDeletion, namespaceState } from '../network-namespace.ts';
 
-// The plugin times out after 30 s.
+// Ends before the plugin, which times out after 30 s.
 const gcMs = 25_000;
 
 export interface GcDeps {
@@ -32,11 +32,13 @@ export interface GcDeps {
 }
 
 /**
- * Provider and list are no proof: a tenant writes the network configuration, and several networks
- * may share a provider, each with its own list. The proof is the deleted network namespace of the
- * ADD. Without a known one the binding stays until DEL, reboot, or the end of the Pod.
+ * Ends the bindings of a network that are not listed and whose sandbox is deleted. Releases no
+ * address.
  *
- * Releases no address.
+ * Provider and list are no proof: a tenant writes the network configuration, and several networks
+ * may share a provider, each with its own list. The proof is that the network namespace of the ADD
+ * is deleted. If that namespace is unknown, the binding stays until DEL, reboot, or the end of the
+ * Pod.
  * @throws IpledgerError when some bindings cannot be ended; the others are ended
  */
 export async function gc(
@@ -52,7 +54,7 @@ export async function gc(
   };
   const stale = files
     .all()
-    // What lingers settles by itself
+    // Excludes bindings that lingering-bindings.ts ends.
     .filter(({ boundAs, isDeleted }) => boundAs === '' && !isDeleted)
     .filter((saved) => saved.provider === provider && !validKeys.has(interfaceKey(saved)) && isStale(saved));
   const errors = await endBindings(

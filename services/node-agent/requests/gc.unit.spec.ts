@@ -26,13 +26,13 @@ describe('GC', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** The binding of a sandbox whose network namespace is deleted. */
+  /** Makes the binding of a sandbox whose network namespace is deleted. */
   function ofDeleted(containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding {
     const saved = ofRunning(containerId, changes);
     rmSync(join(folder, containerId));
     return saved;
   }
-  /** The binding of a sandbox whose network namespace exists. */
+  /** Makes the binding of a sandbox whose network namespace exists. */
   function ofRunning(containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding {
     writeFileSync(join(folder, containerId), '');
     return savedBinding(containerId, { ...locateNamespace(join(folder, containerId)), ...changes });
@@ -50,7 +50,7 @@ describe('GC', () => {
     return gc(deps, { verb: 'gc', provider, valid }, neverAborted());
   };
 
-  it('ends unlisted bindings of deleted sandboxes of its provider, with their cause, and removes their files', async () => {
+  it('GC ends unlisted bindings of deleted sandboxes of its provider, with the evidence, and removes their files', async () => {
     const allocator = new FakeBindingClient();
     const files = fakeBindingFiles(
       ...['c1', 'c2', 'c5'].map((id) => ofDeleted(id)),
@@ -72,7 +72,7 @@ describe('GC', () => {
     expect(sweeps).to.equal(0);
   });
 
-  it('keeps the binding and the file of a sandbox that exists, with any provider and list of a network configuration', async () => {
+  it('GC keeps the binding and the file of an existing sandbox, with any provider and list in a network configuration', async () => {
     for (const provider of ['macvlan.default', 'ovn', 'ovn4nfv.kube-system.ovn']) {
       const allocator = new FakeBindingClient();
       const files = fakeBindingFiles(ofRunning('victim', { provider }));
@@ -82,7 +82,7 @@ describe('GC', () => {
     }
   });
 
-  it('keeps a binding whose network namespace is unknown, or in a folder that the agent does not see', async () => {
+  it('GC keeps a binding whose network namespace is unknown, or in a folder that the agent does not see', async () => {
     const allocator = new FakeBindingClient();
     const files = fakeBindingFiles(
       savedBinding('older-agent', { netns: '' }),
@@ -93,7 +93,7 @@ describe('GC', () => {
     expect(files.all()).to.have.length(2);
   });
 
-  it('keeps a binding whose sandbox was made again while GC waited for its ADD', async () => {
+  it('GC keeps a binding whose sandbox was created again while GC waited for its ADD', async () => {
     const files = fakeBindingFiles(ofDeleted('c1'));
     const runExclusive = createKeyedMutex();
     const allocator = new FakeBindingClient();
@@ -108,12 +108,12 @@ describe('GC', () => {
     expect(files.all()).to.have.length(1);
   });
 
-  it('sweeps the ports of an OVN provider', async () => {
+  it('GC sweeps the ports of an OVN provider', async () => {
     await runGc(new FakeBindingClient(), fakeBindingFiles(), [], 'lan.default.ovn');
     expect(sweeps).to.equal(1);
   });
 
-  it('continues after a failure, keeps the file for the next GC, and returns the failure', async () => {
+  it('GC continues after a failure, keeps the file for the next GC, and returns the error', async () => {
     const allocator = new FakeBindingClient({
       unbind: ({ containerId }) => {
         if (containerId === 'c2') throw new IpledgerError('INVALID_REQUEST', 'c2 is bad');

@@ -1,7 +1,7 @@
 /**
  * Requests of an OVN4NFV type: one ADD makes all NICs that the Pod requests by annotation, or none;
- * one DEL removes all of the container. Each NIC is an ADD and a DEL of type kube-ovn with its own
- * binding.
+ * one DEL removes all NICs of the container. Each NIC is an ADD and a DEL of type kube-ovn with its
+ * own binding.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { ovn4nfvProvider, ovn4nfvTypes } from '../../../lib/kubernetes/served-network.ts';
@@ -21,7 +21,7 @@ const undoMs = 4_000;
 
 export const isOvn4nfvType = (cniType: string): boolean => ovn4nfvTypes.includes(cniType);
 
-/** The key of all NICs of a container in the keyed mutex. No NIC has this key. */
+/** The key in the keyed mutex for all NICs of a container. No single NIC has this key. */
 export const containerKey = ({ containerId }: Pick<ContainerInterface, 'containerId'>): string =>
   interfaceKey({ containerId, interface: '' });
 
@@ -30,15 +30,15 @@ export type OneNic<T> = (nic: CniRequest, signal: AbortSignal) => Promise<T>;
 
 export interface AddNicsDeps {
   readonly lookUpOvn4nfv: Ovn4nfvLookup;
-  /** ADD of one NIC; returns the body of its response. A NIC that fails is undone. */
+  /** Runs an ADD of one NIC; returns the body of its response. Removes a NIC that fails. */
   readonly addNic: OneNic<string>;
   readonly delNic: OneNic<void>;
   readonly log: Logger;
 }
 
 /**
- * Makes all NICs at the same time. If one fails, those that were made are removed again.
- * @returns the response of the first NIC, with those of all in `nics`
+ * Makes all NICs at the same time. If one NIC fails, removes those that were made.
+ * @returns the response of the first NIC, with the responses of all NICs in `nics`
  * @throws IpledgerError of the first NIC that failed
  */
 export async function addNics(deps: AddNicsDeps, request: CniRequest, signal: AbortSignal): Promise<string> {
@@ -49,7 +49,7 @@ export async function addNics(deps: AddNicsDeps, request: CniRequest, signal: Ab
     nics.map((nic) =>
       deps.addNic(nic, AbortSignal.any([signal, stop.signal])).catch((error: unknown) => {
         failures.push(error);
-        // The others would be removed anyway
+        // Stops the other NICs, which would be removed anyway.
         stop.abort();
         throw error;
       }),
@@ -79,8 +79,8 @@ async function undo({ delNic, log }: AddNicsDeps, made: readonly CniRequest[]): 
 }
 
 /**
- * The ADD of each NIC. A Pod without a request has one, named by the runtime, as has a NIC that the
- * request does not name.
+ * Returns the ADD of each NIC. A Pod without a request has one NIC, which the runtime names; the
+ * runtime also names a NIC without a name in the request.
  * @throws IpledgerError when the Pod or its request cannot be read, or has no NIC of the
  * configuration's network
  */
@@ -109,7 +109,7 @@ function selectedNames({ key, interfaces }: Ovn4nfvRequest, request: CniRequest)
   return selected.map(({ interface: name }) => name || request.interface);
 }
 
-/** The request for one NIC of a container. */
+/** Makes the request for one NIC of a container. */
 const nicRequest = (request: CniRequest, name: string): CniRequest => ({
   ...request,
   cniType: 'kube-ovn',
@@ -125,8 +125,8 @@ export interface ContainerNicsDeps {
 }
 
 /**
- * Lists the NICs that OVN4NFV requests made for a container, by its binding files and OVS ports. If
- * there are none, by the ledger. The Pod may be deleted already.
+ * Lists the NICs that OVN4NFV requests made for a container, by its binding files and OVS ports; if
+ * there are none, by the ledger. The Pod may already be deleted.
  * @throws IpledgerError when the allocator is unavailable
  */
 export async function nicsOfContainer(
@@ -146,7 +146,7 @@ export async function nicsOfContainer(
 
 /**
  * Removes all NICs of a container.
- * @throws IpledgerError when the NICs are unknown or one cannot be removed now; the others are
+ * @throws IpledgerError when the NICs are unknown or some cannot be removed now; the others are
  * removed
  */
 export async function delNics(

@@ -42,7 +42,7 @@ function setUp(annotations: Record<string, string>, failing: Record<string, Iple
 }
 
 describe('ADD of an OVN4NFV type', () => {
-  it('makes each NIC of the request as one of type kube-ovn, and has their responses in order', async () => {
+  it('ADD of an OVN4NFV type makes each NIC of the request as a NIC of type kube-ovn, and returns their responses in order', async () => {
     const { deps, added } = setUp({ ovnNetwork: two });
     const body: unknown = JSON.parse(await addNics(deps, overlay(), neverAborted()));
     expect(added.map(({ cniType, provider: of, interface: name }) => [cniType, of, name])).to.deep.equal([
@@ -52,7 +52,7 @@ describe('ADD of an OVN4NFV type', () => {
     expect(body).to.deep.equal({ nicname: 'net0', nics: [{ nicname: 'net0' }, { nicname: 'net1' }] });
   });
 
-  it('makes one NIC with the runtime’s name for the annotation ovn, and without any', async () => {
+  it('ADD of an OVN4NFV type makes one NIC with the runtime’s name for the annotation ovn, and without any annotation', async () => {
     for (const annotations of [{ ovn: '{}' }, {}]) {
       const { deps, added } = setUp(annotations);
       await addNics(deps, overlay({ if_name: 'eth0' }), neverAborted());
@@ -60,7 +60,7 @@ describe('ADD of an OVN4NFV type', () => {
     }
   });
 
-  it('makes the NICs of the network that the configuration names', async () => {
+  it('ADD of an OVN4NFV type makes the NICs of the network that the configuration names', async () => {
     const { deps, added } = setUp({ ovnNetwork: two });
     await addNics(deps, overlay({ nfn_network: 'ovn-ls-26' }), neverAborted());
     expect(added.map(({ interface: name }) => name)).to.deep.equal(['net1']);
@@ -69,14 +69,14 @@ describe('ADD of an OVN4NFV type', () => {
     expect(error.message).to.match(/^annotation ovnNetwork of pod default\/p has no interface of network other/);
   });
 
-  it('removes the NICs that were made when another NIC fails, and returns its error', async () => {
+  it('ADD of an OVN4NFV type removes the NICs that it made when another NIC fails, and returns the error', async () => {
     const failure = new IpledgerError('DATA_PATH_FAILED', 'OVN has not connected interface net1');
     const { deps, deleted } = setUp({ ovnNetwork: two }, { net1: failure });
     expect(await rejectionOf(addNics(deps, overlay(), neverAborted()))).to.equal(failure);
     expect(deleted).to.deep.equal(['net0']);
   });
 
-  it('stops the other NICs when one fails', async () => {
+  it('ADD of an OVN4NFV type stops the other NICs when one fails', async () => {
     const failure = new IpledgerError('DATA_PATH_FAILED', 'no');
     const { deps } = setUp({ ovnNetwork: two }, { net0: failure });
     const addNic = (nic: CniRequest, signal: AbortSignal): Promise<string> =>
@@ -104,7 +104,7 @@ describe('DEL of an OVN4NFV type', () => {
   };
   const saved = (name: string, changes: object = {}) => savedBinding('c1', { provider, interface: name, ...changes });
 
-  it('removes all NICs of the container by its files and ports, and no others', async () => {
+  it('DEL of an OVN4NFV type removes all NICs of the container by its files and ports, and no others', async () => {
     const files = fakeBindingFiles(
       saved('net0'),
       saved('net1'),
@@ -114,18 +114,18 @@ describe('DEL of an OVN4NFV type', () => {
     expect(await del({ files, ports: ['net1', 'net2'] })).to.deep.equal(['net0', 'net1', 'net2']);
   });
 
-  it('removes the NICs that the ledger has when the node has none', async () => {
+  it('DEL of an OVN4NFV type removes the NICs that the ledger has when the node has none', async () => {
     const allocator = new FakeBindingClient();
     allocator.bindings = [sandboxBinding('c1', 'b-1', provider), sandboxBinding('c10', 'b-1', provider)];
     expect(await del({ allocator })).to.deep.equal(['net1']);
     expect(allocator.lists).to.have.length(1);
   });
 
-  it('succeeds for an unknown container', async () => {
+  it('DEL of an OVN4NFV type succeeds for an unknown container', async () => {
     expect(await del()).to.deep.equal([]);
   });
 
-  it('tries all NICs before it fails', async () => {
+  it('DEL of an OVN4NFV type tries to remove all NICs before it fails', async () => {
     const deleted: string[] = [];
     const files = fakeBindingFiles(saved('net0'), saved('net1'));
     expect((await rejectionOf(del({ files, failing: 'net0' }, deleted))).code).to.equal('UNAVAILABLE');

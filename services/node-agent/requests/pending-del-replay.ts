@@ -1,7 +1,7 @@
 /**
- * Replays pending DELs. A file is removed only when its DEL is done. A file that cannot be parsed
- * is renamed to `<name>.broken`, for an operator. A file for another socket is removed after a day
- * without an agent: a tenant's configuration may have named that socket.
+ * Replays pending DELs. Removes a file only when its DEL is done. Renames a file that cannot be
+ * parsed to `<name>.broken`, for an operator. Removes a file for another socket after a day without
+ * an agent: a tenant's configuration may have named that socket.
  */
 import { existsSync } from 'node:fs';
 import { opendir, rename, rm, stat } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-fil
 const everyMs = 15_000;
 const maxFilesPerPass = 10_000;
 const maxLoggedSockets = 8;
-/** More names are not read. The plugin writes no more than 10,000 files. */
+/** The limit of names that are read. The plugin writes at most 10,000 files. */
 const maxNames = 50_000;
 const maxFileBytes = 64 << 10;
 const unclaimedMs = 24 * 3_600_000;
@@ -26,7 +26,7 @@ export interface ReplayOptions {
   readonly folder: string;
   /** This agent's sockets. Other agents on the machine may share the folder. */
   readonly sockets: readonly string[];
-  /** Does a DEL after the earlier requests of its container, if `isPending` is still true then. */
+  /** Runs a DEL after the earlier requests of its container, if `isPending` is still true then. */
   readonly del: (request: CniRequest, isPending: () => boolean, signal: AbortSignal) => Promise<unknown>;
   readonly log: Logger;
 }
@@ -41,9 +41,9 @@ export async function replayPendingDelsForever(options: ReplayOptions, signal: A
 }
 
 /**
- * Makes the function of one pass, which resolves to the number of DELs done. A pass begins after
- * the last file of the pass before, so that files that fail or belong to other agents do not delay
- * the rest.
+ * Makes the function of one pass, which resolves to the number of completed DELs. A pass begins
+ * after the last file of the pass before, so that files that fail or belong to other agents do not
+ * delay the rest.
  * @param maxFiles how many files one pass reads
  */
 export function createPendingDelReplay(
@@ -86,7 +86,7 @@ export function createPendingDelReplay(
   };
 }
 
-/** Removes a file that is older than a day; resolves to whether it did. */
+/** Removes a file that is older than a day; resolves to whether it was removed. */
 async function removeIfExpired({ log }: ReplayOptions, path: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
@@ -108,7 +108,7 @@ async function listFiles({ folder, log }: ReplayOptions): Promise<string[]> {
       if (names.length >= maxNames) break;
     }
   } catch (error) {
-    // Without a folder there are no pending DELs.
+    // Ignores an absent folder: there are no pending DELs.
     if (!isAbsent(error))
       log.warn({ err: error, folder }, 'the folder of pending DELs cannot be read; the agent retries');
   }
@@ -138,7 +138,8 @@ async function replayOne(options: ReplayOptions, path: string, signal: AbortSign
     await rm(path, { force: true });
     return { kind: 'done' };
   } catch (error) {
-    // An absent file was done by another agent of the same socket, which starts or stops now.
+    // Ignores an absent file: another agent of the same socket, which is starting or stopping, has
+    // done its DEL.
     if (!isAbsent(error)) log.warn({ err: error, file: path }, 'a pending DEL failed; the agent retries');
     return { kind: 'not done' };
   }
@@ -154,8 +155,9 @@ async function readPendingDel({ sockets }: ReplayOptions, path: string): Promise
 }
 
 /**
- * Checks the socket before the request: the request of another agent may have another format.
- * @throws Error for a text that is no pending DEL
+ * Parses a file. Checks its socket before its request: the request of another agent may have
+ * another format.
+ * @throws Error for a text that is not a pending DEL
  */
 export function parsePendingDel(text: string, sockets: readonly string[]): PendingDel {
   const { server_socket: socket, request } = fileSchema.parse(JSON.parse(text));

@@ -40,7 +40,7 @@ describe('Pending DEL replay', () => {
     log,
   });
 
-  /** One pass of an agent that has just started. */
+  /** Runs one pass of an agent that has just started. */
   const replay = (replayed: ReplayOptions): Promise<number> => createPendingDelReplay(replayed)(signal);
 
   const saveFile = (name: string, content: unknown): void =>
@@ -66,7 +66,7 @@ describe('Pending DEL replay', () => {
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('does the DELs and removes their files', async () => {
+  it('Pending DEL replay runs the DELs and removes their files', async () => {
     saveFile('c1@net1.json', fileOf('c1'));
     saveFile('c2@net1.json', fileOf('c2', '/run/../run/a.sock'));
     expect(await replay(options())).to.equal(2);
@@ -75,7 +75,7 @@ describe('Pending DEL replay', () => {
     expect(await replay(options())).to.equal(0);
   });
 
-  it('logs a folder that cannot be read, and not an absent folder', async () => {
+  it('Pending DEL replay logs a folder that cannot be read, and ignores an absent folder', async () => {
     writeFileSync(join(folder, 'none'), '');
     expect(await replay({ ...options(), folder: join(folder, 'absent') })).to.equal(0);
     expect(warnings).to.deep.equal([]);
@@ -83,7 +83,7 @@ describe('Pending DEL replay', () => {
     expect(warnings[0]).to.include({ folder: join(folder, 'none') });
   });
 
-  it('ignores DELs of another agent, and drafts', async () => {
+  it('Pending DEL replay ignores drafts and the DELs of another agent', async () => {
     saveFile('c1@net1.json', fileOf('c1', '/run/b.sock'));
     saveFile('c2@net1.json.4711', fileOf('c2'));
     mkdirSync(join(folder, 'c5@net1.json'));
@@ -93,7 +93,7 @@ describe('Pending DEL replay', () => {
     expect(readdirSync(folder)).to.have.members(['c1@net1.json', 'c2@net1.json.4711', 'c5@net1.json']);
   });
 
-  it('renames files that cannot be parsed, with one warning each', async () => {
+  it('Pending DEL replay renames files that cannot be parsed, with one warning each', async () => {
     saveFile('c3@net1.json', '{"server_socket":');
     saveFile('c4@net1.json', { server_socket: '/run/a.sock', request: {} });
     saveFile('c5@net1.json', { request: {} });
@@ -107,7 +107,7 @@ describe('Pending DEL replay', () => {
     );
   });
 
-  it('renames files that are too large or another user’s, and ignores symbolic links', async () => {
+  it('Pending DEL replay renames files that are too large or belong to another user, and ignores symbolic links', async () => {
     saveFile('c1@net1.json', { ...fileOf('c1'), more: 'x'.repeat(64 << 10) });
     saveFile('c2@net1.json', fileOf('c2'));
     if (process.geteuid?.() === 0) chownSync(join(folder, 'c2@net1.json'), 65_534, 65_534);
@@ -119,14 +119,14 @@ describe('Pending DEL replay', () => {
     if (process.geteuid?.() === 0) expect(readdirSync(folder)).to.include('c2@net1.json.broken');
   });
 
-  it('does its own DELs among many of another agent', async () => {
+  it('Pending DEL replay runs its own DELs among many DELs of another agent', async () => {
     for (let other = 0; other < 1_100; other++) saveFile(`b${other}@net1.json`, fileOf(`b${other}`, '/run/b.sock'));
     saveFile('c1@net1.json', fileOf('c1'));
     expect(await replay(options())).to.equal(1);
     expect(done).to.deep.equal(['c1 net1 a.b']);
   });
 
-  it('reads a limited number of files in a pass, and all files in some passes', async () => {
+  it('Pending DEL replay reads a limited number of files in a pass, and all files in several passes', async () => {
     for (const container of ['c1', 'c2', 'c3', 'c4', 'c5'])
       saveFile(`${container}@net1.json`, fileOf(container, container === 'c5' ? '/run/a.sock' : '/run/b.sock'));
     const pass = createPendingDelReplay(options(), 2);
@@ -136,7 +136,7 @@ describe('Pending DEL replay', () => {
     expect(done).to.deep.equal(['c5 net1 a.b', 'c0 net1 a.b']);
   });
 
-  it('logs DELs for unserved sockets when their number changes', async () => {
+  it('Pending DEL replay logs DELs for unserved sockets when their number changes', async () => {
     const counts = (): unknown[] => warnings.map(({ unclaimed }) => unclaimed);
     const pass = createPendingDelReplay(options());
     saveFile('c1@net1.json', fileOf('c1', '/run/typo.sock'));
@@ -152,7 +152,7 @@ describe('Pending DEL replay', () => {
     expect(counts()).to.deep.equal([1, 2]);
   });
 
-  it('removes and logs DELs for unserved sockets after 24 hours, and keeps younger DELs', async () => {
+  it('Pending DEL replay removes and logs DELs for unserved sockets after 24 hours, and keeps younger DELs', async () => {
     const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
     for (const [container, hours] of [
       ['c1', 25],
@@ -175,7 +175,7 @@ describe('Pending DEL replay', () => {
     });
   });
 
-  it('keeps a file that the system cannot read', async () => {
+  it('Pending DEL replay keeps a file that the system cannot read', async () => {
     saveFile('c1@net1.json', fileOf('c1'));
     saveFile('c2@net1.json', fileOf('c2'));
     const failing = (): Promise<void> => {
@@ -188,7 +188,7 @@ describe('Pending DEL replay', () => {
     expect(warnings.map(({ msg }) => msg)).to.deep.equal(['a pending DEL failed; the agent retries']);
   });
 
-  it('ignores a DEL that another agent does at the same time', async () => {
+  it('Pending DEL replay ignores a DEL that another agent completes at the same time', async () => {
     saveFile('c1@net1.json', fileOf('c1'));
     saveFile('c2@net1.json', fileOf('c2'));
     const racing = (): Promise<void> => {
@@ -199,7 +199,7 @@ describe('Pending DEL replay', () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('keeps a DEL until it succeeds', async () => {
+  it('Pending DEL replay keeps a DEL until it succeeds', async () => {
     saveFile('c1@net1.json', fileOf('c1'));
     const failing = (_request: CniRequest): Promise<void> => Promise.reject(new Error('the allocator is unavailable'));
     expect(await replay(options(failing))).to.equal(0);
@@ -207,7 +207,7 @@ describe('Pending DEL replay', () => {
     expect(await replay(options())).to.equal(1);
   });
 
-  it('skips a DEL when its container has a new binding', async () => {
+  it('Pending DEL replay skips a DEL when its container has a new binding', async () => {
     saveFile('c1@net1.json', fileOf('c1'));
     const request = parseCniRequest('del', JSON.stringify(fileOf('c1').request));
     const pending: boolean[] = [];
@@ -220,7 +220,7 @@ describe('Pending DEL replay', () => {
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it('does nothing without a folder', async () => {
+  it('Pending DEL replay does nothing without a folder', async () => {
     rmSync(folder, { recursive: true });
     expect(await replay(options())).to.equal(0);
   });

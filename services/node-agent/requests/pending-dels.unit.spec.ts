@@ -19,7 +19,7 @@ describe('Pending DEL', () => {
 
   afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-  it('is a file with the socket and the request, which a repeated DEL replaces', async () => {
+  it('A pending DEL is a file with the socket and the request, which a repeated DEL replaces', async () => {
     const del = request({ pod_uid: undefined });
     for (let times = 0; times < 2; times++) await savePendingDel(folder, socket, del);
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
@@ -28,7 +28,7 @@ describe('Pending DEL', () => {
     expect(parseCniRequest('del', JSON.stringify(saved['request']))).to.deep.equal(del);
   });
 
-  it('exists from its save to its removal', async () => {
+  it('A pending DEL exists from its save to its removal', async () => {
     expect(hasPendingDel(folder, request())).to.equal(false);
     await savePendingDel(folder, socket, request());
     expect(hasPendingDel(folder, request())).to.equal(true);
@@ -37,7 +37,7 @@ describe('Pending DEL', () => {
     await removePendingDel(folder, request());
   });
 
-  it('is rejected when the container’s name is a path', async () => {
+  it('A pending DEL is rejected when the container’s name is a path', async () => {
     const del = { ...request(), containerId: '../../etc/x' };
     const error: unknown = await savePendingDel(folder, socket, del).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error).with.property('message').that.contains('no file can have this name');

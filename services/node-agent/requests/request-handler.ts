@@ -1,4 +1,4 @@
-/** Dispatches plugin requests by verb. Those of one container run in order of arrival. */
+/** Dispatches plugin requests by verb. Requests of one container run in order of arrival. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
 import { add, type AddDeps, requireDataPath } from './add.ts';
@@ -57,7 +57,7 @@ export const createRequestHandler =
 
 type ContainerRequest = Extract<Parameters<RequestHandler>[0], { readonly request: CniRequest }>;
 
-/** Locks the container, and each NIC: other parts of the agent lock single NICs. */
+/** Locks the container, and each of its NICs: other parts of the agent lock single NICs. */
 async function handleOvn4nfv(
   deps: RequestHandlerDeps,
   pluginRequest: ContainerRequest,
@@ -92,7 +92,7 @@ async function handleOvn4nfv(
   });
 }
 
-/** An older binding or pending DEL of the container must not end the new binding. */
+/** Runs an ADD. An older binding or pending DEL of the container must not end the new binding. */
 async function handleAdd(
   deps: RequestHandlerDeps,
   request: CniRequest,
@@ -108,7 +108,10 @@ async function handleAdd(
 const handleDel = (deps: RequestHandlerDeps, request: CniRequest, signal: AbortSignal): Promise<void> =>
   saveOnTransientFailure(deps, request, signal, () => del(deps, request, signal));
 
-/** A DEL without allocator or Open vSwitch is saved and succeeds: the Pod can be deleted. */
+/**
+ * Saves a DEL that fails because allocator or Open vSwitch is unavailable, and succeeds: the Pod
+ * can be deleted.
+ */
 async function saveOnTransientFailure(
   { pendingDels, log }: Pick<RequestHandlerDeps, 'pendingDels' | 'log'>,
   request: CniRequest,
@@ -127,14 +130,14 @@ async function saveOnTransientFailure(
   }
 }
 
-// The plugin times out after 10 s. A failover takes less than 8 s: a failure here makes the node
-// NotReady.
+// Ends before the plugin, which times out after 10 s, and after a failover, which takes less than 8
+// s: a failed STATUS makes the node NotReady.
 const statusMs = 8_000;
 const attemptMs = 2_000;
 
 /**
- * Sends an Unbind of a binding that cannot exist. It writes nothing and costs little, and only the
- * writer answers it, after a read of etcd, like a Bind. A full Subnet does not matter, because it
+ * Sends an Unbind of a binding that cannot exist. It writes nothing and costs little, and like a
+ * Bind only the writer answers it, after a read of etcd. A full Subnet does not fail it, because it
  * must not take the node out of service.
  * @throws IpledgerError when the allocator is unavailable
  */

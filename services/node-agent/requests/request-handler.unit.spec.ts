@@ -54,7 +54,7 @@ describe('The handler of plugin requests', () => {
     return { files, earlierBoots, addOrDel };
   }
 
-  it('removes the binding file with a DEL, after the binding has ended', async () => {
+  it('DEL removes the binding file after the binding has ended', async () => {
     const filesAtUnbind: number[] = [];
     const allocator = new FakeBindingClient({ unbind: () => void filesAtUnbind.push(files.all().length) });
     const { files, addOrDel } = setUp(allocator);
@@ -65,7 +65,7 @@ describe('The handler of plugin requests', () => {
     expect(files.all()).to.deep.equal([]);
   });
 
-  it('ends with a DEL the binding that serves the container, and that one only', async () => {
+  it('DEL ends the binding that serves the container, and no other binding', async () => {
     const allocator = new FakeBindingClient();
     const { files, addOrDel } = setUp(allocator);
     await files.save(savedBinding('c1', { boundAs: 'c0' }));
@@ -75,7 +75,7 @@ describe('The handler of plugin requests', () => {
     expect(files.all().map(({ containerId }) => containerId)).to.deep.equal(['c2']);
   });
 
-  it('keeps the binding file when a DEL fails, and saves no pending DEL for an error that stays', async () => {
+  it('A failed DEL keeps the binding file, and saves no pending DEL for a permanent error', async () => {
     const damaged = new IpledgerError('LEDGER_DAMAGED', 'a gap');
     const { files, addOrDel } = setUp(new FakeBindingClient({ unbind: failTimes(damaged) }));
     await addOrDel('add');
@@ -84,7 +84,7 @@ describe('The handler of plugin requests', () => {
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it('saves a pending DEL when the NIC cannot be removed now, so that the Pod can be deleted', async () => {
+  it('DEL is saved as pending when the NIC cannot be removed now, so that the Pod can be deleted', async () => {
     const dataPath = fakeDataPath();
     dataPath.detachError = new IpledgerError('UNAVAILABLE', 'no connection to the Open vSwitch database');
     const { addOrDel } = setUp(new FakeBindingClient(), { dataPath });
@@ -92,14 +92,14 @@ describe('The handler of plugin requests', () => {
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
   });
 
-  it('removes the pending DEL of a container whose ADD succeeds, because its replay would end the new binding', async () => {
+  it('A successful ADD removes the pending DEL of its container, whose replay would end the new binding', async () => {
     const { addOrDel } = setUp(new FakeBindingClient());
     await savePendingDel(folder, socket, request());
     await addOrDel('add');
     expect(existsSync(join(folder, 'c1@net1.json'))).to.equal(false);
   });
 
-  it('keeps the pending DEL of a container whose ADD fails', async () => {
+  it('A failed ADD keeps the pending DEL of its container', async () => {
     const { addOrDel } = setUp(
       new FakeBindingClient({ attach: failTimes(new IpledgerError('SUBNET_UNKNOWN', 'none')) }),
     );
@@ -108,7 +108,7 @@ describe('The handler of plugin requests', () => {
     expect(existsSync(join(folder, 'c1@net1.json'))).to.equal(true);
   });
 
-  it('keeps the binding of an ADD while the bindings of earlier boots end', async () => {
+  it('The binding of an ADD is kept while the bindings of earlier boots end', async () => {
     const listed = Promise.withResolvers<void>();
     const allocator = new FakeBindingClient({ listBindings: () => listed.promise });
     allocator.bindings = [sandboxBinding('c1', 'b-0'), sandboxBinding('c2', 'b-0')];
@@ -120,7 +120,7 @@ describe('The handler of plugin requests', () => {
     expect(allocator.unbinds.map(({ containerId }) => containerId)).to.deep.equal(['c2']);
   });
 
-  it('does the DEL of a container after its ADD that arrived before', async () => {
+  it('DEL of a container runs after an ADD that arrived before it', async () => {
     const attaching = Promise.withResolvers<void>();
     const allocator = new FakeBindingClient({ attach: () => attaching.promise });
     const { files, addOrDel } = setUp(allocator);
@@ -135,19 +135,19 @@ describe('The handler of plugin requests', () => {
 });
 
 describe('STATUS', () => {
-  it('succeeds when the writer answers an Unbind of a container that cannot exist', async () => {
+  it('STATUS succeeds when the writer answers an Unbind of a container that cannot exist', async () => {
     const allocator = new FakeBindingClient();
     await status(allocator, 'node-a', neverAborted());
     expect(allocator.unbinds.map(({ containerId }) => containerId)).to.deep.equal(['status-of-node-a']);
   });
 
-  it('retries while a standby takes over', async () => {
+  it('STATUS retries while a standby takes over', async () => {
     const allocator = new FakeBindingClient({ unbind: failTimes(new IpledgerError('NOT_WRITER', 'standby'), 3) });
     await status(allocator, 'node-a', neverAborted());
     expect(allocator.unbinds).to.have.length(4);
   });
 
-  it('returns the allocator’s error', async () => {
+  it('STATUS returns the allocator’s error', async () => {
     const damaged = new FakeBindingClient({ unbind: failTimes(new IpledgerError('LEDGER_DAMAGED', 'a gap')) });
     const error = await rejectionOf(status(damaged, 'node-a', neverAborted()));
     expect(error).to.include({ code: 'LEDGER_DAMAGED', message: 'the allocator is unavailable: a gap' });

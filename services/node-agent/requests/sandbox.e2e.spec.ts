@@ -29,19 +29,20 @@ async function prepareError(changes: Partial<SandboxPreparation>): Promise<strin
 }
 
 describe('Sandbox preparation', () => {
-  it('does nothing when nothing is required', async () => {
+  it('Sandbox preparation does nothing when no change is required', async () => {
     await nodeSandbox.prepare(preparation({}), signal);
   });
 
-  it('skips IPv6 when the namespace is absent', async () => {
+  it('Sandbox preparation skips IPv6 when the namespace is absent', async () => {
     await nodeSandbox.prepare(preparation({ ipv6: true }), signal);
   });
 
-  it('fails when the namespace is absent or the node’s own', async () => {
+  it('Sandbox preparation fails when the namespace is absent or is the node’s own', async () => {
     expect(await prepareError({ mac }))
       .to.contain('/nonexistent')
       .and.contain('ENOENT');
-    // The link does not exist: without the guard the test fails and changes nothing on the machine.
+    // Names a link that does not exist: without the guard the test fails and changes nothing on the
+    // machine.
     expect(await prepareError({ netns: '/proc/self/ns/net', mac, interface: 'ipl-none' })).to.contain(
       "is the node's own",
     );
@@ -70,26 +71,26 @@ describe('Sandbox preparation in a network namespace (needs root)', () => {
   const macOf = (link: string): string | undefined =>
     (JSON.parse(run('ip', '-json', 'link', 'show', 'dev', link)) as { address: string }[])[0]?.address;
 
-  it('sets the requested MAC on the link, also repeated', async () => {
+  it('Sandbox preparation sets the requested MAC on the link, also when repeated', async () => {
     await nodeSandbox.prepare(preparation({ netns, mac: mac.toUpperCase() }), signal);
     expect(macOf('net1')).to.equal(mac);
     await nodeSandbox.prepare(preparation({ netns, mac }), signal);
     expect(macOf('net1')).to.equal(mac);
   });
 
-  it('fails to set a MAC before the link exists', async () => {
+  it('Sandbox preparation fails to set a MAC before the link exists', async () => {
     expect(await prepareError({ netns, mac, interface: 'net2' }))
       .to.contain('no such link')
       .and.contain('net2');
   });
 
-  it('returns the kernel’s error for an invalid MAC', async () => {
+  it('Sandbox preparation returns the kernel’s error for an invalid MAC', async () => {
     expect(await prepareError({ netns, mac: '01:00:5e:00:00:01' })).to.contain(
       'link set dev net1 address 01:00:5e:00:00:01: RTNETLINK',
     );
   });
 
-  it('keeps another MAC when it may differ and cannot be set', async () => {
+  it('Sandbox preparation keeps another MAC when the MAC may differ and cannot be set', async () => {
     const differing = { netns, mac: '02:00:00:00:00:77', macMayDiffer: true };
     await nodeSandbox.prepare(preparation({ ...differing, interface: 'net2' }), signal);
     await nodeSandbox.prepare(preparation({ ...differing, cniType: 'ipvlan' }), signal);
@@ -100,13 +101,13 @@ describe('Sandbox preparation in a network namespace (needs root)', () => {
     await nodeSandbox.prepare(preparation({ netns, mac }), signal);
   });
 
-  it('fails to set a MAC on an ipvlan link, which shares its master’s', async () => {
+  it('Sandbox preparation fails to set a MAC on an ipvlan link, which shares the MAC of its master', async () => {
     expect(await prepareError({ netns, mac, cniType: 'ipvlan' })).to.contain('ipvlan');
   });
 
   const ipv6 = (link: string, name: string): string => run('cat', `/proc/sys/net/ipv6/conf/${link}/${name}`).trim();
 
-  it('enables IPv6 on the link that gets an IPv6 address, without router advertisements', async () => {
+  it('Sandbox preparation enables IPv6 on the link that gets an IPv6 address, without router advertisements', async () => {
     run('sh', '-c', 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6');
     await nodeSandbox.prepare(preparation({ netns, ipv6: true }), signal);
     expect([ipv6('net1', 'disable_ipv6'), ipv6('lo', 'disable_ipv6'), ipv6('net1', 'accept_ra')]).to.deep.equal([
@@ -118,13 +119,13 @@ describe('Sandbox preparation in a network namespace (needs root)', () => {
     run('ip', 'address', 'add', 'fd09::2/64', 'dev', 'net1', 'nodad');
   });
 
-  it('enables IPv6 as the default when the link is made later', async () => {
+  it('Sandbox preparation enables IPv6 as the namespace’s default when the link is made later', async () => {
     run('sh', '-c', 'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6');
     await nodeSandbox.prepare(preparation({ netns, ipv6: true, interface: 'net9' }), signal);
     expect([ipv6('default', 'disable_ipv6'), ipv6('default', 'accept_ra')]).to.deep.equal(['0', '0']);
   });
 
-  it('writes IPv6 sysctls through another mount of /proc/sys/net', async () => {
+  it('Sandbox preparation writes IPv6 sysctls through another mount of /proc/sys/net', async () => {
     run('sh', '-c', 'echo 1 >/proc/sys/net/ipv6/conf/net1/disable_ipv6');
     const mount = mkdtempSync(join(tmpdir(), 'ipledger-sysctls-'));
     const absent = createNodeSandbox(join(mount, 'absent')).prepare(preparation({ netns, ipv6: true }), signal);
@@ -140,14 +141,14 @@ describe('Sandbox preparation in a network namespace (needs root)', () => {
     run('ip', 'address', 'add', 'fd09::2/64', 'dev', 'net1', 'nodad');
   });
 
-  it('serves more requests at the same time than it runs', async () => {
+  it('Sandbox preparation queues requests beyond its limit of concurrent commands', async () => {
     const preparations = Array.from({ length: 20 }, () =>
       nodeSandbox.prepare(preparation({ netns, ipv6: true }), signal),
     );
     await Promise.all(preparations);
   });
 
-  it('removes the default routes of the replaced families only', async () => {
+  it('Sandbox preparation removes the default routes of the replaced families only', async () => {
     run('ip', 'route', 'add', 'default', 'via', '10.9.0.1');
     run('ip', 'route', 'add', 'default', 'via', '10.9.0.3', 'metric', '50');
     run('ip', 'route', 'add', '10.8.0.0/16', 'via', '10.9.0.1');

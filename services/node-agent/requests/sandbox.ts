@@ -5,7 +5,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import { rejectHostNamespace, runCommand } from '../network-namespace.ts';
 
-// Includes the time in the semaphore's queue.
+// The time for a preparation, including the wait in the semaphore's queue.
 const deadlineMs = 4_000;
 const concurrentPreparations = 8;
 const maxWaiting = 4_096;
@@ -36,9 +36,8 @@ export interface Sandbox {
 export const defaultSysctls = '/proc/sys/net';
 
 /**
- * The sandboxes of this node. Needs root, `nsenter`, `ip` and `sh`.
- * @param sysctls the node's /proc/sys/net: in a container /proc/sys is read-only, but another mount
- * of it is not
+ * Prepares the sandboxes of this node. Needs root, `nsenter`, `ip` and `sh`.
+ * @param sysctls the node's /proc/sys/net, in another mount: a container's /proc/sys is read-only
  */
 export const createNodeSandbox = (sysctls: string): Sandbox => ({
   prepare: async (preparation, callerSignal) => {
@@ -59,7 +58,7 @@ async function prepare(preparation: SandboxPreparation, sysctls: string, signal:
     await ip(preparation.netns, [`-${family}`, 'route', 'flush', 'exact', 'default'], signal);
 }
 
-/** Sets the MAC and reads it back. The plugin has made the link, which is down. */
+/** Sets the MAC of the link, which the plugin has made and is down, and reads it back. */
 async function setMac(preparation: SandboxPreparation, signal: AbortSignal): Promise<void> {
   const { netns, interface: name, cniType, mac, macMayDiffer } = preparation;
   if (cniType === 'ipvlan' && macMayDiffer) return;
@@ -92,10 +91,10 @@ async function setMac(preparation: SandboxPreparation, signal: AbortSignal): Pro
 const isSameMac = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /**
- * Enables IPv6, which a namespace may have disabled, and ignores router advertisements: the
- * interface has only the ledger's address and routes. Duplicate address detection stays as it is. A
- * link that is made later begins with the namespace's defaults. Any mount of `/proc/sys/net` shows
- * the namespace of the process.
+ * Enables IPv6, which a namespace may have disabled, and disables router advertisements: the
+ * interface has only the ledger's address and routes. Keeps duplicate address detection as it is.
+ * Also sets the namespace's defaults, for a link that is made later. Any mount of `/proc/sys/net`
+ * shows the namespace of the process.
  */
 async function enableIpv6(
   { netns, interface: name }: SandboxPreparation,

@@ -44,7 +44,7 @@ export const allocation: Allocation = {
   network: 'macvlan.default',
 };
 
-/** A request of container c1, interface net1, of that Pod. */
+/** Makes a request of container c1, interface net1, of Pod default/p. */
 export const request = (changes: object = {}): CniRequest =>
   parseCniRequest(
     'add',
@@ -61,7 +61,7 @@ export const request = (changes: object = {}): CniRequest =>
     }),
   );
 
-/** A binding in a reply to ListBindings. */
+/** Makes a binding in a reply to ListBindings. */
 export const sandboxBinding = (containerId: string, bootId = 'b-1', provider = 'macvlan.default'): SandboxBinding => ({
   attachment: { namespace: 'default', pod: `pod-of-${containerId}`, provider, ordinal: 0 },
   subnet: 'macvlan',
@@ -70,7 +70,7 @@ export const sandboxBinding = (containerId: string, bootId = 'b-1', provider = '
   binding: { containerId, interface: 'net1', node: 'node-a', bootId, at: '' },
 });
 
-/** What each call does before it replies; it may throw. */
+/** Functions that run before each reply, and may throw. */
 export interface Behaviour {
   attach?: () => void | Promise<void>;
   wait?: () => void | Promise<void>;
@@ -79,18 +79,18 @@ export interface Behaviour {
   listBindings?: () => void | Promise<void>;
 }
 
-/** Records the requests that it gets. */
+/** A binding client that records its requests. */
 export class FakeBindingClient implements BindingClient {
   readonly attaches: MessageInput<AttachRequest>[] = [];
   readonly waits: MessageInput<WaitRequest>[] = [];
   readonly binds: MessageInput<BindRequest>[] = [];
   readonly unbinds: MessageInput<UnbindRequest>[] = [];
   readonly lists: MessageInput<ListBindingsRequest>[] = [];
-  /** Returned in pages of two. */
+  /** The bindings of the node, returned in pages of two. */
   bindings: SandboxBinding[] = [];
   readonly behaviour: Behaviour;
   allocation: Allocation;
-  /** The allocation in the reply to Bind, if it differs. */
+  /** The allocation in the reply to Bind, if it differs from the first. */
   bindResult: Allocation | undefined;
   /** The ledger's epoch. */
   epoch = 1;
@@ -136,7 +136,7 @@ export class FakeBindingClient implements BindingClient {
   }
 }
 
-/** The binding file of a container of Pod default/p. */
+/** Makes the binding file of a container of Pod default/p. */
 export const savedBinding = (containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding => ({
   namespace: 'default',
   pod: 'p',
@@ -154,7 +154,7 @@ export const savedBinding = (containerId: string, changes: Partial<SavedBinding>
   ...changes,
 });
 
-/** Binding files in memory. */
+/** Keeps binding files in memory. */
 export function fakeBindingFiles(...saved: readonly SavedBinding[]): BindingFiles {
   const files = new Map(saved.map((each) => [interfaceKey(each), each]));
   return {
@@ -165,7 +165,7 @@ export function fakeBindingFiles(...saved: readonly SavedBinding[]): BindingFile
   };
 }
 
-/** The lingering bindings of node-a, without a keyed mutex of others. */
+/** Makes the lingering bindings of node-a, with a keyed mutex of their own. */
 export const lingeringBindings = (
   allocator: BindingClient,
   files: BindingFiles,
@@ -192,8 +192,8 @@ export function failTimes(error: IpledgerError, times = Infinity): () => void {
 }
 
 /**
- * The error of a call that was sent, and whose reply was lost.
- * @param metadata of a reply that reports this
+ * Makes the error of a call that was sent, and whose reply was lost.
+ * @param metadata of a reply that reports the loss
  */
 export function lostReply(metadata = new Metadata()): IpledgerError {
   const details = 'connection lost';
@@ -201,20 +201,22 @@ export function lostReply(metadata = new Metadata()): IpledgerError {
   return new IpledgerError('UNAVAILABLE', details, { cause });
 }
 
-/** The same, reported by the allocator: its own connection to etcd was lost. */
+/**
+ * Makes the error that an allocator reports when its connection to etcd was lost during an append.
+ */
 export function lostAppend(): IpledgerError {
   const metadata = new Metadata();
   metadata.set(errorCodeMetadata, 'UNAVAILABLE');
   return lostReply(metadata);
 }
 
-/** A data path that records what it is called with. */
+/** A data path that records its calls. */
 export interface FakeDataPath extends NicDataPath {
   readonly attached: { request: CniRequest; allocation: Allocation }[];
   readonly detached: ContainerInterface[];
-  /** If set, `attach` fails with it. */
+  /** An error with which `attach` fails. */
   attachError?: IpledgerError;
-  /** If set, `detach` fails with it. */
+  /** An error with which `detach` fails. */
   detachError?: IpledgerError;
 }
 

@@ -1,4 +1,6 @@
-/** A stub allocator, a stub Kubernetes API, the agent as a process, and the plugin. */
+/**
+ * Starts a stub allocator, a stub Kubernetes API and the agent as a process, and runs the plugin.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -55,13 +57,13 @@ const allocation: MessageInput<Allocation> = {
 
 /** An allocator on real gRPC that records its requests. */
 export class StubAllocatorServer {
-  /** Each Attach, when it arrives. */
+  /** Attaches at their arrival. */
   readonly attaches: AttachRequest[] = [];
   readonly waits: WaitRequest[] = [];
-  /** Each Bind, and each Attach after its wait. */
+  /** Binds, and Attaches after their wait. */
   readonly binds: (AttachRequest | BindRequest)[] = [];
   readonly unbinds: UnbindRequest[] = [];
-  /** If set, the reply to every request. */
+  /** An error with which every request fails, if set. */
   error: IpledgerError | undefined;
   /** The allocation in the replies to Attach, Wait and Bind. */
   allocate: (request: AttachRequest | WaitRequest | BindRequest) => MessageInput<Allocation> = () => allocation;
@@ -69,7 +71,7 @@ export class StubAllocatorServer {
   listed: MessageInput<ListBindingsReply> = {};
   /** A Wait replies, and an Attach binds, when this resolves. */
   waitBarrier: Promise<void> = Promise.resolve();
-  /** Whether it serves Attach, which earlier versions do not. */
+  /** Whether the allocator serves Attach, which earlier versions do not. */
   hasAttach = true;
   readonly #server = new Server();
 
@@ -112,7 +114,7 @@ export class StubAllocatorServer {
     };
   }
 
-  /** @param address of gRPC; `unix:/path` for a unix socket */
+  /** @param address the gRPC endpoint; `unix:/path` for a unix socket */
   async listen(address = '127.0.0.1:0'): Promise<string> {
     const bind = this.#server.bindAsync.bind(this.#server);
     const port = await new Promise<number>((resolve, reject) => {
@@ -160,7 +162,7 @@ export function spawnAgent(env: Record<string, string>) {
   });
 }
 
-/** Starts an agent; resolves when it logs that it is ready. */
+/** Starts an agent. Resolves when the agent logs that it is ready. */
 export async function startAgent(env: Record<string, string>): Promise<ChildProcess> {
   const agent = spawnAgent(env);
   for await (const line of createInterface({ input: agent.stderr })) if (line.includes('"msg":"ready"')) break;
@@ -168,7 +170,7 @@ export async function startAgent(env: Record<string, string>): Promise<ChildProc
   return agent;
 }
 
-/** Ends the agent; resolves when it has exited. */
+/** Stops an agent. Resolves when its process has exited. */
 export async function stopAgent(agent: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (agent.exitCode !== null || agent.signalCode !== null) return;
   const exited = once(agent, 'exit');
@@ -176,7 +178,9 @@ export async function stopAgent(agent: ChildProcess, signal: NodeJS.Signals = 'S
   await exited;
 }
 
-/** Starts the plugin like a runtime. Variables that are not in `env` are those of Pod default/p. */
+/**
+ * Starts the plugin as a runtime does. Variables that `env` lacks have the values of Pod default/p.
+ */
 export function spawnPlugin(plugin: string, config: object, env: Record<string, string>) {
   const child = spawn(plugin, [], {
     env: {
@@ -197,7 +201,7 @@ export function spawnPlugin(plugin: string, config: object, env: Record<string, 
 export interface PluginOutcome {
   readonly exitCode: number | null;
   readonly stdout: string;
-  /** Its stdout as JSON; {} if empty. */
+  /** The plugin's stdout as JSON; {} if it is empty. */
   readonly json: Record<string, unknown>;
 }
 
@@ -210,7 +214,7 @@ export async function runPlugin(plugin: string, config: object, env: Record<stri
   return { exitCode, stdout, json: stdout === '' ? {} : (JSON.parse(stdout) as Record<string, unknown>) };
 }
 
-/** Polls until `condition` is true; the test's timeout ends it. */
+/** Polls until `condition` is true, or the test times out. */
 export async function waitUntil(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

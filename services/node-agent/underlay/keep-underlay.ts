@@ -1,4 +1,4 @@
-/** Keeps the bridges of this node's physical networks as the ProviderNetworks describe. */
+/** Keeps the bridges of this node's physical networks as the ProviderNetworks describe them. */
 import { errorMessage } from '../../../lib/errors.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
@@ -11,7 +11,7 @@ import { presentUnderlay, planUnderlay, type UnderlayPlan } from './underlay-pla
 import { parseProviderNetwork, type ProviderNetwork } from './provider-network.ts';
 import { underlayOperations } from './underlay-operations.ts';
 
-/** Reads from the watch cache of the API server, not from its etcd. */
+/** Reads from the watch cache of the API server, which costs its etcd nothing. */
 const listPath = '/apis/kubeovn.io/v1/provider-networks?resourceVersion=0';
 const readTimeoutMs = 10_000;
 const connectTimeoutMs = 10_000;
@@ -24,14 +24,14 @@ export interface UnderlayOptions {
   /** The node's name in Kubernetes. */
   readonly node: string;
   readonly log: Logger;
-  /** Default: those of the network namespace in which the agent runs. */
+  /** Reads and sets up links; default: in the agent's own network namespace. */
   readonly links?: {
     readonly read: (signal: AbortSignal) => Promise<readonly NodeLink[]>;
     readonly setUp: (name: string, signal: AbortSignal) => Promise<void>;
   };
 }
 
-/** Numbers of networks on this node. undefined: they were never read. */
+/** The numbers of served and refused networks on this node; undefined before the first read. */
 export interface UnderlayStatus {
   readonly served: number;
   readonly refused: number;
@@ -39,7 +39,7 @@ export interface UnderlayStatus {
 
 export class UnderlayKeeper {
   readonly #options: UnderlayOptions;
-  /** The last logged problem of each network, so that it is logged once. */
+  /** The last logged problem of each network, to log each problem once. */
   #logged = new Map<string, string>();
   #status: UnderlayStatus | undefined;
 
@@ -71,8 +71,8 @@ export class UnderlayKeeper {
 
   /**
    * Compares once, and writes one transaction if something differs.
-   * @throws ApiError, OvsdbError, IpledgerError DATA_PATH_FAILED; all may succeed at the next
-   * attempt
+   * @throws ApiError, OvsdbError, IpledgerError DATA_PATH_FAILED; the next attempt may succeed
+   * after any of them
    */
   async reconcile(signal: AbortSignal): Promise<UnderlayPlan | undefined> {
     const { ovs, links = { read: readNodeLinks, setUp: setLinkUp } } = this.#options;
@@ -82,7 +82,7 @@ export class UnderlayKeeper {
     const root = ovs.root();
     if (!root) throw new Error('the Open vSwitch database has no row: run `ovs-vsctl init` on this node');
     const present = presentUnderlay(root, (table) => ovs.rows(table));
-    // A node without physical networks needs no list of its links
+    // Skips the list of links on a node without physical networks.
     const nodeLinks = networks.some(({ nic }) => nic !== undefined) ? await links.read(signal) : [];
     const plan = planUnderlay({ networks, links: nodeLinks, present });
     if (plan.changes.length > 0) await ovs.transact(underlayOperations(root, plan.changes));
@@ -91,7 +91,7 @@ export class UnderlayKeeper {
     return plan;
   }
 
-  /** undefined: the cluster has no such resource. */
+  /** Reads the ProviderNetworks; undefined if the cluster has no such resource. */
   async #readNetworks(signal: AbortSignal): Promise<ProviderNetwork[] | undefined> {
     const { get, node } = this.#options;
     const list = await ifPresent(get(listPath, { timeoutMs: readTimeoutMs, signal }));

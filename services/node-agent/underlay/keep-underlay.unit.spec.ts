@@ -12,7 +12,7 @@ const network = (name: string, defaultInterface = 'eth1'): object => ({
   spec: { defaultInterface },
 });
 
-/** A node with an empty switch. */
+/** Makes a node with an empty switch. */
 function createNode(get: UnderlayOptions['get']) {
   const transactions: (readonly Operation[])[] = [];
   const lines: string[] = [];
@@ -44,7 +44,7 @@ function createNode(get: UnderlayOptions['get']) {
 }
 
 describe('The keeper of a node’s physical networks', () => {
-  it('writes one transaction for all changes', async () => {
+  it('The node’s physical networks are changed in one transaction', async () => {
     const { keeper, transactions } = createNode(() => Promise.resolve({ items: [network('net1')] }));
     await keeper.reconcile(signal);
     expect(transactions).to.have.lengthOf(1);
@@ -52,14 +52,14 @@ describe('The keeper of a node’s physical networks', () => {
     expect(keeper.status).to.deep.equal({ served: 1, refused: 0 });
   });
 
-  it('changes nothing where the cluster has no ProviderNetworks', async () => {
+  it('The node’s physical networks do not change where the cluster has no ProviderNetworks', async () => {
     const { keeper, transactions } = createNode(() => Promise.reject(new ApiError(404, '404 no')));
     expect(await keeper.reconcile(signal)).to.equal(undefined);
     expect(transactions).to.deep.equal([]);
     expect(keeper.status).to.equal(undefined);
   });
 
-  it('changes nothing with an answer that is no list, or that has too many networks', async () => {
+  it('The node’s physical networks do not change after an answer that is no list, or that has too many networks', async () => {
     const many = Array.from({ length: 257 }, (_, index) => network(`n${index}`));
     for (const answer of [{}, { items: 'x' }, { items: many }]) {
       const { keeper, transactions } = createNode(() => Promise.resolve(answer));
@@ -69,7 +69,7 @@ describe('The keeper of a node’s physical networks', () => {
     }
   });
 
-  it('logs a refusal once, and again when its reason changes', async () => {
+  it('A refused physical network is logged once, and again when the reason changes', async () => {
     let nic = 'eth7';
     const { keeper, lines } = createNode(() => Promise.resolve({ items: [network('net1', nic)] }));
     await keeper.reconcile(signal);
@@ -82,7 +82,7 @@ describe('The keeper of a node’s physical networks', () => {
     expect(keeper.status).to.deep.equal({ served: 0, refused: 1 });
   });
 
-  it('reads no links on a node without physical networks', async () => {
+  it('Links are not read on a node without physical networks', async () => {
     const { keeper, reads } = createNode(() => Promise.resolve({ items: [network('net1', '')] }));
     await keeper.reconcile(signal);
     expect(reads()).to.equal(0);

@@ -1,15 +1,15 @@
-/** The links of the node, by `ip -json address`. */
+/** Reads the links of the node with `ip -json address`. */
 import { asRecords, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { runCommand } from '../network-namespace.ts';
 
 export interface NodeLink {
   readonly name: string;
-  /** Without link-local ones, which each link that is up has. */
+  /** Addresses, without the link-local addresses that each active link has. */
   readonly addresses: readonly string[];
-  /** The bond, bridge or datapath that the link is a port of; "" for none. */
+  /** The bond, bridge or datapath of which the link is a port; "" if it has none. */
   readonly master: string;
-  /** The link below it, for example of a VLAN interface; "" for none. */
+  /** The link below, for example of a VLAN interface; "" if there is none. */
   readonly parent: string;
   readonly isUp: boolean;
 }

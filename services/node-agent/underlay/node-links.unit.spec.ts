@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseNodeLinks } from './node-links.ts';
 
 describe('The links of a node', () => {
-  it('have their addresses without link-local ones, their master and the link below them', () => {
+  it('The links of a node have their addresses except link-local ones, their master and the link below them', () => {
     const output = [
       {
         ifname: 'eth1',

@@ -3,21 +3,21 @@ import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.
 
 export interface ProviderNetwork {
   readonly name: string;
-  /** The NIC on this node. undefined: the node is not part of the network. */
+  /** The NIC on this node; undefined if the node is not part of the network. */
   readonly nic: string | undefined;
-  /** Why the agent does not serve it. undefined: it does. */
+  /** Why the agent does not serve the network; absent if it does. */
   readonly problem?: string;
 }
 
-/** A bridge has the name of a Linux interface, which has at most 15 characters. */
+/** The kernel's limit for the name of an interface, and so of a bridge. */
 const maxInterfaceName = 15;
 const bridgePrefix = 'br-';
 const maxNodeNames = 10_000;
 
-/** The bridge of a network, as Kube-OVN names it. */
+/** Returns the bridge of a network, as Kube-OVN names it. */
 export const bridgeOf = (network: string): string => bridgePrefix + network;
 
-/** Settings of Kube-OVN that the agent does not have, and what to do instead. */
+/** Settings of Kube-OVN that the agent does not support, each with an alternative. */
 const unsupported = [
   [
     'exchangeLinkName',
@@ -29,7 +29,7 @@ const unsupported = [
   ['autoCreateVlanSubinterfaces', 'create the VLAN interfaces in the configuration of the node'],
 ] as const;
 
-/** Reads an object for one node. Its invalid fields become a problem of this object. */
+/** Parses an object for one node. Invalid fields become the object's problem. */
 export function parseProviderNetwork(object: unknown, node: string): ProviderNetwork {
   const { metadata, spec: untypedSpec } = asRecord(object);
   const name = asText(asRecord(metadata)['name']);

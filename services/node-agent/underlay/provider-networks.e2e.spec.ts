@@ -1,6 +1,6 @@
 /**
- * The agent as a process: it reads ProviderNetworks of a real API server with its own account, and
- * reports those that it refuses.
+ * Tests the agent as a process: it reads ProviderNetworks of a real API server with its own
+ * account, and reports those that it refuses.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ describe('The agent of a node with Open vSwitch', function () {
     cluster = started;
     await runOvn(run.folder, 'ovs-vsctl', [`--db=${ovs.unix}`, '--no-wait', 'init']);
     await cluster.apply(readFileSync(join(root, 'deploy/rbac.yaml'), 'utf8'));
-    // The interfaces of this machine are not touched: it has none of these names
+    // Names interfaces that this machine does not have, so that the test changes none.
     const networks = [
       { name: 'missing', spec: { defaultInterface: 'no-such-nic' } },
       { name: 'exchanged', spec: { defaultInterface: 'no-such-nic', exchangeLinkName: true } },
@@ -63,7 +63,7 @@ describe('The agent of a node with Open vSwitch', function () {
   });
   after(() => run?.end());
 
-  it('counts and logs the networks that it refuses, with the reason', async () => {
+  it('The agent counts and logs the networks that it refuses, with the reason', async () => {
     const metrics = async (): Promise<string> => (await fetch(`http://${health}/metrics`)).text();
     await eventually(async () => expect(await metrics()).to.contain('ipledger_provider_networks{state="refused"} 2'));
     expect(await metrics()).to.contain('ipledger_provider_networks{state="served"} 0');

@@ -1,4 +1,4 @@
-/** The changes of a plan as one transaction of the Open_vSwitch database. Pure. */
+/** Converts the changes of a plan to one transaction of the Open_vSwitch database. Pure. */
 import { vendor } from '../../../lib/ovn/names.ts';
 import type { Mutation, Operation } from '../../../lib/ovsdb/transaction.ts';
 import { type Atom, type NewValue, textMap } from '../../../lib/ovsdb/values.ts';
@@ -7,13 +7,13 @@ import { formatMappings, mappingsKey, type UnderlayChange } from './underlay-pla
 
 const ours: ReadonlyMap<string, string> = new Map([['vendor', vendor]]);
 
-/** The type of datapath that OVN uses on this node: "" for the kernel's. */
+/** The type of datapath that OVN uses on this node; "" means the kernel's. */
 const datapathKey = 'ovn-bridge-datapath-type';
 
 /**
- * The transaction changes nothing if another program has written the row of Open_vSwitch since it
- * was read (error FENCED). A row without a reference is deleted by the server, so removing a
- * reference removes a bridge with its ports.
+ * Returns the operations of the changes. They fail with FENCED, and change nothing, if another
+ * program has written the row of Open_vSwitch since it was read. The server deletes rows without a
+ * reference, so the removal of its reference removes a bridge with its ports.
  */
 export function underlayOperations(root: OvsRow, changes: readonly UnderlayChange[]): Operation[] {
   const { bridges, external_ids: externalIds } = root.row;
@@ -61,7 +61,10 @@ function addBridge(
   ];
 }
 
-/** Inserts a port. The internal one with the name of its bridge goes with it, and has no mark. */
+/**
+ * Inserts a port. The internal port with the name of its bridge has no mark, because it is removed
+ * with the bridge.
+ */
 function addPort(name: string, type: 'internal' | '', id: string): Operation[] {
   const interfaces = new Set([{ uuidName: `interface_${id}` }]);
   const externalIds = type === '' ? ours : new Map<Atom, Atom>();

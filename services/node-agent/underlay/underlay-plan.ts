@@ -1,10 +1,11 @@
 /**
- * Plans the bridges of physical networks on one node: what is desired, compared with what Open
- * vSwitch of the node has. Pure.
+ * Plans the bridges of physical networks on one node: compares what is desired with what the node's
+ * Open vSwitch has. Pure.
  *
- * Bridges and ports of other programs are never changed, and their mappings stay. A bridge of ours
- * that no network needs is removed when no other program has a port on it: ovn-controller has one
- * while a Pod of the node uses the network, so a lost object does not end the traffic of Pods.
+ * Bridges and ports of other programs are never changed, and their mappings stay. A bridge of the
+ * agent that no network needs is removed when no other program has a port on it. While a Pod of the
+ * node uses the network, ovn-controller has one, so a lost object does not interrupt the traffic of
+ * Pods.
  */
 import type { NodeLink } from './node-links.ts';
 import { bridgeOf, type ProviderNetwork } from './provider-network.ts';
@@ -32,16 +33,16 @@ export interface Refusal {
 }
 
 export interface UnderlayPlan {
-  /** Empty: the node has what is desired. */
+  /** The changes to make; empty if the node has what is desired. */
   readonly changes: readonly UnderlayChange[];
   readonly refusals: readonly Refusal[];
   /** The networks that the node serves after the changes. */
   readonly served: readonly string[];
-  /** The NICs that must be set up. */
+  /** NICs that are down and must be set up. */
   readonly linksDown: readonly string[];
 }
 
-/** Time and memory are linear in the input. */
+/** Plans the changes in time and memory that are linear in the input. */
 export function planUnderlay(input: UnderlayInput): UnderlayPlan {
   const { networks, present } = input;
   const view = createView(input);
@@ -66,10 +67,10 @@ export function planUnderlay(input: UnderlayInput): UnderlayPlan {
   return { changes, refusals, served: served.map(({ name }) => name), linksDown };
 }
 
-/** Indexes over the input, and the NICs that networks have taken so far. */
+/** Indexes of the input, and the NICs that networks have taken so far. */
 interface View {
   readonly links: ReadonlyMap<string, NodeLink>;
-  /** Links with addresses, by the link below them. */
+  /** Links with addresses, keyed by the link below them. */
   readonly users: ReadonlyMap<string, NodeLink>;
   readonly bridges: ReadonlyMap<string, PresentBridge>;
   /** The bridge that has a port of this name. */
@@ -107,7 +108,7 @@ function planNetwork({ name, nic, problem }: ProviderNetwork, view: View): Outco
   };
 }
 
-/** Why the NIC cannot be connected to the network's bridge. */
+/** Returns why the NIC cannot be connected to the network's bridge. */
 function findProblem(name: string, nic: string, { links, users, bridgeOfPort, mappings, takenBy }: View) {
   const mapped = mappings.get(name);
   if (mapped !== undefined && mapped !== bridgeOf(name))
@@ -118,7 +119,7 @@ function findProblem(name: string, nic: string, { links, users, bridgeOfPort, ma
   if (holder && holder.name !== bridgeOf(name))
     return `its NIC ${nic} is a port of bridge ${holder.name}: remove the port, or name another NIC`;
   const link = links.get(nic);
-  // The NIC of another program's bridge may be one that the kernel does not have
+  // Accepts a NIC that the kernel does not show if it is a port of another program's bridge.
   if (holder && (link || !holder.isOurs)) return undefined;
   if (!link) return `the node has no NIC ${nic}: add the node to excludeNodes, or to customInterfaces with another NIC`;
   if (link.master !== '') return `its NIC ${nic} is a port of ${link.master}: name that link, or another NIC`;
@@ -129,13 +130,19 @@ function findProblem(name: string, nic: string, { links, users, bridgeOfPort, ma
   return `${user === nic ? `its NIC ${nic}` : `${user} on its NIC ${nic}`} has the address ${address}, which would not be reachable any more: remove the address, or name another NIC`;
 }
 
-/** A bridge of another program serves the network if it already has the NIC and the mapping. */
+/**
+ * Returns why another program's bridge cannot serve the network: it needs both the NIC and the
+ * mapping.
+ */
 function foreignBridgeProblem(name: string, nic: string, { isOurs, ports }: PresentBridge, { mappings }: View) {
   if (isOurs || (mappings.has(name) && ports.some((port) => port.name === nic))) return undefined;
   return `bridge ${bridgeOf(name)} belongs to another program: delete the bridge, or add NIC ${nic} and the mapping ${name}:${bridgeOf(name)} yourself`;
 }
 
-/** All mappings after the changes; undefined without change. Those of others keep their place. */
+/**
+ * Returns all mappings after the changes; undefined if they do not change. Mappings of other
+ * programs keep their place.
+ */
 function planMappings(
   present: readonly BridgeMapping[],
   served: readonly ProviderNetwork[],
@@ -152,7 +159,7 @@ function planMappings(
 export interface PresentPort {
   readonly uuid: string;
   readonly name: string;
-  /** Whether an agent made it. ovn-controller makes ports while a Pod uses the network. */
+  /** Whether an agent made the port. ovn-controller makes ports while a Pod uses the network. */
   readonly isOurs: boolean;
 }
 
@@ -168,7 +175,7 @@ export interface PresentUnderlay {
   readonly mappings: readonly BridgeMapping[];
 }
 
-/** Reads the rows below the only row of table Open_vSwitch. */
+/** Reads bridges, ports and mappings from the rows of the database. */
 export function presentUnderlay(root: OvsRow, rows: (table: OvsTable) => ReadonlyMap<string, Row>): PresentUnderlay {
   const [bridges, ports] = [rows('Bridge'), rows('Port')];
   return {
@@ -197,7 +204,7 @@ export interface BridgeMapping {
 /** The key of Open_vSwitch.external_ids that holds the mappings (ovn-controller(8)). */
 export const mappingsKey = 'ovn-bridge-mappings';
 
-/** Parses `network:bridge,…`. What has another form stays as a mapping without a bridge. */
+/** Parses `network:bridge,…`. Keeps a part of another form as a mapping without a bridge. */
 export function parseMappings(text: string): BridgeMapping[] {
   return text
     .split(',')
@@ -208,6 +215,6 @@ export function parseMappings(text: string): BridgeMapping[] {
     });
 }
 
-/** The inverse of `parseMappings`. */
+/** Formats what `parseMappings` parses. */
 export const formatMappings = (mappings: readonly BridgeMapping[]): string =>
   mappings.map(({ network, bridge }) => (bridge === '' ? network : `${network}:${bridge}`)).join(',');

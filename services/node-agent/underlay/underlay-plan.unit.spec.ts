@@ -25,7 +25,7 @@ const bridge = (name: string, isOurs: boolean, ...ports: string[]): PresentBridg
   isOurs,
   ports: [
     { uuid: `port ${name}`, name, isOurs: false },
-    // Patch ports belong to ovn-controller, ports of our bridges to us
+    // Patch ports belong to ovn-controller, other ports of the agent's bridges to the agent
     ...ports.map((port) => ({ uuid: `port ${port}`, name: port, isOurs: isOurs && !port.startsWith('patch-') })),
   ],
 });
@@ -42,7 +42,7 @@ const problemOf = (...parameters: Parameters<typeof plan>): string => {
 };
 
 describe('The plan for the physical networks of a node', () => {
-  it('adds a bridge with the NIC, and its mapping after the mappings of others', () => {
+  it('The plan adds a bridge with the NIC, and its mapping after the mappings of others', () => {
     const mappings = [{ network: 'physnet', bridge: 'br-ex' }];
     expect(plan({ bridges: [bridge('br-ex', false, 'eth0')], mappings })).to.deep.equal({
       changes: [
@@ -55,11 +55,11 @@ describe('The plan for the physical networks of a node', () => {
     });
   });
 
-  it('sets up a NIC that is down', () => {
+  it('The plan sets up a NIC that is down', () => {
     expect(plan(nothing, [net1], [link('eth1', { isUp: false })]).linksDown).to.deep.equal(['eth1']);
   });
 
-  it('replaces the NIC when the network names another NIC', () => {
+  it('The plan replaces the NIC when the network names another NIC', () => {
     const present = applyChanges(nothing, plan(nothing).changes);
     const { changes } = plan(present, [{ name: 'net1', nic: 'eth2' }]);
     expect(changes.map(({ kind }) => kind)).to.deep.equal(['remove port', 'add port']);
@@ -67,7 +67,7 @@ describe('The plan for the physical networks of a node', () => {
     expect(after.bridges[0]?.ports.map(({ name }) => name)).to.deep.equal(['br-net1', 'eth2']);
   });
 
-  it('removes a bridge and its mapping when the network or the node is excluded', () => {
+  it('The plan removes a bridge and its mapping when the network or the node is excluded', () => {
     const present = applyChanges({ ...nothing, mappings: [{ network: 'a', bridge: 'b' }] }, plan(nothing).changes);
     for (const networks of [[], [{ name: 'net1', nic: undefined }]]) {
       const after = applyChanges(present, plan(present, networks).changes);
@@ -76,20 +76,20 @@ describe('The plan for the physical networks of a node', () => {
     }
   });
 
-  it('keeps a bridge without a network while OVN or another program has a port on it', () => {
+  it('The plan keeps a bridge without a network while OVN or another program has a port on it', () => {
     const mappings = [{ network: 'net1', bridge: 'br-net1' }];
     const used = { bridges: [bridge('br-net1', true, 'eth1', 'patch-localnet.lan-to-br-int')], mappings };
     expect(plan(used, []).changes).to.deep.equal([]);
   });
 
-  it('keeps the bridge of a network that is refused later', () => {
+  it('The plan keeps the bridge of a network that was served and is now refused', () => {
     const present = applyChanges(nothing, plan(nothing).changes);
     const { changes, refusals } = plan(present, [{ name: 'net1', nic: undefined, problem: 'not supported' }]);
     expect(changes).to.deep.equal([]);
     expect(refusals).to.deep.equal([{ network: 'net1', problem: 'not supported' }]);
   });
 
-  it('refuses a NIC with an address, also on a VLAN interface above it', () => {
+  it('The plan refuses a NIC with an address, also on a VLAN interface above it', () => {
     expect(problemOf(nothing, [{ name: 'net1', nic: 'eth0' }])).to.equal(
       'its NIC eth0 has the address 10.0.0.1, which would not be reachable any more: remove the address, or name another NIC',
     );
@@ -99,7 +99,7 @@ describe('The plan for the physical networks of a node', () => {
     );
   });
 
-  it('refuses a NIC that is missing, or in use elsewhere', () => {
+  it('The plan refuses a NIC that is missing, or that is in use elsewhere', () => {
     expect(problemOf(nothing, [{ name: 'net1', nic: 'eth9' }])).to.contain('the node has no NIC eth9');
     expect(problemOf(nothing, [net1], [link('eth1', { master: 'bond0' })])).to.contain('is a port of bond0');
     const used = { bridges: [bridge('br-ex', false, 'eth1')], mappings: [] };
@@ -114,12 +114,12 @@ describe('The plan for the physical networks of a node', () => {
     ]);
   });
 
-  it('refuses a NIC that is missing since its bridge was made, and keeps the bridge', () => {
+  it('The plan refuses a NIC that disappeared after its bridge was made, and keeps the bridge', () => {
     const present = applyChanges(nothing, plan(nothing).changes);
     expect(problemOf(present, [net1], [])).to.contain('the node has no NIC eth1');
   });
 
-  it('refuses a bridge or a mapping of another program, unless they are as desired', () => {
+  it('The plan refuses a bridge or a mapping of another program, unless both are as desired', () => {
     const foreign = { bridges: [bridge('br-net1', false)], mappings: [] };
     expect(problemOf(foreign)).to.contain('bridge br-net1 belongs to another program');
     const mapped = { bridges: [], mappings: [{ network: 'net1', bridge: 'br-ex' }] };
@@ -166,7 +166,7 @@ const input = fc.record({
   ),
 });
 
-/** A NIC is a port of one bridge at most. */
+/** Makes a switch from the input, in which a NIC is a port of at most one bridge. */
 function presentOf({ bridges, mappings }: typeof input extends fc.Arbitrary<infer T> ? T : never): PresentUnderlay {
   const used = new Set<string>();
   return {
@@ -186,7 +186,7 @@ const foreignPart = ({ bridges, mappings }: PresentUnderlay, ofOthers: ReadonlyS
 });
 
 describe('Any plan for the physical networks of a node', () => {
-  it('leaves bridges, ports and mappings of others as they are, and is empty after at most two runs', () => {
+  it('Any plan keeps bridges, ports and mappings of other programs, and is empty after at most two runs', () => {
     fc.assert(
       fc.property(input, (generated) => {
         const { networks, links: ownLinks } = generated;
@@ -209,7 +209,7 @@ describe('Any plan for the physical networks of a node', () => {
     );
   });
 
-  it('keeps the text of mappings that it does not know', () => {
+  it('Any plan keeps the text of mappings in an unknown form', () => {
     const text = 'physnet:br-ex,odd,net1:br-net1:x';
     expect(formatMappings(parseMappings(text))).to.equal(text);
   });

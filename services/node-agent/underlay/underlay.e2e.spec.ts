@@ -1,6 +1,6 @@
 /**
- * Tests physical networks on two real OVN nodes: the bridge of each, and traffic with a VLAN
- * between them.
+ * Tests physical networks on two real OVN nodes: the bridge of each node, and VLAN traffic between
+ * them.
  */
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -62,7 +62,7 @@ describe('The physical networks of two OVN nodes', function () {
   });
   after(() => run?.end());
 
-  it('have a bridge with the NIC, and a mapping beside the mappings of others', async () => {
+  it('The physical networks of two OVN nodes have a bridge with the NIC, and a mapping beside the mappings of others', async () => {
     networks = [providerNetwork({ defaultInterface: 'eth1' })];
     const plans = await reconcile();
     expect(plans.map((plan) => plan?.served)).to.deep.equal([['net1'], ['net1']]);
@@ -73,12 +73,12 @@ describe('The physical networks of two OVN nodes', function () {
     }
   });
 
-  it('do not change in a second run', async () => {
+  it('The physical networks of two OVN nodes do not change in a second run', async () => {
     expect((await reconcile()).map((plan) => plan?.changes)).to.deep.equal([[], []]);
     expect(keepers[0]?.status).to.deep.equal({ served: 1, refused: 0 });
   });
 
-  it('replace the NIC when the network names another NIC', async () => {
+  it('The physical networks of two OVN nodes replace the NIC when the network names another NIC', async () => {
     networks = [
       providerNetwork({
         defaultInterface: 'eth1',
@@ -92,7 +92,7 @@ describe('The physical networks of two OVN nodes', function () {
     for (const { vsctl } of nodes) expect((await vsctl(['list-ports', 'br-net1'])).trim()).to.equal('eth1');
   });
 
-  it('carry the VLAN of a localnet port between the nodes, by ping and TCP', async () => {
+  it('The physical networks of two OVN nodes carry the VLAN of a localnet port between the nodes, by ping and TCP', async () => {
     const [one, two] = nodes as [OvnNode, OvnNode];
     const localnet = ['lsp-add', 'lan', 'localnet.lan', '--', 'lsp-set-type', 'localnet.lan', 'localnet', '--'];
     const options = [
@@ -114,17 +114,18 @@ describe('The physical networks of two OVN nodes', function () {
     const ping = await inNamespace(a, ['ping', '-c', '1', '-w', '30', ports[1].address]);
     expect(ping.code, ping.stdout).to.equal(0);
     await expectTransfer(run, { from: a, to: b, address: ports[1].address, bytes: 1_000_000 });
-    // The bridge has learned the Pod of the other node in the VLAN, at its NIC
+    // Expects that the bridge has learned the MAC of the other node's Pod in the VLAN, at its NIC.
     const learned = await one.appctl(['fdb/show', 'br-net1']);
     expect(learned).to.match(new RegExp(String.raw`\s${vlan}\s+${ports[1].mac}\s`));
   });
 
-  it('keep the bridge of a deleted network while OVN uses it', async () => {
+  it('The physical networks of two OVN nodes keep the bridge of a deleted network while OVN uses it', async () => {
     networks = [];
     expect((await reconcile()).map((plan) => plan?.changes)).to.deep.equal([[], []]);
     await Promise.all(ports.map((port, index) => detachPod(nodes[index] as OvnNode, port)));
     await central.nbctl(['ls-del', 'lan']);
-    // ovn-controller removes no port in the first seconds after its start. Each sync wakes it
+    // Waits until ovn-controller has removed the patch port. It removes none in the first seconds
+    // after its start, and each sync wakes it.
     while (databases.some((ovs) => ovs.named('Port', 'patch-localnet.lan-to-br-int')))
       await central.nbctl(['--wait=hv', 'sync']);
     await reconcile();
@@ -135,7 +136,7 @@ describe('The physical networks of two OVN nodes', function () {
     }
   });
 
-  it('are refused for a NIC with an address, and nothing changes', async () => {
+  it('The physical networks of two OVN nodes are refused for a NIC with an address, and nothing changes', async () => {
     const [one] = nodes as [OvnNode];
     await ip(one.namespace, ['addr', 'add', '10.77.0.1/24', 'dev', 'eth1']);
     networks = [providerNetwork({ defaultInterface: 'eth1', excludeNodes: ['node-2'] })];

@@ -1,8 +1,8 @@
-/** What works through the NICs of Pods, seen from inside their sandboxes. */
+/** Checks of NICs from inside the sandboxes of Pods. */
 import { expect } from 'chai';
 import { inNamespace, ip, type Namespace } from '../../../../test/harness/network/network-namespaces.ts';
 
-/** The names of the links in a namespace. */
+/** Reads the names of the links in a namespace. */
 export async function readLinks(namespace: Namespace): Promise<string[]> {
   const links = JSON.parse(await ip(namespace, ['-json', 'link', 'show'])) as { ifname: string }[];
   return links.map(({ ifname }) => ifname);

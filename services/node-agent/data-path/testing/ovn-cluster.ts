@@ -1,6 +1,6 @@
 /**
- * Two OVN nodes with one agent each, as processes in the network namespaces of the nodes. Allocator
- * and Kubernetes API are stubs on unix sockets, and the logical ports are made with ovn-nbctl, so
+ * Starts two OVN nodes with one agent each, as processes in the network namespaces of the nodes.
+ * Allocator and Kubernetes API are stubs on unix sockets, and ovn-nbctl makes the logical ports, so
  * that the agent is tested alone.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const ports = { allocator: 7001, kubernetes: 7002, health: 7003 };
 export interface AgentNode extends OvnNode {
   readonly agent: Server;
   readonly socket: string;
-  /** A connection of the test to the node's database. */
+  /** The test's own connection to the node's database. */
   readonly ovs: OvsDatabase;
 }
 
@@ -36,11 +36,11 @@ export interface OvnCluster {
   readonly central: OvnCentral;
   readonly nodes: readonly [AgentNode, AgentNode];
   readonly allocator: StubAllocatorServer;
-  /** Objects of the Kubernetes API by path. */
+  /** The objects that the Kubernetes API serves, by path. */
   readonly objects: Map<string, object>;
 }
 
-/** A Pod with its sandbox, and what the ledger and Kubernetes have of it. */
+/** A Pod with its sandbox, its allocation and its object in Kubernetes. */
 export interface TestPod {
   readonly name: string;
   readonly sandbox: Namespace;
@@ -51,7 +51,7 @@ export interface TestPod {
 }
 
 /**
- * Starts all. The chassis of the second node has another name than the node: OVN finds it by its
+ * Starts both nodes. The second node's chassis has another name than the node: OVN finds it by
  * hostname.
  */
 export async function startOvnCluster(run: Run): Promise<OvnCluster> {
@@ -110,7 +110,7 @@ async function startAgent(
   mkdirSync(folder);
   const inNode = (program: string, args: readonly string[]) => ({
     program: 'ip',
-    // It also shows the links of the namespace in /sys
+    // Runs the program in the node's namespace, whose links `ip netns exec` also shows in /sys.
     args: ['netns', 'exec', node.namespace.name, program, ...args],
   });
   for (const name of ['allocator', 'kubernetes'] as const) {
@@ -243,7 +243,5 @@ export function callPlugin(
   );
 }
 
-/**
- * The agent's metrics in Prometheus' text format are on this port of the node's loopback address.
- */
+/** The port of the agent's metrics on the node's loopback address. */
 export const healthPort = ports.health;

@@ -5,7 +5,7 @@ import type { NicPlan } from '../nic-plan.ts';
 
 export type TestRows = Partial<Record<OvsTable, Readonly<Record<string, Row>>>>;
 
-/** The replica of a database with these rows by UUID. */
+/** Makes the replica of a database with these rows by UUID. */
 export function ovsRows(tables: TestRows): Pick<OvsDatabase, 'rows' | 'named' | 'root'> {
   const rows = (table: OvsTable): Map<string, Row> => new Map(Object.entries(tables[table] ?? {}));
   const first = (table: OvsTable, matches: (row: Row) => boolean): OvsRow | undefined => {
@@ -19,11 +19,11 @@ export function ovsRows(tables: TestRows): Pick<OvsDatabase, 'rows' | 'named' | 
   };
 }
 
-/** A map column. */
+/** Makes the value of a map column. */
 export const pairs = (object: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(object));
 
-/** The plan of a NIC of container c1, interface net1. */
+/** Makes the plan of a NIC of container c1, interface net1. */
 export const nicPlan = (changes: Partial<NicPlan> = {}): NicPlan => ({
   containerId: 'c1',
   interface: 'net1',
