@@ -14,16 +14,16 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const folders = '{proto,lib,ledger,services,cli,build,test,local}';
 
-/** The slowest tier first: otherwise the last files run alone. */
+/** The tiers, the slowest first: otherwise the last files run alone. */
 const tiers = ['e2e', 'int', 'unit'] as const;
 
-/** A test waits for servers more than it computes. */
+/** The jobs of a core. A test waits for servers more than it computes. */
 const jobsPerCore = 2;
 
-/** The value of an environment variable; undefined when it is unset or empty. */
+/** Reads an environment variable; undefined when it is unset or empty. */
 const readVariable = (name: string): string | undefined => process.env[name] || undefined;
 
-/** The folders with the slowest files, for the same reason. */
+/** The folders with the slowest files, which run first for the same reason. */
 const slowFolders = /^test\/(faults|node|scale)\//;
 const isSlow = (file: string): boolean => slowFolders.test(file);
 
@@ -48,7 +48,7 @@ if (unknown.length > 0 || files.length === 0) {
 const jobs = readVariable('JOBS') ?? String(availableParallelism() * jobsPerCore);
 const watch = readVariable('WATCH') === undefined ? [] : ['--watch', '--watch-files', `${folders}/**/*.ts`];
 const program = join(root, 'node_modules/mocha/bin/mocha.js');
-// With --parallel and one job mocha cannot load a file with a top-level await
+// mocha with --parallel and one job cannot load a file with a top-level await
 const parallel = jobs === '1' ? [] : ['--parallel', '--jobs', jobs];
 const args = [program, ...parallel, ...watch, ...files];
 const mocha = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });

@@ -7,13 +7,13 @@ import Mocha from 'mocha';
 
 type FailedTest = Pick<Mocha.Test, 'file' | 'err'> & { fullTitle(): string };
 
-/** Limit for a finished run to close its servers and sockets. */
+/** The time in which a finished run must close its servers and sockets. */
 const lingerMs = 30_000;
 
 export default class Reporter extends Mocha.reporters.Spec {
   override epilogue(): void {
     super.epilogue();
-    // Printed at the exit of the process: servers that stop may print until then
+    // The summary is printed at the exit of the process: servers that stop may print until then
     process.once('exit', () => {
       const { passes, failures, pending } = this.stats;
       for (const failed of this.failures) console.log(formatFailure(failed));
@@ -37,8 +37,8 @@ export default class Reporter extends Mocha.reporters.Spec {
 const maxMessageLength = 200;
 
 /**
- * File, title and first line of the message. With many failures, the complete messages above may be
- * out of sight.
+ * Formats a failure: file, title and first line of the message. With many failures, the complete
+ * messages above may be out of sight.
  */
 function formatFailure(test: FailedTest): string {
   const message = (test.err?.message ?? '').split('\n')[0]?.slice(0, maxMessageLength) ?? '';

@@ -9,11 +9,11 @@ import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Hook, RootHookObject, Suite } from 'mocha';
 
-/** Limit for a file to close what it opened, after its last test. */
+/** The time in which a file must close its resources after its last test. */
 const lingerMs = 30_000;
 const pollMs = 20;
 
-/** TIMES=file: appends a line for each spec file, seconds and name. */
+/** The file of TIMES=file, to which each spec file adds a line: seconds and name. */
 const timesFile = process.env['TIMES'] ?? '';
 
 let file = '';
@@ -37,16 +37,16 @@ forbidInUnitSpecs(ChildProcess.prototype, 'spawn', 'starts a process');
 
 const isUnit = (name: string | undefined): boolean => name?.endsWith('.unit.spec.ts') === true;
 
-/** The first spec file below a suite. */
+/** Finds the first spec file below a suite. */
 const fileOf = ({ file, suites }: Suite): string | undefined => file ?? suites.map(fileOf).find(Boolean);
 
-/** Connections end with their servers, and an Immediate with the event loop's next iteration. */
+/** Resources that end soon: connections with their servers, an Immediate in the next turn. */
 const transient: readonly string[] = ['TCPSocketWrap', 'Immediate'];
 
 /**
- * Limit of a hook that starts servers. It is larger than the sum of the limits of the servers: the
- * error of a failed start names the server, with the end of its log, and the error of a hook's
- * limit does not.
+ * The time limit of a hook that starts servers. It is larger than the sum of the limits of the
+ * servers: the error of a failed start names the server, with the end of its log, and the error of
+ * a hook's limit does not.
  */
 const startLimitMs = 600_000;
 
@@ -59,7 +59,7 @@ function limitStarts(suite: Suite): void {
   for (const each of suite.suites) limitStarts(each);
 }
 
-/** Resources that a file has opened and not closed: timers, servers, processes, pipes. */
+/** Lists resources that a file has opened and not closed: timers, servers, processes, pipes. */
 function listOpenResources(): string[] {
   const before = [...openBefore, 'Timeout']; // mocha's, for the hook
   return process.getActiveResourcesInfo().filter((kind) => {

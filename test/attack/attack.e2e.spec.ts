@@ -1,8 +1,8 @@
 /**
- * One client of each kind at its limits, against an allocator in a cgroup with the chart's memory
- * limit. The agent of another node goes on binding its Pod. How much work may come before such a
- * bind is counted in services/allocator/grpc/fairness.unit.spec.ts; the rows `attack-…` of the
- * bench compare the waits. CHAOS=1 attacks for longer.
+ * Attacks by one client of each kind at its limits, against an allocator in a cgroup with the
+ * chart's memory limit. The agent of another node goes on binding its Pod.
+ * services/allocator/grpc/fairness.unit.spec.ts counts how much work may come before such a bind;
+ * the rows `attack-…` of the bench compare the waits. CHAOS=1 attacks for longer.
  */
 import { expect } from 'chai';
 import { createMemoryCgroup } from '../harness/node/cgroup.ts';
@@ -15,7 +15,7 @@ import { type AttackerName, attackers, startAttacker } from './running-attacker.
 
 const isLong = process.env['CHAOS'] === '1';
 const allocations = isLong ? 20_000 : 1_000;
-/** Twice for each attacker, within the rate of an agent. */
+/** The number of binds: two for each attacker, within the rate of an agent. */
 const bindings = isLong ? 400 : 60;
 const factor = isLong ? 20 : 1;
 const probeMs = 20_000;
@@ -39,7 +39,7 @@ describe('An attacked allocator', function () {
       await trial.end();
     }
   });
-  // A ledger for each attacker: what one has left behind is not blamed on the next.
+  // A ledger for each attacker: a measurement has no work of an earlier attacker.
   beforeEach(async () => {
     run = openRun();
     ledger = await startAttackedLedger(run, allocations, limitMiB);

@@ -22,7 +22,7 @@ import type { Target } from './target.ts';
 
 const subnet = 'lan';
 const provider = `${subnet}.default`;
-/** Each has one Pod, and a burst of its own. */
+/** The nodes whose agents bind. Each has one Pod, and a burst of its own. */
 const bindingNodes = ['node-2', 'node-4', 'node-5', 'node-6', 'node-7'];
 const names = { allocators: ['allocator'], nodes: ['node-1', ...bindingNodes], operators: ['test'] };
 const options = { timeoutMs: 30_000 };
@@ -36,7 +36,7 @@ export interface AttackedLedger {
    * milliseconds that each bind waited.
    */
   attachRepeatedly(times: number): Promise<number[]>;
-  /** The revision of the writer's election: another one means that the lease was lost. */
+  /** Reads the revision of the writer's election. A change means that the lease was lost. */
   readElection(): Promise<number>;
 }
 

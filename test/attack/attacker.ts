@@ -21,7 +21,7 @@ const attacks: Readonly<Record<string, Attack>> = {
 const attack = attacks[process.argv[2] ?? ''];
 if (!attack) throw new Error(`unknown attacker: use ${Object.keys(attacks).join(', ')}`);
 const target = JSON.parse(process.env[targetVariable] ?? '') as Target;
-/** The attacker ends when it is killed. */
+/** Never aborts: the attacker ends when it is killed. */
 const never = new AbortController().signal;
 const outcomes: Record<string, number> = {};
 const reportMs = 200;

@@ -1,6 +1,6 @@
 /**
- * Starts an attacker as a process of its own, at the lowest priority: a real one has its own
- * machine, so it takes no CPU from the ledger. It takes what the ledger leaves idle.
+ * Starts an attacker as a process at the lowest priority: a real attacker has its own machine, so
+ * it takes no CPU from the ledger. The attacker takes what the ledger leaves idle.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,10 +13,7 @@ import { type Target, targetVariable } from './target.ts';
 
 const pollMs = 50;
 
-/**
- * Each attacker, and the outcomes of calls after which it is at work: so many are seen before a
- * measurement begins.
- */
+/** Each attacker, with the number of calls after which it is at work: a measurement begins then. */
 export const attackers = {
   callAsAgent: { who: 'an agent that lists, waits and sends commands as often as it can', calls: 4_000 },
   streamAsAgent: { who: 'an agent with unfinished messages, and with messages that inflate', calls: 16 },
@@ -35,7 +32,7 @@ export interface RunningAttacker extends AsyncDisposable {
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** Resolves when the attacker has made so many calls. @throws Error if it ends before */
+/** Starts an attacker, and waits for so many calls. @throws Error if it ends before */
 export async function startAttacker(name: AttackerName, target: Target, calls: number): Promise<RunningAttacker> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'attacker.ts'), name], {
     env: childEnvironment({ [targetVariable]: JSON.stringify(target) }),

@@ -1,6 +1,4 @@
-/**
- * What an attacker is started against: addresses, and the files of the identities that it may use.
- */
+/** The target of an attacker: addresses, and the files of the identities that it may use. */
 
 export interface Target {
   /** "host:port" of the allocator's API. */

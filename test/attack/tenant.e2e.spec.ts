@@ -1,7 +1,4 @@
-/**
- * A tenant with Pods and IPAMClaims, at the Kubernetes API: what it does costs other tenants
- * nothing.
- */
+/** A tenant with Pods and IPAMClaims, at the Kubernetes API, which must not harm other tenants. */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
 import {
@@ -53,7 +50,7 @@ describe('A tenant with Pods and claims', function () {
       .map((line) => Date.parse((JSON.parse(line) as { at: string }).at));
   }
 
-  /** A Pod of another namespace gets an address; when it is deleted, the address is released. */
+  /** Creates and deletes a Pod of another namespace, which gets an address and releases it. */
   async function expectOthersServed(name: string): Promise<void> {
     await makePod(scene, name, 'lan');
     await waitForAddress(scene, name, 'lan');
@@ -99,7 +96,7 @@ describe('A tenant with Pods and claims', function () {
     await expectOthersServed('beside-claims');
   });
 
-  // services/pod-watcher/controllers/pods/pod-budgets.unit.spec.ts shows the same in milliseconds.
+  // services/pod-watcher/controllers/pods/pod-budgets.unit.spec.ts shows the same in milliseconds
   const itLong = isLong ? it : undefined;
   itLong?.('adds a bounded number of events by a Pod that changes its networks again and again', async () => {
     await apply([podOf('toggling', network)]);
@@ -120,7 +117,7 @@ describe('A tenant with Pods and claims', function () {
     await expectOthersServed('beside-toggling');
     const allocated = await allocationsOf('toggling');
     printProgress(`a Pod that changed its networks ${120 * factor} times has ${allocated.length} allocations`);
-    // On a slow machine the test takes longer, and the budget grows with the time.
+    // A slow machine takes longer, and the budget grows with the time
     const seconds = ((allocated.at(-1) ?? 0) - (allocated[0] ?? 0)) / 1_000;
     expect(allocated.length).to.be.at.most(burst + Math.ceil(seconds / secondsPerAddress));
   });

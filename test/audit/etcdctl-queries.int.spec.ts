@@ -1,6 +1,5 @@
 /**
- * Runs the queries of docs/audit.md as they are on the page: etcdctl, jq and a shell, without
- * ipledger.
+ * Runs the queries of docs/audit.md as printed there: etcdctl, jq and a shell, without ipledger.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -40,7 +40,7 @@ const exampleDay: readonly (readonly [at: number, actor: string, command: Untime
 const drop: Untimed = { type: 'DropClaims', subnet: 'macvlan', addresses: ['172.17.0.11', '172.17.0.13'] };
 
 /**
- * The days after: claims are dropped after their cooldown. One address is used and dropped again.
+ * The days after: claims are dropped after their cooldown. An address is used and dropped again.
  */
 export const followingDays: typeof exampleDay = [
   [1_500, 'ipledger://watcher', release('db-0')],
@@ -51,7 +51,7 @@ export const followingDays: typeof exampleDay = [
   [1_700, 'allocator', drop],
 ];
 
-/** Submits all commands at their times. Refused commands stay refused. */
+/** Submits all commands at their times. Refused commands are not repeated. */
 export async function recordDay(ledger: EtcdLedger, day = exampleDay): Promise<void> {
   let now = begin;
   const clock = new LedgerClock({ wall: () => now, monotonic: () => now - begin });

@@ -14,7 +14,7 @@ import {
 } from '../../ledger/log/testing/running-writer.ts';
 
 /**
- * Writes it. `beforeLastEvents` runs before the last two events:
+ * Writes the ledger. `beforeLastEvents` runs before the last two events:
  *
  *    1 ledger  2 subnet macvlan  3 subnet small
  *    4 a gets .11   5 a is bound   6 a is deleted   7 a is unbound

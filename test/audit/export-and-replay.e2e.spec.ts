@@ -51,7 +51,7 @@ describe('The record', function () {
       attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
     });
 
-  /** All keys in an etcd except those with a lease. */
+  /** Reads all keys in an etcd except those with a lease. */
   const everything = async ({ etcdctl }: Etcd): Promise<string> => {
     const log = await etcdctl(['get', '--prefix', `${ledgerKeys}log/`]);
     const rest = ['head', 'addr/', 'subnet/', 'pool/'].map((name) => etcdctl(['get', '--prefix', ledgerKeys + name]));
@@ -69,7 +69,7 @@ describe('The record', function () {
     expect(await exported('--allocator', allocator.endpoint)).to.equal(log);
   });
 
-  it('is exported by range, and not beyond its end', async () => {
+  it('is exported by range, and a range that ends after the last event is refused', async () => {
     for (const where of [
       ['--etcd', etcd.endpoint],
       ['--allocator', allocator.endpoint],
@@ -115,12 +115,12 @@ describe('The record', function () {
     expect((JSON.parse(held.stdout) as { allocations: unknown[] }).allocations).to.have.length(30);
   });
 
-  it('is not served while its replay has not ended; an allocator that started earlier waits for the end', async () => {
+  it('is not served during its replay: an allocator that started earlier waits for the end', async () => {
     const file = join(run.folder, 'ledger.ndjson');
     const copy = await startEtcd(run, { name: 'copy' });
     expect((await runIpledger(['replay', file, '--etcd', copy.endpoint])).code).to.equal(0);
     const complete = await everything(copy);
-    // What an interrupted replay leaves: a mark in the head, and a part of the claims.
+    // An interrupted replay leaves a mark in the head, and a part of the claims.
     const head = (await copy.etcdctl(['get', '--print-value-only', headKey])).trim();
     await copy.etcdctl(['put', headKey, head.replace(/}$/, ',"claims":0}')]);
     await copy.etcdctl(['del', '--prefix', `${addressPrefix}macvlan/172.17.0.1`]);

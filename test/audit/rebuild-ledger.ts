@@ -16,13 +16,11 @@ import type { LedgerKeys } from './ledger-keys.ts';
 export const parseEvents = (keys: LedgerKeys): Envelope[] =>
   [...keys].filter(([key]) => key.startsWith(logPrefix)).map(([, text]) => parseEvent(text).envelope);
 
-/**
- * A consistent ledger from these events: numbers, times, chain and all other keys are recomputed.
- */
+/** Makes a consistent ledger of these events, with new numbers, times, chain and other keys. */
 export function rebuildLedger(keys: LedgerKeys, events: readonly Envelope[]): LedgerKeys {
   const state = initialState();
   const result = new Map([...keys].filter(([key]) => key.includes('/member/') || key.endsWith('/writer')));
-  /** Events name the event that allocated an address. */
+  /** The new numbers: events name the event that allocated an address. */
   const renumbered = new Map<number, number>();
   let head = emptyHead;
   for (const envelope of events) {

@@ -1,6 +1,6 @@
 /**
- * etcd is restored from a backup while all programs are stopped. Only an allocator's checkpoint
- * file has newer events.
+ * Restores etcd from a backup while all programs are stopped. Only an allocator's checkpoint file
+ * has newer events.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -39,7 +39,7 @@ describe('An allocator with checkpoints of a rewound ledger', function () {
       attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
     });
   const freeze = async () => (await client.call(LedgerService.getStatus, {})).freeze;
-  /** Waits until the last checkpoint in the file is of this event. */
+  /** Waits until the last checkpoint in the file names this event. */
   async function waitForCheckpoint(seq: number): Promise<void> {
     await eventually(() => {
       const last = parseCheckpoints(readFileSync(allocator.checkpoints, 'utf8')).at(-1);
@@ -60,7 +60,7 @@ describe('An allocator with checkpoints of a rewound ledger', function () {
     expect(IpledgerError.from(refused).code).to.equal('LEDGER_FROZEN');
   });
 
-  it('does not freeze it again after an operator recovered it', async () => {
+  it('does not freeze a ledger again that an operator recovered', async () => {
     const { position: comparedPosition } = await client.call(LedgerService.getStatus, {});
     const { position } = await client.call(LedgerService.restore, {
       reason: 'the backup is all there is',

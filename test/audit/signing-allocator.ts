@@ -13,11 +13,11 @@ export interface SigningAllocator extends Server {
   /** The files of its key and its checkpoints. */
   readonly keyFile: string;
   readonly checkpoints: string;
-  /** The key that verifies them. */
+  /** The key that verifies the checkpoints. */
   readonly verifier: string;
 }
 
-/** Starts it with a new key. */
+/** Starts the allocator with a new key. */
 export async function startSigningAllocator(run: Run, etcd: Etcd): Promise<SigningAllocator> {
   const endpoint = `127.0.0.1:${await findFreePort()}`;
   const [keyFile, checkpoints] = [join(run.folder, 'checkpoint.key'), join(run.folder, 'checkpoints')];

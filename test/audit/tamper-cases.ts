@@ -14,8 +14,8 @@ export interface TamperCase {
 }
 
 /**
- * Events of example-ledger.ts: the release of a, the allocation of b, the refusal of c, and the
- * last event.
+ * The numbers of events of example-ledger.ts: the release of a, the allocation of b, the refusal of
+ * c, and the last event.
  */
 const released = 6;
 const ofB = 8;

@@ -28,7 +28,7 @@ const signer = parseSignerKey(generateKey('audit.example/ledger').signer);
 
 type EditKind = 'character' | 'cut' | 'delete' | 'swap';
 
-/** Changes one value: another character, a shorter text, none, or that of the next key. */
+/** Changes a value: to another character, a shorter text, no key, or the value of the next key. */
 function editKey(keys: Map<string, string>, which: number, position: number, kind: EditKind): void {
   const names = [...keys.keys()];
   const [name = '', next = ''] = [names[which % names.length], names[(which + 1) % names.length]];

@@ -1,4 +1,4 @@
-/** What a row of the bench is: the file of each group of rows exports one `BenchGroup`. */
+/** A row of the bench. The file of each group of rows exports one `BenchGroup`. */
 import type { Run } from '../harness/run.ts';
 import type { Measurement } from './measurement.ts';
 
@@ -23,8 +23,8 @@ export interface BenchGroup {
   /** Rows that run only with LONG=1. */
   readonly longRows?: readonly string[];
   /**
-   * Measures the selected rows, and compares what was acknowledged with the ledger afterwards.
-   * Throws Error when they differ.
+   * Measures the selected rows, and compares the acknowledged changes with the ledger. Throws Error
+   * when they differ.
    */
   measure(options: BenchOptions): Promise<void>;
 }

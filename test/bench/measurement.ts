@@ -10,11 +10,11 @@ export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 export interface Measurement {
   /** The name of the row, with a part behind a space: "who-had p99". */
   readonly name: string;
-  /** What `ours` and `floor` count, with the unit. */
+  /** The quantity that `ours` and `floor` count, with the unit. */
   readonly what: string;
   /** The median of the rounds. */
   readonly ours: number;
-  /** The median of the floor. Absent in a row without one. */
+  /** The median of the floor. Absent in a row without a floor. */
   readonly floor?: number;
   /** `ours` divided by `floor`, or `ours` itself. The goal bounds it. */
   readonly figure: number;
@@ -27,9 +27,9 @@ export interface Measurement {
 export interface Rounds {
   readonly name: string;
   readonly what: string;
-  /** One value for each round. */
+  /** A value for each round. */
   readonly ours: readonly number[];
-  /** One value for each round, measured alternately with `ours`. */
+  /** A value for each round, measured alternately with `ours`. */
   readonly floor?: readonly number[];
   readonly goal: Goal;
 }
@@ -57,7 +57,7 @@ export function createMeasurement({ name, what, ours, floor, goal }: Rounds): Me
 const isWithin = (figure: number, goal: Goal): boolean =>
   'atMost' in goal ? figure <= goal.atMost : figure >= goal.atLeast;
 
-/** `CHECK=1` fails a row below this part of its goal. */
+/** The part of its goal below which `CHECK=1` fails a row. */
 export const checkedPart = 0.7;
 
 /** Whether the figure is worse than the checked part of the goal. */

@@ -5,7 +5,7 @@ import { alternate, createMeasurement, isFarFromGoal, median, quantile } from '.
 describe('A measurement', () => {
   const row = { name: 'verify', what: 'µs', goal: { atMost: 3 } } as const;
 
-  it('has the median of the quotients of its rounds', () => {
+  it("has the median of its rounds' quotients as figure", () => {
     expect(createMeasurement({ ...row, ours: [200, 100, 120], floor: [100, 100, 100] })).to.deep.equal({
       name: 'verify',
       what: 'µs',
@@ -19,7 +19,7 @@ describe('A measurement', () => {
     expect(createMeasurement({ ...row, ours: [8], floor: [2] })).to.include({ figure: 4, met: false, spread: 0 });
   });
 
-  it('has its own value as figure without a floor', () => {
+  it('without a floor has the median of its values as figure', () => {
     const measured = createMeasurement({ ...row, ours: [90, 60, 50], goal: { atMost: 60 } });
     expect(measured).to.include({ figure: 60, met: true }).and.not.to.have.property('floor');
   });

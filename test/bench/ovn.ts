@@ -64,7 +64,7 @@ async function measure(
   return { northbound, chassis: performance.now() - startedAt };
 }
 
-/** One transaction with the same rows in a switch of another owner. */
+/** A transaction with the same rows in a switch of another owner. */
 function rawRows(from: number): Operation[] {
   const names = Array.from({ length: pods }, (_, index) => `raw_${from + index}`);
   const inserts = names.map((name, index): Operation => {

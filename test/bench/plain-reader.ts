@@ -47,7 +47,7 @@ export class PlainReader {
     }
   }
 
-  /** The values of these events; undefined for a missing one. */
+  /** Reads the values of these events; undefined for a missing event. */
   async readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<(string | undefined)[]> {
     const texts: (string | undefined)[] = [];
     for (let first = 0; first < seqs.length; first += maxParallelReads) {

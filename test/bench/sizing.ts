@@ -1,6 +1,6 @@
 /**
  * `make sizing`: the memory of each program with 100, 1,000 and 10,000 Pods in the cluster, and of
- * an agent with 110 Pods on its node. The agent is the bundled one, with the flags of the chart.
+ * an agent with 110 Pods on its node. The agent is bundled, with the flags of the chart.
  * docs/install.md has the figures, and the requests and limits of the chart follow from them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,14 +19,14 @@ import { startPodObserver } from '../scale/pod-observer.ts';
 import { peakResidentMiB, resetPeakMemory, residentMiB } from '../scale/resource-usage.ts';
 
 const podCounts = (process.env['PODS'] ?? '100,1000,10000').split(',').map(Number);
-/** The default limit of a kubelet. */
+/** The number of Pods that a kubelet allows by default. */
 const podsPerNode = 110;
 /** ADDs that run at the same time on a node that boots. */
 const concurrentAdds = 10;
 const namespace = 'default';
 const network = 'lan';
 
-/** The processes of one role. The table shows the largest one. */
+/** The processes of one role. The table shows the largest process. */
 type Programs = ReadonlyMap<string, readonly Server[]>;
 
 const bundle = mkdtempSync(join(tmpdir(), 'ipledger-sizing-'));
@@ -76,7 +76,7 @@ async function startPrograms({ run, stack }: TestEnvironment): Promise<Programs>
   ]);
 }
 
-/** CNI ADD for Pods of one node, through the plugin. */
+/** Runs CNI ADD for Pods of one node, through the plugin. */
 function addPods(names: readonly string[]): Promise<void> {
   return forEachConcurrent(names, concurrentAdds, async (pod) => {
     const { code, stdout, stderr } = await callKubeOvnPlugin(environment, { pod, network });

@@ -1,18 +1,18 @@
 /**
- * Measures processes from exec to their end, by the program process-timer, which costs each of them
- * as little as it can.
+ * Measures processes from exec to their end, by the program process-timer, which adds as little
+ * time as it can.
  */
 import { mustRun } from '../harness/processes/command.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 
-/** A peer takes minutes for hundreds of processes. */
+/** The timeout: a peer takes minutes for hundreds of processes. */
 const timeoutMs = 600_000;
 
 export interface ProcessCall {
   readonly program: string;
   readonly args?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Written to its stdin; at most 64 KiB. */
+  /** The text for its stdin; at most 64 KiB. */
   readonly input?: string;
 }
 
@@ -32,7 +32,7 @@ export interface TimedProcesses {
 
 /**
  * Runs processes, one after the other or all at once.
- * @throws Error with the output of the first one that fails
+ * @throws Error with the output of the first process that fails
  */
 export async function timeProcesses(
   calls: readonly ProcessCall[],

@@ -1,6 +1,6 @@
 /**
- * The choice of an archive, and the allocator's access to an object store by a role with web
- * identity.
+ * The chart's choice of an archive, and the allocator's access to an object store by a role with
+ * web identity.
  */
 import { expect } from 'chai';
 import { containersOf, parseManifests, podSpecOf, renderChart, template } from './render-chart.ts';
@@ -24,7 +24,7 @@ describe('The chart with archive.s3.roleArn', () => {
     expect(text).to.contain('audience: sts.amazonaws.com, expirationSeconds: 3600, path: token');
   });
 
-  it('is rejected with an access key, too', async () => {
+  it('is rejected if it also has an access key', async () => {
     const both = renderChart([], [...role, '--set=archive.s3.secret=keys']);
     await both.then(
       () => expect.fail('it was rendered'),

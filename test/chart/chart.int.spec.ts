@@ -138,14 +138,14 @@ const ofOvn = /^ipledger-(ovn-projector|node-agent-ovn)/;
 const hasOvn = (manifests: readonly Manifest[]): boolean =>
   manifests.some(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'ipledger-ovn-projector');
 
-/** Rules with the group of Kube-OVN's kinds, also of the chart beside Kube-OVN. */
+/** Returns rules with the API group of Kube-OVN's kinds, also for the chart beside Kube-OVN. */
 const inGroupOfKubeOvn = (rules: Manifest['rules']): unknown =>
   rules && JSON.parse(JSON.stringify(rules).replaceAll(ownGroup, 'kubeovn.io'));
 
 const names = ['allocator', 'pod-watcher', 'ovn-projector', 'node-agent', 'read-model', 'console'];
 const programs = Object.fromEntries(names.map((name) => [`/app/${name}.mjs`, `services/${name}/main.ts`]));
 
-/** Variables that no flag has: docs/security.md and docs/operations.md list them. */
+/** Variables that no flag has; docs/security.md and docs/operations.md list them. */
 const withoutFlag =
   /^(IPLEDGER_(TLS|ETCD|OVN)_(CA|CERT|KEY)|IPLEDGER_ETCD_(USER|PASSWORD_FILE)|IPLEDGER_ARCHIVE_ENDPOINT)$/;
 
@@ -268,7 +268,7 @@ describe('The Helm chart', function () {
     ]);
   });
 
-  it('lets no Pod read metrics unless a value names its namespace', () => {
+  it('lets only Pods of namespaces that a value names read metrics', () => {
     for (const [file, manifests] of rendered) {
       const text = JSON.stringify(manifests.filter(({ kind }) => kind === 'NetworkPolicy'));
       const isNamed = /monitoring|secrets-s3/.test(basename(file));
@@ -277,7 +277,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('accepts the clock of the allocators only by a value', async () => {
+  it('sets IPLEDGER_ACCEPT_CLOCK on the allocators only if a value requests it', async () => {
     const accepted = (await renderChart([], ['--set=allocator.acceptClock=true'])).match(/^.*ACCEPT_CLOCK.*$/gm);
     expect(accepted?.map((line) => line.trim())).to.deep.equal([`- { name: IPLEDGER_ACCEPT_CLOCK, value: '1' }`]);
     expect(JSON.stringify(allManifests())).not.to.contain('ACCEPT_CLOCK');
@@ -350,7 +350,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('has no CustomResourceDefinition as an object of the release, which uninstall deletes, nor one of Multus', () => {
+  it('has no CustomResourceDefinition in the release, where uninstall would delete it, and none of Multus', () => {
     // Helm creates those of a folder crds, refuses a foreign owner, and never changes them
     expect(existsSync(join(chartFolder, 'crds'))).to.be.false;
     expect(allManifests().filter(({ kind }) => kind === 'CustomResourceDefinition')).to.deep.equal([]);
@@ -362,7 +362,7 @@ describe('The Helm chart', function () {
     expect(resources).to.deep.equal(files.sort());
   });
 
-  it('may change only its own CustomResourceDefinitions, by hooks that leave with their Job', () => {
+  it('changes only its own CustomResourceDefinitions, by hooks whose objects are deleted with their Job', () => {
     for (const manifests of rendered.values()) {
       const hooks = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
       expect(hooks.map(({ kind }) => kind).sort()).to.deep.equal([

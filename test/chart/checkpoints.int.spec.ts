@@ -1,4 +1,4 @@
-/** The checkpoints that an allocator of the chart compares the ledger with at its start. */
+/** The chart's checkpoint file, with which an allocator compares the ledger at its start. */
 import { expect } from 'chai';
 import { containersOf, parseManifests, podSpecOf, renderChart } from './render-chart.ts';
 

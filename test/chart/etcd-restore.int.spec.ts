@@ -1,6 +1,4 @@
-/**
- * The jobs that restore etcd from a backup: their own commands, on a real snapshot and a real etcd.
- */
+/** The jobs that restore etcd from a backup: their commands, on a real snapshot and a real etcd. */
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -122,7 +120,7 @@ describe('The jobs that restore etcd', function () {
     }
   });
 
-  it('get the backup only with a certificate of etcd', async () => {
+  it('download the backup only with a certificate of etcd', async () => {
     const curl = [
       '--silent',
       '--show-error',
@@ -135,7 +133,7 @@ describe('The jobs that restore etcd', function () {
     expect(stdout).to.equal('');
   });
 
-  it('put the backup in the place of the data, keep the earlier data, and can be repeated at each step', async () => {
+  it('replace the data by the backup, keep the earlier data, and can be repeated at each step', async () => {
     mkdirSync(join(data, 'etcd'));
     writeFileSync(join(data, 'etcd', 'earlier'), '');
     mkdirSync(join(data, 'etcd-restored')); // an interrupted run

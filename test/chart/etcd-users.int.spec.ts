@@ -50,7 +50,7 @@ describe('The job for the users of etcd', function () {
     expect(await createUsers()).to.contain('already on');
   });
 
-  it('gives the allocator its prefix, the auditor reads, and root the maintenance', async () => {
+  it('permits the allocator its prefix, the auditor only reads, and only root maintenance', async () => {
     const { allocator, auditor, root } = files.etcd;
     expect((await etcdctl(allocator, 'put', '/ipledger/test', '1')).code).to.equal(0);
     expect((await etcdctl(allocator, 'put', '/other', '1')).stderr).to.contain('permission denied');
@@ -78,7 +78,7 @@ describe('The account of the job for the users of etcd', () => {
 });
 
 describe('The job for backups of etcd', () => {
-  it('deletes all but the newest', async () => {
+  it('deletes all but the newest backups', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ipledger-backups-'));
     try {
       mkdirSync(join(folder, 'lost+found'));

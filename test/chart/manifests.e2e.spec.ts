@@ -165,7 +165,7 @@ describe('The chart on a real API server', function () {
     expect(await patch('pod guarded', { metadata: { annotations: removed } })).to.equal('accepted');
     const listed = { 'ovn.kubernetes.io/logical_switch': 'lan', 'ipledger.io/subnets': 'lan' };
     expect(await patch('namespace guarded', { metadata: { annotations: listed } })).to.equal('accepted');
-    // A tenant left the spec out: the pod-watcher must still be able to remove its finalizer.
+    // A tenant left the spec out. The pod-watcher must still be able to remove its finalizer
     const claim = { apiVersion: 'k8s.cni.cncf.io/v1alpha1', kind: 'IPAMClaim', metadata: { name: 'bare' } };
     await cluster.apply(stringify(claim));
     const account = createKubernetesClient(await cluster.kubeconfigFor(watcher, accountGroups), run.signal);
@@ -175,7 +175,7 @@ describe('The chart on a real API server', function () {
     expect(String(await change.catch((error: unknown) => error))).to.contain('changes no spec of an IPAMClaim');
   });
 
-  it('gives each account and person no more than its role', async () => {
+  it('gives each account and each person only the permissions of its role', async () => {
     const [watcher, agent] = [accountOf('ipledger-pod-watcher'), accountOf('ipledger-node-agent')];
     const [allocatorAccount, projector] = [accountOf('ipledger-allocator'), accountOf('ipledger-ovn-projector')];
     const programs = [accountOf('ipledger-etcd'), accountOf('ipledger-read-model')];
@@ -213,7 +213,7 @@ describe('The chart on a real API server', function () {
     for (const [user, verb, resource, flags] of refused)
       if (await isAllowed(user, verb, resource, flags)) permitted.push(`${user} ${verb} ${resource}`);
     expect(permitted).to.deep.equal([]);
-    // The same question with another answer: the reviews above do not fail for another reason
+    // A control that succeeds, so that the reviews above do not fail for another reason
     expect(await isAllowed(agent, 'get', 'pods')).to.be.true;
     expect(await isAllowed(agent, 'list', 'provider-networks.kubeovn.io')).to.be.true;
     expect(await isAllowed(agent, 'get', 'subnets.kubeovn.io')).to.be.true;

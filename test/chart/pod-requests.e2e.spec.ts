@@ -17,7 +17,7 @@ import { parseManifests, renderChart } from './render-chart.ts';
 const networks = 'k8s.v1.cni.cncf.io/networks';
 const keyOf = (suffix: string): string => `lan.default.kubernetes.io/${suffix}`;
 
-/** How the pod-watcher parses a value of an annotation. */
+/** Parses a value of an annotation as the pod-watcher does. */
 function parse(suffix: string, value: string): { readonly ok: boolean } | undefined {
   if (suffix === networks) return parseNetworkSelections({ namespace: 'default', annotations: { [networks]: value } });
   const row = requestRows.find((each) => each.suffix === suffix);
@@ -81,7 +81,7 @@ describe('The admission policy for requests of Pods', function () {
   });
   after(() => run.end());
 
-  /** "" if the API server accepts the object, else its answer. */
+  /** Applies an object. Resolves to "" if the API server accepts it, else to the answer. */
   const apply = async (object: object): Promise<string> => {
     const args = ['create', '--dry-run=server', '-f', '-'];
     return cluster.kubectl(args, stringify(object)).then(
@@ -97,7 +97,7 @@ describe('The admission policy for requests of Pods', function () {
       metadata: { name: 'web', namespace: 'default', annotations: { [fullKey(suffix)]: value } },
     });
 
-  it('accepts what the pod-watcher accepts', async () => {
+  it('accepts each request that the pod-watcher accepts', async () => {
     const answers = await Promise.all(
       valid.map(async ([suffix, value]) => {
         expect(parse(suffix, value)?.ok, `${suffix}: ${value}`).to.equal(true);
@@ -107,7 +107,7 @@ describe('The admission policy for requests of Pods', function () {
     expect(answers.filter((each) => each !== '')).to.deep.equal([]);
   });
 
-  it('refuses what the pod-watcher would refuse, and names annotation, value and form', async () => {
+  it('refuses each request that the pod-watcher would refuse, and names annotation, value and form', async () => {
     await Promise.all(
       invalid.map(async ([suffix, value]) => {
         expect(parse(suffix, value)?.ok, `${suffix}: ${value}`).to.equal(false);
@@ -119,7 +119,7 @@ describe('The admission policy for requests of Pods', function () {
     );
   });
 
-  it('refuses the template of a workload, and an edit of it', async () => {
+  it('refuses the template of a workload, and an edit of the template', async () => {
     const annotations = { [keyOf('mac_address.net1')]: '02:00' };
     const spec = { selector: { matchLabels: { app: 'web' } }, template: template(annotations) };
     const alwaysRestarted = { ...spec.template, spec: { ...spec.template.spec, restartPolicy: 'Always' } };
@@ -138,7 +138,7 @@ describe('The admission policy for requests of Pods', function () {
       );
   });
 
-  it('lets a workload be scaled that had an invalid annotation before the policy', async () => {
+  it('permits the scaling of a workload whose invalid annotation is older than the policy', async () => {
     const policyBinding = 'validatingadmissionpolicybinding/ipledger-pod-requests';
     const annotations = { [keyOf('ip_family')]: 'IPv4' };
     const pod = { ...template(annotations), spec: { containers: [{ name: 'c', image: 'none' }] } };

@@ -5,7 +5,7 @@ import { mustRun } from '../harness/processes/command.ts';
 
 const operator = {
   module: 'github.com/prometheus-operator/prometheus-operator@v0.83.0',
-  /** The hash of its content, as in a go.sum. */
+  /** The hash of the module's content, as in a go.sum. */
   sum: 'h1:qAKbm+45fqNGcn9sGTa1Ae2TM3KZuYA/uyoD2QKi9+o=',
 };
 

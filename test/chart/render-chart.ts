@@ -71,7 +71,7 @@ interface Probe {
   readonly httpGet?: { readonly host?: string };
 }
 
-/** Helm 4 and Helm 3. */
+/** The versions of Helm: 4 and 3. */
 export const helmPrograms = ['helm', 'helm3'] as const;
 export type HelmProgram = (typeof helmPrograms)[number];
 
@@ -92,7 +92,7 @@ export async function runHelm(args: readonly string[], program: HelmProgram = 'h
   }
 }
 
-/** The chart has no default for the archive. */
+/** Values without an archive: the chart has no default for it. */
 export const withoutArchive = join(root, 'test/chart/without-archive.yaml');
 
 /**

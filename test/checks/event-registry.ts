@@ -25,7 +25,7 @@ const places = [
 ];
 
 /**
- * The same change as a contributor makes: in the union of the ledger, and in what is generated from
+ * The edits that a contributor makes: in the union of the ledger, and in the code generated from
  * the proto.
  */
 const edits = [
@@ -64,7 +64,7 @@ function copySources(): string {
       recursive: true,
       filter: (path) => !path.endsWith('.spec.ts') && !path.endsWith('.pb.js'),
     });
-  // What the command line imports beside them
+  // The command line also imports these
   for (const file of ['package.json', 'deploy/monitoring/alerts.ts']) cpSync(join(root, file), join(copy, file));
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(

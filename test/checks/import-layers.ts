@@ -1,7 +1,7 @@
 /**
  * Checks that the folders and files of a folder are layers: two of them never import each other,
- * also not through others. Lint finds such a circle of files (`import/no-cycle`), but not of
- * folders. Part of `make check`.
+ * not even through others. Lint finds a circle of files (`import/no-cycle`), but not of folders.
+ * Part of `make check`.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,7 +30,7 @@ function importsOf(room: string): Import[] {
     );
 }
 
-/** The imports of each folder that are part of a circle of its entries. */
+/** Finds the imports of a folder that are part of a circle of its entries. */
 function circlesIn(folder: string, imports: readonly Import[]): string[] {
   const entryOf = (path: string): string => path.slice(folder.length + 1).split('/', 1)[0] ?? '';
   const inside = imports.filter(({ from, to }) => [from, to].every((path) => path.startsWith(`${folder}/`)));

@@ -20,7 +20,7 @@ export function wrapComments(source: string, width: number): string {
   return wrapped.join('\n');
 }
 
-/** The line after the comment that begins at a line; the line itself if none begins there. */
+/** Returns the line after the comment that begins at a line; the line itself without a comment. */
 function endOfComment(lines: readonly string[], at: number): number {
   const line = lines[at] ?? '';
   if (/^\s*\/\*\* .*\*\/$/.test(line)) return at + 1;

@@ -14,7 +14,7 @@ describe('Wrapped comments', () => {
     ]);
   });
 
-  it('fill the paragraphs that are too wide, and no others', () => {
+  it('fill only the paragraphs that are too wide', () => {
     expect(
       wrap('/**', ' * Short', ' * lines.', ' *', ' * One that is wide enough', ' * for two.', ' */'),
     ).to.deep.equal(['/**', ' * Short', ' * lines.', ' *', ' * One that is wide', ' * enough for two.', ' */']);

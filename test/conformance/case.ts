@@ -26,7 +26,7 @@ const caseShape = z.object({
 
 export type Case = z.infer<typeof caseShape>;
 
-/** The runner does not support a case; the message has the reason. */
+/** Means that the runner does not support a case, with the reason. */
 export class UnsupportedCaseError extends Error {
   override readonly name = 'UnsupportedCaseError';
 }

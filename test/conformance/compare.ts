@@ -77,7 +77,7 @@ function matchesError(key: (typeof errorKeys)[number], pattern: Json, error: Jso
   );
 }
 
-/** Large counts of addresses are text. */
+/** Compares a number, which may be a text in the result: large counts are text. */
 function sameNumber(expected: number, got: Json | undefined): boolean {
   return typeof got === 'number' ? got === expected : typeof got === 'string' && got === String(expected);
 }

@@ -57,7 +57,7 @@ export function expectationOf(testCase: Case, list: readonly Deviation[] = devia
   return { expect: recommended(testCase.expect), deviation: undefined };
 }
 
-/** A recommendation in the case replaces Kube-OVN's behaviour. */
+/** Returns the recommendation of a case, which replaces Kube-OVN's behaviour. */
 function recommended(expect: Fields): Fields {
   const { 'kube-ovn': kubeOvn, recommended: recommendation, ...rest } = expect;
   if (isFields(recommendation)) return { ...rest, ...recommendation };

@@ -1,6 +1,6 @@
 /**
- * `make conformance`: runs all cases. Exit status 1 when a case fails, 2 when the cases cannot be
- * run.
+ * `make conformance`: runs all cases. Exits with 1 when a case fails, and with 2 when the cases
+ * cannot be run.
  */
 import { join } from 'node:path';
 import { type Case, readCases } from './case.ts';

@@ -37,9 +37,7 @@ interface Model {
   readonly idle: string[];
 }
 
-/**
- * Predicts the result of each step of a case. Results of `stats`, MACs and pools are not predicted.
- */
+/** Predicts the result of each step of a case, except for `stats`, MACs and pools. */
 export function predictResults({ given, when, expect }: Case): Json[] {
   const models = new Map(
     listOf(given['subnets'])

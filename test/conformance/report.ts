@@ -1,7 +1,7 @@
 /** Formats results as text. */
 import type { Result } from './run-cases.ts';
 
-/** One line for a case that failed or was skipped; undefined for one that passed. */
+/** Formats a case that failed or was skipped, in one line; undefined for a case that passed. */
 export function formatFailure(result: Result): string | undefined {
   const { id, area } = result;
   if (result.outcome === 'failed') return `FAILED  ${id}  ${area}: expected ${result.expected}; got ${result.got}`;
@@ -22,7 +22,7 @@ function countOutcomes(results: readonly Result[]): Counts {
   return counts;
 }
 
-/** A table with the counts of each area; `deviating` counts cases to which a deviation applies. */
+/** Formats a table with the counts of each area; `deviating` counts cases with a deviation. */
 export function formatTable(results: readonly Result[]): string[] {
   const names = [...new Set(results.map(({ area }) => area))].sort();
   const rows = names.map((name) => ({ name, ...countOutcomes(results.filter(({ area }) => area === name)) }));
@@ -41,7 +41,7 @@ export function formatTable(results: readonly Result[]): string[] {
   ];
 }
 
-/** The last line of the report. */
+/** Formats the last line of the report. */
 export function formatSummary(results: readonly Result[]): string {
   const { passed, failed, skipped } = countOutcomes(results);
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;

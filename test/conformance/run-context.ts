@@ -1,18 +1,18 @@
-/** Shared by the cases of one run: a folder, and (from its first use) a Kubernetes API. */
+/** The context that the cases of a run share: a folder, and a Kubernetes API from its first use. */
 import type { Run } from '../harness/run.ts';
 import { startEnvironment, type Environment } from './environment/environment.ts';
 
 export interface RunContext {
   readonly run: Run;
-  /** Started at the first call. */
+  /** Returns the environment, which starts at the first call. */
   environment(): Promise<Environment>;
 }
 
-/** Long enough for a busy machine. */
+/** The time that a case waits for its expectation: enough for a busy machine. */
 const defaultTimeoutMs = 60_000;
 
 /**
- * Its servers end with the run.
+ * Opens a context, whose servers end with the run.
  * @param timeoutMs how long a case waits for its expectation
  */
 export function openRunContext(run: Run, timeoutMs = defaultTimeoutMs): RunContext {

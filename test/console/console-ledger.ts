@@ -1,6 +1,6 @@
 /**
- * What the ledger of the console's tests holds: addresses in every state, many Pods, and texts of a
- * hostile tenant.
+ * The contents of the ledger in the console's tests: addresses in every state, many Pods, and texts
+ * of a hostile tenant.
  */
 import { call, type Connection } from '../../lib/grpc/client.ts';
 import type { MessageInput } from '../../proto/codec.ts';
@@ -18,7 +18,7 @@ const podsOfBig = 417;
 const attachments = 24;
 export const addressesOfBig = podsOfBig * attachments;
 
-/** Agents bind, and operators do all else. */
+/** The connections: agents bind, and operators do everything else. */
 interface Connections {
   readonly operator: Connection;
   readonly agent: Connection;

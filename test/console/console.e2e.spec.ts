@@ -32,7 +32,7 @@ const views: readonly (readonly [string, string])[] = [
   ['/nowhere', 'no page at this address'],
 ];
 
-/** In the page: the pictures of the legend and the trend, and whether none of them is empty. */
+/** A script of the page: the pictures of the legend and the trend, and whether all have content. */
 const canvases = `[...document.querySelectorAll('.legend canvas, .trend canvas')]`;
 const pictures = `${canvases}.map((canvas) => canvas.toDataURL())`;
 const arePicturesDrawn = `['.legend canvas', '.trend canvas'].every((each) => document.querySelector(each)) &&
@@ -82,7 +82,7 @@ describe('The console', function () {
   const spoken = (page: Page) => page.locator('.map [role=status]');
   const shownTime = (page: Page) => page.locator('.slider b');
 
-  // Colours are all that differs in the dark
+  // The colours are all that differs in the dark
   for (const [colorScheme, rules] of [
     ['light', {}],
     ['dark', { runOnly: ['color-contrast'] }],
@@ -259,7 +259,7 @@ describe('The console', function () {
       ignoreStatus(problems, 503);
     });
 
-  it('keeps a page while it does not answer itself, and continues after a sign-in', async () => {
+  it('keeps a page while its own server does not answer, and continues after a sign-in', async () => {
     const { page, problems } = await signedIn('/events?subnet=lan');
     await page.getByText('Live:').waitFor();
     await environment.console.stop();
@@ -293,13 +293,13 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Chromium itself reports each reply with an error status. */
+/** Removes the report of Chromium about a reply with an error status. */
 function ignoreStatus(problems: string[], status: number): void {
   const others = problems.filter((problem) => !problem.includes(`status of ${status}`));
   problems.splice(0, problems.length, ...others);
 }
 
-/** Presses Tab until an element with this name has the focus, or one with this role. */
+/** Presses Tab until an element with this name (and role, if given) has the focus. */
 async function tabTo(page: Page, name: string, role?: string): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     await page.keyboard.press('Tab');

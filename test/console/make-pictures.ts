@@ -7,7 +7,7 @@ import { openConsoleEnvironment } from './console-environment.ts';
 import { signIn } from './sign-in.ts';
 
 const folder = join(root, 'docs/pictures');
-/** A picture, the page that it shows, and a text that is on it when its data has arrived. */
+/** The pictures: a name, a page, and a text that is on the page when its data has arrived. */
 const pictures = [
   { name: 'console-subnets', path: '/', content: '10.32.0.0/16', height: 480 },
   { name: 'console-map', path: '/subnets/lan?select=10.8.0.100', content: 'AddressReserved', height: 1_060 },

@@ -1,4 +1,4 @@
-/** Signs a person in at the page that is shown. */
+/** Signs a person in at the open page. */
 import type { Page } from 'playwright-core';
 
 export async function signIn(page: Page, token: string): Promise<void> {

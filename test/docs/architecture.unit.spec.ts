@@ -25,7 +25,7 @@ function mentionsIn(text: string): Mention[] {
   );
 }
 
-/** Checks each part of `Class.member` by itself. */
+/** Whether a source has each part of `Class.member`. */
 const hasSymbol = (source: string, name: string): boolean =>
   name.split('.').every((part) => new RegExp(`(^|[^\\w#])${part}\\b`, 'm').test(source));
 

@@ -10,7 +10,7 @@ import { findAvoidedWords, findLongSentences, parseAvoidedWords } from './prose.
 const root = join(import.meta.dirname, '../..');
 const glossary = 'docs/glossary.md';
 
-/** Generated, recorded or copied: their words are not ours. */
+/** Files that are generated, recorded or copied: their words are not ours. */
 const foreign =
   /^(proto\/generated\/|test\/(golden|manifests|tools|history)\/|test\/conformance\/\w+\.json|package-lock\.json|LICENSE)/;
 const prose = /(\.(ts|go|proto|md|yaml|yml|json)|\/[\w-]+|^Makefile)$/;

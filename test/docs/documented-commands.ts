@@ -1,16 +1,13 @@
-/**
- * The examples of the documents: blocks of commands, YAML and JSON that a reader copies. Specs run
- * them.
- */
+/** The examples of the documents: blocks of commands, YAML and JSON to copy. Specs run them. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../harness/paths.ts';
 
 export interface DocumentedExample {
   readonly file: string;
-  /** The nearest heading before it. */
+  /** The heading above the example. */
   readonly section: string;
-  /** The name of the marker `<!-- run: NAME -->` before it. */
+  /** The name of the marker `<!-- run: NAME -->` above the example. */
   readonly name: string | undefined;
   readonly language: string;
   readonly text: string;
@@ -19,7 +16,7 @@ export interface DocumentedExample {
 /** Matches headings and blocks, so that each block follows its heading. */
 const parts = /^#+ ([^\n]*)$|(?:^<!-- run: (\S+) -->\n+)?^```(\w*)\n(.*?)^```$/gms;
 
-/** The blocks of a document. Diagrams and answers of programs have the language `text` or none. */
+/** Reads the blocks of a document. Diagrams and outputs have the language `text` or none. */
 export function documentedExamples(file: string): DocumentedExample[] {
   let section = '';
   return [...readFileSync(join(root, file), 'utf8').matchAll(parts)].flatMap(
@@ -30,10 +27,10 @@ export function documentedExamples(file: string): DocumentedExample[] {
   );
 }
 
-/** README.md and everything below docs/. */
+/** The documents: README.md and everything below docs/. */
 export const documents = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].sort();
 
-/** The block after the marker `<!-- run: NAME -->` of a document. @throws Error without it */
+/** Returns the block after the marker `<!-- run: NAME -->`. @throws Error without the marker */
 export function documentedCommands(file: string, name: string): string {
   const found = documentedExamples(file).find((example) => example.name === name);
   if (!found) throw new Error(`${file} has no block after <!-- run: ${name} -->`);

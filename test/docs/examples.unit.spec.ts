@@ -12,11 +12,11 @@ const readAll = (pattern: string): string =>
     .join('\n');
 
 const specs = readAll('{test,local,services,ledger,cli,lib,build}/**/*.spec.ts');
-/** `make e2e-chart` follows whole sections. */
+/** The specs of `make e2e-chart`, which follow whole sections. */
 const chartSpecs = readAll('test/chart/installation/*.ts');
 const targets = new Set([...read('Makefile').matchAll(/^([a-z][a-z0-9-]*):/gm)].map(([, target]) => target));
 
-/** test/audit/etcdctl-queries.int.spec.ts runs all queries of this page. */
+/** Whether an example is a query, which test/audit/etcdctl-queries.int.spec.ts runs. */
 const isQuery = ({ file, section }: DocumentedExample): boolean => file === 'docs/audit.md' && /^\d+\. /.test(section);
 
 const isMake = ({ text }: DocumentedExample): boolean =>

@@ -45,7 +45,7 @@ const verbCalls = code.flatMap((line) =>
   })),
 );
 
-/** The help text of a verb, or of the program. */
+/** Reads the help text of a verb, or of the program. */
 async function helpOf(verb = ''): Promise<string> {
   const args = [...verb.split(' ').filter((word) => word !== ''), '--help'];
   return (await promisify(execFile)(join(root, 'cli/ipledger'), args)).stdout;

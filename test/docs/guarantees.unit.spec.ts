@@ -47,7 +47,7 @@ describe('docs/guarantees.md', () => {
 });
 
 describe('docs/verification.md', () => {
-  it('claims no more planted bugs for a suite than there are', () => {
+  it('claims at most as many planted bugs for a suite as exist', () => {
     const [, table = ''] = readFileSync(join(root, 'docs/verification.md'), 'utf8').split('planted bugs by suite -->');
     const claims = table.split('\n').flatMap((line) => {
       const count = Number(/\| (\d+) \|$/.exec(line)?.[1] ?? 0);

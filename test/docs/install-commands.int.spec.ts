@@ -1,4 +1,4 @@
-/** Commands and values of the documents that need no cluster. */
+/** Runs commands and values of the documents that need no cluster. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -36,7 +36,7 @@ describe('The documents', function () {
   });
   after(() => run.end());
 
-  it('hold back the pod-watcher and the agents by an install of the chart', async () => {
+  it('install the chart without pod-watcher and agents before a migration', async () => {
     const command = documentedCommands('docs/migration.md', 'hold-back');
     expect(command).to.match(
       /^helm install ipledger deploy\/chart -n ipledger-system --values deploy\/ha\/values.yaml --values my-values.yaml --set /,
@@ -55,7 +55,7 @@ describe('The documents', function () {
     ['docs/install.md', 'monitoring'],
     ['docs/ovn.md', 'values'],
   ] as const)
-    it(`have values that the chart accepts: ${file}, ${name}`, async () => {
+    it(`contain only values that the chart accepts: ${file}, ${name}`, async () => {
       const values = join(run.folder, `${name}.yaml`);
       writeFileSync(values, documentedCommands(file, name));
       const manifests = parseManifests(await renderChart([values]));
@@ -65,7 +65,7 @@ describe('The documents', function () {
       );
     });
 
-  it('give an agent the token that the chart gives it', async () => {
+  it("configure an agent's token as the chart does", async () => {
     const { volumes } = parse(documentedCommands('docs/security.md', 'agent-token')) as { volumes: Volume[] };
     const agent = findWorkload(parseManifests(await renderChart([])), 'ipledger-node-agent');
     const mounted = agent.spec.template.spec.volumes.flatMap(({ projected }) => projected ?? []);

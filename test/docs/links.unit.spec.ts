@@ -41,7 +41,7 @@ describe('Documents', () => {
     expect(links.filter(({ document, link }) => isBroken(document, link))).to.deep.equal([]);
   });
 
-  it('exist under the name and the heading that a comment of the sources gives', () => {
+  it('exist with the name and the heading that a comment in the sources gives', () => {
     const sources = execFileSync('git', ['ls-files', '-z', '*.ts', '*.go', '*.yaml', 'Makefile'], { cwd: root });
     const mentions = sources
       .toString()

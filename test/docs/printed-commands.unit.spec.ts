@@ -14,15 +14,13 @@ const isCode = (line: string): boolean => !/^\s*(?:\/\/|\/?\*)/.test(line);
 /** A command up to the end of the text, the quote or the clause. */
 const command =
   /(?:\b[Rr]un:? |\\?`|kubectl |^ {2}\w* *|decision: |address: )ipledger ([a-z](?:\$\{[^}]*\}|[^`'"\n;,])*)/gm;
-/**
- * Texts that begin as a command does: what a rotation of keys signs, and a sentence about ipledger.
- */
+/** Texts that begin like a command: the text of a key rotation, and a sentence about ipledger. */
 const otherTexts = /^(?:key rotation|is removed)/;
 
 const printed = files.flatMap((file) => {
   const code = readFileSync(join(root, file), 'utf8').split('\n').filter(isCode).join('\n');
   return [...code.matchAll(command)].flatMap(([, text = '']) => {
-    // What a template puts in is one word
+    // A placeholder of a template counts as one word
     const words = text.replaceAll(/\$\{[^}]*\}+/g, 'VALUE').replace(/[.\\)]+(?:\s.*)?$/, '');
     return otherTexts.test(text) ? [] : [{ file, words: words.trim().split(/\s+/) }];
   });

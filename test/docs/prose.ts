@@ -15,7 +15,7 @@ export interface AvoidedWord {
   readonly instead: string;
 }
 
-/** Words of a sentence in a document. Longer sentences are split. */
+/** The most words of a sentence in a document. Longer sentences are split. */
 export const maxSentenceWords = 30;
 
 /**
@@ -32,8 +32,8 @@ export function parseAvoidedWords(glossary: string): AvoidedWord[] {
 }
 
 /**
- * Each avoided word in each line. A name in camelCase is one word. A quoted single word is a key or
- * a label of another format.
+ * Finds each avoided word in each line. A name in camelCase is one word. A quoted single word is a
+ * key or a label of another format.
  */
 export function findAvoidedWords(text: string, words: readonly AvoidedWord[]): ProseFinding[] {
   const pattern = new RegExp(`(?<![\\w$])(?!(?<=')\\w+')(${words.map(({ word }) => word).join('|')})(?![\\w(])`, 'gi');
@@ -47,8 +47,8 @@ export function findAvoidedWords(text: string, words: readonly AvoidedWord[]): P
 }
 
 /**
- * Each sentence of a Markdown document with more than {@link maxSentenceWords} words. Code blocks
- * do not count.
+ * Finds each sentence of a Markdown document with more than {@link maxSentenceWords} words. Code
+ * blocks do not count.
  */
 export function findLongSentences(markdown: string): ProseFinding[] {
   return paragraphsOf(markdown).flatMap(({ line, text }) =>
@@ -67,7 +67,7 @@ interface Paragraph {
   readonly text: string;
 }
 
-/** Paragraphs, list items and table cells, each with the line where it begins. */
+/** Splits a document into paragraphs, list items and table cells, each with its first line. */
 function paragraphsOf(markdown: string): Paragraph[] {
   const paragraphs: Paragraph[] = [];
   let isCode = false;
@@ -93,7 +93,7 @@ function paragraphsOf(markdown: string): Paragraph[] {
   return paragraphs;
 }
 
-/** A code span counts as one word, a link as its text. A `<br>` ends a sentence. */
+/** Splits a text at sentences and `<br>`. A code span is one word, and a link is its text. */
 function sentencesOf(text: string): string[] {
   const plain = text.replaceAll(/`[^`]*`/g, 'code').replaceAll(/\]\([^)]*\)/g, ']');
   return plain.split(/(?<=[.!?:;])\s+|<br>/);

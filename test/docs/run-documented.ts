@@ -1,4 +1,4 @@
-/** Runs commands of the documents, as a reader copies them. */
+/** Runs commands of the documents as printed. */
 import { dirname, join } from 'node:path';
 import { root } from '../harness/paths.ts';
 import { type CommandResult, runCommand } from '../harness/processes/command.ts';
@@ -7,8 +7,8 @@ import { findProgram } from '../harness/programs/find-program.ts';
 import type { Run } from '../harness/run.ts';
 
 /**
- * Runs them in a folder of the run, with the command line, kubectl and etcdctl on PATH. They end at
- * the first that fails.
+ * Runs commands in a folder of the run, with the command line, kubectl and etcdctl on PATH. Stops
+ * at the first failure.
  */
 export async function runDocumented(
   run: Run,

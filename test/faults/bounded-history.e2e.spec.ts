@@ -14,12 +14,12 @@ import { openRun, type Run } from '../harness/run.ts';
 import { type AllocatorServer, startAllocator } from '../harness/services.ts';
 import { forEachConcurrent } from '../scale/for-each-concurrent.ts';
 
-/** `MINUTES=60 QUOTA_MIB=64` is the long form, with the settings of the chart. */
+/** The minutes of the long form: `MINUTES=60 QUOTA_MIB=64` has the settings of the chart. */
 const minutes = Number(process.env['MINUTES'] ?? 0);
 const quotaBytes = Number(process.env['QUOTA_MIB'] ?? (minutes > 0 ? 64 : 16)) << 20;
 const small = { keepEvents: 1_500, segmentEvents: 1_500, env: { IPLEDGER_ARCHIVE_MAX_BYTES: String(1 << 20) } };
 const settings = minutes > 0 ? { env: {} } : small;
-/** Without an archive these are more than the quota. */
+/** The number of Pods, whose events exceed the quota without an archive. */
 const pods = 7_500;
 const concurrency = minutes > 0 ? 8 : 64;
 
@@ -44,7 +44,7 @@ describe('A ledger with its archive in etcd, under more events than etcd can hol
     await run.end();
   });
 
-  /** Never repeated: each request has to succeed. */
+  /** Sends a request without a repetition: each has to succeed. */
   const send = <Request, Reply>(
     method: Method<Request, Reply, 'unary'>,
     request: MessageInput<Request>,
@@ -72,7 +72,7 @@ describe('A ledger with its archive in etcd, under more events than etcd can hol
     largest.inUse = Math.max(largest.inUse, dbSizeInUse, storage?.usedBytes ?? 0);
   }
 
-  it('refuses no request, and reports since when it has its history', async () => {
+  it('accepts each request, and reports since when it has its history', async () => {
     let count = 0;
     const startedAt = performance.now();
     const inMiB = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);

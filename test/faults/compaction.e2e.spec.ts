@@ -115,7 +115,7 @@ describe('faults: compaction under a reader', function () {
     }
   }
 
-  /** Runs a work while compaction is rare: a read of all pages at one revision can finish. */
+  /** Runs `work` while compaction is rare: a read of all pages at one revision can finish. */
   async function withRareCompaction<T>(work: () => Promise<T>): Promise<T> {
     maxPauseMs = 50 * defaultPauseMs;
     try {
@@ -160,7 +160,7 @@ describe('faults: compaction under a reader', function () {
     for (const [index, { prev }] of events.entries()) expect(prev).to.equal(events[index - 1]?.hash ?? '');
   }
 
-  /** etcd for a slow reader: it is compacted before each further page. */
+  /** Slows a client of etcd: etcd is compacted before each further page. */
   function slowClient(client: Etcd3): Etcd3 {
     const { pool } = client as unknown as ClientConnections;
     const withConnection: ClientConnections['pool']['withConnection'] = async (service, send, order) => {
@@ -175,7 +175,7 @@ describe('faults: compaction under a reader', function () {
   }
   const compacted = /^etcd could not be read: .*required revision has been compacted$/;
 
-  it('does not stop a reader of the log between two pages: it reads all events', async () => {
+  it('does not stop a reader of the log between two pages, which reads all events', async () => {
     const ledger = new EtcdLedger(slowClient(raw));
     const seqs: number[] = [];
     let pages = 0;
@@ -190,7 +190,7 @@ describe('faults: compaction under a reader', function () {
     expect(seqs).to.deep.equal(seqs.map((_, index) => index + 1));
   });
 
-  it('fails a load of the claims, which needs one revision; the repeated load succeeds', async () => {
+  it('fails a load of the claims, which needs a single revision, and the repeated load succeeds', async () => {
     const failed = await loadAll(new EtcdLedger(slowClient(raw)), run.signal).catch((error: unknown) => error);
     expect(failed).to.have.property('code', 'UNAVAILABLE');
     expect(failed).to.have.property('message').that.matches(compacted);
@@ -198,7 +198,7 @@ describe('faults: compaction under a reader', function () {
     expect(claims.length).to.be.at.least(testSize.events - historyLength);
   });
 
-  it('does not stop followers: they read each event one time', async () => {
+  it('does not stop followers, which read each event once', async () => {
     const to = await readHead();
     const all = await Promise.all([1, 2, 3].map(() => follow(allocator.endpoint, to)));
     for (const { events } of all) expectDense(events.slice(0, to));
@@ -214,7 +214,7 @@ describe('faults: compaction under a reader', function () {
     expectDense(events);
   });
 
-  it('delays a second allocator: it repeats the load until one succeeds', async () => {
+  it('delays a second allocator, which repeats the load until it succeeds', async () => {
     const starting = startAllocator(run, { etcd, name: 'second' });
     await eventually(() => {
       const log = readFileSync(join(run.folder, 'second.log'), 'utf8');

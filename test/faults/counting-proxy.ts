@@ -118,7 +118,7 @@ function openForwarder(endpoint: string, ending: AbortSignal, { count, admits }:
   };
 }
 
-/** Aborted when the caller cancels its call. */
+/** Returns a signal that aborts when the caller cancels its call. */
 function signalOf(
   received: { on(event: 'cancelled', listener: () => void): unknown },
   ending: AbortSignal,

@@ -32,7 +32,7 @@ describe('faults: a claim key changed in etcd', function () {
     return life;
   }
 
-  /** A random address of a Pod, and the key of its claim. */
+  /** Returns a random address of a Pod, and the key of its claim. */
   function claimOf({ reportedAddresses }: ChurnedPod): { subnet: string; address: string; key: string } {
     const [subnet, addresses] = random.pick([...reportedAddresses]);
     const address = random.pick([...addresses].join(',').split(','));
@@ -78,12 +78,12 @@ describe('faults: a claim key changed in etcd', function () {
       expect(stdout).to.match(new RegExp(`^Pod ended +Pod default/${life.name} `, 'm'));
     }
 
-    // The repair that the message names; no allocator is restarted
+    // Applies the repair that the message names. No allocator is restarted
     for (const { key, before } of victims) await put(key, before);
     await expectInvariants(environment, lives);
   });
 
-  /** The error of a release of the address. */
+  /** Returns the error of a release of the address. */
   async function releaseError({ name: pod, uid: podUid }: ChurnedPod): Promise<IpledgerError> {
     const client = connect(environment.stack.allocator.endpoint, undefined);
     const request = { namespace: 'default', pod, podUid, cause: 'RELEASE_CAUSE_OPERATOR' } as const;

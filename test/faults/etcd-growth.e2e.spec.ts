@@ -26,11 +26,11 @@ interface Size {
   readonly head: number;
   /** Size of the database. */
   readonly bytes: number;
-  /** Bytes of the database in use. */
+  /** Bytes of the file that are in use. */
   readonly inUse: number;
 }
 
-/** Pods that keep their addresses: what the state has does not count for what is sealed. */
+/** Pods that keep their addresses: the state's part of the database, beside the sealed events. */
 const livePods = Math.min(events / 10, 100_000);
 
 describe('etcd with an archive, under continuous allocation and release beside many allocations that stay', function () {

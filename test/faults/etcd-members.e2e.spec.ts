@@ -19,13 +19,13 @@ import { printProgress } from '../harness/progress.ts';
 import { type Member, type MemberCluster, startMemberCluster } from './etcd-members.ts';
 import { roundSuffix, testSize } from './test-size.ts';
 
-/** Pods of a fault: at this rate it lasts longer than the lease of the writer. */
+/** The number of Pods of a fault, and their rate: a fault outlasts the lease of the writer. */
 const [podsPerFault, podsEveryMs] = [200, 30];
 const podsInQuiet = 50;
 const maxRepeats = 5;
 /**
- * The writer keeps its lease of 5 s without a leader of etcd for this long: a renewal may have been
- * due, and one may fail.
+ * The time without a leader of etcd in which the writer keeps its lease of 5 s: a renewal may have
+ * been due, and one may fail.
  */
 const outlastedMs = 2_500;
 
@@ -76,7 +76,7 @@ describe('faults: a member of etcd', function () {
 
   /**
    * Sends a request at a steady rate, whether or not the earlier ones are answered.
-   * @throws what one of them is refused with
+   * @throws the error with which a request is refused
    */
   async function allocateSteadily(count: number, isOver = (): boolean => true): Promise<Request[]> {
     const requests: Promise<Request>[] = [];

@@ -30,15 +30,15 @@ export interface MemberCluster {
   readonly run: Run;
   readonly members: readonly Member[];
   readonly allocators: readonly AllocatorServer[];
-  /** The members, the one that leads first. @throws Error if one of them does not answer */
+  /** Reads the members, the leader first. @throws Error if a member does not answer */
   readMembers(): Promise<readonly [Member, ...Member[]]>;
-  /** The term of etcd: each of its elections increases it. */
+  /** Reads the term of etcd, which each of its elections increases. */
   readTerm(): Promise<number>;
   /**
-   * When a member first saw a new leader after this time, by the clock; undefined while none has.
+   * Returns the time of a member's clock when it first saw a later leader; undefined if none has.
    */
   firstElectionAfter(time: number): number | undefined;
-  /** The writer's key: the name of the replica, and the revision of its election. */
+  /** Reads the writer's key: the name of the replica, and the revision of its election. */
   readElection(): Promise<{ readonly replica: string; readonly since: number }>;
 }
 
@@ -54,7 +54,7 @@ interface MemberStatus {
 const addressOf = (index: number): string => `10.89.0.${index + 1}`;
 const names = ['etcd-0', 'etcd-1', 'etcd-2'];
 
-/** Starts all; `run.end()` stops them. */
+/** Starts all servers; `run.end()` stops them. */
 export async function startMemberCluster(): Promise<MemberCluster> {
   const run = openRun();
   const members = await startMembers(run);

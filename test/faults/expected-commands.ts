@@ -11,8 +11,8 @@ export interface ExpectedCommands {
 }
 
 /**
- * Requires one command for each Pod since the reset of the counter, and no other command. Only
- * answered commands count: an unanswered one may have been executed, and its sender may repeat it.
+ * Requires one command for each Pod since the reset of the counter, and no other command. Answered
+ * commands count: another command may have been executed, and its sender may repeat it.
  * @param lives all Pods of the test
  * @throws Error with each command that was sent too often or not at all
  */
@@ -50,7 +50,7 @@ interface Times {
 
 const none: Times = { answered: 0, unanswered: 0 };
 
-/** The replies by command, such as "release <uid>". */
+/** Counts the replies by command, such as "release <uid>". */
 function countCommands(counter: CountingProxy): ReadonlyMap<string, Times> {
   const sent = new Map<string, Times>();
   const count = (command: string, isAnswered: boolean): void => {

@@ -26,8 +26,8 @@ export interface FaultEnvironment extends TestEnvironment {
 }
 
 /**
- * A connection: allocators to etcd, watchers and agent to the allocators, watchers to the
- * Kubernetes API.
+ * The connections with a proxy: allocators to etcd, watchers and agent to the allocators, watchers
+ * to the Kubernetes API.
  */
 export type Link = 'etcd' | 'allocator' | 'kubernetes';
 

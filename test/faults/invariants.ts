@@ -1,5 +1,5 @@
 /**
- * The invariants after a fault, checked by three programs that share no code: `expectConsistency`
+ * Checks the invariants after a fault by three programs that share no code: `expectConsistency`
  * compares etcd, the ledger and the Kubernetes API; `ipledger check` is the operator's tool;
  * `checkLog` reads the log from its first event.
  */
@@ -12,7 +12,7 @@ import { testSize } from './test-size.ts';
 import type { FaultEnvironment } from './fault-environment.ts';
 import { checkLog, type LogReport, type AllocationPeriod } from './log-checker.ts';
 
-/** A log may be long. */
+/** The interval between two reads of the log, which may be long. */
 const logPollMs = 500;
 
 /** Runs `ipledger check`. Returns its output and exit status. */
@@ -49,7 +49,7 @@ export async function expectInvariants(
   return report;
 }
 
-/** Allocations that the log lacks for a running Pod, or still has for a deleted one. */
+/** Finds allocations that the log lacks for a running Pod, or still has for a deleted Pod. */
 function findUnfinished({ allocationPeriods, openBindings }: LogReport, lives: readonly ChurnedPod[]): string[] {
   const byUid = Map.groupBy(allocationPeriods, ({ uid }) => uid);
   const sandboxes = lives.flatMap((life) => life.sandboxes).map(({ containerId }) => `${containerId}/net1`);
@@ -68,8 +68,8 @@ function findUnfinished({ allocationPeriods, openBindings }: LogReport, lives: r
 }
 
 /**
- * Addresses that a Pod got from an annotation or a plugin and that the log does not have, or the
- * other way round.
+ * Finds addresses that a Pod got from an annotation or a plugin and that the log does not have, and
+ * the reverse.
  */
 function findWrongAddresses(
   { name, uid, networks, reportedAddresses }: ChurnedPod,

@@ -1,7 +1,7 @@
 /**
- * An independent check of the log; shares no code with the ledger. It checks that no event is
- * missing, that each event is possible after the earlier ones, and that no address has two holders.
- * Its input is the lines in etcd.
+ * Checks the log independently of the ledger, without shared code: no event is missing, each event
+ * is possible after the earlier ones, and no address has two holders. Its input is the lines in
+ * etcd.
  */
 import { createHash } from 'node:crypto';
 import type { Etcd } from '../harness/etcd.ts';

@@ -30,7 +30,7 @@ const bound = (alloc: number, last: number): EventInput =>
 const unbound = (last: number): EventInput =>
   ofAlloc('AddressUnbound', 0, last, { containerId: 'c', interface: 'net1' });
 
-/** Lines as in etcd. */
+/** Formats lines as in etcd. */
 function log(...events: readonly EventInput[]): string[] {
   const lines: string[] = [];
   let second = 0;

@@ -1,7 +1,7 @@
 /**
- * Replies that are lost after the request has taken effect: the sender repeats the request or reads
- * the result, and each request has one effect. First between a client and the allocator, then
- * between the allocator and etcd.
+ * Loses replies after the request has taken effect: the sender repeats the request or reads the
+ * result, and each request has one effect. First between a client and the allocator, then between
+ * the allocator and etcd.
  */
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
@@ -20,7 +20,7 @@ import { testSize } from './test-size.ts';
 
 const lost = 100;
 const timeoutMs = 20_000;
-/** Less than the callers' timeout. */
+/** The time that the witness waits: less than the callers' timeout. */
 const patienceMs = 5_000;
 
 describe('faults: lost replies', function () {
@@ -51,7 +51,7 @@ describe('faults: lost replies', function () {
   const configure = () =>
     send(SubnetsService.applySubnet, { name: 'lan', spec: { cidrBlock: '10.9.0.0/16', provider: 'lan.default' } });
 
-  /** The requests for one Pod, in order. Each returns the value to compare with the first reply. */
+  /** Returns the requests for one Pod, in order. Each returns the value of its first reply. */
   function requestsFor(pod: string) {
     const namespace = 'default';
     const podUid = `uid-${pod}`;
@@ -73,7 +73,7 @@ describe('faults: lost replies', function () {
 
   const typesInOrder = ['AddressAllocated', 'AddressBound', 'AddressUnbound', 'AddressReleased'];
 
-  /** The log has the four events of each Pod one time, and no others. */
+  /** Expects the four events of each Pod once in the log, and no others. */
   async function expectEachOnce(pods: readonly string[]): Promise<void> {
     const { violations, allocationPeriods, openBindings } = await checkLog(etcd);
     expect(violations).to.deep.equal([]);
@@ -85,7 +85,7 @@ describe('faults: lost replies', function () {
     expect(types).to.deep.equal(pods.flatMap(() => typesInOrder));
   }
 
-  /** The last event, from etcd. */
+  /** Reads the number of the last event from etcd. */
   async function readHeadSeq(): Promise<number> {
     const { kvs } = await raw.kv.range({ key: Buffer.from('/ipledger/v1/head') });
     return (JSON.parse(String(kvs[0]?.value)) as { seq: number }).seq;

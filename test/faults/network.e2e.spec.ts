@@ -13,7 +13,7 @@ import { startFaultEnvironment, type FaultEnvironment } from './fault-environmen
 import { expectInvariants } from './invariants.ts';
 
 const maxQuietMs = 1_000;
-/** Longer than the leases of the writer and the watcher. */
+/** The longest fault: longer than the leases of the writer and the watcher. */
 const maxFaultMs = 9_000;
 const ways: readonly (Direction | undefined)[] = ['requests', 'replies', undefined];
 

@@ -1,6 +1,6 @@
 /**
- * Outages of one program: what depends on it waits, the rest continues, and afterwards all
- * invariants hold.
+ * Outages of one program: its dependents wait, the rest continues, and afterwards all invariants
+ * hold.
  */
 import { expect } from 'chai';
 import type { Server } from '../harness/processes/server.ts';
@@ -31,7 +31,7 @@ describe('faults: an outage', function () {
   });
   after(() => environment?.run.end());
 
-  /** Creates a Pod and waits for its addresses; `running`: and for its sandboxes. */
+  /** Creates a Pod, and waits for its addresses; with `running` also for its sandboxes. */
   async function createSettledPod(name: string, { running }: { running: boolean }): Promise<ChurnedPod> {
     const life = await createPod(environment, name, random);
     lives.push(life);

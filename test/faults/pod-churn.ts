@@ -30,7 +30,7 @@ export interface ChurnedPod {
 
 export interface ChurnOptions {
   readonly count: number;
-  /** Longest pause between the steps of a Pod. */
+  /** The longest pause between the steps of a Pod. */
   readonly paceMs: number;
 }
 
@@ -54,11 +54,9 @@ export async function churnPods(
 interface PodScript {
   readonly random: SeededRandom;
   readonly paceMs: number;
-  /** Gets each new Pod. */
+  /** Receives each new Pod. */
   readonly lives: ChurnedPod[];
-  /**
-   * An earlier Pod of its name requested a contested address, which may be transferred to this one.
-   */
+  /** Whether an earlier Pod of its name requested a contested address, which may be transferred. */
   readonly mayInherit?: boolean;
 }
 
@@ -87,7 +85,7 @@ async function runPodSteps(
     await pause();
   }
   await deletePod(environment, life, { force: random.nextBoolean(0.3) });
-  // A new Pod of its name, perhaps before the watcher has processed the deletion
+  // Creates a new Pod of its name, perhaps before the watcher has processed the deletion
   if (choice >= 85) await runPodSteps(environment, name, { random, paceMs, lives, mayInherit: contends });
 }
 

@@ -1,4 +1,4 @@
-/** The Kubernetes API during faults: each request is repeated until the API answers. */
+/** Requests to the Kubernetes API during faults: each is repeated until the API answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kind, KubeObject, Manifest } from '../harness/kubernetes/kubernetes-client.ts';
 import { ApiError } from '../../lib/kubernetes/client/api-error.ts';

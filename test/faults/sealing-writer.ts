@@ -37,7 +37,7 @@ const sealing: SealingContext = {
       actor: 'sealing-writer',
       signal: working.signal,
     });
-    // The event is sent, and perhaps stored
+    // At this time the event is sent, and perhaps stored
     if (deathStep === 'appending') setTimeout(die, 1);
     await sealed;
   },

@@ -12,7 +12,7 @@ import { openRun, type Run } from '../harness/run.ts';
 import { type AllocatorServer, startAllocator } from '../harness/services.ts';
 import { forEachConcurrent } from '../scale/for-each-concurrent.ts';
 
-/** All steps of sealing, in order; a repeated step has its number. */
+/** The steps of sealing, in order; a repeated step has its number. */
 const steps = [
   'events-written',
   'state-written',
@@ -23,7 +23,7 @@ const steps = [
   'pruned 1',
   'pruned 2',
 ];
-/** Two requests delete the events of a long segment, so that a crash also happens between them. */
+/** The lengths of segments. A crash happens also between the two deletions of the long one. */
 const [shortSegment, longSegment] = [200, 1_100];
 /** The last event of each segment. */
 const segmentEnds: number[] = [];
@@ -41,7 +41,7 @@ describe('Sealing with a writer that is killed', function () {
   let allocator: AllocatorServer;
   let client: ReplicaClient;
   /**
-   * All lines of the log, and replies to historical queries, before the first segment is sealed.
+   * All lines of the log, and replies to queries of the past, before the first segment is sealed.
    */
   let lines: string[];
   let answers: object[];
@@ -51,7 +51,7 @@ describe('Sealing with a writer that is killed', function () {
     etcd = await startEtcd(run);
     folder = join(run.folder, 'archive');
     mkdirSync(folder);
-    // It reads the archive. It has too few events to seal a segment itself
+    // The allocator reads the archive. It has too few events to seal a segment itself
     allocator = await startAllocator(run, { etcd, archive: { location: folder } });
     client = connectReplicas([allocator]);
     const spec = { cidrBlock: '172.17.0.0/24', gateway: '172.17.0.1', provider: 'macvlan.default', cooldownMs: 0 };
@@ -80,7 +80,7 @@ describe('Sealing with a writer that is killed', function () {
     });
   }
 
-  /** The lines that a follower receives from this event on. */
+  /** Reads the lines that a follower receives from this event on. */
   async function readLines(fromSeq: number): Promise<string[]> {
     const head = (await client.call(SubnetsService.listSubnets, {})).position?.seq ?? 0;
     const connection = connect(allocator.endpoint, undefined);
@@ -130,7 +130,7 @@ describe('Sealing with a writer that is killed', function () {
     return { at: received.at(-1)?.at, records: received.flatMap(({ records }) => records) };
   }
 
-  /** Returns the signal that ended the writer; null when it finished. */
+  /** Seals with a writer. Returns the signal that ended it; null when it finished. */
   async function sealUpTo(to: number, deathStep = ''): Promise<NodeJS.Signals | null> {
     const program = join(import.meta.dirname, 'sealing-writer.ts');
     const child = spawn(process.execPath, [program, etcd.endpoint, folder, String(to), deathStep], {

@@ -1,17 +1,17 @@
-/** Random choices that can be repeated: all follow from one number, the seed, which is printed. */
+/** Random choices that can be repeated: all follow from the seed, a number that is printed. */
 import { printProgress } from '../harness/progress.ts';
 
 export interface SeededRandom {
-  /** An integer from 0 to `end` - 1. */
+  /** Returns an integer from 0 to `end` - 1. */
   nextInt(end: number): number;
-  /** True with this probability. */
+  /** Returns true with this probability. */
   nextBoolean(probability: number): boolean;
-  /** One of the items. */
+  /** Returns one of the items. */
   pick<T>(items: readonly T[]): T;
-  /** All items, in random order. */
+  /** Returns all items, in random order. */
   shuffle<T>(items: readonly T[]): T[];
   /**
-   * An independent source for a concurrent task: its choices do not depend on the order of the
+   * Returns an independent source for a concurrent task: its choices do not depend on the order of
    * tasks.
    */
   fork(): SeededRandom;
@@ -52,7 +52,7 @@ export function createSource(seed: number): SeededRandom {
   };
 }
 
-/** One of the items, each as often as its weight. */
+/** Returns one of the items, each as often as its weight. */
 export const pickWeighted = <Item>(
   random: SeededRandom,
   items: readonly (readonly [weight: number, item: Item])[],

@@ -30,8 +30,8 @@ export const testSize = {
   /** Events that pass through etcd while old ones are sealed. */
   sealedEvents: Number(process.env['EVENTS'] ?? (isLong ? 100_000 : 10_000)),
   /**
-   * Events in the history that queries and the read model answer from: more than one search of the
-   * allocator reads.
+   * Events in the history for queries and the read model: more than one search of the allocator
+   * reads.
    */
   historyEvents: isLong ? 100_000 : 25_000,
   /** Prefix length of the subnet that is filled to its last address. */
@@ -41,9 +41,9 @@ export const testSize = {
     { count: isLong ? 1_000 : 200, networks: ['lan'], rounds: isLong ? 3 : 2 },
     { count: isLong ? 5_000 : 500, networks: ['lan', 'san', 'wan'], rounds: 1 },
   ],
-  /** Ends a test that hangs. */
+  /** The time after which a test counts as hanging. */
   timeoutMs: isLong ? 30 * 60_000 : 10 * 60_000,
-  /** Limit until all views agree; a watcher's Lease and a pending DEL take part of it. */
+  /** The time until all views agree, of which a watcher's Lease and a pending DEL take a part. */
   patienceMs: isLong ? 5 * 60_000 : 3 * 60_000,
 };
 

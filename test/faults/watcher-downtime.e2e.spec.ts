@@ -1,6 +1,6 @@
 /**
- * Pods that are created, deleted and completed while no watcher runs: the next watcher sends one
- * command per missed change, and no other command.
+ * Creates, deletes and completes Pods while no watcher runs: the next watcher sends one command per
+ * missed change, and no other command.
  */
 import { expect } from 'chai';
 import { completePod } from './retrying-api.ts';
@@ -74,7 +74,7 @@ describe('faults: watcher downtime', function () {
   it('leads to no command after a restart without missed changes', async () => {
     counter.reset();
     await Promise.all(environment.watchers.map((watcher) => watcher.restart()));
-    // When this Pod has its addresses, a watcher holds the Lease and has processed all Pods with
+    // A Pod with its addresses shows that a watcher holds the Lease and has processed all Pods with
     // earlier names
     const probes = await createPods('watched-again', 1);
     await waitForAllAddresses(environment, probes);

@@ -1,4 +1,4 @@
-/** A place where bytes from outside enter a program, and which errors reject them. */
+/** A target: a place where bytes from outside enter a program, and the errors that reject them. */
 import { IpledgerError } from '../../lib/errors.ts';
 
 export type InputFormat = 'json' | 'lines' | 'text' | 'bytes';
@@ -6,9 +6,9 @@ export type InputFormat = 'json' | 'lines' | 'text' | 'bytes';
 export interface FuzzTarget {
   /** "<part>/<what>"; also the name of its corpus. */
   readonly name: string;
-  /** How inputs are mutated. Bytes of each format are mutated, too. */
+  /** The format for mutations. The bytes of each format are mutated, too. */
   readonly format: InputFormat;
-  /** The program reads no longer input. */
+  /** The longest input that the program reads. */
   readonly maxBytes: number;
   /** Valid inputs. */
   readonly seeds: () => readonly (string | Uint8Array)[];
@@ -24,23 +24,23 @@ export interface FuzzTarget {
 
 type ErrorClass = abstract new (...args: never[]) => Error;
 
-/** What an input did that no input may do. */
+/** The failure of an input: a result that no input may have. */
 export class FuzzFailure extends Error {
   override readonly name = 'FuzzFailure';
 }
 
-/** Longer errors fill logs, Events and terminals. */
+/** The longest message. Longer errors fill logs, Events and terminals. */
 const maxMessageLength = 4_096;
-/** Texts of the JavaScript engine: they name a line of the program and no fault of the input. */
+/** Messages of the JavaScript engine: they name a line of the program and no fault of the input. */
 const engineMessage =
   /Cannot (?:read|set|convert|destructure|mix)|is not (?:a function|iterable|a constructor)|call stack|Invalid (?:array|string) length|Assignment to constant|\[object Object\]/;
-/** Values of any input: defaults of absent fields. */
+/** The values that any input may become: defaults of absent fields. */
 const freeValues = 1_000;
 const defaultValuesPerByte = 4;
 
 /**
  * Passes an input to a target.
- * @returns what came of it: "accepted", or the message without its quotes and numbers
+ * @returns the outcome: "accepted", or the message without its quotes and numbers
  * @throws FuzzFailure for an unclear error, and for values out of proportion to the input
  */
 export function tryInput(target: FuzzTarget, input: Buffer): string | Promise<string> {
@@ -80,7 +80,7 @@ export function assertClear(text: string, cause?: unknown): void {
   if (engineMessage.test(text)) throw new FuzzFailure(`a message of the engine: ${text}`, { cause });
 }
 
-/** Messages of one cause have the same shape. */
+/** The shape of a message. Messages of one cause have the same shape. */
 const shapeOf = (message: string): string =>
   message
     .slice(0, 200)
@@ -88,7 +88,7 @@ const shapeOf = (message: string): string =>
     .replaceAll(/[^A-Za-z "]+/g, '#')
     .slice(0, 80);
 
-/** The values in a value, at most one more than `most`. */
+/** Counts the values in a value, up to one more than `most`. */
 function countValues(value: unknown, most: number): number {
   const waiting: unknown[] = [value];
   let count = 0;

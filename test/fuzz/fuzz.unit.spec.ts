@@ -1,4 +1,4 @@
-/** Each input that a program reads from outside, mutated a few hundred times: the seed is fixed. */
+/** Mutates each input that a program reads from outside a few hundred times, with a fixed seed. */
 import { globSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
@@ -37,7 +37,7 @@ describe('The fuzzer', () => {
       (error: unknown) => (error as Error).message,
     );
 
-  it('reports an error of the engine, one without a message, and a long one', async () => {
+  it('reports an error of the engine, an empty message, and a long message', async () => {
     const read = (input: Buffer): unknown => (JSON.parse(input.toString()) as { a: string[] }).a.length;
     expect(await failureOf(target(read))).to.match(/^spec\/none: an error of the program, not of the input: /);
     const rejections = [Error];
@@ -56,7 +56,7 @@ describe('The fuzzer', () => {
     expect(await failureOf(target(grow))).to.match(/^spec\/none: \d+ bytes became more than \d+ values$/);
   });
 
-  it('makes the same inputs of the same seed, none over the limit, and others of another seed', () => {
+  it('makes equal inputs for equal seeds, other inputs for another seed, and none over the limit', () => {
     const seeds = { valid: [Buffer.from('{"a":[1,"b"],"c":{"d":"10.0.0.1"}}')], rare: [] };
     const inputsOf = (number: number): string[] => {
       const random = createSource(number);
@@ -68,7 +68,7 @@ describe('The fuzzer', () => {
     expect(new Set(inputsOf(1)).size).to.be.at.least(150);
   });
 
-  it('has a target for each corpus, and its inputs', () => {
+  it('has a target for each corpus, and no empty corpus', () => {
     const folder = join(import.meta.dirname, 'corpus');
     const names = globSync('**', { cwd: folder, withFileTypes: true })
       .filter((each) => each.isFile())

@@ -18,7 +18,7 @@ const targets = fuzzTargets.filter(({ name }) => name.includes(TARGET));
 const seed = SEED === '' ? Math.floor(Math.random() * 2 ** 32) : Number(SEED);
 const inputsPerTarget = INPUTS === '' ? Infinity : Math.ceil(Number(INPUTS) / targets.length);
 const msPerTarget = INPUTS === '' ? (Number(TIME) * 1_000) / targets.length : Infinity;
-/** A thread that tries one input for so long hangs. */
+/** The time for one input after which a thread counts as hanging. */
 const hangMs = 60_000;
 const pollMs = 1_000;
 const maxOldGenerationSizeMb = 1_024;
@@ -49,7 +49,7 @@ function fail(target: string, why: string, input: Uint8Array): void {
   console.log(`${target.padEnd(32)} FAILED: ${why}\n  the corpus has the input: make fuzz TARGET=${target} INPUTS=1`);
 }
 
-/** Runs the targets in a thread. Resolves to how many have ended: all, or those up to a hang. */
+/** Runs targets in a thread. Resolves to the number of ended targets: fewer after a hang. */
 async function runThread(waiting: readonly { readonly name: string; readonly maxBytes: number }[]): Promise<number> {
   const progress = new Int32Array(new SharedArrayBuffer(12));
   const current = new Uint8Array(new SharedArrayBuffer(Math.max(...waiting.map(({ maxBytes }) => maxBytes))));

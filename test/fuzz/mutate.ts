@@ -58,12 +58,12 @@ const oddTexts = [
   'a.b.c.ovn',
 ] as const;
 
-/** Replaced by nested lists. The Kubernetes API accepts 10,000 levels. */
+/** A mark that is replaced by nested lists. The Kubernetes API accepts 10,000 levels. */
 const deepMark = '\u0001deep';
 const levels = 9_000;
 const deepLists = /\[{1000,}\]{1000,}/g;
 
-/** As JSON: each use is a value of its own, which later mutations change. */
+/** Values as JSON text: each use is a value of its own, which later mutations change. */
 const oddValues = [
   'null',
   'true',
@@ -85,14 +85,14 @@ const oddValues = [
 ];
 const oddValue = (random: SeededRandom): unknown => JSON.parse(random.pick(oddValues));
 
-/** What inputs are made from. */
+/** The inputs from which others are made. */
 export interface Seeds {
   readonly valid: readonly Buffer[];
-  /** Inputs with rare outcomes. Most are rejected, and so is what is made from them. */
+  /** Inputs with rare outcomes. Most are rejected, and so are their mutations. */
   readonly rare: readonly Buffer[];
 }
 
-/** A mutation of one of the seeds, at most `maxBytes` long. */
+/** Mutates one of the seeds. The result has at most `maxBytes`. */
 export function mutate(format: InputFormat, { valid, rare }: Seeds, random: SeededRandom, maxBytes: number): Buffer {
   const seeds = rare.length > 0 && random.nextBoolean(0.3) ? rare : valid;
   const seed = random.pick(seeds);
@@ -132,7 +132,7 @@ function mutateLines(lines: string[], other: () => string, random: SeededRandom)
   return lines;
 }
 
-/** Mostly one mutation: each further one hides the effects of others. */
+/** Returns the number of mutations, mostly 1: further mutations hide the effects of others. */
 function countOf(random: SeededRandom): number {
   let count = 1;
   while (count < 8 && random.nextBoolean(0.4)) count++;
@@ -164,7 +164,7 @@ interface Place {
 
 const valueAt = ({ parent, key }: Place): unknown => (parent as Record<string, unknown>)[key];
 
-/** A place in a value: each level is as likely as the one above it. */
+/** Chooses a place in a value: each level is as likely as the level above it. */
 function placeIn(root: { value: unknown }, random: SeededRandom): Place {
   let place: Place = { parent: root, key: 'value' };
   for (;;) {
@@ -209,7 +209,7 @@ function mutateAt(place: Place, otherPlace: () => Place, random: SeededRandom): 
   }
 }
 
-/** Repetitions of repetitions would grow without a limit. */
+/** The most bytes to repeat: repetitions of repetitions would grow without a limit. */
 const maxRepeatedBytes = 16 << 10;
 
 function repeatAt({ parent, key }: Place, random: SeededRandom): void {

@@ -1,13 +1,13 @@
 /**
- * Passes mutated inputs to a target. An input with a new outcome becomes a seed, so that later ones
- * reach further. All follows from the seed number.
+ * Passes mutated inputs to a target. An input with a new outcome becomes a seed, so that later
+ * inputs reach further. All choices follow from the seed number.
  */
 import { createSource } from '../faults/seeded-random.ts';
 import { readCorpus } from './corpus.ts';
 import { FuzzFailure, type FuzzTarget, tryInput } from './fuzz-target.ts';
 import { mutate } from './mutate.ts';
 
-/** Limits of the inputs that become seeds. Large ones take long. */
+/** The limits of inputs that become seeds. Large inputs take long. */
 const maxRareBytes = 8 << 10;
 const maxRare = 512;
 
@@ -19,7 +19,7 @@ export interface FuzzRun {
 
 export interface RunOptions {
   readonly seed: number;
-  /** Whether to pass another input, after this many. */
+  /** Whether the run is done after this many inputs. */
   readonly isDone: (inputs: number) => boolean;
   /** Called before each input. */
   readonly onInput?: (input: Buffer) => void;
@@ -60,7 +60,7 @@ export async function runTarget(target: FuzzTarget, options: RunOptions): Promis
   return { inputs, outcomes };
 }
 
-/** Awaits only what is a promise: a turn of the queue costs more than most inputs. */
+/** Awaits only a promise: a turn of the queue costs more than most inputs. */
 async function outcomeOf(target: FuzzTarget, input: Buffer): Promise<string> {
   try {
     const outcome = tryInput(target, input);

@@ -1,19 +1,19 @@
 /**
- * Runs targets in a thread, one after the other. The input that is tried is in shared memory, where
- * the main thread finds it if the thread hangs or runs out of memory.
+ * Runs targets in a thread, one after the other. Shared memory has the current input, where the
+ * main thread finds it if the thread hangs or runs out of memory.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { FailedInput, runTarget } from './run-target.ts';
 import { fuzzTargets } from './targets.ts';
 
-/** What the main thread starts a thread with. */
+/** The work of a thread. */
 export interface FuzzWork {
   readonly targets: readonly string[];
   readonly seed: number;
-  /** The run of a target ends after this time, or after this number of inputs. */
+  /** The limits of a target: its time, or its number of inputs. */
   readonly msPerTarget: number;
   readonly inputsPerTarget: number;
-  /** Three numbers: all inputs so far, the bytes of the current one, and the current target. */
+  /** Three numbers: all inputs so far, the bytes of the current input, and the current target. */
   readonly progress: Int32Array;
   readonly current: Uint8Array;
 }

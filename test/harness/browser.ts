@@ -16,7 +16,7 @@ export function probeBrowser(): Capability {
 
 /** Starts Chromium without a window. It ends with the run. */
 export async function startBrowser(run: Run): Promise<Browser> {
-  // Its sandbox needs a user other than root
+  // The sandbox of Chromium needs a user other than root
   const browser = await chromium.launch({ executablePath: packagedProgram('chromium'), args: ['--no-sandbox'] });
   run.onEnd(() => browser.close());
   return browser;

@@ -9,7 +9,7 @@ import { inNamespace, type Namespace } from './network/network-namespaces.ts';
 import { distFolder } from './paths.ts';
 import { findPlugins, findProgram } from './programs/find-program.ts';
 
-/** Longer than the node agent waits for an address. */
+/** The timeout of a plugin: longer than the node agent waits for an address. */
 const timeoutMs = 60_000;
 
 export type CniCommand = 'ADD' | 'CHECK' | 'DEL' | 'GC' | 'STATUS' | 'VERSION';
@@ -18,7 +18,7 @@ export interface CniCall {
   readonly command: CniCommand;
   /** File of the plugin. */
   readonly plugin: string;
-  /** Written to its stdin: an object as JSON, a text unchanged. */
+  /** The text for its stdin: an object as JSON, a text unchanged. */
   readonly config: object | string;
   /** Network namespace of the plugin (default: the machine's). */
   readonly node?: Namespace;
@@ -36,9 +36,7 @@ export interface CniCall {
 
 export interface CniAnswer {
   readonly code: number;
-  /**
-   * stdout as JSON: a result, or an error with code and msg. undefined if it is empty or no JSON.
-   */
+  /** The stdout as JSON: a result, or an error with code and msg; undefined for other text. */
   readonly result: unknown;
   readonly stdout: string;
   readonly stderr: string;
@@ -47,7 +45,7 @@ export interface CniAnswer {
 /** The plugin of this project, as `make cni` builds it. */
 export const kubeOvnPlugin = join(distFolder, 'kube-ovn');
 
-/** CNI_PATH: the plugin of this project, then the reference plugins. */
+/** Returns CNI_PATH: the plugin of this project, then the reference plugins. */
 export async function cniPath(): Promise<string> {
   return [distFolder, await findPlugins()].join(delimiter);
 }
@@ -106,7 +104,7 @@ export async function callCnitool(call: CnitoolCall): Promise<CniAnswer> {
   );
 }
 
-/** CNI_ARGS of a Pod, as from kubelet and Multus. */
+/** Returns the CNI_ARGS of a Pod, as from kubelet and Multus. */
 export function podArgs(namespace: string, name: string, uid?: string): Record<string, string> {
   return {
     IgnoreUnknown: '1',

@@ -19,7 +19,7 @@ interface ConsoleSettings {
   readonly healthListen: string;
   /** The folder of `bundleConsole`. */
   readonly web: string;
-  /** Its certificate as a client. Without it, it is open: read-only and without sign-in. */
+  /** The client certificate. Without it, the console is open: read-only, without sign-in. */
   readonly tls?: TlsFiles | undefined;
   /** Its certificate for browsers (default: `tls`). */
   readonly https?: TlsFiles | undefined;

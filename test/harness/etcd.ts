@@ -16,13 +16,13 @@ export interface EtcdSettings {
   readonly port: number;
   /** Host name of its URL (default: 127.0.0.1). A certificate may name it. */
   readonly host?: string | undefined;
-  /** Whether a write is on disk before its answer. Only tests of durability need this. */
+  /** Whether a write is on disk before its answer, as tests of durability need it. */
   readonly fsync: boolean;
   readonly tls?: EtcdTls | undefined;
   readonly quotaBytes?: number | undefined;
 }
 
-/** TLS: etcd accepts each client with a certificate of its authority. */
+/** Files for TLS: etcd accepts each client with a certificate of its authority. */
 export interface EtcdTls {
   readonly server: TlsFiles;
   /** Certificate of the client. */
@@ -43,7 +43,7 @@ export interface Etcd extends Server {
 }
 
 export interface EtcdctlOptions {
-  /** Written to its stdin. */
+  /** The text for its stdin. */
   readonly input?: string;
   /**
    * Limit of a long request. Default: one minute for the process, five seconds for a request of
@@ -52,7 +52,7 @@ export interface EtcdctlOptions {
   readonly timeoutMs?: number;
 }
 
-// A single member has no peers, but etcd requires an address for them.
+// The peer address, which etcd requires: a single member has no peers.
 const peer = 'http://127.0.0.1:0';
 
 /** The URL of an etcd on this machine. */
@@ -138,12 +138,12 @@ export async function startEtcd(
   });
 }
 
-/** Limit of compaction and defragmentation, which read the complete database. */
+/** The limit of compaction and defragmentation, which read the complete database. */
 export const maintenanceMs = 30 * 60_000;
 
 export interface EtcdStatus {
   readonly header: { readonly revision: number };
-  /** Bytes of the file, and of what is in use in it. */
+  /** The bytes of the file, and of its part in use. */
   readonly dbSize: number;
   readonly dbSizeInUse: number;
 }

@@ -11,22 +11,22 @@ export const isFields = (value: Json | undefined): value is Fields =>
 
 export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
-/** The value if it is an object, else an empty one. */
+/** Returns the value if it is an object, else an empty object. */
 export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {});
 
-/** The value if it is a list, else an empty one. */
+/** Returns the value if it is a list, else an empty list. */
 export const listOf = (value: Json | undefined): readonly Json[] => (isList(value) ? value : []);
 
-/** The value if it is text, else ''. */
+/** Returns the value if it is text, else ''. */
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 /** Whether the value is a text with this prefix. */
 export const hasPrefix = (value: Json | undefined, prefix: string): boolean => textOf(value).startsWith(prefix);
 
-/** The texts of a list; other values are ignored. */
+/** Returns the texts of a list; other values are ignored. */
 export const textsOf = (value: Json | undefined): string[] => listOf(value).filter((each) => typeof each === 'string');
 
-/** The text fields of an object; other fields are ignored. */
+/** Returns the text fields of an object; other fields are ignored. */
 export const textFieldsOf = (value: Json | undefined): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),

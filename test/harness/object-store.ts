@@ -33,7 +33,7 @@ export async function startObjectStore(run: Run): Promise<ObjectStore> {
   const launch: Launch = {
     name: 's3',
     program: await findProgram('versitygw', run.signal),
-    // A sidecar folder for metadata, because some file systems have no extended attributes.
+    // A sidecar folder for metadata, because some file systems have no extended attributes
     args: [
       '--port',
       listen,
@@ -48,7 +48,7 @@ export async function startObjectStore(run: Run): Promise<ObjectStore> {
       root,
     ],
     ready: async (signal) => {
-      // The store rejects an unsigned request, which shows that it serves.
+      // An answer to an unsigned request, also a rejection, shows that the store serves
       await (await fetch(endpoint, { signal })).arrayBuffer();
     },
     readyWithinMs: 120_000,

@@ -33,14 +33,14 @@ export function showElapsed(text: string): ElapsedDisplay {
   };
 }
 
-/** A duration as text: "4.2 s", "3 min 25 s". */
+/** Formats a duration: "4.2 s", "3 min 25 s". */
 export function formatDuration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A duration as a clock shows it: "0:04", "12:30". */
+/** Formats a duration as a clock does: "0:04", "12:30". */
 function formatElapsed(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

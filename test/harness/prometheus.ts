@@ -17,7 +17,7 @@ export interface ScrapeTarget {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** One series of an answer: its labels, and the value as Prometheus writes it. */
+/** A series of an answer: its labels, and the value as Prometheus writes it. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
@@ -41,7 +41,7 @@ export interface Prometheus {
 
 const readyWithinMs = 120_000;
 
-/** @param ruleFiles paths of rule files. Scrapes and evaluates once per second. */
+/** Starts Prometheus, which evaluates once per second. @param ruleFiles paths of rule files */
 export async function startPrometheus(
   run: Run,
   { targets, ruleFiles }: { readonly targets: readonly ScrapeTarget[]; readonly ruleFiles: readonly string[] },

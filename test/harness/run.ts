@@ -14,9 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Run {
-  /**
-   * Eight hexadecimal digits, unique among runs. Part of each name that is visible on the machine.
-   */
+  /** An id of eight hexadecimal digits, unique among runs. Each name on the machine contains it. */
   readonly id: string;
   /**
    * Folder of the run. Its path is short enough for sockets. KEEP=1 in the environment keeps it
@@ -76,7 +74,7 @@ function startJanitor() {
   });
   const ended = once(child, 'exit');
   ended.catch(() => undefined);
-  // A suite without `end()` must not hang: the janitor also works when this process exits.
+  // A suite without `end()` must not hang: the janitor also works when this process exits
   child.unref();
   const { stdin } = child;
   (stdin as typeof stdin & { unref(): void }).unref();

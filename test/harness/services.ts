@@ -11,12 +11,12 @@ import type { Run } from './run.ts';
 import { type Server, startServer } from './processes/server.ts';
 
 const readyWithinMs = 120_000;
-/** The read model may have to read a long log. */
+/** The time in which a read model catches up: it may have to read a long log. */
 const catchUpWithinMs = 3_600_000;
 
 /** A program that can send traces. */
 export interface TracedProgram {
-  /** Base URL of the collector. Without it, the program sends none. */
+  /** The base URL of the collector. Without it, the program sends no traces. */
   readonly traceEndpoint?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface AllocatorSettings extends TracedProgram {
   readonly etcd: readonly string[];
   /** "host:port" */
   readonly listen: string;
-  /** Its address on this machine, if different from `listen`. */
+  /** The server's address on this machine, if different from `listen`. */
   readonly endpoint?: string;
   readonly tls?: TlsFiles | undefined;
   /** Client certificate for etcd. */
@@ -64,7 +64,7 @@ export interface ArchiveSettings {
   readonly location: string;
   readonly keepEvents?: number;
   readonly segmentEvents?: number;
-  /** Environment variables for access to it. */
+  /** Environment variables for access to the archive. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -107,7 +107,7 @@ export interface WatcherSettings extends TracedProgram {
   /** Addresses per second of a namespace; 0: no limit (default: the program's). */
   readonly namespaceRate?: number | undefined;
   readonly besideKubeOvn?: boolean | undefined;
-  /** How long it keeps its Lease without an allocator; absent: the default. */
+  /** How long it keeps its Lease without an allocator; absent for the default. */
   readonly allocatorTimeoutSeconds?: number | undefined;
 }
 
@@ -195,17 +195,17 @@ export interface AgentSettings extends WatcherSettings {
   readonly bindings?: string;
   /** File with the boot id of the node (default: that of this machine). */
   readonly bootIdFile?: string;
-  /** Identifies the agent instead of `tls`. */
+  /** The token that identifies the agent instead of `tls`. */
   readonly token?: AgentToken | undefined;
   /** Endpoint of the node's Open vSwitch database (default: the agent makes no NICs). */
   readonly ovsDb?: string;
   readonly program?: AgentProgram | undefined;
 }
 
-/** Flags of Node, and the file of the bundled agent (default: the sources). */
+/** The flags of Node, and the file of the bundled agent (default: the sources). */
 export type AgentProgram = readonly string[];
 
-/** Paths of the trusted authorities and of the ServiceAccount token. */
+/** The paths of the trusted authorities and of the ServiceAccount token. */
 export interface AgentToken {
   readonly ca: string;
   readonly file: string;
@@ -248,7 +248,7 @@ export function agentLaunch(settings: AgentSettings): Launch {
   };
 }
 
-/** Names a folder of bundled programs, which then start in place of the sources. */
+/** The variable with a folder of bundled programs, which then start in place of the sources. */
 export const bundlesVariable = 'IPLEDGER_TEST_BUNDLES';
 
 /** The launch of a program of ipledger, without its environment. */
@@ -267,7 +267,7 @@ function nodeOptionsOf(service: string): string[] {
   return options[service]?.split(' ') ?? [];
 }
 
-/** `make profile` sets PROFILE_FOLDER: each program then writes a CPU profile when it stops. */
+/** Returns the flags for a CPU profile, which a program writes when it stops: `make profile`. */
 function profileArgs(name: string): string[] {
   const folder = process.env['PROFILE_FOLDER'] ?? '';
   return folder === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`];
@@ -278,7 +278,7 @@ export function loopbackOf(listen: string): string {
   return listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }
 
-/** IPLEDGER_TLS_CA, _CERT and _KEY, or the same with another prefix. Empty for plaintext. */
+/** Returns IPLEDGER_TLS_CA, _CERT and _KEY, or those of another prefix; empty for plaintext. */
 export function tlsVariables(tls: TlsFiles | undefined, prefix = 'IPLEDGER_TLS'): Record<string, string> {
   return { [`${prefix}_CA`]: tls?.ca ?? '', [`${prefix}_CERT`]: tls?.cert ?? '', [`${prefix}_KEY`]: tls?.key ?? '' };
 }
@@ -297,7 +297,7 @@ export interface AllocatorOptions extends TracedProgram {
   readonly tls?: TlsFiles | undefined;
   /** Without it, no events are sealed. */
   readonly archive?: ArchiveSettings;
-  /** Without it, every client needs a certificate. */
+  /** The verification of tokens. Without it, every client needs a certificate. */
   readonly tokenReview?: TokenReviewSettings;
 }
 
@@ -314,7 +314,7 @@ export async function startAllocator(
   return Object.assign(await startServer(run, launch), { endpoint, health });
 }
 
-/** `cluster` is a Cluster, or another object with a kubeconfig file. */
+/** The options of a watcher. `cluster` is a Cluster, or another object with a kubeconfig file. */
 export interface WatcherOptions extends Partial<Omit<WatcherSettings, 'allocator' | 'kubeconfig' | 'healthListen'>> {
   readonly allocator: { readonly endpoint: string };
   readonly cluster: { readonly kubeconfig: string };
@@ -382,7 +382,7 @@ export async function startReadModel(
 export interface AgentOptions extends WatcherOptions {
   /** Default `node-1`. */
   readonly node?: string;
-  /** Identifies the agent instead of `tls`. */
+  /** The token that identifies the agent instead of `tls`. */
   readonly token?: AgentToken;
   readonly program?: AgentProgram | undefined;
 }

@@ -25,11 +25,11 @@ export interface Stack {
   readonly cluster: Cluster;
   readonly allocator: AllocatorServer;
   readonly watcher: WatcherServer;
-  /** One agent for each node, in the order of `nodes`. */
+  /** An agent for each node, in the order of `nodes`. */
   readonly agents: readonly [AgentServer, ...AgentServer[]];
-  /** With TLS: client certificate of an operator. */
+  /** The client certificate of an operator, with TLS. */
   readonly tls?: TlsFiles;
-  /** With TLS: the certificates of all programs. */
+  /** The certificates of all programs, with TLS. */
   readonly certificates?: CertificateFolder;
 }
 
@@ -59,8 +59,7 @@ export async function startStack(
   const agentOf = (node: string): Promise<AgentServer> =>
     startAgent(run, { allocator, cluster, node, tls: certificates?.agent(node), traceEndpoint, program: agentProgram });
   const [watcher, first, ...others] = await Promise.all([
-    // The runs with many Pods have their own Kubernetes API, and all their Pods are of one
-    // namespace
+    // Runs with many Pods have their own Kubernetes API, and all their Pods are in one namespace
     startWatcher(run, {
       allocator,
       cluster,

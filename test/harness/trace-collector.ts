@@ -12,7 +12,7 @@ export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Absent for a root span. */
+  /** The parent; absent for a root span. */
   readonly parentSpanId?: string;
   /** Nanoseconds since 1970. */
   readonly startTimeUnixNano: string;
@@ -52,7 +52,7 @@ export interface TraceCollector {
   hang(): void;
   /** Refuses connections until `start`. */
   stop(): Promise<void>;
-  /** Works again, on the same port. */
+  /** Answers again, on the same port. */
   start(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { findProgram } from '../harness/programs/find-program.ts';
 
 export interface HistoryReport {
   readonly operations: number;
-  /** Operations without an answer. */
+  /** The operations without an answer. */
   readonly unknown: number;
   readonly events: number;
   readonly claims: number;

@@ -1,4 +1,4 @@
-/** One client of a history. It repeats a request without an answer, mostly at another replica. */
+/** A client of a history. It repeats a request without an answer, mostly at another replica. */
 import type { Connection } from '../../lib/grpc/client.ts';
 import {
   type AttachReply,
@@ -27,20 +27,20 @@ import {
 const namespace = 'default';
 const cooldownMs = 1_000;
 const timeoutMs = 1_500;
-/** Some reads outlast a pause of their replica, and are answered after it. */
+/** The timeout of a call: some reads outlast a pause of their replica, and then have an answer. */
 const patientMs = 9_000;
 const attachTimeoutMs = 500;
 const maxAttempts = 4;
 const keptSandboxes = 12;
-/** How many Pods of a name requests come from: late ones of earlier Pods, too. */
+/** The number of Pods of a name that send requests, among them late requests of earlier Pods. */
 const generations = 4;
 
 type Reply = { readonly position?: Position };
 type Call<Request, Answer extends Reply> = Pick<HistoryCall<Request, Answer>, 'method' | 'request' | 'answerOf'> & {
   readonly input: Omit<Input, 'request' | 'client'>;
-  /** Default: a random one. */
+  /** The replica; by default a random one. */
   readonly replica?: Connection | undefined;
-  /** Default: a new one. */
+  /** The request id; by default a new id. */
   readonly id?: string;
 };
 
@@ -79,7 +79,7 @@ export class Client {
     await act();
   }
 
-  /** Sends a request until it has an answer. Gives up at random, as a client that ends. */
+  /** Sends a request until it has an answer. Gives up at random, as a client that ends does. */
   async #call<Request, Answer extends Reply>(each: Call<Request, Answer>): Promise<Answer | undefined> {
     const { method, request, answerOf, input, replica, id = this.#nextId() } = each;
     const isRead = ['list', 'getAddress', 'getSubnet'].includes(input.kind);
@@ -104,7 +104,7 @@ export class Client {
     return `request-${++this.#world.requests}`;
   }
 
-  /** A Pod uid of a name: the newest one, or one that is late. */
+  /** Chooses a Pod uid of a name: the newest, or one that is late. */
   #anyUid({ name }: PodName): string {
     const uids = this.#world.uids.get(name) ?? [];
     const recent = uids.slice(-generations);
@@ -141,8 +141,8 @@ export class Client {
   }
 
   /**
-   * Releases a Pod that was deleted; or as an operator one allocation, after which its Pod may get
-   * another.
+   * Releases a Pod that was deleted; or, as an operator, one allocation, after which its Pod may
+   * get another address.
    */
   async #release(): Promise<void> {
     const pod = this.#random.pick(podNames);
@@ -197,7 +197,7 @@ export class Client {
           });
     if (!reply) return;
     this.#world.sandboxes.push({ ...known, allocations: answerOf(reply).allocations });
-    // A bound address is never given on, so the clients must not forget many
+    // A bound address is never allocated again, so the clients must not forget many containers
     if (this.#world.sandboxes.length > keptSandboxes) await this.#unbind(this.#world.sandboxes.shift());
   }
 

@@ -14,7 +14,7 @@ const maxPaceMs = 150;
 export interface Clients {
   /** Configures the Subnets of the Pods. */
   prepare(): Promise<void>;
-  /** Each of `count` clients sends calls until `isOver`. */
+  /** Sends calls of `count` clients until `isOver`. */
   run(count: number, isOver: () => boolean): Promise<void>;
   /** Reads all addresses and Pods at each replica. */
   readAll(): Promise<void>;

@@ -19,7 +19,7 @@ import { startWatcher } from './watchers.ts';
 const runs = Number(process.env['HISTORY_RUNS'] ?? 1);
 const seconds = Number(process.env['HISTORY_SECONDS'] ?? 25);
 const clientCount = 10;
-/** A run continues up to so many times its length until each kind of call had an answer. */
+/** The number of lengths up to which a run continues until each kind of call had an answer. */
 const maxPatience = 4;
 
 describe('A history of three allocators on three members of etcd, under faults', function () {

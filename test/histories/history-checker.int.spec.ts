@@ -1,4 +1,4 @@
-/** The checker of histories accepts right ones, and finds each kind of planted mistake. */
+/** The checker of histories accepts correct ones, and finds each kind of planted mistake. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { checkHistory } from './check-history.ts';
@@ -9,7 +9,7 @@ const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default' };
 const free = { uid: '', seq: 0, owner: '', quarantined: false, bindings: [] };
 const given = (uid: string, seq: number) => [{ subnet, addresses: [address], uid, seq }];
 
-/** An operation, answered at an event. */
+/** An operation that is answered at an event. */
 interface Step {
   readonly kind: string;
   readonly outcome?: string;
@@ -37,7 +37,7 @@ const released = (uid: string, alloc: number): Entry => ({
   data: { attachment, uid, alloc, addresses: [address], ended: true },
 });
 
-/** The lines of a log with these events. */
+/** Makes the lines of a log with these events. */
 function chain(entries: readonly Entry[]): string[] {
   let [prev, last] = ['', 0];
   return entries.map(({ type, data, part = [1, 1], cmd, before, at }, index) => {
@@ -60,9 +60,7 @@ function chain(entries: readonly Entry[]): string[] {
   });
 }
 
-/**
- * The violations of operations that follow each other, each answered before the next one begins.
- */
+/** Finds the violations of operations, each of which is answered before the next begins. */
 async function violationsOf(steps: readonly Step[], log: readonly string[] = [], more: readonly object[] = []) {
   const operations = steps.map(({ outcome = 'ok', at, ...fields }, index) => ({
     operation: {
@@ -114,7 +112,7 @@ describe('history-checker', () => {
     expect(await violationsOf(rightSteps, rightLog, more)).to.deep.equal([]);
   });
 
-  it('accepts a release without an answer that took effect later, and one that never did', async () => {
+  it('accepts a release without an answer that takes effect later, or never', async () => {
     const unanswered = { outcome: 'unknown' };
     const kept = chain([configured, allocated('a-1')]);
     const held = read({ uid: 'a-1', seq: 2 }, { at: 2 });
@@ -157,7 +155,7 @@ describe('history-checker', () => {
     ],
   };
   for (const [name, steps] of Object.entries(orders))
-    it(`finds ${name} by the answers alone`, async () => {
+    it(`finds ${name} from the answers alone`, async () => {
       const violations = await violationsOf(steps);
       expect(violations.join('\n')).to.match(/no order of its \d operations explains their answers/);
     });
@@ -233,7 +231,7 @@ describe('history-checker', () => {
       expect((await violationsOf([], log, more)).join('\n')).to.match(violation);
     });
 
-  it('finds an answer at a position that the log does not have, and one before an earlier answer', async () => {
+  it('finds an answer at a position that the log lacks, or that is before the position of an earlier answer', async () => {
     const elsewhere = { ...read({}), position: { epoch: 1, seq: 3, hash: 'other' } };
     expect((await violationsOf([elsewhere], rightLog)).join('\n')).to.contain('and the log has');
     const back = [read({}, { at: 3 }), read({ uid: 'a-1', seq: 2 }, { at: 2 })];

@@ -9,7 +9,7 @@ import { callOutcome } from '../../lib/grpc/calls.ts';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 import type { AddressRecord, Allocation, Position, WatchReply } from '../../proto/generated/ipledger.ts';
 
-/** What the clients of a history call. */
+/** The kinds of calls in a history. */
 export const inputKinds = [
   'allocate',
   'release',
@@ -30,7 +30,7 @@ export const inputKinds = [
 /** The input of a call, as the checker reads it. */
 export interface Input {
   readonly kind: (typeof inputKinds)[number];
-  /** The same for each attempt of a repeated request. */
+  /** The id of the request, which each attempt has. */
   readonly request: string;
   readonly client: number;
   readonly subnet?: string;
@@ -55,7 +55,7 @@ export interface RecordedAllocation {
   readonly seq: number;
 }
 
-/** What an answer adds to the input. */
+/** The part of an answer that is added to the input. */
 export interface Answer {
   readonly allocations?: readonly RecordedAllocation[];
   readonly count?: number;
@@ -140,7 +140,7 @@ export const toRecordedAllocation = ({ subnet, addresses, podUid, seq }: Allocat
   seq,
 });
 
-/** What a read of an address contains, as the checker compares it. */
+/** Converts the reply to a read of an address to the form that the checker compares. */
 export const toRecord = ({ allocation, bindings, reservation, quarantine }: AddressRecord): object => ({
   uid: allocation?.podUid ?? '',
   seq: allocation?.seq ?? 0,

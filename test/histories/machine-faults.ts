@@ -1,4 +1,4 @@
-/** The faults of a history: each begins on random machines, and ends before the next one. */
+/** The faults of a history: each begins on random machines, and ends before the next fault. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { dropPackets, losePackets, passPackets } from '../harness/network/networ
 import type { Server } from '../harness/processes/server.ts';
 import type { Machine, Machines } from './machines.ts';
 
-/** What `machine` suffers; `other` is another one. */
+/** The machines of a fault: `machine` suffers it; `other` is another machine. */
 interface Victims {
   readonly machine: Machine;
   readonly other: Machine;
@@ -17,7 +17,7 @@ interface Victims {
 
 interface Fault {
   begin(victims: Victims, machines: Machines): unknown;
-  /** Absent: it has no end. */
+  /** Ends the fault; absent for a fault that has no end. */
   end?(victims: Victims, machines: Machines): unknown;
 }
 
@@ -36,7 +36,7 @@ const allocator = ofServer((machine) => machine.allocator);
 const etcd = ofServer((machine) => machine.etcd);
 const lossPercent = 50;
 
-/** By name, for the log of a run. */
+/** The faults by name, for the log of a run. */
 export const machineFaults: Readonly<Record<string, Fault>> = {
   'the allocator is killed': allocator.killed,
   'the allocator is paused': allocator.paused,
@@ -74,10 +74,10 @@ export const machineFaults: Readonly<Record<string, Fault>> = {
 };
 
 const maxQuietMs = 600;
-/** Shorter and longer than the lease of the writer, which is 5 s. */
+/** Durations that are shorter and longer than the lease of the writer, which is 5 s. */
 const durationsMs = [300, 1_500, 3_000, 7_000];
 
-/** Causes faults one after the other, each kind once before any again, until `isOver`. */
+/** Causes faults one after the other until `isOver`, each kind once before any kind is repeated. */
 export async function causeFaults(
   machines: Machines,
   random: SeededRandom,
@@ -101,7 +101,7 @@ export async function causeFaults(
   }
 }
 
-/** Two machines, the first one mostly that of the writer. */
+/** Chooses two machines. The first is mostly that of the writer. */
 async function chooseVictims({ all, etcdctl }: Machines, random: SeededRandom): Promise<[Machine, Machine]> {
   const shuffled = random.shuffle(all);
   const key = await etcdctl(
@@ -119,7 +119,7 @@ async function chooseVictims({ all, etcdctl }: Machines, random: SeededRandom): 
 async function moveLeader(machines: Machines): Promise<void> {
   const statuses = await Promise.all(
     machines.all.map(async (machine) => {
-      // "…:2379, 8211f1d0f64f3269, 3.6.4, 3.6.0, 20 kB, …, true, …"
+      // The format is "…:2379, 8211f1d0f64f3269, 3.6.4, 3.6.0, 20 kB, …, true, …"
       const fields = (await machines.etcdctl(machine, 'endpoint', 'status')).split(', ');
       return { machine, id: fields[1] ?? '', isLeader: fields.includes('true') };
     }),
@@ -151,7 +151,7 @@ function fillDisk({ machine }: Victims): void {
   }
 }
 
-/** The member ends at a write that fails, perhaps later than this begins. */
+/** Ends a full disk. The member ends at a write that fails, perhaps after this has begun. */
 async function emptyDisk({ machine }: Victims, machines: Machines): Promise<void> {
   rmSync(fillerOf(machine));
   await eventually(async () => {
@@ -161,10 +161,10 @@ async function emptyDisk({ machine }: Victims, machines: Machines): Promise<void
 }
 
 async function replaceMember({ machine, other }: Victims, machines: Machines): Promise<void> {
-  // Without one more member there is no quorum
+  // The other members must have a quorum without this member
   const others = machines.all.filter((each) => each !== machine);
   for (const each of others) await eventually(() => machines.etcdctl(each, 'endpoint', 'health'));
   await machine.etcd.kill();
-  // The others first notice that it is gone
+  // The other members notice the end some time later, so replacement is repeated
   await eventually(() => machines.replaceMember(machine, other));
 }

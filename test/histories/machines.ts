@@ -21,30 +21,30 @@ import type { Run } from '../harness/run.ts';
 import { allocatorLaunch } from '../harness/services.ts';
 
 const size = 3;
-/** Space for two segments of the log of etcd, and for its database. */
+/** The size of the disk: space for two segments of the log of etcd, and for its database. */
 const diskMiB = 192;
 const readyWithinMs = 120_000;
 
 /** A version of the allocator; by default that of this tree. */
 export interface Program {
-  /** A module to load before it. */
+  /** A module to load before the main module. */
   readonly preload?: string;
-  /** Its main module. */
+  /** The main module of the version. */
   readonly main?: string;
 }
 
 export interface Machine {
   readonly index: number;
-  /** Its address on the network. */
+  /** The address of the machine on the network. */
   readonly address: string;
   readonly node: Namespace;
   /** Folder of the data of etcd: a file system of its own. */
   readonly disk: string;
   /** "127.0.0.1:<port>" */
   readonly endpoint: string;
-  /** Replaced by another version. */
+  /** The allocator, which another version may replace. */
   allocator: Server;
-  /** Replaced with the member. */
+  /** The member, which a new member may replace. */
   etcd: Server;
   /** Sets the clock of the allocator ahead. */
   shiftClock(ms: number): void;
@@ -56,7 +56,7 @@ export interface Machines {
   etcdctl(machine: Machine, ...args: string[]): Promise<string>;
   /** Stops the allocator, and starts another version at the same port. */
   changeProgram(machine: Machine, program: Program): Promise<void>;
-  /** Starts an empty member in place of one that was killed. Can be repeated after an error. */
+  /** Starts an empty member in place of a killed member. Can be repeated after an error. */
   replaceMember(machine: Machine, by: Machine): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ const peerOf = (index: number): string => `http://${addressOf(index)}:2380`;
 const nameOf = (index: number): string => `etcd-${index}`;
 const indexes = Array.from({ length: size }, (_, index) => index);
 
-/** Starts all. They end with the run. */
+/** Starts all machines, which end with the run. */
 export async function startMachines(run: Run, program: Program = {}): Promise<Machines> {
   const places: Pick<Machine, 'index' | 'address' | 'node' | 'disk'>[] = [];
   for (const index of indexes) {
@@ -109,7 +109,7 @@ export async function startMachines(run: Run, program: Program = {}): Promise<Ma
       machine.allocator = await startAllocator(run, machine, to);
     },
     async replaceMember(machine, by) {
-      // "8211f1d0f64f3269, started, etcd-0, http://10.88.0.1:2380, …"
+      // The format is "8211f1d0f64f3269, started, etcd-0, http://10.88.0.1:2380, …"
       const known = (await etcdctl(by, 'member', 'list')).split('\n').map((line) => line.split(', '));
       const [id] = known.find(([, , , peer]) => peer === peerOf(machine.index)) ?? [];
       if (id !== undefined) await etcdctl(by, 'member', 'remove', id);
@@ -148,7 +148,7 @@ async function startMember(run: Run, { index, address, node, disk }: Place, stat
       '--log-level=warn',
       '--unsafe-no-fsync',
     ],
-    // A new member waits for the others, so only that it runs is waited for
+    // A new member waits for the other members, so its answer is not required, only that it runs
     ready: async (signal) => {
       const { code, stderr } = await inNamespace(node, [etcdctl, `--endpoints=${client}`, 'endpoint', 'health'], {
         signal,

@@ -1,6 +1,6 @@
 /**
- * Loaded into a program before its main module: it then neither reads nor writes the newest schema
- * version of the log, as the version before.
+ * A module to preload into a program, which then neither reads nor writes the newest schema version
+ * of the log, as the version before.
  */
 import { registerHooks } from 'node:module';
 

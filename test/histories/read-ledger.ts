@@ -7,7 +7,7 @@ export interface StoredLedger {
   readonly lines: readonly string[];
 }
 
-/** A claim, with what the checker compares (docs/audit.md). */
+/** The part of a claim that the checker compares (docs/audit.md). */
 interface StoredClaim {
   readonly alloc?: number;
   readonly holder?: { readonly uid: string };
@@ -23,7 +23,7 @@ export async function readLedger({ all, etcdctl }: Machines): Promise<StoredLedg
   const log = (await etcdctl(machine, 'get', '--prefix', '--print-value-only', `${root}log/`)).trimEnd().split('\n');
   const pairs = (await etcdctl(machine, 'get', '--prefix', `${root}addr/`)).split('\n');
   const claims = pairs.flatMap((key, index) => {
-    // Each key is followed by its value
+    // The value of a key follows it
     if (index % 2 === 1 || key === '') return [];
     const { alloc = 0, holder, bindings, reservation, quarantine } = JSON.parse(pairs[index + 1] ?? '') as StoredClaim;
     return {

@@ -1,5 +1,5 @@
 /**
- * Loaded into a program before its main module: its clock differs from that of the machine by the
+ * A module to preload into a program, whose clock then differs from that of the machine by the
  * milliseconds in the file CLOCK_SHIFT_FILE, which SIGUSR2 makes it read. The clock that measures
  * elapsed time stays, as on a machine whose clock is set.
  */

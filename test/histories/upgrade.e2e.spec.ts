@@ -1,9 +1,9 @@
 /**
- * Three allocators of the version before and of this one, side by side, on one ledger under load:
- * upgraded one after the other; one is rolled back in between. The history is judged as
- * any other.
+ * Runs three allocators of the version before and of this version, side by side, on one ledger
+ * under load: they are upgraded one after the other, and one is rolled back in between. The history
+ * is checked as any other.
  *
- * The version before is this one without the newest schema version of the log. With
+ * The version before is this version without the newest schema version of the log. With
  * UPGRADE_FROM=COMMIT it is the allocator of an earlier commit, with the packages of today.
  */
 import { readFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ describe('An upgrade of the allocators under load', function () {
       .map((text) => (JSON.parse(text) as { v: number }).v);
   const newestVersion = async (): Promise<number> => Math.max(...versionsIn((await readLedger(machines)).lines));
 
-  it('keeps each answer right, can be rolled back until all are upgraded, and then refuses the version before', async () => {
+  it('keeps each answer correct, can be rolled back until all allocators are upgraded, and then refuses the version before', async () => {
     const history = new History();
     const random = createSeededRandom('upgrade');
     const endpoints = machines.all.map(({ endpoint }) => endpoint);
@@ -72,7 +72,7 @@ describe('An upgrade of the allocators under load', function () {
     expect(await newestVersion(), 'written while one allocator is of the version before').to.equal(before);
     await machines.changeProgram(third, current);
     await eventually(async () => expect(await newestVersion()).to.be.greaterThan(before));
-    // An old version ends at the first event that it reads, perhaps after its start
+    // The version before ends at the first event that it reads, perhaps after its start
     await machines.changeProgram(third, previous).catch(() => undefined);
     await eventually(() => expect(third.allocator.isAlive).to.be.false);
     expect(readFileSync(third.allocator.log, 'utf8')).to.match(/has schema version \d+, but this program reads only/);

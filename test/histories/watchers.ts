@@ -1,5 +1,5 @@
 /**
- * Watches of a history: each follows the log from its first event, at any replica, and after each
+ * Watches of a history. Each follows the log from its first event, at any replica, and after a
  * failure continues after the last event that it has.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,13 @@ const silenceMs = 6_000;
 const retryMs = 100;
 
 export interface Watcher {
-  /** Resolves when it has this event. */
+  /** Resolves when the watch has this event. */
   hasSeen(seq: number): Promise<void>;
 }
 
 /**
- * Follows until the run ends.
- * @param subnet only events of this Subnet; '' for all
+ * Follows the log until the run ends.
+ * @param subnet the Subnet whose events are followed; '' for all
  */
 export function startWatcher(
   run: Run,

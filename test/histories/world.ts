@@ -1,6 +1,4 @@
-/**
- * What the clients of a history share: Subnets, Pod names, addresses, and what they know of them.
- */
+/** The shared state of a history's clients: Subnets, Pod names, addresses, and known containers. */
 import type { Connection } from '../../lib/grpc/client.ts';
 import type { History, RecordedAllocation } from './history.ts';
 
@@ -18,11 +16,11 @@ export const spares: readonly Network[] = ['spare-1', 'spare-2'].map((name, inde
   provider: `${name}.default`,
   cidrBlock: `10.${92 + index}.0.0/16`,
 }));
-/** An address of a spare Subnet, which makes its specs differ. Not beside the gateway. */
+/** An address of a spare Subnet, not beside the gateway, that makes its specs differ. */
 export const excludedIn = ({ cidrBlock }: Network, number: number): string =>
   cidrBlock.replace('0.0/16', `${1 + (number >> 8)}.${number & 255}`);
 
-/** Without the gateway. */
+/** The addresses of the Subnet, without the gateway. */
 export const lanAddresses: readonly string[] = Array.from({ length: 29 }, (_, index) => `10.90.0.${index + 2}`);
 /** Addresses that Pods request by name, and that are reserved and quarantined. */
 export const hotAddresses: readonly string[] = lanAddresses.slice(-5);
@@ -56,6 +54,6 @@ export interface World {
   readonly uids: Map<string, string[]>;
   /** The last containers that were bound, and may not be unbound. */
   readonly sandboxes: KnownSandbox[];
-  /** Numbers requests. */
+  /** The number of requests so far. */
   requests: number;
 }

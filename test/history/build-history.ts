@@ -14,12 +14,12 @@ import { eventVersions } from '../../ledger/domain/events/schema-version.ts';
 import { Writer } from '../../ledger/log/writer/writer.ts';
 import { defaultLivePods, type ScriptedCommand, podLifecycles, subnetsFor } from './pod-lifecycles.ts';
 
-/** Concurrent commands. Together they fill a transaction. */
+/** The number of concurrent commands, which together fill a transaction. */
 const concurrency = 256;
 
 export interface BuildOptions {
   readonly etcd: { readonly endpoint: string };
-  /** The minimum length of the log. It becomes slightly longer. */
+  /** The minimum length of the log, which becomes slightly longer. */
   readonly events: number;
   /** Pods that exist at a time. Default: 500. */
   readonly livePods?: number | undefined;

@@ -4,7 +4,7 @@
  */
 import type { Command, RequestedSubnet } from '../../ledger/domain/commands/command.ts';
 
-/** One command with its actor. */
+/** A command with its actor. */
 export interface ScriptedCommand {
   readonly actor: string;
   readonly command: (now: number) => Command;
@@ -17,7 +17,7 @@ const spec = (cidrBlock: string, provider: string): RequestedSubnet => ({
   excludeIps: [],
   provider,
   protocol: '',
-  // Addresses are allocated again immediately, so a short history has long histories of addresses.
+  // Without cooldown, a short history has long histories of addresses
   cooldownMs: 0,
 });
 
@@ -60,13 +60,13 @@ interface Life {
   readonly containerId: string;
 }
 
-/** A number as an id in the format of Kubernetes. */
+/** Formats a number as an id of Kubernetes. */
 const uidOf = (what: string, number: number): string =>
   `${what}-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
 
 /**
- * A Pod of a Deployment has a unique name. A member of a StatefulSet has the name of its
- * predecessor, if few Pods exist.
+ * Describes a Pod. A Pod of a Deployment has a unique name. A member of a StatefulSet has the name
+ * of its predecessor, if few Pods exist.
  */
 function lifeOf(number: number, livePods: number): Life {
   const namespace = `team-${number % namespaces}`;
@@ -84,7 +84,7 @@ function lifeOf(number: number, livePods: number): Life {
   };
 }
 
-/** Endless. Each step creates one Pod and deletes one, as soon as that number of Pods exists. */
+/** Yields endless steps. Each creates a Pod and, beyond that number of Pods, deletes a Pod. */
 export function* podLifecycles(livePods = defaultLivePods): Generator<readonly ScriptedCommand[], never> {
   for (let number = 1; ; number++) {
     const created = createPod(lifeOf(number, livePods));
@@ -112,7 +112,7 @@ function createPod({ namespace, name, uid, node, subnet, owner, containerId }: L
   ];
 }
 
-/** Every fourth Pod is released before its container ends. */
+/** Deletes a Pod. Every fourth Pod is released before its container ends. */
 function deletePod({ namespace, name, uid, node, containerId }: Life, number: number): ScriptedCommand[] {
   const unbind: ScriptedCommand = {
     actor: `ipledger://agent/${node}`,

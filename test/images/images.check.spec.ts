@@ -1,6 +1,4 @@
-/**
- * `make images-check`: what is in dist/, built a second time, inspected, and run without an engine.
- */
+/** `make images-check`: the images of dist/, built twice, inspected, and run without an engine. */
 import { createHash } from 'node:crypto';
 import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,9 +30,9 @@ const dist = join(root, 'dist');
 const maxUnpackedBytes = 130e6;
 const node = '/usr/local/bin/node';
 const elfMagic = '\x7fELF';
-/** The field e_machine of an ELF header. */
+/** The values of the field e_machine in an ELF header. */
 const elfMachines: Readonly<Record<Architecture, number>> = { amd64: 62, arm64: 183 };
-/** Their parts are listed as npm, node and go components. */
+/** The executables whose parts are listed as npm, node and go components. */
 const ownExecutables = new Set(['usr/local/bin/node', 'app/kube-ovn']);
 
 const emulators: Readonly<Record<Architecture, string>> = { amd64: 'qemu-x86_64-static', arm64: 'qemu-aarch64-static' };
@@ -296,14 +294,14 @@ describe('The images', function () {
   });
 });
 
-/** The folder of the innermost package of a path, without the last slash. */
+/** Returns the folder of the innermost package of a path, without the last slash. */
 const packageFolder = (path: string): string => {
   const at = path.lastIndexOf('node_modules/');
   const [name = ''] = /^node_modules\/(?:@[\w.-]+\/)?[\w.-]+/.exec(path.slice(at)) ?? [];
   return path.slice(0, at) + name;
 };
 
-/** The ELF files of an image, relative to its root. */
+/** Finds the ELF files of an image, relative to its root. */
 const elfFiles = ({ root: folder }: UnpackedImage): string[] =>
   globSync('**', { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -323,7 +321,7 @@ const readSbom = ({ root: folder }: UnpackedImage): string =>
 const purlsOf = (sbom: string): string[] =>
   (JSON.parse(sbom) as { components: { purl: string }[] }).components.map(({ purl }) => purl);
 
-/** The package of each file, by the digests that Debian's packages list. */
+/** Reads the package of each file, by the digests that Debian's packages list. */
 function packagesByDigest(architecture: Architecture): Map<string, string> {
   const folder = packagesFolder(architecture);
   const lists = globSync('*/DEBIAN/md5sums', { cwd: folder });

@@ -42,7 +42,7 @@ describe('push-images', function () {
     HOME: folder,
     IMAGE_FOLDER: folder,
   });
-  /** Archives as of `make images`, with one small layer. Returns the digests of their indexes. */
+  /** Writes archives with one small layer, as of `make images`. Returns the index digests. */
   const writeImages = (): string[] =>
     ['ipledger', 'ipledger-node'].map((name) => {
       const images = (['amd64', 'arm64'] as const).map((architecture) => ({
@@ -64,7 +64,7 @@ describe('push-images', function () {
   };
   const digestOf = async (reference: string): Promise<string> => (await mustRun(crane, ['digest', reference])).trim();
 
-  it('pushes both architectures by the digest of the build, and prints values by which the chart takes it', async () => {
+  it('pushes both architectures with the digest of the build, and prints the values for the chart', async () => {
     const digests = writeImages();
     const { code, stdout, stderr } = await push();
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

@@ -1,4 +1,4 @@
-/** Images as containers see them: unpacked from their OCI archive, with each digest checked. */
+/** Images as containers have them: unpacked from their OCI archive, with each digest checked. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ interface Manifest extends Descriptor {
 export interface ImageArchive {
   /** Digest of the index. */
   readonly digest: string;
-  /** One for each architecture. */
+  /** An image for each architecture. */
   readonly images: readonly UnpackedImage[];
 }
 
@@ -87,8 +87,8 @@ function readBlob(layout: string, { digest, size }: Descriptor): Buffer {
 const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
 /**
- * A command in a container-like process: its own mounts, a read-only root, and, unless `asRoot`,
- * uid 65532.
+ * Options of a command in a container-like process: its own mounts, a read-only root, and, unless
+ * `asRoot`, uid 65532.
  */
 export interface Contained {
   readonly asRoot?: boolean;
@@ -102,7 +102,7 @@ mount -t tmpfs -o mode=1777 tmpfs "$1/tmp"
 shift
 exec setpriv --no-new-privs chroot "$@"`;
 
-/** Program and arguments that run a command in the image. No capability is left, except as root. */
+/** Returns the command of a command in the image. No capability is left, except as root. */
 export const containedCommand = (
   { root }: UnpackedImage,
   command: readonly string[],

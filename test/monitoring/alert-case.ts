@@ -1,8 +1,8 @@
-/** The form of a case for an alert. */
+/** A case for an alert. */
 export interface AlertSeries {
   readonly series: string;
   readonly before: number;
-  /** `stale`: the series ends. Another text has the values in promtool's notation. */
+  /** The later values: a number, `stale` for the series' end, or text in promtool's notation. */
   readonly after: number | string;
 }
 
@@ -17,5 +17,5 @@ export interface AlertCase {
   readonly delayMinutes?: number;
 }
 
-/** A series whose values do not change. */
+/** Makes a series whose values do not change. */
 export const steady = (series: string, value: number): AlertSeries => ({ series, before: value, after: value });

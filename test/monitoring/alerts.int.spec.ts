@@ -31,7 +31,7 @@ describe('Each alert', function () {
       expect(await runRuleTest(alertCase)).to.equal('');
     });
 
-  it('that docs/security.md has for certificates fires 20 days before the expiry', async () => {
+  it('of docs/security.md for certificates fires 20 days before the expiry', async () => {
     const rules = parse(documentedCommands('docs/security.md', 'certificate-alert')) as [{ alert: string }];
     const labelsOf = (days: number) => ({ name: `of-${days}-days`, namespace: 'ipledger-system' });
     const test = {
@@ -48,7 +48,7 @@ describe('Each alert', function () {
     expect(await testRules({ rules, test })).to.equal('');
   });
 
-  it('has a rule test that fails when the alert is quiet', async () => {
+  it('has a rule test, which fails when the alert is quiet', async () => {
     const quiet = alertCases
       .filter(({ alert }) => alert === 'IpledgerAlarm')
       .map((each) => ({ ...each, series: each.series.map((series) => ({ ...series, after: series.before })) }));

@@ -58,7 +58,7 @@ async function startMonitoredStack(): Promise<{ environment: TestEnvironment; pr
   return { environment, prometheus };
 }
 
-/** The query with values for the variables of Grafana. */
+/** Replaces the variables of Grafana in a query. */
 function withVariables(expression: string): string {
   const query = expression.replaceAll('$__rate_interval', rateInterval).replaceAll(/\$(subnet|node)\b/g, '.+');
   if (query.includes('$')) throw new Error(`a variable without a value: ${query}`);
@@ -70,10 +70,10 @@ describe('A real Prometheus', function () {
   let environment: TestEnvironment;
   let prometheus: Prometheus;
 
-  /** Pods with and without an address, and requests of the plugin that succeed and fail. */
+  /** Makes Pods with and without an address, and requests of the plugin that succeed and fail. */
   async function makeTraffic(round: number): Promise<void> {
     const pod = `pod-${round}`;
-    // Each Subnet of an OVN network is a transaction of the projector
+    // The projector writes a transaction for each Subnet of an OVN network
     await makeSubnet(environment, `ovn-${round}`, {
       cidrBlock: `10.9.${round}.0/24`,
       provider: `n${round}.default.ovn`,
@@ -151,7 +151,7 @@ describe('A real Prometheus', function () {
     expect(rules.filter(({ health }) => health !== 'ok')).to.deep.equal([]);
   });
 
-  it('has no alert but those for the small Subnet and the waiting Pod', async () => {
+  it('has only the alerts for the small Subnet and the waiting Pod', async () => {
     await eventually(async () => {
       const active = await prometheus.query('ALERTS');
       expect(new Set(active.map(({ metric }) => metric['alertname']))).to.deep.equal(

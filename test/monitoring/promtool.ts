@@ -13,12 +13,12 @@ const timeoutMs = 60_000;
 
 const intervalSeconds = 30;
 const samplesBefore = 20;
-/** Seven and a half hours: longer than each `for`. */
+/** The samples after the change: seven and a half hours, longer than each `for`. */
 const samplesAfter = 900;
 /** The first sample with the values of `after`. */
 const changeSeconds = samplesBefore * intervalSeconds;
 
-/** The rule of an alert in the rule file. */
+/** Finds the rule of an alert in the rule file. */
 export function findRule(alert: string): AlertingRule {
   const rule = rules.find((each) => each.alert === alert);
   if (!rule) throw new Error(`no alert ${alert}`);
@@ -85,7 +85,7 @@ function ruleTest(alertCase: AlertCase): object {
   };
 }
 
-/** The notation `1x19` of promtool is the value 1 and 19 repetitions. */
+/** Formats values in promtool's notation: `1x19` is the value 1 and 19 repetitions. */
 function valuesOf({ before, after }: AlertSeries): string {
   return `${before}x${samplesBefore - 1} ${typeof after === 'string' ? after : `${after}x${samplesAfter}`}`;
 }

@@ -12,7 +12,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { plantedBugs } from './planted-bugs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** A spec that only fails by this time found nothing: it does not name what is wrong. */
+/** The time limit of a test. A failure by time does not count: it does not name the mistake. */
 const testTimeoutMs = 60_000;
 const runTimeoutMs = 180_000;
 
@@ -20,7 +20,7 @@ type Outcome = 'found' | 'found by a timeout only' | 'not found';
 
 const { BUG: selection = '', JOBS: jobs = String(availableParallelism()), SEEDS: seeds = '300' } = process.env;
 const bySimulation = process.env['BY'] === 'sim';
-/** The simulation that runs the file. */
+/** Returns the half of the simulation that runs the file. */
 const halfOf = (file: string): string => (/^(ledger|services\/allocator)\//.test(file) ? 'ledger' : 'cluster');
 const selected = plantedBugs.filter(({ name, file }) => `${file} ${name}`.includes(selection));
 const waiting = [...selected];
@@ -88,7 +88,7 @@ function runSpecs(copy: string, specs: readonly string[]): Promise<Outcome> {
   });
 }
 
-/** A run that ends without a report found nothing, either. */
+/** Runs the simulation. A run that ends without a report does not count as a find, either. */
 function runSimulation(copy: string, half: string): Promise<Outcome> {
   const program = [join(copy, 'test/simulation/main.ts')];
   const env = { ...process.env, SEEDS: seeds, HALF: half, JOBS: '1', FIRST: '1' };

@@ -3,11 +3,11 @@
  * it.
  */
 export interface PlantedBug {
-  /** What goes wrong, as a sentence without a full stop. */
+  /** The wrong behaviour, as a sentence without a full stop. */
   readonly name: string;
   /** Path from the root of the project. */
   readonly file: string;
-  /** Text that occurs once in the file, and what replaces it. */
+  /** Text that occurs once in the file, and its replacement. */
   readonly from: string;
   readonly to: string;
   /** Paths of specs, from the root. One of them fails while the mistake is there. */

@@ -1,4 +1,4 @@
-/** Mutants that change nothing that a spec could see, each with the reason. */
+/** Mutants that change nothing that a spec could observe, each with the reason. */
 import type { Mutant } from './mutants.ts';
 
 interface Equivalent {
@@ -34,7 +34,7 @@ export const equivalentMutants: readonly Equivalent[] = [
   },
 ];
 
-/** Why a mutant changes nothing; undefined for others. @param source of its file */
+/** Returns why a mutant changes nothing; undefined for others. @param source of its file */
 export function whyEquivalent({ file, line, from, to }: Mutant, source: string): string | undefined {
   const text = source.split('\n')[line - 1] ?? '';
   return equivalentMutants.find(

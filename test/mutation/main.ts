@@ -21,7 +21,7 @@ import { createSpecGraph, root } from './spec-graph.ts';
 
 const folders = 'ledger/domain,ledger/log,services/pod-watcher/controllers';
 const { SAMPLE = '100', SEED = '1', FOLDER = folders, JOBS = String(availableParallelism()), WIDE } = process.env;
-/** The nearest specs that a mutant meets first. */
+/** The number of the nearest specs, which a mutant meets first. */
 const nearest = 8;
 const goal = 0.9;
 
@@ -53,7 +53,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** @throws Error if specs are red without a mutant: they would kill each one */
+/** Runs specs without a mutant. @throws Error if they are red: they would kill each mutant */
 async function requireGreen(): Promise<void> {
   const files = [...new Set(mutants.map(({ file }) => file))];
   const check = async (): Promise<void> => {
@@ -67,7 +67,7 @@ async function requireGreen(): Promise<void> {
   await Promise.all(Array.from({ length: Number(JOBS) }, check));
 }
 
-/** The specs that a mutant of a file meets, one set after the other. */
+/** Returns the specs that a mutant of a file meets, one set after the other. */
 function specSetsOf(file: string): string[][] {
   const specs = specsOf(file);
   const sets = [specs.slice(0, nearest), WIDE === undefined ? [] : specs.slice(nearest)];

@@ -5,7 +5,7 @@ export interface Mutant {
   /** Path from the root of the project. */
   readonly file: string;
   readonly line: number;
-  /** The replaced range, and what replaces it. */
+  /** The replaced range, and its replacement. */
   readonly start: number;
   readonly end: number;
   readonly from: string;
@@ -35,7 +35,7 @@ const binaries: Readonly<Record<string, string>> = {
 const logicals: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' };
 const methods: Readonly<Record<string, string>> = { some: 'every', every: 'some', min: 'max', max: 'min' };
 
-/** The mutants of a TypeScript source, by their place. Texts and types are not changed. */
+/** Finds the mutants of a TypeScript source, by their place. Texts and types are not changed. */
 export function mutantsOf(file: string, source: string): Mutant[] {
   const mutants: Mutant[] = [];
   const add = (start: number, end: number, to: string): void => {

@@ -5,7 +5,7 @@ import { equivalentMutants } from './equivalent-mutants.ts';
 import { mutantsOf } from './mutants.ts';
 import { createSpecGraph, root } from './spec-graph.ts';
 
-/** Each mutant of a source, as the changed source. */
+/** Returns a changed source for each mutant. */
 const changedSources = (source: string): string[] =>
   mutantsOf('a.ts', source).map(({ start, end, to }) => source.slice(0, start) + to + source.slice(end));
 
@@ -31,7 +31,7 @@ describe('The mutants of a source', () => {
     expect(changedSources(source)).to.deep.equal([]);
   });
 
-  it('are read by specs that import the file, the direct ones first', () => {
+  it('are tested by the specs that import the file, direct importers first', () => {
     const specs = createSpecGraph()('ledger/log/chain/instant.ts');
     expect(specs[0]).to.equal('ledger/log/chain/instant.unit.spec.ts');
     expect(specs).to.include('ledger/log/chain/chain.unit.spec.ts');

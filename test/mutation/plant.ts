@@ -1,5 +1,5 @@
 /**
- * Loaded before mocha, by `node --import`: plants the mutant of the variable MUTANT when its file
+ * A module to preload, by `node --import`: plants the mutant of the variable MUTANT when its file
  * is loaded. No file changes, so that several mutants run at the same time.
  */
 import { readFileSync } from 'node:fs';

@@ -14,12 +14,12 @@ describe('A run of specs on a mutant', () => {
     return (await runSpecs(unchanged('lib/errors.ts'), [spec], timeoutMs)).outcome;
   };
 
-  it('kills it by an assertion, and not if the specs are green', async () => {
+  it('kills the mutant by a failed assertion, and not by green specs', async () => {
     expect(await outcomeOf("() => { throw new Error('no'); }")).to.equal('killed');
     expect(await outcomeOf('() => {}')).to.equal('survived');
   });
 
-  it('does not kill it by the time limit of a spec, or of the process', async () => {
+  it('does not kill the mutant by the time limit of a spec, or of the process', async () => {
     expect(await outcomeOf('function (done) { this.timeout(1); }')).to.equal('timed out');
     expect(await outcomeOf('() => { for (;;); }', 3_000)).to.equal('timed out');
   });

@@ -1,16 +1,16 @@
-/** Runs specs on a mutant, in a process of their own, and judges what they found. */
+/** Runs specs on a mutant, in a process of their own, and interprets the result. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { Mutant } from './mutants.ts';
 import { root } from './spec-graph.ts';
 
-/** A spec that only fails by its time found nothing: a slow machine does the same. */
+/** The outcome. A failure by time alone is no find, because a slow machine does the same. */
 export type SpecOutcome = 'killed' | 'timed out' | 'survived';
 
-/** A mutant may make a loop endless. */
+/** The time limit of a run: a mutant may make a loop endless. */
 const runTimeoutMs = 300_000;
 
-/** The same file without a change, planted as a mutant is. */
+/** The mutant that changes nothing: the file is planted as it is. */
 export const unchanged = (file: string): Mutant => ({ file, line: 1, start: 0, end: 0, from: '', to: '' });
 
 /** @returns the outcome, and the output of mocha */

@@ -1,4 +1,4 @@
-/** Which unit specs import a source file, the nearest first: by the number of imports between. */
+/** Finds the unit specs that import a source file, by the number of imports between. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -18,7 +18,7 @@ export function createSpecGraph(): (file: string) => string[] {
     for (const imported of importsOf(file)) importers.set(imported, [...(importers.get(imported) ?? []), file]);
   return (file) => {
     const found = new Set([file]);
-    // A set is visited in the order of insertion, also what the loop inserts.
+    // A set is visited in the order of insertion, including items that the loop inserts
     for (const each of found) for (const importer of importers.get(each) ?? []) found.add(importer);
     return [...found].filter((each) => each.endsWith('.unit.spec.ts'));
   };

@@ -4,7 +4,7 @@ import { type AddressRecord, IpamService } from '../../proto/generated/ipledger.
 import { podNetwork } from '../harness/node/node-cluster.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 
-/** @throws IpledgerError if the allocator does not answer */
+/** Reads the record. @throws IpledgerError if the allocator does not answer */
 export async function getAddressRecord({ stack, run }: NodeEnvironment, address: string): Promise<AddressRecord> {
   const client = connect(stack.allocator.endpoint, undefined);
   try {

@@ -11,7 +11,7 @@ import type { Node } from '../harness/node/node.ts';
 import { listLinks, listNetworkNamespaces, type Sandbox, listSandboxes } from './sandboxes.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 
-/** Limit until nodes and ledger agree. A kubelet cleans up missed changes once per minute. */
+/** The time until nodes and ledger agree. A kubelet cleans up missed changes once per minute. */
 const timeoutMs = 180_000;
 
 /** The links of a node itself. Any other link is left over. */
@@ -45,7 +45,7 @@ async function differences(node: Node, snapshot: SystemSnapshot): Promise<string
 const describeSandbox = ({ node, containerId, pod }: Sandbox): string =>
   `sandbox ${containerId.slice(0, 12)} of Pod ${pod} on ${node.name}`;
 
-/** Each sandbox belongs to a Pod with an allocation, and its NIC has exactly those addresses. */
+/** Checks that each sandbox belongs to a Pod with an allocation, which its NIC has exactly. */
 function nicOf(sandbox: Sandbox, addresses: readonly string[] | undefined, { allocations }: SystemSnapshot): string[] {
   const held = allocations.find((each) => each.podUid === sandbox.uid && each.attachment?.ordinal === 0);
   if (!held) return [`${describeSandbox(sandbox)} exists, but its Pod (uid ${sandbox.uid}) has no allocation`];
@@ -60,7 +60,7 @@ function addressesOf({ addresses }: Allocation): string[] {
   return addresses.map(({ address, cidr }) => `${address}/${cidr.split('/')[1] ?? (isIPv4(address) ? '32' : '128')}`);
 }
 
-/** Each running Pod of the node has one sandbox, and its status shows its own address. */
+/** Checks that each running Pod of a node has one sandbox and shows its own address. */
 function podsWithout(node: Node, sandboxes: readonly Sandbox[], { allocations, pods }: SystemSnapshot): string[] {
   const here = pods.filter(({ spec, status }) => spec?.['nodeName'] === node.name && status?.['phase'] === 'Running');
   return here.flatMap((pod) => {
@@ -78,8 +78,8 @@ function shownAddresses({ status }: KubeObject): string[] {
 }
 
 /**
- * The ledger has bindings for exactly the sandboxes of the node. Bindings of released addresses
- * count.
+ * Checks that the ledger has bindings for exactly the sandboxes of the node. Bindings of released
+ * addresses count.
  */
 function bindings(node: Node, sandboxes: readonly Sandbox[], { claims }: SystemSnapshot): string[] {
   const bound = new Set(
@@ -98,7 +98,7 @@ function bindings(node: Node, sandboxes: readonly Sandbox[], { claims }: SystemS
   ];
 }
 
-/** No link and no network namespace is left over. */
+/** Checks that no link and no network namespace is left over. */
 async function leftovers(node: Node, sandboxes: readonly Sandbox[]): Promise<string[]> {
   const links = [...(await listLinks(node.machine.network)).keys()].filter((link) => !ownLinks.includes(link));
   const networks = listNetworkNamespaces(node).length - sandboxes.length;

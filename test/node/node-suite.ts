@@ -6,7 +6,7 @@ import { expectNodesMatchLedger } from './node-consistency.ts';
 import { type NodeEnvironment, startNodeEnvironment } from './node-environment.ts';
 import { printServerLogs } from './server-logs.ts';
 
-/** Limit of the cluster start and of each test. */
+/** The time limit of the cluster start and of each test. */
 const limitMs = 600_000;
 
 /** A test on nodes. After it, ledger, Kubernetes objects and the real NICs must agree. */

@@ -58,7 +58,7 @@ describeOnNodes('real nodes: power', (it) => {
     const [successor] = await waitForPods(environment, 'successor-of-lost', 1);
     expect(successor?.address).to.equal(lost.address);
 
-    // If the node boots later, it works.
+    // A node that boots later serves Pods again
     await environment.b.boot();
     await createPod(environment, 'newcomer', { node: environment.b });
     await waitForPods(environment, 'newcomer', 1);

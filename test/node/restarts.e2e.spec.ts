@@ -51,7 +51,7 @@ describeOnNodes('real nodes: restarts', (it) => {
   });
 });
 
-/** The Pods with their addresses and sandboxes, which a restart must not change. */
+/** Reads the Pods with their addresses and sandboxes, which a restart must not change. */
 async function readPodsAndSandboxes(environment: NodeEnvironment): Promise<object> {
   const pods = await waitForPods(environment, 'web', 4);
   const uids = new Set(pods.map(({ uid }) => uid));
@@ -60,8 +60,8 @@ async function readPodsAndSandboxes(environment: NodeEnvironment): Promise<objec
 }
 
 /**
- * Number of open calls at the agent of a node: the kernel lists the accepted sockets with the
- * listening one.
+ * Counts the open calls at the agent of a node: the kernel lists the accepted sockets with the
+ * listening socket.
  */
 function countOpenCalls({ machine }: Node): number {
   const sockets = readFileSync(machine.path('/proc/1/net/unix'), 'utf8');

@@ -30,7 +30,7 @@ export function listSandboxes(node: SandboxHost): Sandbox[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((containerId) => {
     const file = join(folder, containerId, 'config.json');
-    // It may end between the two reads.
+    // The sandbox may end between the two reads
     if (!existsSync(file)) return [];
     const { annotations, linux } = JSON.parse(readFileSync(file, 'utf8')) as Specification;
     const annotation = (key: string): string => annotations[`io.kubernetes.cri.${key}`] ?? '';
@@ -48,15 +48,13 @@ interface Specification {
   readonly linux: { readonly namespaces: readonly { readonly type: string; readonly path?: string }[] };
 }
 
-/** All network namespaces of the runtime, also unused ones. */
+/** Lists all network namespaces of the runtime, also unused ones. */
 export function listNetworkNamespaces(node: Node): string[] {
   const folder = node.machine.path(namespaceFolder);
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/**
- * The links of a namespace, each with its addresses ("10.9.0.2/24"), without link-local addresses.
- */
+/** Lists the links of a namespace with their addresses ("10.9.0.2/24") except link-local ones. */
 export async function listLinks(network: Namespace): Promise<Map<string, string[]>> {
   const { code, stdout, stderr } = await inNamespace(network, ['ip', '-json', 'address']);
   if (code !== 0) throw new Error(`ip address in ${network.name}: ${stderr.trim()}`);

@@ -49,7 +49,7 @@ describeOnNodes('real nodes: workloads', (it) => {
     await kubectl(['uncordon', 'node-a']);
   });
 
-  it('ipledger selftest passes on both nodes, leaves nothing, and cleans what a killed run has left', async (environment) => {
+  it('ipledger selftest passes on both nodes, leaves nothing, and cleans up after a killed run', async (environment) => {
     const { cluster, allocator } = environment.stack;
     const args = ['selftest', '--network', 'default/lan', '--default-network', '--image', podImage, '-o', 'json'];
     const options = { allocator, kubeconfig: cluster.kubeconfig };
@@ -82,7 +82,7 @@ describeOnNodes('real nodes: workloads', (it) => {
     expect(await selftestNamespaces(environment)).to.deep.equal([]);
   });
 
-  it('ipledger selftest removes what it made after a step failed, and after Ctrl-C', async (environment) => {
+  it('ipledger selftest removes its objects after a step failed, and after Ctrl-C', async (environment) => {
     const { cluster, allocator } = environment.stack;
     const args = ['selftest', '--network', 'default/lan', '--default-network', '--image', 'none.test/none:1'];
     const options = { allocator, kubeconfig: cluster.kubeconfig };

@@ -8,7 +8,7 @@ import type { Node } from '../harness/node/node.ts';
 import { type Sandbox, listSandboxes } from './sandboxes.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 
-/** Limit from creation or boot until all Pods of a workload run. */
+/** The time from creation or boot until all Pods of a workload run. */
 const timeoutMs = 180_000;
 
 /** The annotation by which a Pod names the network of its main NIC. */
@@ -102,7 +102,7 @@ function memberOf({ metadata, spec, status }: KubeObject): WorkloadPod {
   return { name: metadata.name, uid: metadata.uid, node, address };
 }
 
-/** The sandbox of a Pod. @throws Error if it has none or several */
+/** Finds the sandbox of a Pod. @throws Error if it has none or several */
 export function sandboxOf({ a, b }: NodeEnvironment, { name, uid }: WorkloadPod): Sandbox {
   const [own, ...others] = [a, b].flatMap(listSandboxes).filter((sandbox) => sandbox.uid === uid);
   if (!own || others.length > 0) throw new Error(`Pod ${name} has ${own ? others.length + 1 : 0} sandboxes`);

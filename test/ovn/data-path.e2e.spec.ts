@@ -1,6 +1,6 @@
 /**
- * NICs of Kube-OVN's own type on two nodes: the manifests of the documents, and what their Pods can
- * reach.
+ * NICs of Kube-OVN's own type on two nodes: the manifests of the documents, and the traffic of
+ * their Pods.
  */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -22,7 +22,7 @@ import { describeOnOvn } from './ovn-suite.ts';
 const documents = 'manage-multiple-interface';
 const bytes = 5_000_000;
 
-/** A NetworkAttachmentDefinition of type kube-ovn, and its Subnet. */
+/** Creates a NetworkAttachmentDefinition of type kube-ovn, and its Subnet. */
 async function createNetwork({ kubernetes }: OvnEnvironment, name: string, subnet: object): Promise<void> {
   const provider = `${name}.default.ovn`;
   const config = JSON.stringify({
@@ -35,7 +35,7 @@ async function createNetwork({ kubernetes }: OvnEnvironment, name: string, subne
   await kubernetes.create({ kind: 'Subnet', metadata: { name }, spec: { provider, ...subnet } });
 }
 
-/** Pings and 5 MB by TCP, in both directions. */
+/** Expects pings and 5 MB by TCP to arrive in both directions. */
 async function expectTraffic({ run }: OvnEnvironment, one: AttachedPod, other: AttachedPod, version: 4 | 6 = 4) {
   for (const [from, to] of [
     [one, other],
@@ -107,7 +107,7 @@ describeOnOvn('NICs of type kube-ovn', (it) => {
     const pod = await createPod(environment, 'twice', { node: environment.b, networks: 'attachnet,attachnet' });
     const addresses = [addressOf(pod, 'net1'), addressOf(pod, 'net2')];
     expect(new Set(addresses).size).to.equal(2);
-    // One reply per interface: the kernel would otherwise answer for both through either
+    // A reply per interface: by default the kernel answers for both through either
     await inNamespace(pod.network, ['sysctl', '-w', 'net.ipv4.conf.all.arp_ignore=1']);
     await expectPings(here, addresses[0] ?? '');
     await removePod(environment, pod);
@@ -136,7 +136,7 @@ describeOnOvn('NICs of type kube-ovn', (it) => {
     for (const [index, pod] of [here, secured].entries()) {
       const address = spoofed[index] ?? '';
       await inNamespace(pod.network, ['ip', 'address', 'add', `${address}/16`, 'dev', 'net1']);
-      // Without port security the same packet arrives: so the test can fail.
+      // The same packet arrives without port security, so the test can fail
       expect(await isAnswered(pod, ['-I', address, target]), `${pod.name} as ${address}`).to.equal(pod === here);
       await inNamespace(pod.network, ['ip', 'address', 'delete', `${address}/16`, 'dev', 'net1']);
     }

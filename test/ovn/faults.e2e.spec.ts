@@ -1,6 +1,6 @@
 /**
- * What is lost comes back: rows of the northbound database, killed programs, containers that were
- * added and deleted many times.
+ * Faults of the data path that repair themselves: deleted rows of the northbound database, killed
+ * programs, and containers that were added and deleted many times.
  */
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -21,7 +21,7 @@ const kills = isLong ? 20 : 2;
 const pairs = isLong ? 1_000 : 40;
 const provider = 'attachnet.default.ovn';
 
-/** All columns of the rows of other owners. */
+/** Reads all columns of the rows of other owners. */
 async function foreignRows({ stack: { central } }: OvnEnvironment): Promise<string> {
   const find = (table: string, name: string) => central.nbctl(['--format=json', 'find', table, `name=${name}`]);
   return (await find('logical_switch', 'foreign')) + (await find('logical_switch_port', 'foreign-port'));
@@ -100,7 +100,7 @@ describeOnOvn('faults of OVN', (it) => {
       for (let turn = 0; !load.signal.aborted; turn += 1) {
         const containerId = await createContainer(node);
         const call = { node, pod: `load-${half * 5 + (turn % 5)}`, containerId, provider };
-        // An ADD may fail while a program is down. Its DEL must still remove everything.
+        // An ADD may fail while a program is down. Its DEL must still remove everything
         await callPlugin('ADD', call);
         await deleteUntilDone(call);
         await removeContainer(node, containerId);

@@ -3,8 +3,8 @@ import type { Node } from '../harness/node/node.ts';
 import type { AttachedPod, OvnEnvironment } from './ovn-environment.ts';
 
 /**
- * Describes each leftover of both nodes and of the northbound database. Ports of Pods that exist
- * without a container are none.
+ * Describes each leftover of both nodes and of the northbound database. A port of an existing Pod
+ * without a container is no leftover.
  */
 export async function collectLeftovers(
   { a, b }: Pick<OvnEnvironment, 'a' | 'b'>,

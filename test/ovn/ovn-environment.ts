@@ -12,10 +12,10 @@ import { root } from '../harness/paths.ts';
 import type { Run } from '../harness/run.ts';
 import { listLinks, listSandboxes } from '../node/sandboxes.ts';
 
-/** Limit until a Pod has its NICs. */
+/** The time until a Pod has its NICs. */
 const timeoutMs = 120_000;
 
-/** The images that the documents name. All are the image of the tests. */
+/** The images that the documents name. All are replaced by the image of the tests. */
 const documentImages = ['docker.io/library/alpine:edge', 'docker.io/library/nginx:alpine'];
 
 export interface OvnEnvironment {
@@ -35,7 +35,7 @@ export async function startOvnEnvironment(run: Run): Promise<OvnEnvironment> {
   return { run, stack, kubernetes: createKubernetesClient(stack.cluster.kubeconfig, run.signal), a, b };
 }
 
-/** Applies a manifest of the documents as it stands. */
+/** Applies a manifest of the documents unchanged. */
 export async function applyDocument({ stack }: OvnEnvironment, folder: string, file: string): Promise<void> {
   await stack.cluster.apply(join(root, 'test', 'manifests', folder, `${file}.yaml`));
 }
@@ -92,7 +92,7 @@ export function waitForPod(environment: OvnEnvironment, name: string): Promise<A
   }, timeoutMs);
 }
 
-/** The address of a NIC. @param version of IP @throws Error if it has none */
+/** Returns the address of a NIC. @param version of IP @throws Error if it has none */
 export function addressOf({ name, nics }: AttachedPod, nic = 'net1', version: 4 | 6 = 4): string {
   const found = nics.get(nic)?.find((address) => address.includes(':') === (version === 6));
   if (found === undefined) throw new Error(`Pod ${name} has no IPv${version} address at ${nic}`);
@@ -100,8 +100,8 @@ export function addressOf({ name, nics }: AttachedPod, nic = 'net1', version: 4 
 }
 
 /**
- * Expects that all pings are answered. The first ones may be lost while a tunnel resolves the MAC
- * of its other end.
+ * Expects an answer to each ping. The first pings may be lost while a tunnel resolves the MAC of
+ * its other end.
  */
 export async function expectPings(from: AttachedPod, address: string, count = 3): Promise<void> {
   await eventually(() => expectAnswer(from, ['-c', '1', '-W', '1', address]));

@@ -5,7 +5,7 @@ import { openRun, type Run } from '../harness/run.ts';
 import { printServerLogs } from '../node/server-logs.ts';
 import { type OvnEnvironment, startOvnEnvironment } from './ovn-environment.ts';
 
-/** Limit of the start of the nodes and of each test. */
+/** The time limit of the start of the nodes and of each test. */
 const limitMs = 600_000;
 
 export type OvnTest = (title: string, work: (environment: OvnEnvironment) => Promise<void>) => void;

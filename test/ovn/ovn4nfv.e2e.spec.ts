@@ -37,7 +37,7 @@ spec:
   ipv4Subnets: [{ name: subnet1, subnet: 172.16.26.0/24, gateway: 172.16.26.1/24 }]
 `;
 
-/** A Pod that requests one NIC. */
+/** Formats a Pod that requests one NIC. */
 const podWithNic = (name: string): string => `
 apiVersion: v1
 kind: Pod
@@ -48,7 +48,7 @@ spec:
   containers: [{ name: box, image: "docker.io/library/alpine:edge", command: [sleep, infinity] }]
 `;
 
-/** The sandbox of a Pod of the namespace, with the addresses of its NICs. */
+/** Waits for the sandbox of a Pod of the namespace, with the addresses of its NICs. */
 function waitForSandbox({ a, b }: OvnEnvironment, pod: string) {
   return eventually(async (): Promise<{ sandbox: Sandbox; nics: Map<string, string[]> }> => {
     const sandbox = [a, b].flatMap(listSandboxes).find((each) => each.pod === `${ovn4nfvNamespace}/${pod}`);

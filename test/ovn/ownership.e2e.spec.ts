@@ -20,7 +20,7 @@ import { describeOnOvn } from './ovn-suite.ts';
 const provider = 'attachnet.default.ovn';
 const portOf = ({ name }: AttachedPod): string => `${name}.default.${provider}`;
 
-/** Packets that a NIC has received. */
+/** Counts the packets that a NIC has received. */
 async function receivedBy({ network }: AttachedPod): Promise<number> {
   const { stdout } = await inNamespace(network, ['ip', '-json', '-statistics', 'link', 'show', 'dev', 'net1']);
   return (JSON.parse(stdout) as { stats64: { rx: { packets: number } } }[])[0]?.stats64.rx.packets ?? 0;
@@ -29,7 +29,7 @@ async function receivedBy({ network }: AttachedPod): Promise<number> {
 describeOnOvn('the holder of an address on OVN', (it) => {
   let witness: AttachedPod;
 
-  it('a port of the same name that is left over on another node takes no packet', async (environment) => {
+  it('a leftover port of the same name on another node receives no packet', async (environment) => {
     const { a, b } = environment;
     await applyDocument(environment, 'manage-multiple-interface', '10-nad-attachnet');
     await applyDocument(environment, 'manage-multiple-interface', '11-subnet-attachnet');
@@ -54,8 +54,8 @@ describeOnOvn('the holder of an address on OVN', (it) => {
     await eventually(async () => expect(await isAnswered(witness, [address])).to.equal(false));
     expect(listSandboxes(b).map(({ uid }) => uid)).to.include(pod.uid);
 
-    // The node is lost for Kubernetes, so its containers no longer count, and another Pod may
-    // request the address.
+    // Kubernetes has lost the node, so its containers no longer count, and another Pod may request
+    // the address
     await kubernetes.remove('Node', b.name);
     const annotations = { [`${provider}.kubernetes.io/ip_address`]: address };
     const next = await createPod(environment, 'next', { node: environment.a, networks: 'attachnet', annotations });
@@ -63,7 +63,7 @@ describeOnOvn('the holder of an address on OVN', (it) => {
     const before = await receivedBy(pod);
     const pings = 20;
     await expectPings(witness, address, pings);
-    // An ARP request is a broadcast, which the kernel may still deliver by an old flow.
+    // An ARP request is a broadcast, which the kernel may still deliver by an old flow
     expect((await receivedBy(pod)) - before, 'packets to the old container').to.be.below(pings / 2);
     b.kubelet.resume();
     await removePod(environment, next);

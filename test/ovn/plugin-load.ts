@@ -29,7 +29,7 @@ export async function createUnscheduledPods(
     });
 }
 
-/** A container with a network namespace on the node. */
+/** Creates a container: a network namespace on the node. */
 export async function createContainer(node: Node): Promise<string> {
   const containerId = randomBytes(16).toString('hex');
   expect((await node.machine.run(['ip', 'netns', 'add', containerId])).code).to.equal(0);

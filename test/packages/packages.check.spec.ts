@@ -1,6 +1,4 @@
-/**
- * `make pack-check`: what is in dist/, built a second time, installed into empty folders, and run.
- */
+/** `make pack-check`: the packages of dist/, built twice, installed into empty folders, and run. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -50,7 +48,7 @@ describe('The packages of the command line', function () {
   });
   after(() => run.end());
 
-  /** An environment without Node 24 on PATH and with nothing in the home folder. */
+  /** Returns an environment without Node 24 on PATH and with nothing in the home folder. */
   const environment = (path = '/usr/bin:/bin'): NodeJS.ProcessEnv => ({
     PATH: path,
     HOME: run.folder,
@@ -68,7 +66,7 @@ describe('The packages of the command line', function () {
   describe('npm', () => {
     const withNode = `${dirname(process.execPath)}:/usr/bin:/bin`;
 
-    it('installs one package and no other package', async () => {
+    it('installs a single package', async () => {
       const { stdout } = await start('npm', ['ls', '--all', '--parseable', '--prefix', dirname(installed)]);
       expect(stdout.trim().split('\n').slice(1)).to.deep.equal([join(installed, 'ipledger')]);
     });
@@ -92,7 +90,7 @@ describe('The packages of the command line', function () {
       expect(node.stdout.trim()).to.equal(process.version);
     });
 
-    it('is a plugin of kubectl, through a link as krew makes it', async () => {
+    it('is a plugin of kubectl, through a link like that of krew', async () => {
       const folder = join(run.folder, 'krew');
       mkdirSync(folder);
       for (const name of ['kubectl-ipledger', 'kubectl_complete-ipledger'])

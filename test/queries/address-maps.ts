@@ -24,7 +24,7 @@ const stateOf: Readonly<Record<string, string>> = {
   quarantined: 'MAP_STATE_QUARANTINED',
 };
 
-/** "address state" for each address of a map. */
+/** Formats "address state" for each address of a map. */
 export const mapEntries = ({ ipv4, ipv6, states }: MapAddressesReply): string[] =>
   [...ipv4.map(addressOfKey), ...ipv6].map((address, index) => `${address} ${states[index]}`);
 
@@ -37,7 +37,7 @@ export async function readMap(
   return decode('MapAddressesReply', encode('MapAddressesReply', reply)) as MapAddressesReply;
 }
 
-/** At each event and in each Subnet. An allocator lists no address in cooldown. */
+/** Compares the maps at each event and in each Subnet. Allocators list no address in cooldown. */
 export async function expectSameMaps(
   served: ServedAllocator,
   model: ReadModel,

@@ -8,7 +8,7 @@ import { storeEvents } from '../../services/read-model/store-events.ts';
 import { ReadModel } from '../../services/read-model/read-model.ts';
 import { watchWithBytes } from '../../services/read-model/watch-replies.ts';
 
-/** @param first the first event that it reads */
+/** Builds the read model. @param first the first event that it reads */
 export async function buildReadModel(served: ServedAllocator, file: string, first = 1): Promise<ReadModel> {
   const model = new ReadModel(file);
   const following = new AbortController();

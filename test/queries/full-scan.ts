@@ -1,6 +1,6 @@
 /**
- * Answers by a full scan of the log, from the first line to the last. It shares only the text of
- * the log with the code under test.
+ * Computes answers by a full scan of the log, from the first line to the last. It shares only the
+ * text of the log with the code under test.
  */
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
@@ -35,7 +35,7 @@ export async function readLogLines(etcd: { readonly endpoint: string }, signal: 
   }
 }
 
-/** The sequence numbers of the matching events, newest first. */
+/** Returns the sequence numbers of the matching events, newest first. */
 export const matchingSeqs = (lines: readonly LogLine[], matches: (line: LogLine) => boolean): number[] =>
   lines
     .filter(matches)
@@ -59,8 +59,8 @@ export function isOnNode(lines: readonly LogLine[], node: string): (line: LogLin
 }
 
 /**
- * Matches the events of an owner: the allocations of its Pods, and all later events of those. Call
- * it on each event in order.
+ * Matches the events of an owner: the allocations of its Pods, and all later events of those
+ * allocations. Call it on each event in order.
  */
 export function isOfOwner(kind: string, name: string): (line: LogLine) => boolean {
   const allocations = new Set<number>();
@@ -89,7 +89,7 @@ export interface AddressHolder {
 /** An address without a Pod and without bindings. */
 export const noHolder: AddressHolder = { pod: '', uid: '', containers: [] };
 
-/** Each address with a holder or a binding after these events, by "subnet/address". */
+/** Finds each address with a holder or a binding after these events, by "subnet/address". */
 export function holdersAfter(lines: readonly LogLine[]): Map<string, AddressHolder> {
   const holders = new Map<string, AddressHolder>();
   for (const line of lines)
@@ -121,7 +121,7 @@ function holderAfter(before: AddressHolder, { type, data }: LogLine): AddressHol
   }
 }
 
-/** An address record of the API as a holder. */
+/** Converts an address record of the API to a holder. */
 export const holderOfRecord = (record: {
   readonly allocation?: {
     readonly podUid: string;

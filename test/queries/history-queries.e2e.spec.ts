@@ -36,10 +36,10 @@ import {
   noHolder,
 } from './full-scan.ts';
 
-/** Limit of one query, also on a busy machine. */
+/** The time limit of a query, also on a busy machine. */
 const timeoutMs = 60_000;
 const events = testSize.historyEvents;
-/** The number of an event at a part of the history. */
+/** Returns the number of an event at a part of the history. */
 const seqAt = (part: number): number => Math.round(events * part);
 
 describe(`A ledger of ${events} events`, function () {
@@ -69,7 +69,7 @@ describe(`A ledger of ${events} events`, function () {
 
   const line = (seq: number): LogLine => lines[seq - 1] as LogLine;
   const upTo = (seq: number): readonly LogLine[] => lines.slice(0, seq);
-  /** The last event at or before an instant. */
+  /** Returns the last event at or before an instant. */
   const lastAt = (instant: string): number => lines.findLastIndex((each) => each.at <= instant) + 1;
 
   const runCli = (...args: string[]): Promise<CommandResult> => runIpledger(args, { allocator });
@@ -79,7 +79,7 @@ describe(`A ledger of ${events} events`, function () {
     expect(code).to.equal(0);
     return JSON.parse(stdout) as Content;
   }
-  /** The sequence numbers of the events that the command line prints. */
+  /** Returns the sequence numbers of the events that the command line prints. */
   async function printedSeqs(...args: string[]): Promise<number[]> {
     const { stdout } = await runCli(...args, '-o', 'csv');
     return stdout
@@ -116,7 +116,7 @@ describe(`A ledger of ${events} events`, function () {
   });
 
   describe('who-had', () => {
-    /** The five addresses with the most events. */
+    /** Returns the five addresses with the most events. */
     const busiestAddresses = (): string[] => {
       const counts = new Map<string, number>();
       for (const { subnet, before } of lines)

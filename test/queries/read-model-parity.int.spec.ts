@@ -53,11 +53,6 @@ const act: fc.Arbitrary<Act> = fc.record({
   node: upTo(2),
 });
 
-/**
- * Sends one command. Refused commands are part of a history.
- *
- * @param lives per Pod number: how many times the Pod was created again
- */
 const queriesOf = (served: ServedAllocator): LedgerQueries => ({
   listPodAllocations: () => Promise.reject(new Error('the test does not request allocations')),
   readHead: async () => {
@@ -164,8 +159,7 @@ async function readAllEvents(send: SendQuery, request: MessageInput<HistoryReque
   return found;
 }
 
-/** Builds a read model that has caught up with the ledger. */
-/** Compares all answers of the two, for one history. */
+/** Compares all answers of the allocator and of a read model, for one history. */
 async function expectSameAnswers(acts: readonly Act[], questions: readonly Question[]): Promise<void> {
   const place = temporaryFile();
   await using served = await serveAllocator();

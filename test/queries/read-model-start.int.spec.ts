@@ -1,4 +1,4 @@
-/** A read model that begins after the first event, because earlier ones were dropped. */
+/** A read model that begins after the first event, because the events before were dropped. */
 import { expect } from 'chai';
 import { LedgerService } from '../../proto/generated/ipledger.ts';
 import {

@@ -1,7 +1,4 @@
-/**
- * The background verification of the read model, on events of each schema version as an allocator
- * sends them.
- */
+/** The background verification of the read model, on events of each schema version. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readExportLines } from '../../cli/export-file/read-lines.ts';

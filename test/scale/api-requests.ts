@@ -1,7 +1,7 @@
 /** Request counts of a kube-apiserver by verb and resource, from its own metrics. */
 import type { Cluster } from '../harness/kubernetes/cluster.ts';
 
-/** Count by "VERB resource". A subresource follows a slash: "PATCH subnets/status". */
+/** Counts by "VERB resource". A subresource follows a slash: "PATCH subnets/status". */
 export type RequestCounts = ReadonlyMap<string, number>;
 
 /** Reads the counts since the server started. */
@@ -18,6 +18,6 @@ export async function readRequestCounts({ kubectl }: Cluster): Promise<RequestCo
   return counts;
 }
 
-/** Requests of one kind between two readings. */
+/** Counts the requests of a kind between two readings. */
 export const countSince = (before: RequestCounts, after: RequestCounts, kind: string): number =>
   (after.get(kind) ?? 0) - (before.get(kind) ?? 0);

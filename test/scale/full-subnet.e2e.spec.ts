@@ -20,7 +20,7 @@ const callerCount = 32;
 const maxAttachments = 24;
 const cooldownMs = 1_000;
 const prefix = testSize.subnetPrefix;
-/** All addresses but those of the network, the gateway and the broadcast. */
+/** The number of addresses without those of the network, the gateway and the broadcast. */
 const size = 2 ** (32 - prefix) - 3;
 /** The last address to allocate, before that of the broadcast. */
 const lastAddress = `10.50.${2 ** (24 - prefix) - 1}.254`;

@@ -19,14 +19,14 @@ export function enableHeapProbes() {
   process.env[folderVariable] = folder;
   process.env['NODE_OPTIONS'] = `--import ${pathToFileURL(join(import.meta.dirname, 'heap-probe.ts')).href}`;
   return {
-    /** Live heap of a program with its buffers, bytes. */
+    /** Measures the live heap of a program with its buffers, in bytes. */
     async liveBytes({ pid }: { readonly pid: number }): Promise<number> {
       const file = join(folder, String(pid));
       rmSync(file, { force: true });
       process.kill(pid, 'SIGUSR2');
       return eventually(() => Number(readFileSync(file, 'utf8')));
     },
-    /** Live heap of a program with its buffers, MiB. */
+    /** Measures the live heap of a program with its buffers, in MiB. */
     async liveMiB(program: { readonly pid: number }): Promise<number> {
       return Math.round((await this.liveBytes(program)) / 2 ** 20);
     },

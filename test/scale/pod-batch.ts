@@ -11,7 +11,7 @@ import { podPatch } from '../../services/pod-watcher/projection/pod-annotations.
 import { forEachConcurrent } from './for-each-concurrent.ts';
 
 /**
- * Concurrent requests: for Pods as when a Deployment is scaled up, for writes as pod-watcher
+ * The concurrent requests: for Pods as when a Deployment is scaled up, for writes as pod-watcher
  * allows.
  */
 const maxPodRequests = 64;
@@ -27,13 +27,13 @@ export interface PodBatch {
   /** The labels of each Pod. Default: none. */
   readonly labels?: Readonly<Record<string, string>>;
   /**
-   * Each Pod is created without a Node, then bound to one, as by a scheduler. Otherwise it is
-   * created with its Node.
+   * Whether each Pod is created without a Node, then bound to one, as by a scheduler. Otherwise it
+   * is created with its Node.
    */
   readonly scheduled?: boolean;
 }
 
-/** @param count Pods, named "web-0001" and so on */
+/** Defines a batch. @param count Pods, named "web-0001" and so on */
 export function definePodBatch(namespace: string, count: number, networks: readonly string[]): PodBatch {
   const names = Array.from({ length: count }, (_, index) => `web-${String(index + 1).padStart(4, '0')}`);
   return { namespace, names, networks };
@@ -75,7 +75,7 @@ export interface ProjectionWrites {
   readonly ips: readonly IpManifest[];
 }
 
-/** Invents addresses for the Pods, and plans the writes that show them. */
+/** Generates addresses for the Pods, and plans the writes that show them. */
 export function planWrites(pods: readonly Pod[], { networks }: PodBatch): ProjectionWrites {
   const allocations = pods.map((pod, index) =>
     networks.map((network, nic) => inventAllocation(pod, { network, nic, index })),

@@ -24,7 +24,7 @@ import { countSince, type RequestCounts, readRequestCounts } from './api-request
 import { waitForAgreement, expectAllServed, expectNothingLeft } from './three-views.ts';
 
 const namespace = 'default';
-/** Pods of the first batch, which is not measured: an API server is slow just after its start. */
+/** The Pods of the first batch, which warms up: an API server is slow just after its start. */
 const warmUpPods = 200;
 
 for (const { count, networks, rounds } of testSize.podBursts)
@@ -67,7 +67,7 @@ for (const { count, networks, rounds } of testSize.podBursts)
     });
 
     interface RawCosts {
-      /** The Pods and their annotations alone. */
+      /** The cost of the Pods and their annotations alone. */
       readonly pods: Cost;
       readonly created: Cost;
       readonly deleted: Cost;
@@ -114,15 +114,15 @@ for (const { count, networks, rounds } of testSize.podBursts)
       });
     const readSnapshot = () => waitForAgreement(environment.stack, environment.run.signal);
 
-    /** Events in the ledger. */
+    /** Counts the events in the ledger. */
     const countEvents = async (): Promise<number> => {
       const head = await environment.stack.etcd.etcdctl(['get', '/ipledger/v1/head', '--print-value-only']);
       return (JSON.parse(head) as { seq: number }).seq;
     };
 
     /**
-     * Each object needs one request. A fifth more is allowed: requests that the API server answers
-     * too slowly are repeated.
+     * Expects one request for each object. A fifth more is allowed: requests that the API server
+     * answers too slowly are repeated.
      */
     const expectOnce = (
       [before, after]: readonly [RequestCounts, RequestCounts],

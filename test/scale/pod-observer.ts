@@ -47,7 +47,7 @@ export async function startPodObserver(api: Api, namespace: string, signal: Abor
   };
 }
 
-/** Each network that the annotation names has addresses. */
+/** Whether each network that the annotation names has addresses. */
 function isServed({ annotations }: Pod): boolean {
   const requested = annotations['k8s.v1.cni.cncf.io/networks']?.split(',').length ?? 0;
   const allocated = Object.entries(annotations).filter(

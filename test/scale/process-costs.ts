@@ -2,7 +2,7 @@
 import type { Stack } from '../harness/stack.ts';
 import { busySeconds, cpuSeconds, residentMiB } from './resource-usage.ts';
 
-/** All processes outside the stack on this machine. */
+/** The name for all processes outside the stack on this machine. */
 const elsewhere = 'elsewhere';
 
 /** Names and pids of the processes that run now, with this test. */
@@ -20,7 +20,7 @@ function listProcesses({ allocator, watcher, agents, etcd, cluster }: Stack): [n
   return servers.flatMap(([name, server]) => (server?.isAlive === true ? [[name, server.pid]] : []));
 }
 
-/** The cost of one piece of work. */
+/** The cost of a piece of work. */
 export interface Cost {
   readonly seconds: number;
   /** CPU seconds by process. */
@@ -46,7 +46,7 @@ export async function measureCost(stack: Stack, work: () => Promise<unknown>): P
   };
 }
 
-/** The sum of costs of consecutive work. */
+/** Adds up the costs of consecutive work. */
 export function sumCosts(costs: readonly Cost[]): Cost {
   const names = new Set(costs.flatMap(({ cpu }) => [...cpu.keys()]));
   const sum = (of: (cost: Cost) => number): number => costs.reduce((all, cost) => all + of(cost), 0);
@@ -57,10 +57,10 @@ export function sumCosts(costs: readonly Cost[]): Cost {
   };
 }
 
-/** CPU seconds of all processes. */
+/** Adds up the CPU seconds of all processes. */
 export const totalCpuSeconds = (cpu: Cost['cpu']): number =>
   [...cpu.values()].reduce((sum, seconds) => sum + seconds, 0);
 
-/** Resident memory by process, MiB. */
+/** Reads the resident memory by process, in MiB. */
 export const memoryByProcess = (stack: Stack): ReadonlyMap<string, number> =>
   new Map(listProcesses(stack).map(([name, pid]) => [name, residentMiB(pid)]));

@@ -2,14 +2,14 @@
 import { formatTable } from './resource-usage.ts';
 import { type Cost, totalCpuSeconds } from './process-costs.ts';
 
-/** The cost of the same work: as plain requests of one client, and with ipledger. */
+/** The costs of the same work: as plain requests of one client, and with ipledger. */
 export interface CostPair {
   readonly raw: Cost;
   readonly own: Cost;
 }
 
 export interface Figures {
-  /** Seconds to the last annotation. `raw` counts creation and patches of the Pods only. */
+  /** The seconds to the last annotation. `raw` counts creation and patches of the Pods only. */
   readonly annotated: { readonly raw: number; readonly own: number };
   readonly created: CostPair;
   readonly deleted: CostPair;

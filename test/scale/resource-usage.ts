@@ -1,10 +1,10 @@
 /** CPU and memory of processes from /proc, and a text table. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Linux counts CPU time in hundredths of a second on every machine. */
+/** The unit of CPU time, hundredths of a second on every Linux machine. */
 const ticksPerSecond = 100;
 
-/** CPU seconds of a process since its start, user and system. */
+/** Reads the CPU seconds of a process since its start, user and system. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The second field is the program's name in parentheses. It can contain spaces and parentheses.
@@ -12,17 +12,17 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** CPU seconds of all processes on this machine. */
+/** Reads the CPU seconds of all processes on this machine. */
 export function busySeconds(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
   const [user = 0, nice = 0, system = 0, , , interrupts = 0, soft = 0] = line.split(/\s+/).slice(1).map(Number);
   return (user + nice + system + interrupts + soft) / ticksPerSecond;
 }
 
-/** Resident memory now, MiB. */
+/** Reads the present resident memory, in MiB. */
 export const residentMiB = (pid: number): number => memoryField(pid, 'VmRSS');
 
-/** The highest resident memory since the start of a process or the last `resetPeakMemory`, MiB. */
+/** Reads the highest resident memory since the start or the last `resetPeakMemory`, in MiB. */
 export const peakResidentMiB = (pid: number): number => memoryField(pid, 'VmHWM');
 
 /** Starts the measurement of the highest resident memory again (proc(5), clear_refs). */

@@ -11,8 +11,8 @@ import type { Stack } from '../harness/stack.ts';
 import type { PodBatch } from './pod-batch.ts';
 
 /**
- * Limit until the Subnet status, which is written last, is current. A snapshot of thousands of Pods
- * takes long.
+ * The time until the Subnet status, which is written last, is current. A snapshot of thousands of
+ * Pods takes long.
  */
 const timeoutMs = 120_000;
 
@@ -26,8 +26,8 @@ export function waitForAgreement(stack: Stack, signal: AbortSignal): Promise<Sys
 }
 
 /**
- * Each Pod of the batch has one address in each of its networks. No address appears twice in a
- * view.
+ * Expects that each Pod of the batch has one address in each of its networks, and no address
+ * appears twice in a view.
  */
 export function expectAllServed(snapshot: SystemSnapshot, { names, networks }: PodBatch): void {
   const views = [fromClaims(snapshot), fromIpObjects(snapshot), fromAnnotations(snapshot, networks)];
@@ -39,7 +39,7 @@ export function expectAllServed(snapshot: SystemSnapshot, { names, networks }: P
   for (const view of others) expect(view).to.deep.equal(claims);
 }
 
-/** No view contains an allocation. */
+/** Expects that no view contains an allocation. */
 export function expectNothingLeft({ allocations, claims, ips, pods, subnets }: SystemSnapshot): void {
   expect({ allocations, ips, pods }).to.deep.equal({ allocations: [], ips: [], pods: [] });
   expect([...claims.values()].filter(({ alloc }) => alloc !== undefined)).to.deep.equal([]);
@@ -48,14 +48,14 @@ export function expectNothingLeft({ allocations, claims, ips, pods, subnets }: S
       expect({ name, inUse, inUseRange }).to.include({ inUse: '0', inUseRange: '' });
 }
 
-/** "subnet/address" of each claim key that has a holder. */
+/** Returns "subnet/address" of each claim key that has a holder. */
 const fromClaims = ({ claims }: SystemSnapshot): string[] =>
   [...claims].flatMap(([name, { alloc }]) => (alloc === undefined ? [] : [name]));
 
 const fromIpObjects = ({ ips }: SystemSnapshot): string[] =>
   ips.map(({ spec }) => `${textOf(spec?.['subnet'])}/${textOf(spec?.['ipAddress'])}`);
 
-/** Each Subnet has the name of its network. */
+/** Returns the addresses in annotations. Each Subnet has the name of its network. */
 const fromAnnotations = ({ pods }: SystemSnapshot, networks: readonly string[]): string[] =>
   pods.flatMap(({ metadata: { annotations = {} } }) =>
     networks.map((network) => `${network}/${annotations[`${network}.default.kubernetes.io/ip_address`]}`),

@@ -23,7 +23,7 @@ const sandbox = (turn: number) => ({
   interface: 'net1',
 });
 
-/** Lists, waits, commands: each as often as it gets a reply. */
+/** Sends lists, waits and commands, each as soon as the reply before has arrived. */
 export const callAsAgent: Attack = async ({ endpoint, certificates }, signal, count) => {
   const tls = loadTls(certificateFolder(certificates).agent(node));
   const connections = Array.from({ length: 4 }, () => connect(endpoint, tls));
@@ -44,8 +44,8 @@ export const callAsAgent: Attack = async ({ endpoint, certificates }, signal, co
 };
 
 /**
- * Many streams, each with a message that never ends; and messages that inflate to a thousand times
- * of what was sent.
+ * Opens many streams, each with a message that never ends, and sends messages that inflate to a
+ * thousand times their size.
  */
 export const streamAsAgent: Attack = async ({ endpoint, certificates }, signal, count) => {
   const tls = certificateFolder(certificates).agent(node);

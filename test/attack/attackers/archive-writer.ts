@@ -17,7 +17,7 @@ import { repeat } from './repeat.ts';
 
 const pauseMs = 20;
 const options = { timeoutMs: 60_000 };
-/** More than the chart's memory limit, in a sparse file, and unpacked from a small one. */
+/** The size of a sparse file, and of an unpacked one: more than the chart's memory limit. */
 const hugeBytes = 2 * 1_024 ** 3;
 const bomb = gzipSync(Buffer.alloc(256 * 1_024 ** 2));
 

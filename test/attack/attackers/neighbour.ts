@@ -7,12 +7,12 @@ import type { Attack } from '../target.ts';
 import { ended, openSession, startCall } from './raw-http2.ts';
 import { repeat } from './repeat.ts';
 
-/** More than a probe may have to wait behind. */
+/** More connections than a probe may have to wait behind. */
 const silentConnections = 400;
 /** A header list as large as an HTTP/2 server accepts by default. */
 const largeHeader = 'x'.repeat(15_000);
 
-/** Silent TCP connections to the API and to the health port, each replaced when it is closed. */
+/** Holds silent TCP connections to the API and to the health port, and replaces closed ones. */
 export const connectSilently: Attack = async ({ endpoint, health }, signal, count) => {
   const hold = async (at: string): Promise<void> => {
     const [host = '', port = ''] = at.split(':');
@@ -30,7 +30,7 @@ export const connectSilently: Attack = async ({ endpoint, health }, signal, coun
 };
 
 /**
- * Calls with large headers, without a certificate or with one of another authority. None of them
+ * Sends calls with large headers, without a certificate or with that of another authority. No call
  * ends its request.
  */
 export const callWithoutIdentity: Attack = async ({ endpoint, foreignCertificates }, signal, count) => {

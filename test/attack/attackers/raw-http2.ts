@@ -32,7 +32,7 @@ export function startCall(
   return stream;
 }
 
-/** A gRPC frame: whether its message is compressed, the length, and the message. */
+/** Formats a gRPC frame: whether its message is compressed, the length, and the message. */
 export function frame(message: Buffer, { compressed = false, length = message.length } = {}): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt8(compressed ? 1 : 0, 0);

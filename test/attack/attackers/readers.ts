@@ -7,10 +7,10 @@ import type { Attack } from '../target.ts';
 import { repeat } from './repeat.ts';
 
 const options = { timeoutMs: 60_000 };
-/** No ledger of a test gets that far. */
+/** An event that no test reaches. */
 const farSeq = 1_000_000_000;
 
-/** Streams of events, states of the past, and reads that wait for events which never come. */
+/** Opens streams of events, states of the past, and reads that wait for events which never come. */
 export const callAsViewer: Attack = async ({ endpoint, certificates }, signal, count) => {
   const connection = connect(endpoint, loadTls(certificateFolder(certificates).viewer));
   const drain = async (replies: AsyncIterator<unknown>): Promise<void> => {

@@ -2,10 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 
-/**
- * An attacker that is refused at once tries again after this pause, so that it does not only load
- * its own process.
- */
+/** The pause after a refusal, so that a refused attacker does not only load its own process. */
 const refusedPauseMs = 5;
 
 export interface Repetition {

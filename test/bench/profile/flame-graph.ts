@@ -28,7 +28,7 @@ export interface Frame {
   readonly callees: Map<string, Frame>;
 }
 
-/** The idle time of the event loop would hide everything else. */
+/** Whether a frame is idle time, which would hide everything else. */
 const isIdle = (name: string): boolean => name === '(idle)' || name === '(program)';
 
 /**
@@ -65,7 +65,7 @@ function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['
 
 const widthPx = 1_600;
 const rowPx = 17;
-/** Narrower frames are left out. */
+/** The narrowest frame that is drawn. */
 const minFramePx = 0.6;
 const pxPerCharacter = 6.6;
 

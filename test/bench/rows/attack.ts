@@ -1,5 +1,5 @@
 /**
- * How long an agent's bind waits while another client attacks the allocator, beside its wait alone.
+ * The row about attacks: how long an agent's bind waits during an attack, beside its wait alone.
  */
 import { startAttackedLedger } from '../../attack/attacked-ledger.ts';
 import { type AttackerName, attackers, startAttacker } from '../../attack/running-attacker.ts';
@@ -9,7 +9,7 @@ import { alternate, createMeasurement, type Measurement, quantile } from '../mea
 
 const allocations = { smoke: 50, normal: 20_000, long: 200_000 };
 /**
- * A round's binds: enough that the p99 is not the slowest one, and within the bursts of five
+ * The binds of a round: enough that the p99 is not the slowest bind, and within the bursts of five
  * agents.
  */
 const binds = { smoke: 2, normal: 400, long: 400 };

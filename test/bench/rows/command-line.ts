@@ -1,4 +1,4 @@
-/** The start of the command line: `ipledger who-had`, as its package has it, beside Node alone. */
+/** The row about the start of the command line: the packaged `who-had`, beside Node alone. */
 import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundlePrograms } from '../../../build/bundle/bundle-programs.ts';

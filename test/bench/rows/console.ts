@@ -1,6 +1,6 @@
 /**
- * The rows of the console, in Chromium: how fast its pages are on a long history, and what many
- * viewers cost.
+ * The rows of the console, in Chromium: the speed of its pages on a long history, and the cost of
+ * many viewers.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,9 +22,9 @@ const sizes = {
   long: { events: 1_000_000, livePods: 60_000, steps: 400, viewers: 100, watchMs: 120_000 },
 } as const;
 
-/** A /16 of the Subnet of the long history. The one of the smoke has 4,096 addresses. */
+/** A /16 of the Subnet of the long history. The Subnet of the smoke test has 4,096 addresses. */
 const rangeOf = (livePods: number): string => (livePods > 1_000 ? 'range=10.0.0.0%2F16' : '');
-/** How often a viewer reads the map of now, as the page does. */
+/** The interval in which a viewer reads the present map, as the page does. */
 const refreshMs = 5_000;
 const changeMs = 100;
 
@@ -72,7 +72,7 @@ interface PageTimes {
   readonly slider: number;
 }
 
-/** One new browser context: the first view, the map of a /16, and steps through the history. */
+/** Measures a new browser: the first view, the map of a /16, and steps through the history. */
 async function measurePages(browser: Browser, { url }: ConsoleServer, { steps, range }: Steps): Promise<PageTimes> {
   const { page, problems } = await openPage(browser, { baseURL: url });
   const { ms } = await measureTime(async () => {
@@ -88,7 +88,7 @@ async function measurePages(browser: Browser, { url }: ConsoleServer, { steps, r
   return { 'first-view': ms, map, slider };
 }
 
-/** In the page: the milliseconds from the reply with the map to its picture. */
+/** A script of the page: the milliseconds from the reply with the map to its picture. */
 const timeOfMap = `new Promise((resolve) => {
   new PerformanceObserver((entries, observer) => {
     const [drawn] = entries.getEntriesByName('map drawn');
@@ -99,7 +99,7 @@ const timeOfMap = `new Promise((resolve) => {
   }).observe({ type: 'mark', buffered: true });
 })`;
 
-/** In the page: the milliseconds from each move of the slider to the picture of that time. */
+/** A script of the page: milliseconds from each move of the slider to the picture of its time. */
 const timesOfSteps = (steps: number): string => `(async () => {
   const slider = document.querySelector('input[type=range]');
   const [first, last, times] = [Number(slider.min), Number(slider.max), []];
@@ -132,8 +132,9 @@ interface Programs {
 }
 
 /**
- * The cores that each measured program uses while Pods come and go, and viewers follow the events
- * and read the map of now. Lasts until each has used some: an idle console takes long for that.
+ * Measures the cores that each program uses while Pods come and go, and viewers follow the events
+ * and read the present map. Lasts until each has used some CPU: an idle console takes long for
+ * that.
  */
 async function measureCores(
   measured: readonly { readonly pid: number }[],
@@ -168,7 +169,7 @@ async function measureCores(
   return after.map((each, index) => (each - (before[index] ?? 0)) / seconds);
 }
 
-/** Ten Pods get and release an address each second, until the signal is aborted. */
+/** Allocates and releases the addresses of ten Pods each second, until the signal is aborted. */
 async function changePods({ endpoint }: AllocatorServer, signal: AbortSignal): Promise<void> {
   const connection = connect(endpoint, undefined);
   const timeoutMs = 20_000;

@@ -1,6 +1,5 @@
 /**
- * What the stories of the chart observe: addresses, traffic between Pods, the ledger, and a load of
- * Pods.
+ * The checks of the chart's steps: addresses, traffic between Pods, the ledger, and a load of Pods.
  */
 import { expect } from 'chai';
 import { eventually } from '../../e2e/support/eventually.ts';
@@ -12,7 +11,7 @@ import { type PodLoad, startPodLoad } from './pod-load.ts';
 
 const limitMs = 180_000;
 
-/** The sandbox of a Pod. @throws Error if the worker has none */
+/** Finds the sandbox of a Pod. @throws Error if the worker has none */
 export function findSandbox(worker: Worker, pod: string): Sandbox {
   const found = listSandboxes(worker).find((sandbox) => sandbox.pod === `default/${pod}`);
   if (!found) throw new Error(`Pod ${pod} has no sandbox on ${worker.name}`);
@@ -30,8 +29,8 @@ export const waitForAddress = ({ kubernetes }: ChartEnvironment, pod: string): P
   }, limitMs);
 
 /**
- * The Pods reach each other on the network of the ledger. For IPv6 the agent writes sysctls in the
- * sandbox.
+ * Checks that the Pods reach each other on the network of the ledger. For IPv6 the agent writes
+ * sysctls in the sandbox.
  */
 export async function expectToPing(pods: readonly { readonly worker: Worker; readonly pod: string }[]): Promise<void> {
   const sandboxes = pods.map(({ worker, pod }) => findSandbox(worker, pod));
@@ -51,8 +50,8 @@ export async function expectToPing(pods: readonly { readonly worker: Worker; rea
 }
 
 /**
- * Ledger, Kubernetes and the log agree. A command that finds an allocator in its restart is
- * repeated.
+ * Checks that ledger, Kubernetes and the log agree. A command is repeated if it finds an allocator
+ * in its restart.
  */
 export async function expectClean({ ipledger }: ChartEnvironment): Promise<void> {
   for (const command of [['check', '--keys'], ['verify']])

@@ -60,7 +60,7 @@ export interface ChartSettings {
 export interface FollowOptions {
   /** The document; default install.md. */
   readonly guide?: Guide;
-  /** Texts of the commands, and what they are replaced by. */
+  /** The replacements of texts in the commands. */
   readonly replace?: Readonly<Record<string, string>>;
 }
 
@@ -86,7 +86,7 @@ const valuesWith = ({ image, nodeImage }: PushedImages, { tag, etcd }: ValuesCha
 
 const etcdImage = 'quay.io/coreos/etcd:v3.7.3';
 
-/** Starts all of it. The chart is not yet installed. Needs the archives of `make images`. */
+/** Starts workers, cert-manager and storage, without the chart. Needs archives of `make images`. */
 export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSettings): Promise<ChartEnvironment> {
   const etcdArchive = join(run.folder, 'etcd.oci.tar');
   await buildEtcdImage(etcdImage, etcdArchive);

@@ -1,5 +1,5 @@
 /**
- * Drops all packets between a worker and the others: they are not refused. Its kubelet still
+ * Drops all packets between a worker and the other workers, without a refusal. Its kubelet still
  * reaches the Kubernetes API.
  */
 import type { Worker } from '../../harness/node/worker.ts';

@@ -1,6 +1,6 @@
 /**
  * The image of etcd for nodes that cannot pull one: the programs at the paths of the published
- * image, which has no shell either. https://github.com/etcd-io/etcd/blob/v3.7.3/Dockerfile
+ * image, which also has no shell. https://github.com/etcd-io/etcd/blob/v3.7.3/Dockerfile
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ownArchitecture } from '../../../build/architecture.ts';

@@ -1,4 +1,4 @@
-/** The volumes of the release on the workers: those of the members of etcd, and of the backups. */
+/** The volumes of the release on the workers: of the members of etcd, and of the backups. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';

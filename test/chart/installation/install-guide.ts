@@ -7,7 +7,7 @@ import { root } from '../../harness/paths.ts';
 export type Guide = 'install.md' | 'operations.md';
 
 /**
- * The shell commands of a section, in their order.
+ * Returns the shell commands of a section, in their order.
  * @throws Error if the section is missing or has none
  */
 export function readCommands(guide: Guide, section: string): string {

@@ -25,7 +25,7 @@ const limitMs = 900_000;
 const runMs = 180_000;
 /** The Pods that live through all steps. */
 const residents = ['resident-a', 'resident-b'] as const;
-/** The one whose data the backup of a chart with a fixed member would need. */
+/** The member whose data the backup would need in a chart with a fixed member for backups. */
 const lostMember = 'ipledger-etcd-0';
 
 describe('make e2e-chart', function () {

@@ -3,7 +3,7 @@ import type { KubeObject, KubernetesClient, Manifest } from '../../harness/kuber
 import { daemonSocket } from '../../harness/node/containerd.ts';
 import { podImage } from '../../harness/node/pod-image.ts';
 
-/** The network, its Subnet, and the provider of both. It is not that of docs/install.md. */
+/** The network, its Subnet, and the provider of both. docs/install.md has another network. */
 export const network = 'load';
 export const provider = `${network}.default`;
 
@@ -41,9 +41,9 @@ export const addressesOf = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[`${provider}.kubernetes.io/ip_address`];
 
 /**
- * A real thin Multus reads the Pod from the Kubernetes API within 2.5 s, or fails before it calls a
- * plugin. The API of a busy test machine can take longer, also for Pods without a NIC of the
- * ledger.
+ * An ADD that failed before any plugin ran. A thin Multus reads the Pod from the Kubernetes API
+ * within 2.5 s, or fails. The API of a busy test machine can take longer, also for Pods without a
+ * NIC of the ledger.
  */
 const failedBeforePlugins = /Multus: \[\S+\]: error waiting for pod: /;
 

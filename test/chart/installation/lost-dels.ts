@@ -5,9 +5,9 @@ import { pluginFolder } from '../../harness/node/containerd.ts';
 import type { Worker } from '../../harness/node/worker.ts';
 
 /**
- * DELs succeed without the plugins of the networks until the returned function is called. The shim
- * of a thick Multus does so while its daemon is down. Another Multus is replaced by a program that
- * does the same.
+ * Makes DELs succeed without the plugins of the networks until the returned function is called, as
+ * the shim of a thick Multus does while its daemon is down. Another Multus is replaced by a program
+ * that does the same.
  */
 export async function loseDels({ machine, multus, multusDaemon: daemon }: Worker): Promise<() => Promise<void>> {
   if (daemon) {

@@ -6,7 +6,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { KubeObject, KubernetesClient } from '../../harness/kubernetes/kubernetes-client.ts';
 import { ledgerPod } from './ledger-pods.ts';
 
-/** With the packets of a node dropped, calls wait for their deadlines. */
+/** The timeout of a Pod: with the packets of a node dropped, calls wait for their deadlines. */
 const timeoutMs = 420_000;
 
 export interface PodLoad {
@@ -14,7 +14,7 @@ export interface PodLoad {
   readonly readyPods: number;
   /** The longest time from the creation of a Pod until it was ready. */
   readonly slowestMs: number;
-  /** Resolves when at least so many Pods more have become ready. @throws Error of a slot */
+  /** Resolves when so many more Pods have become ready. @throws Error of a slot */
   waitFor(pods: number): Promise<void>;
   /** Resolves when all Pods are deleted. @throws Error if a Pod did not become ready */
   stop(): Promise<void>;
@@ -22,7 +22,7 @@ export interface PodLoad {
 
 export interface PodLoadSettings {
   readonly kubernetes: KubernetesClient;
-  /** Each slot has its Pods on one of these nodes. */
+  /** The nodes. The Pods of a slot are on one of them. */
   readonly nodes: readonly string[];
   readonly slots: number;
 }
@@ -48,7 +48,7 @@ export function startPodLoad({ kubernetes, nodes, slots }: PodLoadSettings): Pod
     }
   };
   const work = Promise.all(Array.from({ length: slots }, (_, slot) => runSlot(slot)));
-  // One failed slot ends all
+  // A failed slot ends all
   work.catch(() => stopping.abort());
   return {
     get readyPods() {

@@ -9,9 +9,9 @@ export interface ReleasePod {
   readonly name: string;
   readonly node: string;
   readonly address: string;
-  /** The image of its first container. */
+  /** The image of the Pod's first container. */
   readonly image: string;
-  /** Id of its first container in the runtime. */
+  /** The id of the first container in the runtime. */
   readonly containerId: string;
 }
 
@@ -24,7 +24,7 @@ interface PodObject {
   };
 }
 
-/** The Pods of a component, also those that are being deleted. */
+/** Lists the Pods of a component, also those that are being deleted. */
 export async function podsOf({ cluster }: ChartEnvironment, component: string): Promise<ReleasePod[]> {
   const selector = `--selector=app.kubernetes.io/component=${component}`;
   const pods = (await cluster.get(['pods', `--namespace=${namespace}`, selector])) as PodObject[];
@@ -37,7 +37,7 @@ export async function podsOf({ cluster }: ChartEnvironment, component: string): 
   }));
 }
 
-/** The allocator that writes, by its metrics. @throws Error if none does */
+/** Finds the allocator that writes, by its metrics. @throws Error without a writer */
 export async function findWriter(environment: ChartEnvironment): Promise<ReleasePod> {
   const [worker] = environment.workers;
   for (const pod of await podsOf(environment, 'allocator')) {
@@ -56,10 +56,7 @@ export async function killContainer(environment: ChartEnvironment, pod: ReleaseP
   if (code !== 0) throw new Error(`kill of ${pod.name}: ${stderr}`);
 }
 
-/**
- * Makes a pod-watcher on this worker the active one: Pods of the active one are deleted until it
- * is.
- */
+/** Makes a pod-watcher on this worker active: deletes Pods of active watchers on other workers. */
 export async function moveActiveWatcher(environment: ChartEnvironment, worker: Worker): Promise<void> {
   await eventually(async () => {
     const { spec } = (await environment.cluster.get(['lease', 'ipledger-pod-watcher', `--namespace=${namespace}`])) as {

@@ -8,7 +8,7 @@ import { overrideSubnet, formatRefusal } from '../environment/case-subnets.ts';
 import { withAllocator, executeStep } from '../environment/allocator-steps.ts';
 import { type Area, type Execute, type Form, comparisonOf } from './area.ts';
 
-/** Replaces "=stepN" by the same field of that step's result. */
+/** Replaces "=stepN" by the field of the same name in the result of that step. */
 function resolveReferences(expected: Json, got: readonly Fields[]): Json {
   return listOf(expected).map((result) =>
     Object.fromEntries(
@@ -30,7 +30,7 @@ const steps: Execute = (testCase) => {
   });
 };
 
-/** Executes one step of an operation, or a list of them. */
+/** Executes a step of an operation, or a list of steps. */
 const singleOperation =
   (op: string): Execute =>
   async (testCase) => {
@@ -69,9 +69,7 @@ const createPool: Execute = (testCase) => {
 
 const everything = { name: 'everything', cidrBlock: '0.0.0.0/0,::/0', protocol: 'Dual' };
 
-/**
- * Parses a list of addresses, ranges and CIDRs: makes a pool of it, in a subnet of all addresses.
- */
+/** Parses a list of addresses, ranges and CIDRs, by a pool in a subnet of all addresses. */
 const parseRanges: Execute = (testCase) => {
   rejectUnknownKeys('given', testCase.given, []);
   const narrower = { ...everything, cidrBlock: '10.0.0.0/8,fd00::/8' };

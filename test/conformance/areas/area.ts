@@ -10,7 +10,7 @@ import type { RunContext } from '../run-context.ts';
  */
 export type Execute = (testCase: Case, context: RunContext) => Promise<Comparison> | Comparison;
 
-/** One form of an area's cases, recognized by a key of their `when`. */
+/** A form of an area's cases, recognized by a key of their `when`. */
 export interface Form {
   readonly when: string | RegExp;
   readonly execute: Execute;

@@ -47,7 +47,7 @@ const joined = (texts: readonly string[]): string => texts.join(',');
 
 type Compute = (given: Fields, context: RunContext) => Promise<Fields> | Fields;
 
-/** The first or the last host address. */
+/** Computes the first or the last host address. */
 const ends =
   (name: string, end: 'first' | 'last'): Compute =>
   ({ cidr }) => {
@@ -57,7 +57,7 @@ const ends =
     return { [name]: joined(texts) };
   };
 
-/** The network or the broadcast address. */
+/** Computes the network or the broadcast address. */
 const edges =
   (name: string, edge: 'base' | 'last'): Compute =>
   ({ cidr }) => {
@@ -87,7 +87,7 @@ function protocol({ address }: Fields): Fields {
   return { protocol: both ? 'Dual' : '' };
 }
 
-/** The plugin adds the mask, from the CIDR of the address's family. */
+/** Reads the address with its mask, which the plugin adds from the CIDR of the address's family. */
 async function withMask({ ip, cidr }: Fields, { run }: RunContext): Promise<Fields> {
   const texts: string[] = [];
   for (const address of textOf(ip).split(',')) {
@@ -161,7 +161,7 @@ const compute: Execute = async (testCase, context) => {
   return { expected, got };
 };
 
-/** A network or broadcast address is rejected as a gateway. */
+/** Checks that a network or broadcast address is rejected as a gateway. */
 const notNetworkOrBroadcast: Execute = (testCase) => {
   if (!textOf(testCase.when['validate']).includes('network/broadcast'))
     throw unsupportedError('validate', testCase.when['validate']);

@@ -33,11 +33,11 @@ interface AnnotatedAttachment {
   readonly provider: string;
   readonly name: string;
   readonly namespace: string;
-  /** Set if the annotations of several NICs of one network differ by it. */
+  /** The interface; absent unless annotations of several NICs of one network differ by it. */
   readonly interface: string | undefined;
 }
 
-/** "<nad>.<namespace>[.ovn][.<interface>]" */
+/** Parses "<nad>.<namespace>[.ovn][.<interface>]". */
 function parsePrefix(prefix: string): AnnotatedAttachment {
   const [name = '', namespace = '', ...rest] = prefix.split('.');
   const ofOvn = rest[0] === 'ovn';
@@ -74,7 +74,7 @@ function setupFor(annotations: Readonly<Record<string, string>>): CaseSetup {
   );
 }
 
-/** A Pod with one address in a Subnet of both families requested one family. */
+/** Returns the requests of a NIC: one address of a dual-stack Subnet means one family. */
 function requestsFor(
   { prefix, provider, name, namespace, interface: ifName }: AnnotatedAttachment,
   annotations: Readonly<Record<string, string>>,
@@ -150,7 +150,7 @@ const post: Execute = async (testCase, context) => {
   });
 };
 
-/** The watcher starts 5 s after the request, and the response waits for its allocation. */
+/** Starts the watcher 5 s after the request. The response waits for its allocation. */
 async function allocateLate(testCase: Case, context: RunContext): Promise<Comparison> {
   rejectUnknownKeys('given', testCase.given, ['controller allocates after 5 s']);
   rejectUnknownKeys('expectation', testCase.expect, ['status', 'latency']);
@@ -176,8 +176,8 @@ async function allocateLate(testCase: Case, context: RunContext): Promise<Compar
 }
 
 /**
- * The sandbox has a default route of another interface before the request, and none after the
- * response.
+ * Checks that the sandbox has a default route of another interface before the request, and none
+ * after the response.
  */
 async function replaceDefaultRoute(testCase: Case, context: RunContext): Promise<Comparison> {
   if (!/daemon deletes existing default routes/.test(textOf(testCase.expect['side effect'])))

@@ -11,7 +11,7 @@ import { parseCaseSetup } from '../environment/case-setup.ts';
 import { getAddressRecord, type CaseEnvironment } from '../environment/environment.ts';
 import { type Area, type Execute, errorResult } from './area.ts';
 
-/** The setup with an IP object's Subnet, which contains its address. */
+/** Returns the setup for an IP object: its Subnet, which contains its address. */
 function setupFor(spec: Fields): ReturnType<typeof parseCaseSetup> {
   const [subnet, four, six] = ['subnet', 'v4IpAddress', 'v6IpAddress'].map((key) => textOf(spec[key]));
   const both = textOf(spec['ipAddress']).split(',');

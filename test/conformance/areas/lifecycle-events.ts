@@ -45,11 +45,11 @@ const addAndDelete: Perform = async (life) => {
   await callDaemon(life, 'del', 'c1');
 };
 
-/** The node does not report that the Pod has ended. */
+/** Deletes the Pod while its node does not report that the Pod has ended. */
 const deleteWithoutNode: Perform = ({ caseEnvironment, pod }) =>
   caseEnvironment.kubernetes.remove('Pod', pod.metadata.name, 'own');
 
-/** The first event whose words match is performed. */
+/** The events by their words. The first that matches is performed. */
 const events: readonly (readonly [words: RegExp, perform: Perform])[] = [
   [
     /^(?:virt-launcher )?pods? (?:object )?deleted(?:[, (;]+(?:but )?(?:the )?(?:StatefulSet|VM|VirtualMachine|replicas|scale)\b[^,;]*\b(?:exists|stays|alive|unchanged|running|there)\)?)?$/i,

@@ -64,8 +64,8 @@ async function withAllocatedPod(
 }
 
 /**
- * Longer than a grace period of one second and the margin after it, with timestamps in whole
- * seconds.
+ * The time after which a deletion is overdue: longer than a grace period of one second and the
+ * margin after it, with timestamps in whole seconds.
  */
 const overdueMs = 3_500;
 
@@ -119,7 +119,7 @@ const scenarioWithPod = (
     ),
 });
 
-/** A Pod with the same name exists before the watcher notices the deletion of the old Pod. */
+/** Creates a Pod with the same name before the watcher notices the deletion of the old Pod. */
 const replaced = scenarioWithPod(
   /old pod.*new pod/,
   /^process delete of uid 1/,
@@ -191,7 +191,7 @@ const movedByTemplate = scenarioWithPod(
   },
 );
 
-/** An address that an operator reserved before its Pod existed. */
+/** Reserves an address before its Pod exists, as an operator does. */
 const reserved: Scenario = {
   given: /IP CR labels/,
   words: /^pod deleted/,

@@ -88,7 +88,7 @@ const render: Execute = async (testCase, { run }) => {
   };
 };
 
-/** An expected `dns` of {} means an empty object, not any object. */
+/** Turns an expected `dns` of {} into text: it means an empty object, not any object. */
 function dnsAsText(result: Fields, { expect }: Case): Fields {
   return JSON.stringify(expect['dns']) === '{}' ? { ...result, dns: JSON.stringify(result['dns'] ?? {}) } : result;
 }

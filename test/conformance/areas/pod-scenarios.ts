@@ -82,7 +82,7 @@ function writtenAnnotations(annotations: Readonly<Record<string, string>>): Json
   return written.length === 0 ? 'none' : written.join(',');
 }
 
-/** The Pod is deleted just before its annotations are patched. */
+/** Deletes the Pod just before its annotations are patched. */
 const deletedBeforePatch: Scenario = {
   words: /^deleted between allocation and annotation patch/,
   async perform(testCase, environment) {

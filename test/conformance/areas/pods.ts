@@ -26,7 +26,7 @@ import { runScenario } from './pod-scenarios.ts';
 export interface PodCase {
   readonly environment: CaseEnvironment;
   readonly setup: CaseSetup;
-  /** Sorted by creation. */
+  /** The Pods in the order of their creation. */
   readonly pods: readonly KubeObject[];
 }
 
@@ -103,7 +103,7 @@ export const observations: Readonly<Record<string, Reading>> = {
   },
 };
 
-/** "one distinct IP per attachment" */
+/** Compares the expectation "one distinct IP per attachment". */
 function distinct(expected: Json, { setup }: PodCase, observed: readonly PodObservation[]): Pair {
   if (!hasPrefix(expected, 'one distinct IP per attachment')) throw unsupportedError('expectation', expected);
   const attached = setup.annotations['k8s.v1.cni.cncf.io/networks'] ?? '';
@@ -183,7 +183,7 @@ const reconcile: Execute = (testCase, context) => {
   return perform(testCase, context, networks === '' ? {} : { attached: { networks: networks } });
 };
 
-/** A Pod requests its primary network without annotations. */
+/** Executes a case of a Pod that requests its primary network without annotations. */
 const primary: Execute = (testCase, context) => {
   const networks = Object.keys(fieldsOf(testCase.given['pod annotations'])).some((key) => key.startsWith('k8s.v1'));
   return perform(testCase, context, networks ? {} : { attached: { networks: '' } });
@@ -212,8 +212,8 @@ const performSteps: Execute = async (testCase, context) => {
 };
 
 /**
- * The allocations of a Pod show how its attachments are resolved. For a Pod that is being deleted
- * the released allocations show it: they were made while its network existed.
+ * Resolves the attachments of a Pod, as its allocations show. For a Pod that is being deleted the
+ * released allocations show it: they were made while its network existed.
  */
 const resolve: Execute = async (testCase, context) => {
   const deleting = fieldsOf(testCase.given['pod'])['deletionTimestamp'] !== undefined;

@@ -18,7 +18,7 @@ import { getAddressRecord, type CaseEnvironment } from '../environment/environme
 import { type Area, type Execute } from './area.ts';
 import { parseFate } from './fate.ts';
 
-/** One situation at a restart of the watcher. */
+/** A situation at a restart of the watcher. */
 interface Situation {
   /** The keys of `given`, with patterns of their values. */
   readonly given: Readonly<Record<string, RegExp>>;
@@ -125,7 +125,7 @@ const situations: readonly Situation[] = [
   },
 ];
 
-/** Two Pods have annotations of another controller with the same address. */
+/** Creates two Pods whose annotations, of another controller, have the same address. */
 async function createConflictingPods(testCase: Case, environment: CaseEnvironment): Promise<Comparison> {
   const [, address = ''] = /^both annotated with ([0-9a-f.:]+)/.exec(textOf(testCase.given['two running pods'])) ?? [];
   const setup = parseCaseSetup({ annotations: { 'macvlan.default.kubernetes.io/ip_address': address } });
@@ -165,7 +165,7 @@ const restart: Execute = async (testCase, context) => {
   return await situation.perform(testCase, environment);
 };
 
-/** The watcher releases an allocation without an owner while it runs. */
+/** Checks that a running watcher releases an allocation without an owner. */
 async function releaseOrphan(testCase: Case, context: RunContext): Promise<Comparison> {
   rejectUnknownKeys('given', testCase.given, ['orphan IP CR']);
   rejectUnknownKeys('expectation', testCase.expect, ['wanted']);

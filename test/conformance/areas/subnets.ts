@@ -32,8 +32,8 @@ import type { CaseEnvironment } from '../environment/environment.ts';
 import { type Area, type Execute, errorResult } from './area.ts';
 
 /**
- * Whether the watcher found a Subnet valid, and why not; undefined while it has not processed the
- * Subnet.
+ * Returns whether the watcher found a Subnet valid, and why not; undefined while it has not
+ * processed the Subnet.
  */
 function verdictOn({ metadata, status }: KubeObject): Fields | undefined {
   const conditions = listOf(status?.['conditions']).map(fieldsOf);
@@ -173,7 +173,7 @@ function countPodAddresses(counts: Fields, family: 4 | 6): number {
   return Math.max(0, using - own.length);
 }
 
-/** Whether a Subnet with this number of used addresses can be deleted. */
+/** Checks whether a Subnet with this number of used addresses can be deleted. */
 const removeFinalizer: Execute = async (testCase, context) => {
   if (!/may remove finalizer/.test(textOf(testCase.when['evaluate'])))
     throw unsupportedError('evaluate', testCase.when['evaluate']);
@@ -200,7 +200,7 @@ const removeFinalizer: Execute = async (testCase, context) => {
   });
 };
 
-/** Whether the deletion of a Subnet in use is denied. */
+/** Checks whether the deletion of a Subnet in use is denied. */
 const webhookDelete: Execute = async (testCase, context) => {
   rejectUnknownKeys('given', testCase.given, ['Subnet status']);
   const counts = fieldsOf(testCase.given['Subnet status']);

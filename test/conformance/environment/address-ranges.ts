@@ -29,7 +29,7 @@ function intervalsOf(texts: readonly string[], family: Family): Interval[] {
   );
 }
 
-/** Joins range texts to one. */
+/** Joins range texts into a single text. */
 export const unionOfRanges = (texts: readonly string[]): string =>
   texts
     .flatMap((text) => text.split(','))

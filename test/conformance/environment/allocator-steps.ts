@@ -134,9 +134,9 @@ function nicOf({ nics, suffix }: StepContext, { pod, nic, subnet }: { pod: strin
 }
 
 /**
- * Sets the NIC's generation. A NIC with another request than before belongs to a new Pod of the
- * same name, because a Pod keeps its address when its annotations change. A request without details
- * may be of the same Pod.
+ * Sets the NIC's generation. A NIC whose request has changed belongs to a new Pod of the same name,
+ * because a Pod keeps its address when its annotations change. A request without details may be of
+ * the same Pod.
  */
 function updateGeneration(nic: Nic, step: Fields): void {
   const { ip = '', mac = '', family = '', pool = '' } = step;
@@ -229,7 +229,7 @@ async function release(stepContext: StepContext, step: Fields): Promise<Fields> 
   return {};
 }
 
-/** Counts of a pool; without a pool (''), of the addresses outside of pools. */
+/** Counts the addresses of a pool; without a pool (''), those outside of pools. */
 async function statistics(stepContext: StepContext, step: Fields): Promise<Fields> {
   const { served } = stepContext;
   const [subnet, named] = [subnetOf(stepContext, step), textOf(step['pool'])];
@@ -240,7 +240,7 @@ async function statistics(stepContext: StepContext, step: Fields): Promise<Field
   return pools.length === 0 ? subnetCounts : subtractPools(subnetCounts, pools);
 }
 
-/** Resolves to [] for an absent pool. */
+/** Reads the usage of a pool; [] for an absent pool. */
 async function usageOfPool(served: ServedAllocator, name: string) {
   try {
     return (await served.call(SubnetsService.getPool, { name })).pool?.usage ?? [];

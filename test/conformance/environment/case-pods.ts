@@ -35,7 +35,7 @@ export interface PodOptions {
   readonly owner?: OwnerReference | undefined;
   readonly restartPolicy?: string;
   readonly graceSeconds?: number;
-  /** false: without a node. */
+  /** Whether the Pod has a node. Default: true. */
   readonly scheduled?: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface CaseSetup {
   readonly pools: readonly { readonly name: string; readonly spec: Fields }[];
   /** The namespace of the Pods. */
   readonly namespace: string;
-  /** undefined: the namespace is not changed. */
+  /** The annotations of the namespace; undefined if it is not changed. */
   readonly namespaceAnnotations: Readonly<Record<string, string>> | undefined;
   /** The annotations of each Pod. */
   readonly annotations: Readonly<Record<string, string>>;
@@ -183,7 +183,7 @@ interface ConfigContext {
   readonly subnets: readonly SubnetGiven[];
 }
 
-/** Every network that a Pod selects: as given, else with kube-ovn as IPAM. */
+/** Returns every network that a Pod selects: as given, else with kube-ovn as IPAM. */
 function networksOf(given: Fields, names: readonly Selected[], around: ConfigContext): NetworkGiven[] {
   const own = given['NAD'] === undefined ? [] : [networkGiven(given['NAD'])];
   const others = names
@@ -274,9 +274,7 @@ function addMissingSubnets(
   }));
 }
 
-/**
- * A /16 and a /64 around the first addresses in the annotations; else the CIDR of the documents.
- */
+/** Returns a /16 and a /64 around the first annotated addresses; else the CIDR of the documents. */
 function cidrFor(annotations: Readonly<Record<string, string>>, index: number): string {
   if (index > 0) return `10.${200 + index}.0.0/16`;
   const requested = Object.entries(annotations)

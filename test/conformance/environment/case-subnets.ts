@@ -24,7 +24,7 @@ const kubeOvnNames: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * The result of a rejected operation.
+ * Formats the result of a rejected operation.
  * @throws UnsupportedCaseError if the operation is not implemented
  */
 export function formatRefusal(thrown: unknown): Fields {
@@ -76,9 +76,7 @@ export function overrideSubnet({ replica }: ServedAllocator, name: string, given
   indexSubnet(replica.state, { subnet }, new UndoLog());
 }
 
-/**
- * The gateway of each family, in the order of the CIDRs; without one, an address that no host has.
- */
+/** Returns a gateway for each CIDR; without a gateway, an address that no host has. */
 function gatewaysOf(cidrBlock: string, given: string): string {
   const gateways = given.split(',').map((text) => text.trim());
   const gatewayOf = (cidr: string): string => {

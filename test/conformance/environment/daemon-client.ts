@@ -6,7 +6,7 @@ const timeoutMs = 60_000;
 
 export interface DaemonReply {
   readonly status: number;
-  /** undefined for an empty body; the text of a body that is not JSON. */
+  /** The body as JSON; undefined for an empty body; the text of a body that is not JSON. */
   readonly json: Json | undefined;
   readonly seconds: number;
 }
@@ -14,7 +14,7 @@ export interface DaemonReply {
 export interface DaemonRequest {
   readonly socket: string;
   readonly path: string;
-  /** Sent as JSON; a string is sent unchanged. */
+  /** The body, sent as JSON; a string is sent unchanged. */
   readonly body: Json;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -37,7 +37,7 @@ export interface CaseEnvironment extends AsyncDisposable {
   /** @param env environment variables of the watcher */
   startWatcher(env?: Readonly<Record<string, string>>): Promise<void>;
   stopWatcher(): Promise<void>;
-  /** The agent of node-1, on its socket. */
+  /** Starts the agent of node-1, on its socket. */
   agent(): Promise<AgentServer>;
   /** Resolves when the watcher has processed all earlier changes. */
   waitUntilProcessed(): Promise<void>;

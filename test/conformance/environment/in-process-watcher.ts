@@ -22,7 +22,7 @@ export interface WatcherOptions {
 }
 
 export interface InProcessWatcher {
-  /** Stops it; resolves to its handover state. */
+  /** Stops the watcher; resolves to its handover state. */
   stop(): Promise<HandoverState>;
 }
 

@@ -10,22 +10,22 @@ import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../harnes
 /** The response of the stub daemon. */
 export interface DaemonResponse {
   readonly status: number;
-  /** undefined for an empty body. */
+  /** The body; undefined for an empty body. */
   readonly body: Json | undefined;
 }
 
 export interface PluginCall {
-  /** stdin: a configuration, or any text. */
+  /** The text for stdin: a configuration, or any text. */
   readonly config: Json;
   /** CNI_… and other variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** undefined: no daemon listens. */
+  /** Answers as the daemon; undefined if no daemon listens. */
   readonly respond: ((path: string) => DaemonResponse) | undefined;
 }
 
 export interface PluginOutcome {
   readonly exit: number;
-  /** Its stdout as JSON; undefined if empty. */
+  /** The plugin's stdout as JSON; undefined if empty. */
   readonly printed: Json | undefined;
   /** The requests to the daemon, in order. */
   readonly requests: readonly { readonly socket: string; readonly path: string; readonly body: Json }[];

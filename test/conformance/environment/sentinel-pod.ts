@@ -36,7 +36,7 @@ export const sentinel = {
   owns: ({ metadata }: KubeObject): boolean =>
     metadata.namespace === namespace || (metadata.namespace === undefined && metadata.name === network),
 
-  /** Creates a sentinel; resolves when it has its address. @throws Error after the timeout */
+  /** Creates a sentinel. Resolves when it has its address. @throws Error after the timeout */
   async pass(objects: KubernetesClient, signal: AbortSignal): Promise<void> {
     const name = `sentinel-${(created += 1)}`;
     const annotations = { 'k8s.v1.cni.cncf.io/networks': network };

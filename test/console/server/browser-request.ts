@@ -1,4 +1,4 @@
-/** Requests as a page of the console makes them, and as others do. */
+/** Requests of a page of the console, and of other clients. */
 import { request as plainRequest, type IncomingMessage } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { ServedConsole } from './served-console.ts';
@@ -14,7 +14,7 @@ export interface BrowserRequest {
   readonly method?: string;
   readonly body?: object | string;
   readonly cookie?: string;
-  /** In place of those that a page of the console sends; undefined: leave one out. */
+  /** Replacements for the headers that a page of the console sends; undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -68,7 +68,7 @@ export interface StreamFrame {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The frames of a stream, until it ends. */
+/** Reads the frames of a stream until it ends. */
 export async function* readFrames(response: AsyncIterable<Buffer>): AsyncGenerator<StreamFrame> {
   let text = '';
   for await (const chunk of response) {

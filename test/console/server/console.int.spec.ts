@@ -147,7 +147,7 @@ describe('The console without sign-in', () => {
       .that.matches(/^Meaning\. /);
   });
 
-  it('streams events to a filter, and continues after the last one that a browser has seen', async () => {
+  it('streams the events that match a filter, and continues after the last event that a browser has seen', async () => {
     const response = await openResponse(console, api('/events/stream?subnet=six'));
     const frames = readFrames(response as AsyncIterable<Buffer>);
     expect((await frames.next()).value).to.include({ event: 'position' });
@@ -184,7 +184,7 @@ describe('The console without sign-in', () => {
     expect((await browse(console, '/other.js')).status).to.equal(404);
   });
 
-  it('refuses actions, other hosts, other sites, and what is too long or malformed', async () => {
+  it('refuses actions, other hosts, other sites, and requests that are too long or malformed', async () => {
     const statusOf = async (...request: Parameters<typeof browse> extends [unknown, ...infer Rest] ? Rest : never) =>
       (await browse(console, ...request)).status;
     expect(await statusOf(api('/actions'), { method: 'POST', body: {} })).to.equal(403);
@@ -203,7 +203,7 @@ describe('The console without sign-in', () => {
     expect(await statusOf(api('/subnets'), { method: 'POST', body: {} })).to.equal(405);
   });
 
-  it('costs the servers the same for a hundred viewers as for one', async () => {
+  it('sends as many calls to the servers for a hundred viewers as for one', async () => {
     const countCalls = async (viewers: number): Promise<number> => {
       console.calls.length = 0;
       const paths = ['/subnets', '/subnets/macvlan/map?seq=5', '/subnets/macvlan'];
@@ -213,7 +213,7 @@ describe('The console without sign-in', () => {
       return console.calls.filter((call) => !call.endsWith('ListUsage')).length;
     };
     await countCalls(1);
-    // A present may be read once a second, however many look at it
+    // The present may be read once a second, however many viewers there are
     expect(await countCalls(100)).to.be.at.most(20);
   });
 });
@@ -268,7 +268,7 @@ describe('The console with sign-in', () => {
     expect(json).to.include({ signedIn: true, user: 'kubernetes:alice', canAct: true });
   });
 
-  it('acts as the person that the record then names, and shows before what will happen', async () => {
+  it('shows the effects of an action before, and records it under the name of the person', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const preview = await post('/actions/preview', cookie, action('reserve', { reservedFor: 'vip/web' }));
     expect(preview.json).to.include({ possible: true });
@@ -314,14 +314,14 @@ describe('The console with sign-in', () => {
     expect((await post('/actions', cookie, action('release', { address, allocationSeq }))).status).to.equal(200);
   });
 
-  it('lets a person who may only read change nothing', async () => {
+  it('refuses each change of a person who may only read', async () => {
     const cookie = await signIn(console, tokenOf('carol'));
     expect((await browse(console, api('/subnets'), { cookie })).status).to.equal(200);
     const { status, json } = await post('/actions', cookie, action('quarantine'));
     expect([status, json['code']]).to.deep.equal([403, 'PERMISSION_DENIED']);
   });
 
-  it('refuses an action of another site: its origin, without the header, and as a form', async () => {
+  it('refuses an action of another site, by its origin, without the header, or as a form', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const attack = async (headers: Record<string, string | undefined>) =>
       (await post('/actions', cookie, action('quarantine'), headers)).status;
@@ -361,8 +361,8 @@ describe('The console with sign-in', () => {
     for (const each of open) each.destroy();
   });
 
-  // The last one: it spends the rate of this address
-  it('limits attempts to sign in that a token was reviewed for, and not malformed ones', async () => {
+  // The last test: it uses up the rate of this address
+  it('limits attempts to sign in with a reviewable token, but not malformed attempts', async () => {
     const attempt = async (token: string) =>
       (await browse(console, api('/session'), { method: 'POST', body: { token } })).status;
     for (let count = 0; count < 60; count++) expect(await attempt('no token!')).to.equal(401);

@@ -167,8 +167,8 @@ async function issueAll(folder: string) {
 }
 
 /**
- * Users whose name begins with "alice" may do everything; others may read, "without-Watch" all but
- * Watch.
+ * Reviews tokens. Users whose name begins with "alice" may do everything; others may read,
+ * "without-Watch" all but Watch.
  */
 function reviews(rejected: ReadonlySet<string>, denied: ReadonlySet<string>): TokenAccess {
   return {

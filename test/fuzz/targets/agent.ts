@@ -1,4 +1,4 @@
-/** What the node agent reads: its socket, files of its folders, and the links of the node. */
+/** The inputs of the node agent: its socket, files of its folders, and the links of the node. */
 import { duplexPair } from 'node:stream';
 import * as z from 'zod';
 import { parseBindingFile } from '../../../lib/binding-file.ts';

@@ -27,7 +27,7 @@ import { virtualMachines } from '../../../services/pod-watcher/kubernetes/object
 import { vlans } from '../../../services/pod-watcher/kubernetes/objects/vlan.ts';
 import { assertClear, type FuzzTarget } from '../fuzz-target.ts';
 
-/** A request of an object is at most this long in etcd. */
+/** The longest object: etcd's limit for a request. */
 const maxBytes = 256 << 10;
 const metadata = {
   name: 'web-0',
@@ -79,7 +79,7 @@ const podSeeds: readonly object[] = [
   ),
 ];
 
-/** What pod-watcher does with a Pod that arrives. */
+/** Plans a Pod that arrives, as the pod-watcher does. */
 function planObject(raw: unknown): unknown {
   const parsed = pods.parse(raw);
   const restored = podRecords.restore(podRecords.store(parsed), parsed.name);
@@ -222,7 +222,7 @@ const acceptance = { id: 'a', pods: { '*': 3, default: 2 }, nodes: 1, reason: 'm
 
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** A target for an object that the API server sent as JSON. */
+/** Creates a target for an object that the API server sends as JSON. */
 const objectTarget = (name: string, seeds: readonly object[], decode: (raw: unknown) => unknown): FuzzTarget => ({
   name: `kubernetes/${name}`,
   format: 'json',
@@ -234,7 +234,7 @@ const objectTarget = (name: string, seeds: readonly object[], decode: (raw: unkn
 
 class Nameless extends Error {}
 
-/** An object that throws stops the informer of its kind. Each object has a name and a uid. */
+/** Decodes an object. A thrown error would stop the informer of its kind. */
 function decodeObject(raw: unknown, decode: (raw: unknown) => unknown): unknown {
   const { name, uid } = asRecord(asRecord(raw)['metadata']);
   if (asText(name) !== '' && asText(uid) !== '') return decode(raw);

@@ -1,4 +1,4 @@
-/** The ledger: events, the other keys in etcd, segments of the archive, checkpoints, exports. */
+/** The inputs of the ledger: events, other keys in etcd, segments, checkpoints, exports. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -57,7 +57,7 @@ function newest(): StateAtHead {
   return (newestState = { state, head });
 }
 
-/** The lines of its keys: each kind. */
+/** The lines of the keys of the newest log, of each kind. */
 let endStateOfNewest: readonly string[] | undefined;
 const endState = (): readonly string[] => (endStateOfNewest ??= [...endStateLines(newest())]);
 
@@ -77,7 +77,7 @@ interface KeyKind {
 const claimName = { subnet: 'macvlan', address: '172.17.0.20' };
 const claimKey = '/ipledger/v1/addr/macvlan/172.17.0.20';
 
-/** A claim that its parser accepts is restored, as at a start. */
+/** Restores a claim that its parser accepts, as at a start. */
 function restoreClaim(text: string): unknown {
   const claim = parseClaim(claimName, text);
   expectedClaimText(text, claim);

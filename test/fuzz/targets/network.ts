@@ -1,4 +1,4 @@
-/** Replies of other servers: OVSDB, S3, STS, the Kubernetes API; and what identifies a caller. */
+/** Replies of OVSDB, S3, STS and the Kubernetes API, and data that identifies a caller. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ const operations: readonly Operation[] = [
   { op: 'select', table: 'Item', where: [] } as unknown as Operation,
 ];
 
-/** The result of an answer with these bytes. The splitter limits its levels. */
+/** Returns the result of an answer with these bytes. The splitter limits its levels. */
 function resultOf(input: Buffer): unknown {
   let result: unknown;
   const splitter = new MessageSplitter(maxBytes + 20);
@@ -66,7 +66,7 @@ function resultOf(input: Buffer): unknown {
   return result;
 }
 
-/** Updates that follow each other, and a reload. */
+/** Applies updates that follow each other, and a reload. */
 function applyUpdates(result: unknown): unknown {
   const { updates, reload } = asRecord(result);
   const replica = new Replica(monitored, 100);
@@ -83,7 +83,7 @@ function splitMessages(input: Buffer): unknown {
   return messages;
 }
 
-/** The reply: a line with the status and headers as JSON, and then the body. */
+/** Makes a reply: a line with the status and headers as JSON, and then the body. */
 function replyOf(input: Buffer): Response {
   const end = Math.max(0, input.indexOf(10));
   try {
@@ -97,7 +97,7 @@ function replyOf(input: Buffer): Response {
   }
 }
 
-/** Answers all requests of `work` with a reply. Retries of the client would only wait. */
+/** Answers all requests of `work` with a reply. Retries of the client do not wait. */
 async function withReply<Result>(input: Buffer, work: () => Promise<Result>): Promise<Result> {
   const { fetch: original, setTimeout: originalTimeout } = globalThis;
   globalThis.fetch = () => Promise.resolve(replyOf(input));
@@ -137,7 +137,7 @@ const list = {
   items: [{ metadata: { name: 'a' } }],
 };
 
-/** A list that the API server answers with the same page, or events, each time. */
+/** Lists from an API server that answers each time with the same page, or the same events. */
 async function listFrom(text: string): Promise<unknown> {
   const objects: unknown[] = [];
   const page: unknown = JSON.parse(text);
@@ -161,7 +161,7 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<number> {
   return count;
 }
 
-/** The bytes in pieces. */
+/** Splits the bytes into pieces. */
 async function* pieces(input: Buffer): AsyncGenerator<Buffer> {
   await Promise.resolve();
   for (let at = 0; at < input.length; at += 50) yield input.subarray(at, at + 50);

@@ -1,4 +1,4 @@
-/** The RPCs: each request is decoded and answered as by an allocator, and each reply decoded. */
+/** The inputs of the RPCs: requests, which an allocator's handlers answer, and replies. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -32,7 +32,7 @@ import { runInThisThread } from '../../../services/allocator/threads/testing/run
 import { createSource, type SeededRandom } from '../../faults/seeded-random.ts';
 import { assertClear, FuzzFailure, type FuzzTarget } from '../fuzz-target.ts';
 
-/** Values that the fields of requests have in practice, by field. Others have any of them. */
+/** Usual values of the fields of requests, by field. Other fields have any of them. */
 const usualTexts: Readonly<Record<string, readonly string[]>> = {
   namespace: ['default', 'team-a'],
   pod: ['web-1', 'web', 'dual'],
@@ -77,7 +77,7 @@ const { enums, messages } = tables as unknown as {
   readonly messages: Readonly<Record<string, readonly Row[]>>;
 };
 
-/** A message whose fields mostly have usual values. */
+/** Makes a message whose fields mostly have usual values. */
 function anyMessage(name: string, random: SeededRandom, depth = 0): Record<string, unknown> {
   const fields = (messages[name] ?? []).filter(() => random.nextBoolean(depth > 4 ? 0.2 : 0.75));
   const message: Record<string, unknown> = {};
@@ -163,7 +163,7 @@ const fail = (details: { readonly err?: unknown }): void => {
 const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: fail } as unknown as Logger;
 
-/** A writer that decides, answers, and takes back what it decided: each input meets one state. */
+/** Creates a writer that undoes each decision after its answer, so that inputs meet one state. */
 function forgetfulWriter(replica: Replica): Writer {
   let ids = 0;
   const newId = (): string => `01KG9AG8M0${String(ids++).padStart(16, '0')}`;
@@ -187,7 +187,7 @@ function forgetfulWriter(replica: Replica): Writer {
 }
 
 /**
- * The position that the ledger lacks. Each input begins with none; Restore and Unfreeze with one.
+ * The position that the ledger lacks. Each input begins without it; Restore and Unfreeze with it.
  */
 let frozen: FreezeReason | undefined;
 const lost: FreezeReason = { epoch: 2, seq: 60, hash: 'ab', by: 'ipledger://watcher', at: '2026-01-31T11:00:00.000Z' };
@@ -243,15 +243,15 @@ const prefixed = (service: string, handlers: object): Record<string, AnyHandler>
 
 const signer = parseSignerKey(generateKey('allocator.example').signer);
 
-/** A replay of a lost ledger; and the position of another one. */
+/** Requests that the state refuses: a replay of a lost ledger, and another ledger's position. */
 const refusing = new Set(['Ledger.unfreeze', 'Ledger.watch']);
 
 let opened: Promise<Answering> | undefined;
 
-/** Calls that wait for events end when the caller does. */
+/** Calls that wait for events, and end when the caller does. */
 const waiting = new Set(['Ipam.wait', 'Ipam.attach', 'Ledger.watch']);
 const [waitingTurns, maxTurns] = [20, 100];
-/** The ledger in memory waits some milliseconds now and then. */
+/** The turns before timers run, for which the ledger in memory waits at times. */
 const timerTurns = 50;
 const maxReplies = 8;
 
@@ -336,7 +336,7 @@ const requestOf = (method: AnyMethod): string => `${methodName(method)}Request`;
 
 const allMessages = Object.keys(messages);
 
-/** A mutated text that is no message: no client can send it. */
+/** A mutated text that is no message, which no client can send. */
 class NoMessage extends Error {}
 
 function encodeJson(name: string, text: string): Buffer {

@@ -22,7 +22,7 @@ export interface Subject {
   readonly name: string;
   readonly commonName: string;
   readonly organizations?: readonly string[];
-  /** "DNS:localhost", "IP:127.0.0.1", "URI:ipledger://watcher". */
+  /** The names, such as "DNS:localhost", "IP:127.0.0.1", "URI:ipledger://watcher". */
   readonly alternativeNames?: readonly string[];
   /** Days of validity (default: ten years). Less than 0: it is already expired. */
   readonly days?: number;
@@ -51,8 +51,8 @@ export async function openAuthority(
 }
 
 /**
- * Issues a certificate and key for a server or a client, in the folder of the authority. One per
- * name.
+ * Issues a certificate and key for a server or a client, in the folder of the authority, once for
+ * each name.
  */
 export async function issueCertificate(authority: Authority, subject: Subject): Promise<KeyPair> {
   const pair = {
@@ -86,7 +86,7 @@ async function sign(authority: Authority, subject: Subject, pair: KeyPair): Prom
 /** Creates a key that signs ServiceAccount tokens. */
 export async function createSigningKey(folder: string, name: string): Promise<string> {
   const file = join(folder, `${name}.key`);
-  // Uses the older format: kube-apiserver reads the public key only from it.
+  // The older format, the only one from which kube-apiserver reads the public key
   if (!existsSync(file))
     await mustRun('openssl', ['ecparam', '-genkey', '-noout', '-name', 'prime256v1', '-out', file]);
   return file;
@@ -106,7 +106,7 @@ interface Request {
 }
 
 async function request(pair: KeyPair, { subject, extensions, authority, days }: Request): Promise<void> {
-  // Leaves out the system's configuration, which adds conflicting extensions.
+  // A configuration of its own, because that of the system adds conflicting extensions
   const [config, signingRequest] = [`${pair.cert}.cnf`, `${pair.cert}.csr`];
   writeFileSync(config, `[req]\ndistinguished_name=dn\n[dn]\n[extensions]\n${extensions.join('\n')}\n`);
   const signer = authority ? ['-CA', authority.cert, '-CAkey', authority.key] : ['-signkey', pair.key];

@@ -14,10 +14,10 @@ import {
   type Subject,
 } from './certificate-authority.ts';
 
-/** The host names of a server, for clients that check them. ipledger's check its URI. */
+/** The host names of a server, for foreign clients. Clients of ipledger check the URI instead. */
 const thisMachine = ['DNS:localhost', 'IP:127.0.0.1', 'IP:::1'];
 const days = 365;
-/** Certificates that expire within this time are renewed. */
+/** The time before its expiry at which a certificate is renewed. */
 const renewalMs = 30 * 86_400_000;
 
 /** The subjects of the certificates. */
@@ -30,7 +30,7 @@ export interface CertificateSubjects {
 
 export interface MakeCertificatesOptions extends CertificateSubjects {
   readonly folder: string;
-  /** Whether all are renewed, also those that are still valid. */
+  /** Whether to renew all certificates, also those that are still valid. */
   readonly renew?: boolean;
 }
 
@@ -122,7 +122,7 @@ const subjectOf = (name: string, uri: string, more: readonly string[] = []): Sub
   days,
 });
 
-/** etcd uses the common name as user name. */
+/** The subjects for etcd, which uses the common name as user name. */
 const etcdSubjects: readonly Subject[] = [
   { name: 'server', commonName: 'etcd', alternativeNames: thisMachine, days },
   { name: 'root', commonName: 'root', days },

@@ -14,18 +14,18 @@ export interface ContentStore {
   delete(key: string): Promise<unknown>;
 }
 
-/** Delay between two reads. Controllers react to a change within it. */
+/** The time between two reads, within which controllers react to a change. */
 const defaultSettleMs = 200;
-/** Reads without a difference before the content counts as stable. */
+/** The reads without a difference after which the content counts as stable. */
 const stableReads = 5;
 /**
- * Restores before `restoreContent` gives up: a server writes each time, because it does not agree
- * with the content.
+ * The restores before `restoreContent` gives up: a server writes each time, because it does not
+ * agree with the content.
  */
 const maxRestores = 20;
 
 /**
- * The API server derives its paths from these keys. A cluster in which they changed is not used
+ * The keys from which the API server derives its paths. A cluster in which they changed is not used
  * again.
  */
 const schemaKeys = /^\/registry\/(apiextensions|apiregistration)/;

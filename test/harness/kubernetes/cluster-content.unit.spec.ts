@@ -53,7 +53,7 @@ describe('The content of a shared cluster', () => {
     expect(content).to.deep.equal(pristine);
   });
 
-  it('is not restored for ever when a controller writes after each restore', async () => {
+  it('is given up when a controller writes after each restore', async () => {
     const content = new Map([[node, Buffer.from('changed')]]);
     const onPut = (): void => void content.set(node, Buffer.from('annotation'));
     expect(await restoreContent(storeOf(content, { onPut }), pristine, 0)).to.equal(false);

@@ -42,7 +42,7 @@ export interface Cluster {
    * "system:serviceaccount:kube-system:ipledger-agent".
    */
   kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
-  /** The same calls with another lifetime: until the signal is aborted. */
+  /** The calls with another lifetime: until the signal is aborted. */
   until(signal: AbortSignal): Omit<Cluster, 'etcd' | 'apiServer' | 'controllerManager'>;
 }
 

@@ -35,14 +35,13 @@ export interface ControlPlane {
   readonly controllerManager: Launch;
 }
 
-// Kubernetes rejects a loopback address here. The address is never used, so it comes from the
-// documentation range (RFC 5737).
+// A documentation address (RFC 5737), which is never used: Kubernetes rejects loopback here
 const advertised = '192.0.2.1';
 const serviceRange = '10.96.0.0/16';
 const serviceAddress = '10.96.0.1';
 
 /**
- * Controllers of a cluster without kubelets. The two excluded controllers would mark each Node
+ * The controllers of a cluster without kubelets. The two excluded controllers would mark each Node
  * unreachable after 50 s, and evict its Pods five minutes later.
  */
 const withoutKubelets = ['*', '-node-lifecycle-controller', '-taint-eviction-controller'];
@@ -83,7 +82,7 @@ export async function controlPlane(settings: ControlPlaneSettings): Promise<Cont
       args: controllerManagerFlags(settings, { authority, managerConfig, accountKey }),
       ready: async (signal) => {
         await probeHttp(`https://127.0.0.1:${settings.controllerManagerPort}/healthz`, signal);
-        // No Pod can be created without this ServiceAccount.
+        // Without this ServiceAccount, no Pod can be created
         await probeHttp(`${url}/api/v1/namespaces/default/serviceaccounts/default`, signal, adminPems);
       },
       readyWithinMs: 120_000,
@@ -139,7 +138,7 @@ function controllerManagerFlags(
     '--bind-address=127.0.0.1',
     `--secure-port=${controllerManagerPort}`,
     '--leader-elect=false',
-    // With the default rate, it takes 4 s to create its own ServiceAccounts before that of Pods.
+    // The default rate would take 4 s to create its own ServiceAccounts before that of Pods
     '--kube-api-qps=500',
     '--kube-api-burst=1000',
     '--use-service-account-credentials',

@@ -14,9 +14,8 @@ export type Kubectl = (args: readonly string[], input?: string) => Promise<strin
 
 /**
  * @param kubeconfig one file, or several as the variable KUBECONFIG lists them.
- * @param cacheFolder kubectl caches API discovery by address for hours. Another server can use the
- * same port later, so
- *   each cluster has its own cache.
+ * @param cacheFolder a folder for each cluster: kubectl caches API discovery by address for hours,
+ * and another server can use the same port later.
  */
 export function kubectlFor(kubeconfig: string, cacheFolder: string, signal: AbortSignal): Kubectl {
   const env = childEnvironment({ KUBECONFIG: kubeconfig, KUBECACHEDIR: cacheFolder });

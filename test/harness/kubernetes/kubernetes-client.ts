@@ -4,7 +4,7 @@ import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { type Api, connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import type { Fields } from '../json.ts';
 
-/** A busy machine replies slowly, above all with a list of thousands of objects. */
+/** The timeout: a busy machine replies slowly, above all with a list of thousands of objects. */
 const timeoutMs = 60_000;
 
 /** The API path of each kind. */
@@ -68,7 +68,7 @@ export interface Manifest {
   readonly kind: Kind;
   readonly metadata: {
     readonly name: string;
-    /** Default: `default`. */
+    /** The namespace; default: `default`. */
     readonly namespace?: string;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly labels?: Readonly<Record<string, string>>;
@@ -78,18 +78,18 @@ export interface Manifest {
 }
 
 /**
- * A `name` of a namespaced object is in namespace `default`, or "namespace/name". All methods throw
- * ApiError.
+ * A client. A `name` of a namespaced object is in namespace `default`, or "namespace/name". All
+ * methods throw ApiError.
  */
 export interface KubernetesClient {
   readonly api: Api;
   create(manifest: Manifest): Promise<KubeObject>;
   get(kind: Kind, name: string): Promise<KubeObject>;
-  /** undefined if the object does not exist. */
+  /** Reads an object; undefined if it does not exist. */
   find(kind: Kind, name: string): Promise<KubeObject | undefined>;
-  /** All objects of a kind, of all namespaces. @param query as "labelSelector=app=web" */
+  /** Lists all objects of a kind, of all namespaces. @param query as "labelSelector=app=web" */
   list(kind: Kind, query?: string): Promise<KubeObject[]>;
-  /** The Events about an object. */
+  /** Lists the Events about an object. */
   listEventsOf(object: KubeObject): Promise<KubeEvent[]>;
   /** @param subresource as "status" */
   patch(kind: Kind, name: string, body: object, subresource?: string): Promise<KubeObject>;

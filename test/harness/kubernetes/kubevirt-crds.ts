@@ -4,7 +4,7 @@ const kinds = { VirtualMachine: 'virtualmachines', VirtualMachineInstance: 'virt
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
 
-/** One CustomResourceDefinition for each kind. */
+/** A CustomResourceDefinition for each kind. */
 export const virtualMachineCrds = Object.entries(kinds).map(([kind, plural]) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition' as const,

@@ -19,7 +19,7 @@ export function ownDefinitions(): [name: string, text: string][] {
   });
 }
 
-/** Without short names: those are Kube-OVN's. */
+/** Moves a definition to ipledger's group, without short names, which are Kube-OVN's. */
 const inOwnGroup = (text: string): string =>
   text
     .replace(/^  name: (\w+)\.kubeovn\.io$/m, `  name: $1.${ownGroup}`)

@@ -78,7 +78,7 @@ function forward(outer: Duplex, port: number): void {
   });
 }
 
-/** A frame of a server, which is not masked. */
+/** Makes a frame of a server, which is not masked. */
 function frame(opcode: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(10);
   header[0] = 0x80 | opcode;
@@ -87,14 +87,14 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([shortest(header, payload.length), payload]);
 }
 
-/** The shortest form of the length, which the protocol demands. */
+/** Shortens a header to the shortest form of the length, which the protocol demands. */
 function shortest(header: Buffer, length: number): Buffer {
   if (length >= 65_536) return header;
   if (length < 126) return Buffer.of(header[0] ?? 0, length);
   return Buffer.of(header[0] ?? 0, 126, length >> 8, length & 255);
 }
 
-/** The first frame of a client, which is masked; undefined while it is incomplete. */
+/** Parses the first frame of a client, which is masked; undefined while it is incomplete. */
 function parseFrame(bytes: Buffer): { opcode: number; payload: Buffer; bytes: number } | undefined {
   if (bytes.length < 2) return undefined;
   const short = (bytes[1] ?? 0) & 0x7f;

@@ -53,7 +53,7 @@ export async function borrowCluster(
   return { ...cluster, ...access };
 }
 
-/** Takes the idle cluster and restores it. undefined if there is none, or it cannot be restored. */
+/** Takes the idle cluster and restores it; undefined without such a cluster, or if that fails. */
 async function takeIdle(controllers: boolean): Promise<Shared | undefined> {
   const shared = idle.get(controllers);
   if (!shared) return undefined;

@@ -93,7 +93,7 @@ export async function removeNamespace(namespace: Namespace): Promise<void> {
   await mustRun('ip', ['netns', 'delete', namespace.name]);
 }
 
-/** `runCommand` inside a namespace. */
+/** Runs `runCommand` inside a namespace. */
 export function inNamespace(
   namespace: Namespace,
   [program, ...args]: readonly [string, ...string[]],
@@ -120,10 +120,7 @@ export async function dropPackets(
   await nft(node, `table inet cut { ${chains.join(' ')} }`);
 }
 
-/**
- * Loses a part of the packets that a node receives, at random: all of them, or those of one
- * address.
- */
+/** Loses a part of the packets that a node receives, at random: of all, or of one address. */
 export const losePackets = (
   node: Namespace,
   { percent, with: address }: { readonly percent: number; readonly with?: string },

@@ -124,7 +124,7 @@ describe('The TCP proxy', () => {
     expect(other.received).to.deep.equal(['ping']);
   });
 
-  it('changes what clients send, and not the replies', async () => {
+  it('changes the requests of clients, and not the replies', async () => {
     proxy = await startTcpProxy(run, echo.endpoint, { change: (text) => text.replace('day', 'night') });
     const socket = await openConnection();
     socket.write('good day');

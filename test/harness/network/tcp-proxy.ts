@@ -40,7 +40,7 @@ export interface TcpProxy {
 }
 
 export interface TcpProxyOptions {
-  /** Returns what the server receives of a piece that a client sends. */
+  /** Changes a piece of a client's bytes on the way to the server. */
   readonly change?: (text: string) => string;
   /**
    * Keys of both sides of mutual TLS: those that clients trust, and those that the server trusts.
@@ -50,7 +50,7 @@ export interface TcpProxyOptions {
 
 interface Connection {
   readonly sockets: Readonly<Record<Direction, Socket>>;
-  /** Whether it lost bytes. */
+  /** Whether the connection lost bytes. */
   isBroken: boolean;
 }
 

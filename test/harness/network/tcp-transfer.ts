@@ -5,7 +5,7 @@ import { inNamespace, type Namespace } from './network-namespaces.ts';
 
 const port = 7_000;
 
-/** Receives until the sender ends, and prints the hash of what arrived. */
+/** The program that receives until the sender ends, and prints the hash of the received bytes. */
 const receiver = `
   const hash = require('node:crypto').createHash('sha256');
   const server = require('node:net').createServer((socket) => {
@@ -13,7 +13,7 @@ const receiver = `
     socket.on('end', () => { console.log(hash.digest('hex')); socket.end(); server.close(); });
   }).listen(${port}, '::');`;
 
-/** Sends as soon as the receiver listens, and prints the hash of what it sent. */
+/** The program that sends when the receiver listens, and prints the hash of the sent bytes. */
 const sender = (address: string, bytes: number): string => `
   const { createHash, randomBytes } = require('node:crypto');
   const data = randomBytes(${bytes});

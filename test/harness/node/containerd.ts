@@ -26,7 +26,7 @@ export async function installRuntime(state: MachineState, provider: string): Pro
   writeFileSync(configFile(state), configuration(state));
 }
 
-/** What a node without ipledger needs for its Pods. */
+/** The settings of a node without ipledger, for the network of its Pods. */
 export interface BareRuntime {
   /** The network of eth0 of all Pods: addresses of this range, with routes. */
   readonly podRange: string;
@@ -36,8 +36,8 @@ export interface BareRuntime {
 }
 
 /**
- * Does the same for a node on which ipledger is not installed. Its plugin is not yet there. Multus
- * attaches the other networks.
+ * Writes the same for a node on which ipledger is not installed. Its plugin is not yet there.
+ * Multus attaches the other networks.
  */
 export async function installBareRuntime(
   state: MachineState,
@@ -50,7 +50,7 @@ export async function installBareRuntime(
   writeFileSync(configFile(state), configuration(state));
 }
 
-/** What a node needs whose Pods get the networks that their annotations name. */
+/** The settings of a node whose Pods get the networks that their annotations name. */
 export interface AttachingRuntime {
   /** The range of the main NICs, which ipledger does not serve. */
   readonly podRange: string;
@@ -61,7 +61,7 @@ export interface AttachingRuntime {
 }
 
 /**
- * Does the same for a node whose Pods get a main NIC without ipledger, and the networks of their
+ * Writes the same for a node whose Pods get a main NIC without ipledger, and the networks of their
  * annotations.
  */
 export async function installAttachingRuntime(

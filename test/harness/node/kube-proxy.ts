@@ -1,4 +1,4 @@
-/** The kube-proxy of a node, which makes its Services with nftables. */
+/** The kube-proxy of a node, which implements its Services with nftables. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -33,7 +33,7 @@ export async function kubeProxyLaunch(
     clientConnection: { kubeconfig },
     healthzBindAddress: `127.0.0.1:${healthPort}`,
     metricsBindAddress: '',
-    // The limits of connection tracking are the machine's.
+    // The machine has the limits of connection tracking
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
   };
   writeFileSync(file, stringify(configuration));

@@ -55,7 +55,7 @@ const configuration = {
   failSwapOn: false,
   oomScoreAdj: 0, // a lower score needs CAP_SYS_RESOURCE, which root may not have
   makeIPTablesUtilChains: false,
-  // The disk usage of the machine must not evict Pods.
+  // Pods must not be evicted for the disk usage of the machine
   evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '0%', 'imagefs.available': '0%' },
   imageGCHighThresholdPercent: 100,
 };

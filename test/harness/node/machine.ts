@@ -47,7 +47,7 @@ export function createMachineState(run: Run, name: string): MachineState {
   return state;
 }
 
-/** Replaces the disk by an empty one. Only while the power is off. */
+/** Replaces the disk by an empty disk, while the power is off. */
 export function wipeDisk({ folder }: MachineState): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);

@@ -1,7 +1,7 @@
 /**
- * Multus of the workers: the stand-in of the tests (test/tools/cni/attach-networks), or a real one
- * that MULTUS names: the file of the thin plugin `multus`, or a folder with `multus-shim` and
- * `multus-daemon`, the thick one.
+ * Multus of the workers: the stand-in of the tests (test/tools/cni/attach-networks), or a real
+ * Multus that MULTUS names. That is the file of the thin plugin `multus`, or the folder of a thick
+ * plugin, with `multus-shim` and `multus-daemon`.
  */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,19 +13,19 @@ import type { Run } from '../run.ts';
 import type { Machine, MachineState } from './machine.ts';
 
 export interface Multus {
-  /** How the plugin that the runtime calls is named on the disk. */
+  /** The name on the disk of the plugin that the runtime calls. */
   readonly type: 'attach-networks' | 'multus' | 'multus-shim';
   /** The file of that plugin. */
   readonly plugin: string;
-  /** Only the thick one has a daemon. */
+  /** The daemon of a thick Multus. */
   readonly daemon?: string;
 }
 
 const socketFolder = '/run/multus/';
-/** Where a program in a Pod finds its ServiceAccount. */
+/** The folder in which a program in a Pod finds its ServiceAccount. */
 const accountFolder = '/run/secrets/kubernetes.io/serviceaccount';
 
-/** @throws Error if MULTUS names neither plugin */
+/** Finds Multus. @throws Error if MULTUS names neither plugin */
 export async function findMultus(env: NodeJS.ProcessEnv = process.env): Promise<Multus> {
   const chosen = env['MULTUS'];
   if (!chosen) return { type: 'attach-networks', plugin: await findProgram('attach-networks') };
@@ -65,7 +65,7 @@ export async function startMultusDaemon(
     cniVersion: '1.0.0',
     socketDir: socketFolder,
     logToStderr: true,
-    // Without a configuration to generate the daemon ends at once. The runtime has one, and does
+    // The daemon ends at once without a configuration to generate. The runtime has one, and does
     // not read this folder
     multusConfigFile: 'auto',
     multusAutoconfigDir: '/etc/cni/net.d',

@@ -1,11 +1,11 @@
-/** Which Multus the workers have. */
+/** The choice of Multus for the workers. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findMultus, multusNetwork } from './multus.ts';
 
-describe('multus', () => {
+describe('The choice of Multus', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'ipledger-multus-'))));
   afterEach(() => rmSync(folder, { recursive: true }));

@@ -31,7 +31,7 @@ async function tryNode(): Promise<Capability> {
   }
 }
 
-/** The image contains only this program, so it must be static. */
+/** Checks that a program is static: the image contains only this program. */
 async function expectStatic(program: string): Promise<void> {
   const { code } = await runCommand('ldd', [program]);
   if (code === 0)
@@ -39,8 +39,8 @@ async function expectStatic(program: string): Promise<void> {
 }
 
 /**
- * The temporary folder may itself be on an overlay, as in many containers. An overlay on an overlay
- * does not work.
+ * Mounts an overlay. The temporary folder may itself be on an overlay, as in many containers, where
+ * this fails.
  */
 async function mountOverlay(run: Run): Promise<void> {
   const folders = ['lower', 'upper', 'work', 'merged'].map((name) => join(run.folder, name));

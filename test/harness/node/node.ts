@@ -35,13 +35,13 @@ export interface NodeSettings {
    */
   readonly install?: (state: MachineState) => Promise<void>;
   /**
-   * The node runs OVN, and the agent makes NICs with it (default: no). `eth2` carries its tunnels,
-   * `eth3` is free.
+   * The OVN of the cluster; absent for a node without OVN. The agent makes NICs with it. `eth2`
+   * carries tunnels, `eth3` is free.
    */
   readonly central?: OvnCentral;
 }
 
-/** Servers and machine belong to the present boot, or to the last one. */
+/** A node. Its servers and machine belong to the present boot, or to the last boot. */
 export interface Node {
   readonly name: string;
   readonly machine: Machine;
@@ -139,7 +139,7 @@ async function start(plan: Plan): Promise<Running> {
     startServer(run, await containerdLaunch(machineState, machine)),
     startServer(run, agentIn(machine, plan, ovn)),
   ]);
-  // Runs at each boot. This is fast if the disk has the image.
+  // Repeats at each boot, which is fast if the disk has the image
   await importImage(machine, image, run.signal);
   const kubelet = await startServer(run, await kubeletLaunch(machineState, machine, { kubeconfig, address }));
   return { machine, ports, containerd, kubelet, agent, ovn };

@@ -31,7 +31,7 @@ export interface OvnCluster {
 const serviceAccount = (name: string): string => `system:serviceaccount:kube-system:ipledger-${name}`;
 
 /**
- * Each Pod of this namespace gets the network `default/ovn-networkobj`, in which OVN4NFV's plugin
+ * The namespace whose Pods get the network `default/ovn-networkobj`, in which OVN4NFV's plugin
  * makes its NICs.
  */
 export const ovn4nfvNamespace = 'nfv';

@@ -7,7 +7,7 @@ import { packagedProgram } from '../programs/packaged-programs.ts';
 
 export const podImage = 'ipledger.test/box:1';
 
-/** Waits until SIGTERM. Process 1 needs an explicit trap. */
+/** The command of Pods: waits until SIGTERM. Process 1 needs an explicit trap. */
 const command = ['/bin/busybox', 'sh', '-c', 'trap exit TERM; sleep 2147483647 & wait'];
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
@@ -16,7 +16,7 @@ export async function buildPodImage(folder: string): Promise<string> {
   const [layout, root] = [join(folder, 'layout'), join(folder, 'root')];
   mkdirSync(join(root, 'bin'), { recursive: true });
   cpSync(packagedProgram('busybox'), join(root, 'bin', 'busybox'));
-  // Programs of Pods with a command of their own.
+  // The programs of Pods that have a command of their own
   for (const name of ['sh', 'ash', 'sleep', 'top']) symlinkSync('busybox', join(root, 'bin', name));
   const layer = await archive(root, join(folder, 'layer.tar'));
 

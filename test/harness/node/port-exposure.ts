@@ -23,7 +23,7 @@ export async function exposePort(run: Run, node: Namespace, port: number): Promi
     if (child.connected) child.disconnect();
   });
   child.send('listen', server);
-  // This process accepts nothing itself.
+  // The child accepts connections, and this process does not
   server.close();
   child.unref();
   child.channel?.unref();

@@ -1,8 +1,8 @@
 /**
- * Forwards a port of a node to a server of the machine. So the node reaches the Kubernetes API and
- * the allocator at their usual endpoints, without changes to the machine's network. A socket stays
- * in the network namespace in which it was opened: a child process opens it there and sends it to
- * this process.
+ * Forwards a port of a node to a server of the machine, so that the node reaches the Kubernetes API
+ * and the allocator at their usual endpoints, without changes to the machine's network. A socket
+ * stays in the network namespace in which it was opened: a child process opens it there and sends
+ * it to this process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ const listener = join(import.meta.dirname, 'port-forward-listener.ts');
 export interface PortForwardOptions {
   /** An address of the node (default: its loopback). */
   readonly address?: string;
-  /** Default: the same port of the machine's loopback. */
+  /** The target; default: the same port of the machine's loopback. */
   readonly target?: string;
 }
 

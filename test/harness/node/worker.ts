@@ -25,7 +25,7 @@ export interface WorkerSettings {
   readonly name: string;
   /** The number of the worker, from 1 to `workers`. */
   readonly number: number;
-  /** How many workers there are. Each one has a route to the Pods of the others. */
+  /** The number of workers. Each has a route to the Pods of the others. */
   readonly workers: number;
   readonly cluster: Cluster;
   /** kubeconfig files of kube-proxy and cluster DNS. */
@@ -78,8 +78,8 @@ async function connect(run: Run, machine: Machine, { number, workers, cluster }:
   await ip(machine.network, ['address', 'add', `${workerAddress(number)}/24`, 'dev', 'eth0']);
   for (let other = 1; other <= workers; other += 1)
     if (other !== number) await ip(machine.network, ['route', 'add', podRange(other), 'via', workerAddress(other)]);
-  // Addresses of Services have no route of their own, and kube-proxy replaces them after the kernel
-  // has found a route.
+  // A default route for addresses of Services: kube-proxy replaces them after the kernel has found
+  // a route
   await ip(machine.network, ['route', 'add', 'default', 'dev', 'eth0']);
   const { code, stderr } = await machine.run(['sh', '-c', 'echo 1 >/proc/sys/net/ipv4/ip_forward']);
   if (code !== 0) throw new Error(stderr);

@@ -9,7 +9,7 @@ import type { Run } from '../run.ts';
 import { ovnLaunch, runOvn } from './ovn-programs.ts';
 import { type OvsdbServer, startOvsdbServer } from './ovsdb-server.ts';
 
-/** Limit of each command, in seconds. */
+/** The time limit of each command, in seconds. */
 export const commandTimeout = '--timeout=60';
 
 export interface OvnCentral {
@@ -22,7 +22,7 @@ export interface OvnCentral {
   sbctl(args: readonly string[]): Promise<string>;
 }
 
-/** Starts the three. Resolves when northd is active. */
+/** Starts the three servers. Resolves when northd is active. */
 export async function startOvnCentral(run: Run): Promise<OvnCentral> {
   const folder = join(run.folder, 'central');
   mkdirSync(folder);

@@ -131,7 +131,7 @@ function startController(run: Run, name: string, { folder, namespace, database }
     args: [`--pidfile=${pidFile}`, database.unix],
     runFolder: folder,
     namespace: namespace.path,
-    // The name of its control socket contains its pid
+    // The control socket has the pid in its name
     ready: async () => {
       const control = join(folder, `ovn-controller.${readFileSync(pidFile, 'utf8').trim()}.ctl`);
       const status = (await runOvn(folder, 'ovn-appctl', ['-t', control, 'connection-status'])).trim();

@@ -45,14 +45,14 @@ export function probeOvn(): Capability {
 /** The path of a program. */
 export const ovnProgram = (name: OvnProgram): string => join(folder, programs[name]);
 
-/** `PATH` with the folder of ethtool, with which the agent turns off checksum offload. */
+/** Returns `PATH` with the folder of ethtool, with which the agent turns off checksum offload. */
 export const pathWithEthtool = (): string => `${dirname(ovnProgram('ethtool'))}:${process.env['PATH'] ?? ''}`;
 
 /** The path of a schema file. */
 export const ovnSchema = (name: OvnSchema): string => join(folder, schemas[name]);
 
 /**
- * The environment of a program.
+ * Returns the environment of a program.
  * @param runFolder folder of its sockets and pid files, instead of /var/run/openvswitch and
  * /var/run/ovn
  */

@@ -25,7 +25,7 @@ export interface OvsdbServerSettings {
   readonly name: string;
   /** A schema of OVS or OVN, or a schema as JSON. */
   readonly schema: OvnSchema | object;
-  /** The server also listens with TLS, and requires a certificate of this authority. */
+  /** The certificates for TLS, with which the server also requires those of clients. */
   readonly tls?: TlsFiles;
   /** Path of the network namespace in which it runs. */
   readonly namespace?: string;

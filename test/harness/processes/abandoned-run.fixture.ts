@@ -1,4 +1,4 @@
-/** A run without `end()`: prints what it started and waits for SIGKILL. */
+/** A run without `end()`: prints the names of its parts and waits for SIGKILL. */
 import { startEtcd } from '../etcd.ts';
 import { createNodeNamespace } from '../network/network-namespaces.ts';
 import { openRun } from '../run.ts';

@@ -5,11 +5,11 @@ const outputLimitBytes = 64 << 20;
 const defaultTimeoutMs = 60_000;
 
 export interface CommandOptions {
-  /** Written to its stdin, which is then closed. */
+  /** The text for its stdin, which is then closed. */
   readonly input?: string | undefined;
   readonly env?: NodeJS.ProcessEnv;
   readonly folder?: string;
-  /** Time limit, after which it is killed (default: one minute). */
+  /** The time after which it is killed (default: one minute). */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -49,7 +49,7 @@ export function runCommand(
         );
       else reject(new Error(`${describe(program, args)}: ${error?.message ?? 'killed'}`, { cause: error }));
     });
-    // A program that ends without reading its input closes the pipe. This is no error.
+    // The pipe closes if a program ends without reading its input, which is no error
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input ?? '');
   });

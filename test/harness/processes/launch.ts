@@ -14,9 +14,7 @@ export interface Launch {
   readonly args: readonly string[];
   /** Additional variables; see `childEnvironment`. */
   readonly env?: Readonly<Record<string, string>>;
-  /**
-   * Set if the program starts the server as a child and waits for it. Signals then go to the child.
-   */
+  /** Whether the program waits for the server, its child. Signals then go to the child. */
   readonly waitsForChild?: boolean;
   /** Resolves if the server is ready. Throws the reason if it is not. */
   readonly ready: (signal: AbortSignal) => Promise<void>;

@@ -13,8 +13,8 @@ export interface ClientCertificate {
 }
 
 /**
- * GET answers 200. For https: a client certificate (PEM texts), or "unverified" for a self-signed
- * server certificate.
+ * Probes that GET answers 200. For https: a client certificate (PEM texts), or "unverified" for a
+ * self-signed server certificate.
  */
 export async function probeHttp(
   url: string,
@@ -28,13 +28,13 @@ export async function probeHttp(
   if (status !== 200) throw new Error(`GET ${url}: ${status}`);
 }
 
-/** A server answers HTTP on the unix socket, with any status. */
+/** Probes that a server answers HTTP on the unix socket, with any status. */
 export async function probeSocket(socketPath: string, signal: AbortSignal): Promise<void> {
   const options: RequestOptions = { socketPath, path: '/', agent: false, signal };
   await statusOf(signal, (answer) => httpRequest(options, answer));
 }
 
-/** The gRPC health service reports SERVING for the server, or for one of its services. */
+/** Probes that gRPC health reports SERVING for the server, or for one of its services. */
 export function probeGrpcHealth(
   endpoint: string,
   tls: TlsFiles | undefined,

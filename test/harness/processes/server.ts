@@ -99,8 +99,8 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
       wakeParent();
     },
   };
-  // SIGKILL is enough: the data of the run is removed. A profile is written by a program that
-  // stops.
+  // SIGKILL is enough, because the data of the run is removed; but a profile is written by a
+  // program that stops
   run.onEnd(() => (process.env['PROFILE_FOLDER'] ? server.stop() : server.kill()));
   await server.start();
   return server;
@@ -126,7 +126,7 @@ function spawnTied({ program, args, env }: Launch, log: string): ChildProcess {
   }
 }
 
-/** The first child of a process. undefined if it has none yet. */
+/** Returns the first child of a process; undefined if it has none yet. */
 function childOf(pid: number): number | undefined {
   try {
     return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'), 10) || undefined;
@@ -139,7 +139,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It may end between the check and the signal.
+    // The process may end between the check and the signal
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

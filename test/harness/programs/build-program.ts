@@ -16,8 +16,9 @@ import { formatDuration, printProgress, showElapsed } from '../progress.ts';
 const buildLimitMs = 60 * 60_000;
 
 /**
- * The linker drops debug data anyway (`-s -w`): a compiler that writes none saves a tenth of the
- * time. So does a rarer garbage collection of the compiler, for 1 GB of memory.
+ * The flags of the compiler. The linker drops debug data anyway (`-s -w`): a compiler that writes
+ * none saves a tenth of the time. So does a rarer garbage collection of the compiler, for 1 GB of
+ * memory.
  */
 const compilerFlags = '-gcflags=all=-dwarf=false';
 const compilerEnvironment = { CGO_ENABLED: '0', GOWORK: 'off', GOGC: '400' };

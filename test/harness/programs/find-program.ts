@@ -79,12 +79,12 @@ function searchOnce(target: SearchTarget, search: () => Promise<string>): Promis
   return path;
 }
 
-/** `findProgram` without its cache. */
+/** Searches as `findProgram`, without its cache. */
 export async function searchProgram(name: ProgramName, environment: SearchEnvironment): Promise<string> {
   return pathOf(name, await searchAll([name], environment));
 }
 
-/** `findPlugins` without its cache. */
+/** Searches as `findPlugins`, without its cache. */
 export async function searchPlugins(environment: SearchEnvironment): Promise<string> {
   return pathOf('plugins', await searchAll(['plugins'], environment));
 }
@@ -97,7 +97,7 @@ function pathOf(target: SearchTarget, paths: Paths): string {
   return path;
 }
 
-/** `findPrograms` without its cache; returns the paths. */
+/** Searches as `findPrograms`, without its cache; returns the paths. */
 export async function searchAll(targets: readonly SearchTarget[], environment: SearchEnvironment): Promise<Paths> {
   const paths = new Map<SearchTarget, string>();
   const missing: ProgramName[] = [];
@@ -113,7 +113,7 @@ export async function searchAll(targets: readonly SearchTarget[], environment: S
   return paths;
 }
 
-/** A program that the user or the machine has; undefined when there is none in range. */
+/** Finds a program that the user or the machine has; undefined when none is in range. */
 async function findExistingProgram(name: ProgramName, { env, log }: SearchEnvironment): Promise<string | undefined> {
   const entry: ProgramEntry = programCatalog[name];
   const chosen = env[entry.variable];
@@ -133,7 +133,7 @@ async function findExistingProgram(name: ProgramName, { env, log }: SearchEnviro
   return undefined;
 }
 
-/** A folder that the user or the machine has with all plugins; undefined when there is none. */
+/** Finds a folder of the user or the machine with all plugins; undefined without such a folder. */
 function findExistingPlugins({ env }: SearchEnvironment): string | undefined {
   const chosen = env['CNI_PLUGINS_DIR'];
   if (chosen) {
@@ -146,13 +146,13 @@ function findExistingPlugins({ env }: SearchEnvironment): string | undefined {
 
 function searchFolders(env: NodeJS.ProcessEnv): string[] {
   const folders = [env['KUBEBUILDER_ASSETS'] ?? '', ...(env['PATH'] ?? '').split(delimiter)].filter(
-    // The env file of `make up` adds a folder of links to PATH: they lead to programs found earlier
+    // Folders of links that the env file of `make up` adds to PATH lead to programs found earlier
     (folder) => existsSync(folder) && !dirname(folder).endsWith('/.cache/up'),
   );
   return [...new Set(folders.map((folder) => realpathSync(folder)))];
 }
 
-/** Why a program can't be used; undefined when it can. */
+/** Returns why a program can't be used; undefined when it can. */
 async function findProblem(file: string, { version }: ProgramEntry): Promise<string | undefined> {
   if (!isExecutable(file)) return `no program at ${file}`;
   if (!version) return undefined;

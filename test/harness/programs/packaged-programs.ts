@@ -2,14 +2,14 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The packages that each is part of. */
+/** The package group of each program. */
 const packages = { busybox: 'node', containerd: 'node', ctr: 'node', runc: 'node', chromium: 'browser' } as const;
 
 export type PackagedProgram = keyof typeof packages;
 
 /** Returns the path of a program. @throws Error with the command that installs it */
 export function packagedProgram(name: PackagedProgram): string {
-  // /usr/sbin is not on the PATH of every user
+  // PATH lacks /usr/sbin for some users
   for (const folder of [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin']) {
     const file = join(folder, name);
     try {

@@ -38,7 +38,7 @@ export interface ProgramEntry {
   readonly version?: { readonly args: readonly string[]; readonly range: VersionRange };
   readonly module: GoModule;
   readonly package: string;
-  /** What alone needs it. `make programs` does not build it. */
+  /** The only make target that needs it. `make programs` does not build it. */
   readonly onlyFor?: 'bench' | 'e2e-chart';
   /** Duration of its first build on 2 cores, after the programs of its module above it. */
   readonly buildSeconds: number;
@@ -58,7 +58,7 @@ const s3: GoModule = { name: 's3' };
 const whereabouts: GoModule = { name: 'whereabouts' };
 const helm: GoModule = { name: 'helm', ldflags: '-X helm.sh/helm/v4/internal/version.version=v4.3.1' };
 const helm3: GoModule = { name: 'helm3', ldflags: '-X helm.sh/helm/v3/internal/version.version=v3.22.0' };
-// Without these a server reports v0.0.0, which kubectl can't parse
+// A server without these flags reports v0.0.0, which kubectl can't parse
 const kubernetes: GoModule = {
   name: 'kubernetes',
   ldflags: Object.entries({
@@ -70,10 +70,10 @@ const kubernetes: GoModule = {
     .join(' '),
 };
 
-/** Debian 12 has 3.4, with other flags and known losses of watch events. */
+/** The range of etcd. Debian 12 has 3.4, with other flags and known losses of watch events. */
 const etcdRange: VersionRange = { from: [3, 6] };
 const serverRange: VersionRange = { from: [1, 36], below: [1, 37] };
-/** kubectl is supported within one minor version of the API server. */
+/** The range of kubectl, which supports API servers within one minor version. */
 const kubectlRange: VersionRange = { from: [1, 35], below: [1, 38] };
 
 function plugin(kind: 'ipam' | 'main', name: string): ProgramEntry {
@@ -199,7 +199,7 @@ export const programCatalog = {
   helm: {
     variable: 'HELM_BIN',
     variableKind: 'file',
-    // Its first line of output: version.BuildInfo{Version:"v4.3.1", …
+    // The first line of output: version.BuildInfo{Version:"v4.3.1", …
     version: { args: ['version'], range: { from: [4, 0] } },
     module: helm,
     package: 'helm.sh/helm/v4/cmd/helm',

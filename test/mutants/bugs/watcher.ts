@@ -1,7 +1,4 @@
-/**
- * Mistakes in the pod-watcher: what ends an allocation, who gets one, and what Kubernetes shows of
- * it.
- */
+/** Mistakes in the pod-watcher: in releases, in allocations, and in the objects of Kubernetes. */
 import type { PlantedBug } from '../planted-bug.ts';
 
 const pods = ['services/pod-watcher/controllers/pods/**/*.unit.spec.ts'];

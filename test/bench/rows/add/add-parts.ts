@@ -11,13 +11,13 @@ import { measureTime, median } from '../../measurement.ts';
 import { type AddEnvironment, namespace, node, provider } from './add-environment.ts';
 import { addOurs, callVersion } from './plugin-calls.ts';
 
-/** Milliseconds, the median of some calls each. */
+/** The parts in milliseconds, each the median of some calls. */
 export interface AddParts {
   /** The time from exec to the end of a process that answers VERSION. */
   readonly exec: number;
-  /** The same for an ADD that its socket answers at once. */
+  /** The time of a process whose ADD the socket answers at once. */
   readonly socket: number;
-  /** One Attach of a client that has a connection: the second hop and the append. */
+  /** The time of an Attach of a client with a connection: the second hop and the append. */
   readonly attach: number;
 }
 

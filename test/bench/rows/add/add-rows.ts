@@ -1,6 +1,4 @@
-/**
- * CNI ADD, one at a time and concurrent, with the durable bind; and the memory of an agent at rest.
- */
+/** Rows about CNI ADD with the durable bind, and about the memory of an agent at rest. */
 import { residentMiB } from '../../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { alternate, createMeasurement, type Goal, median, type Measurement } from '../../measurement.ts';
@@ -33,7 +31,7 @@ export const addRows: BenchGroup = {
   },
 };
 
-/** An agent that has started, and has answered nothing yet. */
+/** Measures an agent that has started, and has answered nothing yet. */
 async function measureRestingMemory({ agent }: AddEnvironment, { rounds }: BenchOptions): Promise<Measurement> {
   const ours: number[] = [];
   for (let round = 0; round < rounds; round++) {

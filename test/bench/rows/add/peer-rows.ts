@@ -10,7 +10,7 @@ import { openWhereabouts } from './whereabouts.ts';
 
 interface Workload {
   readonly name: string;
-  /** Each burst begins when the one before has all results. */
+  /** The number of bursts. Each begins when the burst before has all results. */
   readonly bursts: number;
   readonly podsOfBurst: number;
   /** Whether the ADDs of a burst are concurrent. */
@@ -60,7 +60,7 @@ export async function measurePeer(
 }
 
 /**
- * Milliseconds for each Pod.
+ * Measures the milliseconds for each Pod.
  * @param addBurst resolves to the milliseconds of its allocations and ADDs
  */
 async function msOfPod({ bursts, podsOfBurst }: Workload, addBurst: () => Promise<number>): Promise<number> {

@@ -31,22 +31,22 @@ interface Plugin {
 }
 
 /**
- * ADDs for Pods, one after the other or all at once.
+ * Runs ADDs for Pods, one after the other or all at once.
  * @throws Error with the output of a plugin that fails
  */
 export type AddPods = (pods: readonly string[], options?: { readonly atOnce?: boolean }) => Promise<Adds>;
 
-/** Our plugin and agent, with the durable bind. */
+/** ADDs of our plugin and agent, with the durable bind. */
 export const addOurs = ({ socket }: Pick<AddEnvironment, 'socket'>): AddPods =>
   addsOf(() => ({ file: kubeOvnPlugin, ipam: { type: 'kube-ovn', server_socket: socket, provider } }));
 
-/** `static`, which only prints the address of its configuration. */
+/** ADDs of `static`, which only prints the address of its configuration. */
 export const addStatic: AddPods = addsOf(async () => ({
   file: join(await findPlugins(), 'static'),
   ipam: { type: 'static', addresses: [{ address: '10.64.0.2/12', gateway: '10.64.0.1' }] },
 }));
 
-/** `host-local`, which allocates in files of the node under one lock. */
+/** ADDs of `host-local`, which allocates in files of the node under one lock. */
 export const addHostLocal = ({ run }: Pick<AddEnvironment, 'run'>): AddPods =>
   addsOf(async () => ({
     file: join(await findPlugins(), 'host-local'),
@@ -82,7 +82,7 @@ export function addsOf(find: () => Plugin | Promise<Plugin>): AddPods {
 export const podNames = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
-/** Our plugin without its agent: it prints its versions. */
+/** Runs our plugin without its agent: it prints its versions. */
 export async function callVersion(times: number): Promise<readonly TimedProcess[]> {
   const called = await pluginProcess({ command: 'VERSION', plugin: kubeOvnPlugin, config: { cniVersion: '1.0.0' } });
   const process = { program: kubeOvnPlugin, ...called };

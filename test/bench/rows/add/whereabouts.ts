@@ -14,7 +14,7 @@ import { type AddPods, addsOf } from './plugin-calls.ts';
 
 const kinds = ['ippools', 'overlappingrangeipreservations', 'nodeslicepools'];
 
-/** A range of its configuration. */
+/** A range of the plugin's configuration. */
 export interface Range {
   readonly range: string;
   readonly range_start?: string;
@@ -22,8 +22,8 @@ export interface Range {
 }
 
 /**
- * Starts an API server with its CustomResourceDefinitions. Returns the ADDs of the plugin in a
- * range, with its default settings.
+ * Starts an API server with the plugin's CustomResourceDefinitions. Returns the ADDs of the plugin
+ * in a range, with its default settings.
  */
 export async function openWhereabouts(run: Run): Promise<(range: Range) => AddPods> {
   const [file, folder, cluster] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * Tokens of simulated agents, and the Kubernetes API that reviews them: it accepts each, and names
- * the node that it contains.
+ * Tokens of simulated agents, and the Kubernetes API that reviews them: it accepts each token, and
+ * names the node in it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -13,7 +13,7 @@ import type { Run } from '../../../harness/run.ts';
 import type { TokenReviewSettings } from '../../../harness/services.ts';
 
 const account = 'kube-system/ipledger-node-agent';
-/** The length of what a real token has besides: ids of Pod and Node, times, and the signature. */
+/** Fills a token to the length of a real token: ids of Pod and Node, times, and the signature. */
 const padding = 'x'.repeat(500);
 
 /** The token of a node's agent. */

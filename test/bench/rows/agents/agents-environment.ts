@@ -27,20 +27,18 @@ const provider = `${subnet}.default`;
 const replicas = ['one', 'two', 'three'];
 const concurrentAllocates = 128;
 const callMs = 30_000;
-/** A process with more would measure its own event loop. */
+/** The most agents of a process: with more, it would measure its own event loop. */
 const agentsPerProcess = 2_500;
 
 export interface AgentsEnvironment {
   readonly run: Run;
   readonly allocators: readonly AllocatorServer[];
   findStandby(): Promise<AllocatorServer>;
-  /**
-   * The first agents end and start again. Resolves when all have what an agent reads at its start.
-   */
+  /** Ends the first agents and starts them again. Resolves when each has read its data. */
   restartAgents(count: number): Promise<void>;
   /**
-   * The agent of another node binds its Pod and ends the binding, while `isNeeded`. Resolves to the
-   * ms that each bind waited.
+   * Binds and unbinds the Pod of another node while `isNeeded`. Resolves to the ms that each bind
+   * waited.
    */
   bindWhile(isNeeded: (bound: number) => boolean): Promise<number[]>;
 }
@@ -90,7 +88,7 @@ export async function openAgentsEnvironment(
     },
     restartAgents: async (count) => void (await execute({ do: 'restart', count: count / processes.length })),
     async bindWhile(isNeeded) {
-      // Another node each time, so that none uses up its rate.
+      // Another node each time, so that no node uses up its rate.
       const node = `probe-${probes++}`;
       await allocate(node, node);
       const token = tokenOf(node);

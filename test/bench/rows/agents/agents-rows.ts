@@ -1,6 +1,6 @@
 /**
- * Many node agents: what they cost three allocators at rest, and how long another agent's bind
- * waits while they restart.
+ * Rows about many node agents: their cost for three allocators at rest, and how long another
+ * agent's bind waits while they restart.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds, residentMiB } from '../../../scale/resource-usage.ts';
@@ -11,11 +11,11 @@ import { type AgentsEnvironment, openAgentsEnvironment } from './agents-environm
 interface Size {
   readonly agents: number;
   readonly podsPerNode: number;
-  /** Agents that restart at once. */
+  /** The number of agents that restart at once. */
   readonly restarts: number;
   readonly binds: number;
   /**
-   * An agent at rest calls an allocator after one to three minutes: a shorter time shows
+   * The time at rest. An agent calls an allocator after one to three minutes: a shorter time shows
    * connections only.
    */
   readonly restMs: number;
@@ -28,7 +28,7 @@ const sizes: Record<string, Size> = {
   long: { agents: 5_000, podsPerNode: 20, restarts: 500, binds: 300, restMs: 180_000, settleMs: 70_000 },
 };
 
-/** An agent may send a burst of 4,000 commands: binds, and the ends of the bindings. */
+/** The most binds: an agent may send a burst of 4,000 commands, for binds and their ends. */
 const maxBinds = 1_500;
 
 export const agentRows: BenchGroup = {

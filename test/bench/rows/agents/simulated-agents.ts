@@ -16,7 +16,7 @@ import { retryFor, retryUntil } from '../../../../lib/process/retry.ts';
 import { forEachConcurrent } from '../../../scale/for-each-concurrent.ts';
 import { tokenOf } from './agent-token.ts';
 
-/** What the process gets in its first argument, as JSON. */
+/** The first argument of the process, as JSON. */
 export interface AgentsConfig {
   /** "host:port" of each allocator. An agent begins with one of them, as behind a Service. */
   readonly endpoints: readonly string[];
@@ -29,12 +29,12 @@ export interface AgentsConfig {
   readonly podsPerNode: number;
 }
 
-/** A message to the process, which sends one when it is done. */
+/** A message to the process, which replies with a message when it is done. */
 export type AgentsCommand =
   | { readonly do: 'start' }
-  /** Each Pod is bound. */
+  /** Binds each Pod. */
   | { readonly do: 'add' }
-  /** The first agents end, with their connections, and start again. */
+  /** Ends the first agents, with their connections, and starts them again. */
   | { readonly do: 'restart'; readonly count: number };
 
 const bootId = 'this-boot';
@@ -59,7 +59,7 @@ class SimulatedAgent {
     this.#endpoints = [...config.endpoints.slice(first), ...config.endpoints.slice(0, first)].join();
   }
 
-  /** Resolves when it has ended the bindings of earlier boots, of which there are none. */
+  /** Starts the agent, and ends the bindings of earlier boots, of which there are none. */
   async start(): Promise<void> {
     const token = tokenOf(this.#node);
     const epoch = new LedgerEpoch();

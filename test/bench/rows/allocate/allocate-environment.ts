@@ -22,10 +22,10 @@ export interface AllocateEnvironment {
   readonly etcd: Etcd;
   readonly ledger: EtcdLedger;
   readonly allocator: AllocatorServer;
-  /** To the allocator, and to the bare server: the same client. */
+  /** Connections of the same client to the allocator and to the bare server. */
   readonly ours: Connection;
   readonly bare: Connection;
-  /** What the allocator and the bare server acknowledged. */
+  /** The acknowledged allocations of the allocator and of the bare server. */
   readonly acknowledged: Acknowledged;
   readonly bareAcknowledged: Acknowledged;
 }
@@ -62,7 +62,7 @@ export function openConnection(run: Run, endpoint: string): Connection {
   return connection;
 }
 
-/** Lengths of the values that an allocator writes, as variables of the bare server. */
+/** Reads the lengths of an allocator's values, as variables of the bare server. */
 async function valueSizes(ledger: EtcdLedger, signal: AbortSignal): Promise<Record<string, string>> {
   const { seq } = await ledger.head(signal);
   const sizeOf = async (key: string): Promise<string> => {

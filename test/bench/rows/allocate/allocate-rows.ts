@@ -44,7 +44,7 @@ async function measureServed({ run, rounds, rows, size, record }: BenchOptions):
 
 type Sizing = Pick<BenchOptions, 'rounds' | 'size'>;
 
-/** The median of sequential calls. */
+/** Measures the median of sequential calls. */
 async function measureLatency(environment: AllocateEnvironment, { rounds, size }: Sizing): Promise<Measurement> {
   const count = requestCounts[size] / 20;
   const { ours, bare, acknowledged, bareAcknowledged } = environment;

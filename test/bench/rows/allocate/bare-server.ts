@@ -1,8 +1,8 @@
 /**
  * The floor of the allocation rows, as a process: a plain grpc-js server whose Allocate writes the
  * same keys and as many bytes as an allocator, with the etcd client package. It decides nothing,
- * keeps no state and computes no hash. What is queued while a transaction is in flight shares the
- * next one.
+ * keeps no state and computes no hash. Requests that arrive during a transaction share the next
+ * transaction.
  */
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { Etcd3, type IRequestOp } from 'etcd3';

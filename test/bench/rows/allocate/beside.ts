@@ -16,8 +16,8 @@ const timeoutMs = 10_000;
 const pollMs = 50;
 
 /**
- * Rounds with the followers, beside rounds in which they are suspended. They catch up before each
- * round.
+ * Measures rounds with the followers, beside rounds in which they are suspended. The followers
+ * catch up before each round.
  */
 export async function measureBeside(
   { run, allocator, ours, acknowledged }: AllocateEnvironment,

@@ -36,7 +36,7 @@ const samples = 20_000;
 const startTime = Date.parse('2026-01-31T08:00:00.000Z');
 const namespaces = 50;
 
-/** The 99th percentile of one decision for each network and fill, in microseconds. */
+/** Measures the 99th percentile of one decision for each network and fill, in microseconds. */
 export function measureDecide(rounds: number, size: 'smoke' | 'normal' | 'long'): Measurement[] {
   const measurements: Measurement[] = [];
   const [warmUps, count] = size === 'smoke' ? [0, 500] : [samples, samples];
@@ -51,8 +51,8 @@ export function measureDecide(rounds: number, size: 'smoke' | 'normal' | 'long')
 }
 
 /**
- * One state, at one fill after the other. It is filled by the decisions themselves, and checked:
- * each Pod holds an address.
+ * Yields one state at one fill after the other. The decisions themselves fill it, and a check
+ * compares that each Pod holds an address.
  */
 function* statesOf({ cidrBlock, held }: Network): Generator<{ fill: string; state: State; next: number }> {
   const state = initialState();
@@ -77,7 +77,7 @@ function apply(state: State, index: number, command: Command): void {
   for (const event of decision.events) evolve(state, { ...event, seq: index + 1, at: command.now }, new UndoLog());
 }
 
-/** Microseconds of each decision. The state stays as it is. */
+/** Measures the microseconds of each decision. The state stays as it is. */
 function timeDecisions(state: State, first: number, count: number): number[] {
   const times: number[] = [];
   for (let index = first; index < first + count; index++) {

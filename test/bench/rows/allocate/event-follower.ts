@@ -21,7 +21,7 @@ await subscribeEvents({
     if (position === start) process.stdout.write('following\n');
     ({ position } = batch);
   },
-  // It was suspended for longer than its connection allows: it continues from its position.
+  // A follower that was suspended for longer than its connection allows continues from its position
   onFailure: () => undefined,
   signal,
 });

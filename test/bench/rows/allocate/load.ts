@@ -12,7 +12,7 @@ export type Acknowledged = Map<string, string>;
 
 let createdPods = 0;
 
-/** The request of a Pod that no earlier request named. */
+/** Returns the request of a Pod that no earlier request named. */
 export function nextRequest(): { readonly name: string; readonly request: MessageInput<AllocateRequest> } {
   const name = `pod-${++createdPods}`;
   return {
@@ -24,7 +24,7 @@ export function nextRequest(): { readonly name: string; readonly request: Messag
   };
 }
 
-/** The address of a reply. @throws Error for a reply without exactly one */
+/** Returns the address of a reply. @throws Error for a reply without exactly one address */
 export function addressIn({ allocations: [allocation] }: AllocateReply): string {
   const [first, second] = allocation?.addresses ?? [];
   if (!first || second) throw new Error('a reply of Allocate has not exactly one address');

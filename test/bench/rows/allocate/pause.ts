@@ -1,7 +1,7 @@
 /**
- * The writer of three allocators is suspended, as by a long garbage collection, while clients go
- * on: for how long none is served, and how soon the suspended one answers again with all that
- * happened.
+ * The pause of a suspended writer, one of three allocators, as by a long garbage collection while
+ * clients go on: for how long no client is served, and how soon the suspended writer answers again
+ * with all events.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpledgerError } from '../../../../lib/errors.ts';
@@ -27,9 +27,9 @@ const sizes: Readonly<Record<'smoke' | 'normal' | 'pause-1m', Size>> = {
   'pause-1m': { live: 1_000_000, suspendedMs: 30_000 },
 };
 const callers = 16;
-/** A caller waits between its requests: 30 s have some thousands of events. */
+/** The time that a caller waits between its requests: 30 s have some thousands of events. */
 const intervalMs = 50;
-/** Requests that the suspended writer gets before another one is elected. */
+/** Requests that the suspended writer gets before another writer is elected. */
 const sentToSuspended = 16;
 const timeoutMs = 60_000;
 
@@ -66,8 +66,8 @@ interface Pausing extends HistoryEnvironment {
 }
 
 /**
- * @throws Error when the suspended writer restarts, returns a false answer, or takes the lease from
- * its successor
+ * Suspends the writer.
+ * @throws Error when it restarts, returns a false answer, or takes the lease from its successor
  */
 async function suspendWriter(pausing: Pausing): Promise<{ gapMs: number; returnMs: number }> {
   const { run, allocators, connection, acknowledged, suspendedMs } = pausing;
@@ -94,8 +94,8 @@ async function suspendWriter(pausing: Pausing): Promise<{ gapMs: number; returnM
 }
 
 /**
- * A request that only the suspended writer has. Its reply, if it gets one, is compared with the
- * ledger; else it is repeated.
+ * Sends a request that only the suspended writer gets. Its reply, if it gets one, is compared with
+ * the ledger; else it is repeated.
  */
 async function allocateLate(suspended: Connection, { connection, acknowledged }: Pausing): Promise<void> {
   const { name, request } = nextRequest();
@@ -106,9 +106,7 @@ async function allocateLate(suspended: Connection, { connection, acknowledged }:
   acknowledged.set(name, addressIn(reply));
 }
 
-/**
- * The longest time between two replies, while callers send requests until the signal is aborted.
- */
+/** Measures the longest time between two replies to callers, until the signal is aborted. */
 async function longestGap(
   { connection, acknowledged }: Pausing,
   signal: AbortSignal,

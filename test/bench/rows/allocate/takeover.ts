@@ -1,6 +1,6 @@
 /**
- * The longest time without an acknowledged Allocate while the writer is killed, suspended or
- * stopped and a standby takes over.
+ * The longest time without an acknowledged Allocate while a standby takes over from a writer that
+ * is killed, suspended or stopped.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
@@ -18,7 +18,7 @@ import { applyBenchSubnet, reconcile } from './allocate-environment.ts';
 import { type Acknowledged, addressIn, nextRequest } from './load.ts';
 
 const callers = 16;
-/** A caller tries another replica after this time. */
+/** The time after which a caller tries another replica. */
 const attemptMs = 500;
 const retryMs = 10;
 /** Acknowledged requests before the fault, and after the gap. */
@@ -30,14 +30,14 @@ interface Fault {
   readonly cause: (writer: AllocatorServer) => Promise<void> | void;
 }
 
-/** The lease of the writer is 5 s. */
+/** The faults of the writer, whose lease is 5 s. */
 const faults: readonly Fault[] = [
   { name: 'SIGKILL', goal: { atMost: 6 }, cause: (writer) => writer.kill() },
   { name: 'SIGSTOP', goal: { atMost: 6 }, cause: (writer) => writer.freeze() },
   { name: 'SIGTERM', goal: { atMost: 0.2 }, cause: (writer) => writer.stop() },
 ];
 
-/** One figure for each fault: the median of the rounds, in seconds. */
+/** Measures a figure for each fault: the median of the rounds, in seconds. */
 export async function measureTakeover({ run, rounds, size }: BenchOptions): Promise<Measurement[]> {
   const etcd = await startEtcd(run, { name: 'etcd-takeover' });
   const replicas = await Promise.all(['one', 'other'].map((name) => startAllocator(run, { etcd, name })));
@@ -71,7 +71,7 @@ export async function currentWriter(replicas: readonly AllocatorServer[], { sign
 }
 
 /**
- * Milliseconds between two successive acknowledged requests, the longest of all, while `cause` runs
+ * Measures the longest time in milliseconds between two acknowledged requests, while `cause` runs
  * and until replies continue.
  */
 async function longestGap(
@@ -101,7 +101,7 @@ async function longestGap(
 }
 
 /**
- * Repeats one request until it is acknowledged: it has one effect. Resolves to its Pod.
+ * Repeats a request until it is acknowledged: it has one effect. Resolves to its Pod.
  * @throws IpledgerError for a refusal
  */
 export async function allocateUntilAcknowledged(connection: Connection, acknowledged: Acknowledged): Promise<string> {

@@ -29,7 +29,7 @@ export interface HistoryEnvironment extends HistoryInEtcd {
   readonly allocator: AllocatorServer;
 }
 
-/** Enough for ten million events and the keys beside the log. */
+/** The quota of etcd: enough for ten million events and the keys beside the log. */
 const quotaBytes = 32 * 2 ** 30;
 const eventsPerProgress = 50_000;
 
@@ -78,7 +78,7 @@ export async function openHistory(
   return { run, etcd, ledger: new EtcdLedger(client), plainReader: new PlainReader(client), events: seq };
 }
 
-/** A read model that has all events, and how long it took from its start. */
+/** A read model that has all events, and the time that it took from its start. */
 export interface IndexedReadModel {
   readonly model: ReadModelServer;
   readonly indexMs: number;
@@ -100,7 +100,7 @@ const everyKey = { from: keyPrefix, end: prefixEnd(keyPrefix) };
 const everyEvent = { from: logPrefix, end: prefixEnd(logPrefix) };
 
 /**
- * The floor: reads the keys of the log, or all keys, page by page, and parses each value. Calls
+ * Reads the keys of the log, or all keys, page by page, and parses each value: the floor. Calls
  * `each` with every key.
  */
 export async function readAndParse(

@@ -1,7 +1,7 @@
 /**
- * How queries of old events grow with the log, with an archive: who-had, the history of an address,
- * a period, and verification, each in logs of two or three sizes of one run. The figure is how many
- * times as long a query takes in a log of ten times the events.
+ * The rows about the growth of queries with the log, with an archive: who-had, the history of an
+ * address, a period, and verification, each in logs of two or three sizes of one run. The figure is
+ * how many times as long a query takes in a log of ten times the events.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -134,7 +134,7 @@ async function measureSize(run: Run, count: number, { segmentEvents, queries }: 
   }
 }
 
-/** An address, and the time of an event of it: the first one from `seq` on that has an address. */
+/** Finds the first event from `seq` on that has an address. Returns the address and the time. */
 async function oldEvent(ledger: ArchivedLedger, seq: number, run: Run) {
   for await (const lines of ledger.read(seq, run.signal))
     for (const { text } of lines) {

@@ -1,5 +1,5 @@
 /**
- * The rows that read a long history: one etcd, whose log has a million events (LONG=1: ten million;
+ * The rows that read a long history: one etcd whose log has a million events (LONG=1: ten million;
  * EVENTS=n).
  */
 import type { BenchGroup } from '../../bench-row.ts';

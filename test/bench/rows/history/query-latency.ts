@@ -10,11 +10,11 @@ const timeoutMs = 60_000;
 
 export interface QueryCounts {
   readonly rounds: number;
-  /** Queries of a round. */
+  /** The number of queries in a round. */
   readonly queries: number;
 }
 
-/** Duration of one query and of the plain read of its events, in milliseconds. */
+/** The durations of a query and of the plain read of its events, in milliseconds. */
 export interface QueryTiming {
   readonly ours: number;
   readonly floor: number;
@@ -23,7 +23,7 @@ export interface QueryTiming {
 /** Sends the queries of one round. */
 export type QueryRound = (round: number) => Promise<readonly QueryTiming[]>;
 
-/** The median and the 99th percentile of each round. */
+/** Measures the median and the 99th percentile of each round. */
 export async function measureQueries(
   { name, goal }: Pick<Measurement, 'name' | 'goal'>,
   rounds: number,
@@ -62,7 +62,7 @@ export async function readHistoryEvents(
   return found;
 }
 
-/** The floor: milliseconds to read these events in one request and parse them. */
+/** Measures the floor: milliseconds to read these events in one request and parse them. */
 export async function measureBaselineMs(
   { plainReader, run }: HistoryEnvironment,
   seqs: readonly number[],

@@ -64,7 +64,7 @@ export async function measureReadModel(
   }
 }
 
-/** One request for each range. The nodes alternate. */
+/** Chooses a request for each range. The nodes alternate. */
 async function chooseRequests(
   { ledger, events, run }: HistoryEnvironment,
   { round, count }: { readonly round: number; readonly count: number },

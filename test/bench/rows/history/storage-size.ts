@@ -4,7 +4,7 @@ import { readEtcdStatus } from '../../../harness/etcd.ts';
 import { type Measurement, createMeasurement } from '../../measurement.ts';
 import { type HistoryInEtcd, readAndParse } from './history-environment.ts';
 
-/** Bytes per event and per live allocation. The floor is the bytes of the keys and values. */
+/** Measures bytes per event and per live allocation. The floor is the size of keys and values. */
 export async function measureStorageSize(environment: HistoryInEtcd): Promise<Measurement[]> {
   const sizes = { all: 0, log: 0, held: 0 };
   let live = 0;

@@ -16,8 +16,8 @@ import { type Measurement, createMeasurement, measureTime, perSecond } from '../
 import { readAndParse, type HistoryEnvironment } from './history-environment.ts';
 
 /**
- * Measures `ipledger verify`, with one thread beside a read of the same keys, and with two. Both
- * must find nothing.
+ * Measures `ipledger verify`, with one thread beside a read of the same keys, and with two. Neither
+ * may report a finding.
  */
 export async function measureVerify(environment: HistoryEnvironment, rounds: number): Promise<Measurement[]> {
   using thread = startLedgerThread(environment.etcd.endpoint);

@@ -59,7 +59,7 @@ export async function measureWhoHad(
   ];
 }
 
-/** The events from the second allocation after the instant down to the second one before it. */
+/** Returns the events from the second allocation after the instant down to the second before it. */
 function decisiveSeqs(instant: string, events: readonly Event[]): number[] {
   const first = Math.max(
     0,

@@ -18,8 +18,8 @@ export interface ChurnResult {
   /** Milliseconds from the creation of each Pod to its annotations. */
   readonly latencies: readonly number[];
   /**
-   * Pods without addresses, one reading for each second from the first deletion: before, the load
-   * is lower.
+   * The number of Pods without addresses in each second from the first deletion on: before, the
+   * load is lower.
    */
   readonly waiting: readonly number[];
   /**
@@ -31,7 +31,7 @@ export interface ChurnResult {
   readonly cost: Cost;
 }
 
-/** Resolves when all Pods of the churn are deleted, with their IP objects. */
+/** Creates and deletes Pods. Resolves when all of them are deleted, with their IP objects. */
 export async function runChurn(environment: PodEnvironment, times: PodTimes, plan: ChurnPlan): Promise<ChurnResult> {
   const { podsPerSecond, networks, seconds } = plan;
   const objectsBefore = times.ipNames.size;

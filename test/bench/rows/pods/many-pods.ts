@@ -33,8 +33,8 @@ const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
 };
 const probesPerSecond = 20;
 /**
- * As fast as a large node pool ends. Without a rate, the deletions themselves take the CPU of the
- * API server.
+ * The rate at which a large node pool ends. Without it, the deletions take the CPU of the API
+ * server.
  */
 const releasesPerSecond = 100;
 const pollMs = 250;
@@ -84,8 +84,8 @@ export async function measureManyPods(
 }
 
 /**
- * Creates Pods, half of them in each network, and waits until each has its IP object. That is
- * written after its annotations.
+ * Creates Pods, half of them in each network, and waits until each has its IP object, which the
+ * watcher writes after the annotations.
  */
 async function populate(environment: PodStack, names: readonly string[]): Promise<void> {
   const { api, run } = environment;
@@ -149,15 +149,15 @@ async function atRate<Item, Result>(
   for (const item of items) {
     await sleep(Math.max(0, startedAt + (started.length * 1_000) / perSecond - performance.now()));
     const result = work(item);
-    result.catch(() => undefined); // the end throws it
+    result.catch(() => undefined); // `Promise.all` throws it
     started.push(result);
   }
   return Promise.all(started);
 }
 
 /**
- * From exec to the IP object of a Pod that was created before, and that the watcher reaches after
- * all others.
+ * Measures the time from exec to the IP object of a Pod that existed before, and that the watcher
+ * reaches after all others.
  */
 async function measureStart(environment: PodStack): Promise<number> {
   const { stack, api } = environment;

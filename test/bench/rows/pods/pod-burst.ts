@@ -1,7 +1,7 @@
 /**
- * A burst of Pods: from the first creation to the last annotation and IP object, and from the first
- * deletion to the last IP object. The floor sends the same requests to the same API server from
- * this process, while no watcher runs.
+ * The row about a burst of Pods: from the first creation to the last annotation and IP object, and
+ * from the first deletion to the last IP object. The floor sends the same requests to the same API
+ * server from this process, while no watcher runs.
  */
 import type { Pod } from '../../../../services/pod-watcher/kubernetes/objects/pod.ts';
 import {
@@ -17,7 +17,7 @@ import { expectAllServed, expectNothingLeft, waitForAgreement } from '../../../s
 import { type Alternated, alternate, measureTime } from '../../measurement.ts';
 import { namespace, networkNames, type PodEnvironment } from './pod-environment.ts';
 
-/** Milliseconds of both sides, by round. */
+/** The times of both sides in milliseconds, by round. */
 export interface BurstTimes {
   readonly created: Alternated;
   readonly deleted: Alternated;
@@ -68,7 +68,7 @@ export async function measureBurst(
   return { created, deleted: { ours: deleted.ours.slice(1), floor: deleted.floor.slice(1) } };
 }
 
-/** Milliseconds until each Pod is annotated and each address has its IP object. */
+/** Measures the milliseconds until each Pod is annotated and each address has its IP object. */
 async function create({ api, observer, run }: PodEnvironment, batch: PodBatch): Promise<number> {
   const { ms } = await measureTime(async () => {
     await createPods(api, batch, run.signal);
@@ -77,7 +77,7 @@ async function create({ api, observer, run }: PodEnvironment, batch: PodBatch): 
   return ms;
 }
 
-/** Milliseconds until no Pod and no IP object is left. */
+/** Measures the milliseconds until no Pod and no IP object is left. */
 async function remove({ api, observer, run }: PodEnvironment, batch: PodBatch): Promise<number> {
   const { ms } = await measureTime(async () => {
     await deletePods(api, batch, run.signal);

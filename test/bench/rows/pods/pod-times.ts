@@ -1,5 +1,5 @@
 /**
- * Follows the Pods of a namespace and all IP objects. Reports when a Pod shows all its addresses.
+ * Follows the Pods of a namespace and all IP objects, and records when a Pod has all its addresses.
  */
 import { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -8,7 +8,7 @@ import { ips } from '../../../../services/pod-watcher/kubernetes/objects/ip.ts';
 import { networksAnnotation, type Pod, toPod } from '../../../../services/pod-watcher/kubernetes/objects/pod.ts';
 
 export interface PodTimes {
-  /** When (performance.now()) each living Pod was seen with all its addresses, by name. */
+  /** The time (performance.now()) at which each living Pod had all its addresses, by name. */
   readonly annotatedAt: ReadonlyMap<string, number>;
   /** The names of all IP objects. */
   readonly ipNames: ReadonlyMap<string, unknown>;
@@ -16,7 +16,7 @@ export interface PodTimes {
   until(isMet: () => boolean): Promise<void>;
 }
 
-/** Follows them until the signal is aborted. */
+/** Follows Pods and IP objects until the signal is aborted. */
 export async function followPodTimes(api: Api, namespace: string, signal: AbortSignal): Promise<PodTimes> {
   const log = createLogger('pod-times');
   const pods = new Informer(api, { path: `/api/v1/namespaces/${namespace}/pods`, parse: toPod }, log);

@@ -1,5 +1,5 @@
 /**
- * The rows of a pod-watcher that holds many Pods: its start, a steady churn beside them, and its
+ * The rows about a pod-watcher with many Pods: its start, a steady churn beside them, and its
  * memory.
  */
 import { pause } from '../../../../lib/process/abortable.ts';
@@ -22,9 +22,7 @@ interface Plan {
   /** Allocations during the churn that precedes the memory rows. */
   readonly allocations: number;
   readonly churn: ChurnPlan;
-  /**
-   * Until the programs are idle, and have collected garbage: see lib/process/idle-collection.ts.
-   */
+  /** The time for programs to become idle and collect garbage (lib/process/idle-collection.ts). */
   readonly restMs: number;
 }
 
@@ -66,7 +64,7 @@ export const podPopulationRows: BenchGroup = {
   },
 };
 
-/** @param signal ends what observes the Pods */
+/** @param signal ends the observers of the Pods */
 async function measurePopulation(
   environment: PodEnvironment,
   { run, rounds, rows, size, record, heaps }: BenchOptions & { readonly heaps: HeapProbes | undefined },
@@ -93,7 +91,7 @@ async function measurePopulation(
       // programs without both.
       heaps.end();
       await stack.allocator.restart();
-      // A killed watcher keeps its Lease: the next one would wait for its end.
+      // A killed watcher keeps its Lease, and the next watcher would wait for its end.
       await stack.watcher.stop();
       await stack.watcher.start();
     }
@@ -127,7 +125,7 @@ async function measurePopulation(
   recordMemory('at rest after', ' at rest');
 }
 
-/** The smallest of several readings: what the last requests still use is no part of the state. */
+/** Measures the smallest of several heaps: objects of the last requests are not state. */
 async function settledHeap(heaps: HeapProbes, program: { readonly pid: number }): Promise<number> {
   const readings: number[] = [];
   for (let reading = 0; reading < heapReadings; reading++) readings.push(await heaps.liveBytes(program));

@@ -1,6 +1,6 @@
 /**
- * The start of a pod-watcher beside many Pods with nothing to change: from exec to the IP object of
- * one Pod that was created before, and that the watcher reaches after all others.
+ * The row about the start of a pod-watcher beside many Pods with nothing to change: from exec to
+ * the IP object of a Pod that was created before, and that the watcher reaches after all others.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -48,8 +48,8 @@ export async function measureWatcherStart(
 }
 
 /**
- * The milliseconds in which a process lists Pods, IP objects and allocations, of which there are at
- * least so many.
+ * Measures the milliseconds in which a process lists Pods, IP objects and allocations, of which
+ * there are at least so many.
  */
 export async function listAndParse({ cluster, allocator }: Stack, objects: number): Promise<number> {
   const script = join(import.meta.dirname, 'list-and-parse.ts');

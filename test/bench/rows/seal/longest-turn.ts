@@ -1,7 +1,7 @@
 /**
- * Preloaded into a program: writes the longest turn of its event loop into the file LOOP_TURN_FILE,
- * several times a second: milliseconds of CPU between two timers of 1 ms, so that other work on the
- * machine does not count. SIGUSR2 begins again.
+ * A module to preload into a program. Writes the longest turn of its event loop into the file
+ * LOOP_TURN_FILE, several times a second: milliseconds of CPU between two timers of 1 ms, so that
+ * other work on the machine does not count. SIGUSR2 begins again.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

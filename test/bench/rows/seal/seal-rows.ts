@@ -1,7 +1,7 @@
 /**
- * The rows about sealing with many live allocations: the bytes that the archive gets beside those
- * of the events, and how long calls wait for the allocator at the same time, also beside queries of
- * the past.
+ * The rows about sealing with many live allocations: the size of the archive beside that of the
+ * events, and how long calls wait for the allocator at the same time, also beside queries of the
+ * past.
  */
 import { globSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ const filesOf = (folder: string, kind: string): string[] => globSync(`*/*.${kind
 const bytesOf = (folder: string, pattern: string): number =>
   globSync(`*/${pattern}`, { cwd: folder }).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
 
-/** A state of the past, and then a difference beside another state. */
+/** Reads a state of the past, and then a difference from another state. */
 async function readPast(allocator: AllocatorServer, lastSealed: number, signal: AbortSignal): Promise<void> {
   const connection = connect(allocator.endpoint, undefined);
   const options = { signal, silenceMs };

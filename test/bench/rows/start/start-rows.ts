@@ -23,7 +23,7 @@ const sizes: Readonly<Record<BenchOptions['size'], Size>> = {
   long: { live: 150_000, events: 1_000_000 },
 };
 const longSize: Size = { live: 1_000_000, events: 2_500_000 };
-/** The smaller state of the memory row has this part of the allocations. */
+/** The part of the allocations in the smaller state of the memory row. */
 const smallPart = 10;
 /** The events of a Pod in the memory row: its allocation, its binding, and one more. */
 const eventsPerLive = 3;
@@ -41,13 +41,13 @@ export const startRows: BenchGroup = {
   },
 };
 
-/** The size in LIVE and EVENTS. Default: the given one. */
+/** The size in LIVE and EVENTS; else the given size. */
 const sizeOr = ({ live, events }: Size): Size => ({
   live: Number(process.env['LIVE'] || live),
   events: Number(process.env['EVENTS'] || events),
 });
 
-/** An etcd with live allocations, and no allocator. */
+/** Builds live allocations in an etcd, without an allocator. */
 function openLive({ run }: BenchOptions, { live, events }: Size, name?: string): Promise<HistoryInEtcd> {
   printProgress(`building ${live} live allocations, ${events} events:`);
   return openHistory(run, events, { livePods: live, name });
@@ -82,14 +82,14 @@ async function measureStart(environment: HistoryInEtcd, { rounds, record }: Benc
   record(createMeasurement({ name: 'start-150k', what: 'ms from exec to ready', ...measured, goal: { atMost: 1.5 } }));
 }
 
-/** The floor. Returns the number of addresses that a Pod holds. */
+/** Reads the snapshot: the floor. Returns the number of addresses that a Pod holds. */
 const readSnapshot = async ({ etcd }: Pick<HistoryInEtcd, 'etcd'>): Promise<number> =>
   Number(await mustRun(process.execPath, [`${import.meta.dirname}/read-snapshot.ts`, etcd.endpoint], { timeoutMs }));
 
 /**
- * Bytes for one more live allocation: the difference between two states, divided by the difference
- * of their allocations. Both have as many events for an allocation, so that addresses that are not
- * in use any more count little.
+ * Measures bytes for an additional live allocation: the difference between two states, divided by
+ * the difference of their allocations. Both have as many events for an allocation, so that idle
+ * addresses count little.
  */
 async function measureMemory(live: number, options: BenchOptions): Promise<void> {
   const few = Math.max(100, Math.floor(live / smallPart));

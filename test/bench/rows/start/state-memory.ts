@@ -25,7 +25,7 @@ for (const endpoint of process.argv.slice(2)) {
 process.stdout.write(JSON.stringify(sizes));
 
 function usedBytes(): number {
-  // Two collections: the first one can leave objects that finalizers hold.
+  // Two collections: the first can leave objects that finalizers hold.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
