@@ -1,6 +1,6 @@
 /**
- * Node agents that identify by ServiceAccount tokens, which a real API server issues and verifies.
- * Most tests are attacks.
+ * Tests node agents that identify themselves by ServiceAccount tokens, which a real API server
+ * issues and verifies. Most tests are attacks.
  */
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const namespace = 'kube-system';
 const account = 'ipledger-node-agent';
 const timeoutMs = 20_000;
 
-/** A Pod of an agent, or of an attacker. */
+/** Makes a Pod of an agent, or of an attacker. */
 const agentPod = (name: string, node: string, serviceAccountName = account, ns = namespace) => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -33,7 +33,8 @@ const agentPod = (name: string, node: string, serviceAccountName = account, ns =
     nodeName: node,
     serviceAccountName,
     containers: [{ name: 'agent', image: 'agent' }],
-    // The kubelet may request tokens only for audiences that the Pod names.
+    // Names the audience, because the kubelet may request tokens only for audiences that the Pod
+    // names.
     volumes: [
       { name: 'token', projected: { sources: [{ serviceAccountToken: { audience: 'ipledger', path: 'token' } }] } },
     ],
@@ -144,14 +145,17 @@ describe('Node agents with ServiceAccount tokens', function () {
     const { events } = await asOperator(LedgerService.history, { namespace: 'default', pod });
     return events.flatMap(({ type, actor }) => (type === 'AddressBound' ? [actor] : []));
   };
-  /** What the API server reports about the user of a token. */
+  /** Reads what the API server reports about the user of a token. */
   const extraOf = async (token: string): Promise<Record<string, string[]>> => {
     const spec = { token, audiences: ['ipledger'] };
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec };
     const answer = await cluster.kubectl(['create', '-f', '-', '-o', 'json'], JSON.stringify(review));
     return (JSON.parse(answer) as { status: { user: { extra: Record<string, string[]> } } }).status.user.extra;
   };
-  /** Changes the claims of a token. Without the key of the API server the old signature stays. */
+  /**
+   * Changes the claims of a token. Keeps the old signature unless `key` is the key of the API
+   * server.
+   */
   const forge = (token: string, change: (claims: Record<string, unknown>) => object, key?: string): string => {
     const [header = '', payload = '', signature = ''] = token.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
@@ -176,7 +180,7 @@ describe('Node agents with ServiceAccount tokens', function () {
     expect(await bind(await createToken(ofPod('agent-2')), { pod: 'two', node: 'node-2' })).to.equal('bound');
   });
 
-  it('a token that is bound to a Node and to no Pod is rejected, although the API server names its node', async () => {
+  it('a token that is bound to a Node, but to no Pod, is rejected although the API server names its node', async () => {
     const token = await createToken(['--bound-object-kind=Node', '--bound-object-name=node-1']);
     const extra = await extraOf(token);
     expect(extra['authentication.kubernetes.io/node-name']).to.deep.equal(['node-1']);
@@ -184,16 +188,16 @@ describe('Node agents with ServiceAccount tokens', function () {
     expect(await bind(token)).to.match(/^UNAUTHENTICATED: .*bound to no Pod/);
   });
 
-  it('a token that is bound to nothing is rejected', async () => {
+  it('a token that is not bound to an object is rejected', async () => {
     expect(await bind(await createToken([]))).to.match(/^UNAUTHENTICATED: .*bound to no Pod/);
   });
 
-  it('a token of another audience is rejected, also the token for the Kubernetes API', async () => {
+  it('a token of another audience is rejected, such as a token for the Kubernetes API', async () => {
     for (const audience of ['vault', ''])
       expect(await bind(await createToken(ofPod('agent-1'), { audience }))).to.match(/^UNAUTHENTICATED/);
   });
 
-  it('a token of another ServiceAccount is rejected, also of a ServiceAccount with the same name in another namespace', async () => {
+  it('a token of another ServiceAccount is rejected, also if it has the same name in another namespace', async () => {
     const other = await createToken(ofPod('other'), { name: 'other' });
     expect(await bind(other)).to.match(/^UNAUTHENTICATED: .*serviceaccount:kube-system:other, and not of/);
     const tenants = await createToken(ofPod('tenant'), { ns: 'default' });
@@ -260,7 +264,7 @@ describe('Node agents with ServiceAccount tokens', function () {
     await second.stop();
   });
 
-  it('while the Kubernetes API is down, known tokens work and a new token gets UNAVAILABLE', async () => {
+  it('while the Kubernetes API is down, the allocator accepts known tokens and answers a new token with UNAVAILABLE', async () => {
     const [known, later] = [await createToken(ofPod('agent-1')), await createToken(ofPod('agent-1'))];
     expect(await bind(known)).to.equal('bound');
     proxy.refuse();
@@ -282,7 +286,7 @@ describe('Node agents with ServiceAccount tokens', function () {
       expect(metrics).to.match(new RegExp(`ipledger_token_reviews_total{outcome="${outcome}"} [1-9]`));
   });
 
-  it('the agent takes up a renewed token without a restart, and an ADD gets its address', async () => {
+  it('the agent uses a renewed token without a restart, and an ADD gets its address', async () => {
     const file = join(run.folder, 'mounted-token');
     writeFileSync(file, 'not.yet.valid');
     const token = { ca: certificates.watcher.ca, file };

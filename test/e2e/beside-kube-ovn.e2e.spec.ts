@@ -1,6 +1,6 @@
 /**
- * ipledger beside Kube-OVN's controller, which keeps its own objects and networks, with the
- * permissions that the chart gives.
+ * Tests ipledger beside Kube-OVN's controller, which keeps its own objects and networks, with the
+ * permissions of the chart.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ import { networksAnnotation, waitForEvent } from './support/test-environment.ts'
 describe('beside Kube-OVN', function () {
   this.timeout(180_000);
   let run: Run;
-  /** With the objects of Kube-OVN, and with those of ipledger. */
+  /** A client for the objects of Kube-OVN; `own` is for those of ipledger. */
   let kubernetes: KubernetesClient;
   let own: KubernetesClient;
   let kubeOvn: KubeOvnStandIn;
@@ -101,25 +101,26 @@ describe('beside Kube-OVN', function () {
       return address;
     });
 
-  it('a network moves to the ledger: its Pods keep their addresses, and its new Pods get other addresses', async () => {
-    // Given a Pod that Kube-OVN gave an address
+  it('a network moves from Kube-OVN to the ledger: its Pods keep their addresses, and new Pods get other addresses', async () => {
+    // Given: a Pod has an address from Kube-OVN.
     await makePod('old');
     expect(await waitForAddress('old')).to.equal('172.17.0.2');
 
-    // A Subnet of ipledger with that address is refused, and Kube-OVN may give further ones
+    // Given: the Subnet of ipledger with that address is refused, because Kube-OVN may allocate
+    // more.
     await own.create({ kind: 'Subnet', metadata: { name: 'lan' }, spec: { ...lan, provider: 'lan.default' } });
     const given = /Kube-OVN's Subnet lan has given 172\.17\.0\.2: add "172\.17\.0\.2" to spec\.excludeIps/;
     await waitForEvent({ kubernetes }, 'lan', 'ValidateLogicalSwitchFailed', given);
     await makePod('second');
     expect(await waitForAddress('second')).to.equal('172.17.0.3');
 
-    // When the network names ipledger's plugin, and the Subnet excludes what Kube-OVN gave
+    // When: the network names ipledger's plugin, and the Subnet excludes Kube-OVN's allocations.
     const { spec } = networkOf('ipledger');
     await kubernetes.patch('NetworkAttachmentDefinition', 'lan', { spec });
     await own.patch('Subnet', 'lan', { spec: { excludeIps: ['172.17.0.2..172.17.0.3'] } });
     await makePod('new');
 
-    // Then the ledger gives the next address, also to the plugin on the node
+    // Then: the ledger allocates the next address, also for the plugin on the node.
     expect(await waitForAddress('new')).to.equal('172.17.0.4');
     const answer = await callPlugin({
       command: 'ADD',
@@ -143,7 +144,7 @@ describe('beside Kube-OVN', function () {
     });
   });
 
-  it('the ledger takes over the addresses of Pods that run, when the watcher starts again', async () => {
+  it('the ledger imports the addresses of running Pods when the watcher starts again', async () => {
     await watcher.stop();
     await watcher.start();
     await eventually(async () => {
@@ -160,7 +161,7 @@ describe('beside Kube-OVN', function () {
     });
   });
 
-  it('no object has two writers', async () => {
+  it('no object is written by both ipledger and Kube-OVN', async () => {
     expect([...kubeOvn.strangers]).to.deep.equal([]);
     const { metadata, status } = await kubernetes.get('Subnet', 'lan');
     expect(metadata.finalizers).to.deep.equal(['kubeovn.io/kube-ovn-controller']);
@@ -168,7 +169,7 @@ describe('beside Kube-OVN', function () {
     expect((await own.get('Subnet', 'lan')).metadata.finalizers).to.deep.equal(['ipledger.io/ledger']);
   });
 
-  it('the annotations of Kube-OVN stay, of a Pod that has an address of the ledger, too', async () => {
+  it('a Pod with an address of the ledger keeps the annotations of Kube-OVN', async () => {
     for (const pod of ['old', 'new'])
       expect(await annotationsOf(pod)).to.include({
         'ovn.kubernetes.io/allocated': 'true',
@@ -178,7 +179,7 @@ describe('beside Kube-OVN', function () {
     expect(await annotationsOf('old')).to.include({ 'lan.default.kubernetes.io/ip_address': '172.17.0.2' });
   });
 
-  it('a Subnet in force gives no new address while a later Subnet of Kube-OVN may give the same address', async () => {
+  it('a Subnet in force allocates no new address while a later Subnet of Kube-OVN may allocate the same address', async () => {
     const later = { ...lan, cidrBlock: '172.17.0.128/25', gateway: '172.17.0.129', provider: 'later.default' };
     await kubernetes.create({ kind: 'Subnet', metadata: { name: 'later' }, spec: later });
     const offers = (v4availableIPrange: string) =>
@@ -193,7 +194,7 @@ describe('beside Kube-OVN', function () {
     expect(await waitForAddress('waits')).to.equal('172.17.0.5');
   });
 
-  it('a Subnet of one of Kube-OVN’s providers is refused', async () => {
+  it('a Subnet with the provider of a Kube-OVN network is refused', async () => {
     const spec = { ...lan, cidrBlock: '10.99.0.0/24', gateway: '10.99.0.1', provider: 'net.default.ovn' };
     await own.create({ kind: 'Subnet', metadata: { name: 'overlay' }, spec });
     await waitForEvent(

@@ -1,6 +1,6 @@
 /**
- * The certificates of the chart with real controllers of cert-manager: each is renewed 30 s after
- * it was issued. All programs read them from Secrets, and none is restarted.
+ * Tests the certificates of the chart with real controllers of cert-manager: each is renewed 30 s
+ * after its issue. All programs read them from Secrets, without a restart.
  */
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
@@ -28,14 +28,15 @@ import { createKubernetesClient } from '../harness/kubernetes/kubernetes-client.
 import { makeNetworkAndSubnet, makePod, type TestEnvironment, waitForAddress } from './support/test-environment.ts';
 
 const timeoutMs = 20_000;
-/** Between two calls of the load: the machine also runs eight programs. */
+/** The pause between two calls of the load: the machine also runs eight programs. */
 const pauseMs = 50;
-/** The chart's shortest lifetime is that of cert-manager: one hour. */
+/** The shortest lifetime that cert-manager permits is one hour. */
 const values = ['tls.certManager.duration=1h', 'tls.certManager.renewBefore=59m30s', 'tls.operators={test}'];
 const renewedWithinMs = 120_000;
 
 /**
- * A busy machine may answer the keepalive of `connect` too late, which would close the connection.
+ * Connects without the keepalive of `connect`: a busy machine may answer it too late, which would
+ * close the connection.
  */
 const connectWithoutKeepalive = (endpoint: string, tls: CertificateReloader): Connection => {
   const options = { 'grpc.ssl_target_name_override': 'allocator' };
@@ -82,7 +83,7 @@ describe('Certificates of cert-manager', function () {
     const flags = ['-n', namespace, '--subresource=status', '--type=merge', '-p', patch];
     await stack.cluster.kubectl(['patch', 'certificates.cert-manager.io', ...names, ...flags]);
   };
-  /** Waits until each Secret has a new certificate, in the files, too. */
+  /** Waits until each Secret and its mounted files have a new certificate. */
   const untilRenewed = async (names: readonly string[], change?: () => Promise<void>): Promise<void> => {
     const old = names.map(serialOf);
     await change?.();
@@ -91,7 +92,7 @@ describe('Certificates of cert-manager', function () {
     }, renewedWithinMs);
   };
 
-  /** The serial number of the certificate that a server presents on a new connection. */
+  /** Returns the serial number of the certificate that a server presents on a new connection. */
   const presentedBy = async (endpoint: string, client: TlsFiles): Promise<string> => {
     const [host = '', port = ''] = endpoint.replace('https://', '').split(':');
     const pems = { ca: pem(client.ca), cert: pem(client.cert), key: pem(client.key) };
@@ -105,8 +106,7 @@ describe('Certificates of cert-manager', function () {
     }
   };
   /**
-   * Waits until new connections of servers and clients use the certificates that the Secrets have
-   * now.
+   * Waits until new connections of servers and clients use the present certificates of the Secrets.
    */
   const untilUsed = async (): Promise<void> => {
     stack.agentProxy.cut();
@@ -139,7 +139,8 @@ describe('Certificates of cert-manager', function () {
       pendingDels: agent.pendingDels,
     });
   /**
-   * A new Pod gets an address from pod-watcher and allocator, and its ADD gets it from the agent.
+   * Expects that a new Pod gets an address from pod-watcher and allocator, and its ADD gets the
+   * address from the agent.
    */
   const expectService = async (pod: string): Promise<void> => {
     const { metadata } = await makePod(scene, pod, 'lan');
@@ -150,9 +151,9 @@ describe('Certificates of cert-manager', function () {
   };
 
   interface Load {
-    /** Calls on connections that were opened before. */
+    /** The calls on connections that were opened before. */
     readonly lasting: { answered: number; readonly failed: string[] };
-    /** Each call on a new connection. */
+    /** The calls on new connections. */
     readonly fresh: { answered: number; readonly failed: string[] };
   }
   /** Runs `work` during continuous calls to both allocators. */
@@ -189,7 +190,7 @@ describe('Certificates of cert-manager', function () {
     return load;
   };
 
-  it('the Certificate of docs/install.md makes the files of an agent', async () => {
+  it('the Certificate of docs/install.md creates the files of an agent', async () => {
     await stack.cluster.apply(documentedCommands('docs/install.md', 'agent-certificate'));
     await eventually(() => {
       const { ca, cert, key } = stack.secrets.filesOf('agent-worker-1');
@@ -198,7 +199,7 @@ describe('Certificates of cert-manager', function () {
     });
   });
 
-  it('no call fails while all certificates are renewed after 30 s, and then on request', async () => {
+  it('no call fails while all certificates are renewed, after 30 s and on request', async () => {
     const { lasting, fresh } = await runUnderLoad(async () => {
       await expectService('before');
       await untilRenewed(stack.issued);
@@ -222,7 +223,7 @@ describe('Certificates of cert-manager', function () {
       );
   });
 
-  it('no call fails while the authorities are renewed: they keep their keys', async () => {
+  it('no call fails while the authorities are renewed with the same keys', async () => {
     const keys = (): string[] =>
       stack.authorities.map((name) =>
         stack.secrets.certificateOf(name).publicKey.export({ type: 'spki', format: 'pem' }).toString(),
@@ -231,8 +232,8 @@ describe('Certificates of cert-manager', function () {
     const { lasting, fresh } = await runUnderLoad(async () => {
       await untilRenewed(stack.authorities, () => requestRenewal(stack.authorities));
       expect(keys()).to.deep.equal(oldKeys);
-      // The certificates follow one after the other: programs trust the old or the new authority in
-      // the meantime
+      // Renews the certificates one after the other: in the meantime a program trusts the old or
+      // the new authority.
       for (const name of stack.issued) await untilRenewed([name], () => requestRenewal([name]));
       expect(pem(operator.ca)).to.equal(pem(stack.secrets.filesOf('ipledger-ca').cert));
       await untilUsed();
@@ -242,7 +243,7 @@ describe('Certificates of cert-manager', function () {
     expect(fresh.failed).to.deep.equal([]);
   });
 
-  it('open connections last while the authority is replaced, and all programs then accept only the new authority', async () => {
+  it('open connections stay while the authority is replaced, and all programs then accept only the new authority', async () => {
     const outdated: TlsFiles = {
       ca: join(run.folder, 'old-ca.crt'),
       cert: join(run.folder, 'old.crt'),
@@ -283,7 +284,7 @@ describe('Certificates of cert-manager', function () {
     expect((await add('token', metadata.uid, agent)).result).to.have.nested.property('ips[0].address');
   });
 
-  it('an agent that claims another node than that of its token binds nothing, and the error names both nodes', async () => {
+  it('an agent that claims another node than its token’s binds nothing, and the error names both nodes', async () => {
     const { metadata } = await makePod(scene, 'elsewhere', 'lan', { node: 'node-2' });
     await waitForAddress(scene, 'elsewhere', 'lan');
     const thief = await stack.startTokenAgent({ tokenOf: 'node-1', node: 'node-2' });

@@ -1,6 +1,6 @@
 /**
- * `kubectl ipledger` by the kubeconfig alone: a real API server authorizes the port-forward, and a
- * process in place of the kubelet forwards it to a real allocator with TLS.
+ * Tests `kubectl ipledger` with only a kubeconfig: a real API server authorizes the port-forward,
+ * and a process in place of the kubelet forwards it to a real allocator with TLS.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ describe('kubectl ipledger', function () {
   });
   after(() => run?.end());
 
-  /** Service, Pod and authority, as the chart creates them. */
+  /** Creates Service, Pod and authority, as the chart does. */
   const applyAllocator = (authority: string): Promise<void> => {
     const inNamespace = (name: string, more: object = {}) => ({ name, namespace: installed, ...more });
     const annotations = { 'ipledger.io/authority-secret': secretName };
@@ -106,14 +106,14 @@ describe('kubectl ipledger', function () {
   const historyOf = async (kubeconfig: string, address: string, env: Readonly<Record<string, string>> = {}) =>
     (await kubectlIpledger(['history', address, '-o', 'wide'], { KUBECONFIG: kubeconfig, ...env })).stdout;
 
-  it('reaches the allocator with the token of the kubeconfig, and the event names the user', async () => {
+  it('kubectl ipledger reaches the allocator with the token of the kubeconfig, and the event names the user', async () => {
     const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'alice') });
     const reserved = await kubectlIpledger([...reserve, '10.9.0.20'], { KUBECONFIG: kubeconfig });
     expect(reserved.stderr).to.equal('');
     expect(await historyOf(kubeconfig, '10.9.0.20')).to.contain('kubernetes:system:serviceaccount:people:alice');
   });
 
-  it('runs the program that the kubeconfig names for a token', async () => {
+  it('kubectl ipledger runs the credential program of the kubeconfig', async () => {
     const status = { token: await createToken(cluster, 'alice') };
     const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status };
     const args = ['-c', `echo '${JSON.stringify(credential)}'`];
@@ -123,12 +123,12 @@ describe('kubectl ipledger', function () {
     expect(answer.stdout).to.contain('10.9.0.0/24');
   });
 
-  it('uses the certificate of an operator, if there is one, with any kubeconfig that may forward ports', async () => {
+  it('kubectl ipledger uses an operator’s certificate, if there is one, with any kubeconfig that may forward ports', async () => {
     const env = { KUBECONFIG: cluster.kubeconfig, ...tlsVariables(certificates.operator('test')) };
     expect((await kubectlIpledger(['status'], env)).stderr).to.equal('');
   });
 
-  it('identifies the user of a client certificate by a ServiceAccount, by the commands of docs/install.md', async () => {
+  it('kubectl ipledger identifies the user of a client certificate by a ServiceAccount, with the commands of docs/install.md', async () => {
     const script = documentedCommands('docs/install.md', 'client-certificate');
     const env = { KUBECONFIG: cluster.kubeconfig };
     expect(await runDocumented(run, script, env)).to.include({ code: 0, stderr: '' });
@@ -139,7 +139,7 @@ describe('kubectl ipledger', function () {
     );
   });
 
-  it('lets a person in who has the roles that the commands of docs/install.md bind', async () => {
+  it('kubectl ipledger admits a person with the roles that the commands of docs/install.md bind', async () => {
     const user = await createPerson(cluster, 'anna', []);
     const lines = documentedCommands('docs/install.md', 'people').replaceAll('anna@example.org', user).split('\n');
     const bind = lines.slice(0, 2).join('\n');
@@ -148,7 +148,7 @@ describe('kubectl ipledger', function () {
     expect(await runDocumented(run, lines.slice(2).join('\n'), { KUBECONFIG })).to.include({ code: 0, stderr: '' });
   });
 
-  it('uses the certificate of an operator, as the commands of docs/install.md fetch it', async () => {
+  it('kubectl ipledger uses an operator’s certificate that the commands of docs/install.md fetch', async () => {
     const { ca, cert, key } = certificates.operator('test');
     const files = [`--from-file=ca.crt=${ca}`, `--from-file=tls.crt=${cert}`, `--from-file=tls.key=${key}`];
     await cluster.kubectl(['create', 'secret', 'generic', 'ipledger-operator-anna', '-n', installed, ...files]);
@@ -157,7 +157,7 @@ describe('kubectl ipledger', function () {
     expect(await runDocumented(run, script, env)).to.include({ code: 0, stderr: '' });
   });
 
-  it('names the permission that a user lacks for tokens of a ServiceAccount', async () => {
+  it('kubectl ipledger names the missing permission for tokens of a ServiceAccount', async () => {
     const kubeconfig = await cluster.kubeconfigFor('erin');
     const { code, stderr } = await kubectlIpledger(['status', '--service-account', 'anna'], { KUBECONFIG: kubeconfig });
     expect(stderr).to.match(/cannot create resource "serviceaccounts\/token"/);
@@ -168,14 +168,14 @@ describe('kubectl ipledger', function () {
     expect((await kubectlIpledger(elsewhere, {})).stderr).to.contain('works with --allocator kubernetes only');
   });
 
-  it('prints a complete export', async () => {
+  it('kubectl ipledger prints a complete export', async () => {
     const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'alice') });
     const { stderr, stdout } = await kubectlIpledger(['export'], { KUBECONFIG: kubeconfig });
     expect(stderr).to.equal('');
     expect(stdout.trim().split('\n')).to.have.length.greaterThan(1);
   });
 
-  it('names the permission that a user lacks for the port-forward', async () => {
+  it('kubectl ipledger names the missing permission for the port-forward', async () => {
     await createPerson(cluster, 'bob', ['ipledger-reader']);
     const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'bob') });
     const status = (): Promise<CommandResult> => kubectlIpledger(['status'], { KUBECONFIG: kubeconfig });
@@ -195,7 +195,7 @@ describe('kubectl ipledger', function () {
     });
   });
 
-  it('sends no token to an allocator of another authority', async () => {
+  it('kubectl ipledger sends no token to an allocator of another authority', async () => {
     const stranger = await openAuthority(join(run.folder, 'strangers'), 'strangers');
     await applyAllocator(stranger.cert);
     const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'alice') });

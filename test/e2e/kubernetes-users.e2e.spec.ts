@@ -1,6 +1,6 @@
 /**
- * People that identify by Kubernetes tokens, which a real API server issues, verifies and
- * authorizes. Many tests are attacks.
+ * Tests people who identify themselves by Kubernetes tokens, which a real API server issues,
+ * verifies and authorizes. Many tests are attacks.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ describe('Kubernetes users', function () {
     expect(await actorsOf('10.9.0.20')).to.deep.equal(['kubernetes:system:serviceaccount:people:alice']);
   });
 
-  it('a token for the ledger alone works, and one for another service does not', async () => {
+  it('a token for the ledger alone is accepted, and a token for another service is rejected', async () => {
     const own = await createToken(cluster, 'alice', 'ipledger');
     expect(await runWith(own, reserve('10.9.0.21'))).to.deep.include({ code: 0 });
     expect(await actorsOf('10.9.0.21')).to.deep.equal(['kubernetes:system:serviceaccount:people:alice']);
@@ -112,11 +112,11 @@ describe('Kubernetes users', function () {
     expect(await actorsOf('10.9.0.30')).to.deep.equal([]);
   });
 
-  it('a user without a role may do nothing until a role is bound to it', async () => {
+  it('a user without a role is denied everything until a role is bound to the user', async () => {
     const token = await createToken(cluster, 'carol');
     expect((await runWith(token, ['status'])).stderr).to.contain('may not get ledger.ipledger.io');
     await createPerson(cluster, 'carol', ['ipledger-reader']);
-    // Another permission than the one whose denial is cached.
+    // Uses another permission than the one whose denial is cached.
     await eventually(async () => expect(await runWith(token, ['subnets'])).to.deep.include({ code: 0 }), 60_000);
   });
 
@@ -135,7 +135,7 @@ describe('Kubernetes users', function () {
     connection.close();
   });
 
-  it("the agents' ServiceAccount is no user, also when a role is bound to it", async () => {
+  it("a token of the agents' ServiceAccount is not accepted as a user’s, also when a role is bound to it", async () => {
     const account = 'ipledger-node-agent';
     const binding = ['create', 'clusterrolebinding', 'agents', '--clusterrole=ipledger-operator'];
     await cluster.kubectl([...binding, `--serviceaccount=${installed}:${account}`]);
@@ -145,7 +145,7 @@ describe('Kubernetes users', function () {
     expect((await runWith(await create('--audience=ipledger'), ['status'])).stderr).to.contain('bound to no Pod');
   });
 
-  it('a standby verifies and authorizes, and the writer records the user', async () => {
+  it('a standby verifies and authorizes a user, and the writer records the user', async () => {
     const tls = certificates.allocator('second');
     const second = await startAllocator(run, { etcd, name: 'second', tls, tokenReview });
     expect(await runWith(await createToken(cluster, 'alice'), reserve('10.9.0.40'), second)).to.deep.include({
@@ -165,14 +165,14 @@ describe('Kubernetes users', function () {
       return stderr;
     };
 
-    it('users of a kubeconfig with a client certificate get the alternatives', async () => {
+    it('a kubeconfig with a client certificate is refused, with the alternatives', async () => {
       const kubeconfig = await cluster.kubeconfigFor('dave');
       expect(await runByKubeconfig(kubeconfig)).to.match(
         /client certificate and no token.*--service-account NAME.*--token-file.*IPLEDGER_TLS_CERT/,
       );
     });
 
-    it('users of a kubeconfig with impersonation are refused', async () => {
+    it('a kubeconfig with impersonation is refused', async () => {
       const token = await createToken(cluster, 'alice');
       const file = join(run.folder, 'as.kubeconfig');
       const kubeconfig = writeUserKubeconfig(cluster, file, { token, as: 'root' });
@@ -180,14 +180,14 @@ describe('Kubernetes users', function () {
       expect(await runByKubeconfig(kubeconfig, '--as', 'root')).to.contain('cannot verify impersonation');
     });
 
-    it('users of a kubeconfig with an unknown context get the names of the contexts', async () => {
+    it('an unknown context of a kubeconfig is refused, with the names of the contexts', async () => {
       expect(await runByKubeconfig(cluster.kubeconfig, '--context', 'nowhere')).to.contain(
         'the kubeconfig has no context nowhere: it has ipledger',
       );
     });
   });
 
-  it('find no token in the log of the allocator', () => {
+  it('the log of the allocator contains no token', () => {
     const log = readFileSync(allocator.log, 'utf8');
     expect(log).to.contain('people may identify by Kubernetes tokens').and.to.contain('a call was rejected');
     expect(log).not.to.match(/eyJ[\w-]+\.|Bearer/);

@@ -16,7 +16,7 @@ import { startAll } from '../../local/up/start.ts';
 import { stopAll } from '../../local/up/stop.ts';
 
 /**
- * The environment of a user's terminal: no program of the project on PATH, and no further variable.
+ * The environment of a user's terminal: no program of the project on PATH, and no other variables.
  */
 const terminalEnv = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 const podArgs = "CNI_ARGS='IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=samplepod'";
@@ -36,7 +36,7 @@ describe('A terminal with the env file of `make up`', function () {
   before(async () => {
     run = openRun();
     folder = join(run.folder, 'up');
-    // These servers outlive this process by design. If it is killed, this command ends them.
+    // Ends the servers if this process is killed: they outlive it by design.
     run.cleanUpWith([process.execPath, join(root, 'local', 'demo', 'stop-servers.ts'), folder]);
     const certificates = join(run.folder, 'certificates');
     const requested = { nodes: 1, tls: undefined, kubeconfig: undefined };
@@ -48,12 +48,12 @@ describe('A terminal with the env file of `make up`', function () {
     await run.end();
   });
 
-  it('can apply every manifest of the folder in a dry run', async () => {
-    // This test is first, while no Subnet is in use: some manifests put one on another network.
+  it('A terminal with the env file of `make up` can apply every manifest of the folder in a dry run', async () => {
+    // Must be the first test, while no Subnet is in use: some manifests put one on another network.
     expect(await runInTerminal('kubectl apply --dry-run=server -o name -f .')).to.contain('pod/custom-routes-attach');
   });
 
-  it('can run the commands of the README, and the Pod gets its address', async () => {
+  it('A terminal with the env file of `make up` can run the commands of the README, and the Pod gets its address', async () => {
     const commands = documentedCommands('README.md', 'try-it').replace('. .cache/up/env', '');
     const printed = await runInTerminal(`cd ${quoteForShell(root)}\nset -eu\n${commands}`);
     expect(printed)
@@ -85,7 +85,7 @@ describe('A terminal with the env file of `make up`', function () {
     const onNode = (command: string): Promise<string> =>
       runInTerminal(`${podArgs} nsenter --net=${node.path} ${command}`);
 
-    it('attaches the Pod with cnitool and the configuration in NETCONFPATH', async () => {
+    it('cnitool attaches the Pod on a node with the configuration in NETCONFPATH', async () => {
       const result = JSON.parse(await onNode(`cnitool -i net1 add macvlan ${sandbox.path}`)) as object;
       expect(result).to.have.nested.property('ips[0].address', '172.17.0.11/16');
       expect(await ip(sandbox, ['address', 'show', 'net1'])).to.contain('inet 172.17.0.11/16 ');
@@ -93,7 +93,7 @@ describe('A terminal with the env file of `make up`', function () {
       expect(bound).to.have.nested.property('allocations[0].bindings[0].interface', 'net1');
     });
 
-    it('detaches the Pod, which keeps its address', async () => {
+    it('cnitool detaches the Pod on a node, and the Pod keeps its address', async () => {
       await onNode(`cnitool -i net1 del macvlan ${sandbox.path}`);
       expect(await ip(sandbox, ['-brief', 'link'])).not.to.contain('net1');
       const detached = JSON.parse(await runInTerminal('ipledger allocations -o json')) as object;
@@ -102,7 +102,7 @@ describe('A terminal with the env file of `make up`', function () {
     });
   });
 
-  it('reads the ledger with etcdctl, one line of JSON per event', async () => {
+  it('A terminal with the env file of `make up` reads the ledger with etcdctl, one line of JSON per event', async () => {
     const lines = await runInTerminal('etcdctl get --prefix /ipledger/v1/log/ --print-value-only');
     const events = lines
       .trimEnd()
@@ -116,7 +116,7 @@ describe('A terminal with the env file of `make up`', function () {
     ]);
   });
 
-  it('calls the allocator with grpcurl and its reflection', async () => {
+  it('A terminal with the env file of `make up` calls the allocator with grpcurl and its reflection', async () => {
     const services = await runInTerminal('grpcurl -plaintext "$IPLEDGER_ENDPOINT" list');
     expect(services.trimEnd().split('\n')).to.include.members([
       'grpc.health.v1.Health',

@@ -1,6 +1,6 @@
 /**
- * Metrics of a running stack: they equal the counts in Subnet status, and docs/metrics.md lists all
- * of them.
+ * Tests metrics of a running stack: they equal the counts in Subnet status, and docs/metrics.md
+ * lists all of them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ async function readMetrics(health: string): Promise<string> {
   return response.text();
 }
 
-/** The value of a sample, by its name and labels as written. */
+/** Returns the value of a sample, by its name and labels as written. */
 async function readSample(health: string, series: string): Promise<number | undefined> {
   const line = (await readMetrics(health)).split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -55,7 +55,7 @@ describe('Metrics', function () {
     (await scene.kubernetes.get('Subnet', subnet)).status as Record<string, number> | undefined;
 
   /**
-   * Waits until the metrics have these values: they are collected at most twice a second, the
+   * Waits until the metrics have these values: they are collected at most twice a second, and the
    * status follows the events.
    */
   const waitForSamples = (health: string, expected: Readonly<Record<string, number>>): Promise<void> =>
@@ -65,7 +65,7 @@ describe('Metrics', function () {
       expect(Object.fromEntries(series.map((each, index) => [each, values[index]]))).to.deep.equal(expected);
     });
 
-  it('WB-52 equal the counts in Subnet status, under Kube-OVN’s names', async () => {
+  it('WB-52 Metrics equal the counts in Subnet status, under Kube-OVN’s names', async () => {
     const labels = '{subnet_name="counted",protocol="IPv4",subnet_cidr="10.4.0.0/28"}';
     const { health } = scene.stack.allocator;
     await eventually(async () => expect(await statusOf('counted')).to.include({ v4usingIPs: 2, v4availableIPs: 11 }));
@@ -75,7 +75,7 @@ describe('Metrics', function () {
     await waitForSamples(health, { [`subnet_used_ip_count${labels}`]: 1, [`subnet_available_ip_count${labels}`]: 12 });
   });
 
-  it('CA-5430 count each family separately, and under Kube-OVN’s names the family with fewer available addresses', async () => {
+  it('CA-5430 Metrics count each family separately, and under Kube-OVN’s names the family with fewer available addresses', async () => {
     const { health } = scene.stack.allocator;
     await eventually(async () =>
       expect(await statusOf('twofold')).to.include({ v4usingIPs: 1, v4availableIPs: 4, v6availableIPs: 12 }),
@@ -91,7 +91,7 @@ describe('Metrics', function () {
     });
   });
 
-  it('count appends, refusals and waiting Pods', async () => {
+  it('Metrics count appends, refusals and waiting Pods', async () => {
     const { allocator, watcher } = scene.stack;
     await makePod(scene, 'unlucky', 'counted', { 'counted.default.kubernetes.io/ip_address': usedAddress });
     await waitForEvent(scene, 'unlucky', 'AcquireAddressFailed', /in use|conflict/i);
@@ -108,7 +108,7 @@ describe('Metrics', function () {
     );
   });
 
-  it('count the requests of the plugin by their result', async () => {
+  it('Metrics count the requests of the plugin by their result', async () => {
     const { health } = scene.stack.agents[0];
     expect(resultAddresses(await callKubeOvnPlugin(scene, { pod: 'two', network: 'counted' }))).to.deep.equal([
       `${usedAddress}/28`,
@@ -121,7 +121,7 @@ describe('Metrics', function () {
     expect(await readSample(health, `${timed}"400"}`)).to.equal(1);
   });
 
-  it('are those that docs/metrics.md lists, each at the listed program', async () => {
+  it('Metrics are all listed in docs/metrics.md, each with its program', async () => {
     const { allocator, cluster, watcher, agents } = scene.stack;
     const hasOvn = probeOvn().isAvailable;
     const [readModel, northbound] = await Promise.all([

@@ -1,6 +1,7 @@
 /**
- * The read model gives the same replies as the allocator, on a real etcd with a history of 100,000
- * events. It gives them again after a kill, after its file is deleted, and for another ledger.
+ * Tests that the read model gives the same replies as the allocator, on a real etcd with a history
+ * of 100,000 events. It gives them again after a kill, after the deletion of its file, and for
+ * another ledger.
  */
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
@@ -48,7 +49,7 @@ describe('The read model', function () {
     message: MessageInput<Request>,
   ): Promise<Reply> => call(connections[server], method, message, { timeoutMs });
 
-  /** All pages of a history, up to `maxEvents` events. */
+  /** Reads all pages of a history, up to `maxEvents` events. */
   async function historyOf(server: Server, query: MessageInput<HistoryRequest>, maxEvents: number): Promise<Event[]> {
     const found: Event[] = [];
     let pageToken = '';
@@ -71,7 +72,7 @@ describe('The read model', function () {
     expect(found).to.deep.equal(expected);
   }
 
-  /** The time of an event. */
+  /** Returns the time of an event. */
   async function timeOf(seq: number): Promise<string> {
     const { events: found } = await request('allocator', LedgerService.history, {
       pageSize: 1,
@@ -97,14 +98,14 @@ describe('The read model', function () {
     ];
     for (const [subject, query] of queries) it(`about ${subject}`, () => expectSame(query));
 
-    it('about a period', async () => {
+    it('the read model gives the same replies as the allocator about a period', async () => {
       const [since, until] = [await timeOf(events * 0.3), await timeOf(events * 0.33)];
       for (const query of [{ node: 'node-7' }, { owner: { name: 'db-10' } }, { subnet: 'narrow' }, {}])
         await expectSame({ ...query, since, until });
       await expectSame({ node: 'node-7', until: '2020-01-01T00:00:00Z' }, { none: true });
     });
 
-    it('about unknown Pods, nodes, owners and subnets', async () => {
+    it('the read model gives the same replies as the allocator about unknown Pods, nodes, owners and subnets', async () => {
       const since = await timeOf(events * 0.95);
       for (const query of [
         { namespace: 'team-1', pod: 'absent' },
@@ -115,7 +116,7 @@ describe('The read model', function () {
         await expectSame({ ...query, since }, { none: true });
     });
 
-    it('about the reasons of a living Pod and of a deleted one', async () => {
+    it('the read model gives the same reasons as the allocator for a living Pod and a deleted one', async () => {
       const { allocations } = await request('allocator', IpamService.listAllocations, { pageSize: 1 });
       const living = allocations[0]?.attachment;
       expect(living).to.not.equal(undefined);
@@ -131,7 +132,7 @@ describe('The read model', function () {
       }
     });
 
-    it('gives the same replies as the allocator when it rejects a request', async () => {
+    it('the read model gives the same replies as the allocator to a request that is rejected', async () => {
       for (const query of [{ pod: 'a' }, { node: 'n', namespace: 'x' }, { since: 'yesterday' }, { pageToken: 'x' }]) {
         const [expected, found] = await Promise.all(
           (['allocator', 'readModel'] as const).map((server) =>
@@ -144,7 +145,7 @@ describe('The read model', function () {
     });
   });
 
-  it('serves the CLI with --read-model', async () => {
+  it('The read model serves the CLI with --read-model', async () => {
     const args = ['history', 'pod', 'team-1/web-1-1', '-o', 'json'];
     const expected = await runIpledger(args, { allocator });
     const found = await runIpledger([...args, '--read-model', server.endpoint], {
@@ -154,7 +155,7 @@ describe('The read model', function () {
     expect(found).to.deep.equal(expected);
   });
 
-  it('rejects a query about an address, and names the allocator', async () => {
+  it('The read model rejects a query about an address, and names the allocator', async () => {
     const refused: unknown = await request('readModel', LedgerService.history, { address: '10.10.0.9' }).catch(
       (error: unknown) => error,
     );
@@ -163,7 +164,7 @@ describe('The read model', function () {
   });
 
   describe('follows the ledger', () => {
-    it('follows the ledger and continues after it was killed', async () => {
+    it('the read model continues to follow the ledger after it was killed', async () => {
       const pod = { namespace: 'team-0', name: 'newcomer', uid: 'uid-newcomer' };
       const attachments = [{ provider: 'wide.default', subnets: ['wide'] }];
       await server.kill();
@@ -178,7 +179,7 @@ describe('The read model', function () {
       });
     });
 
-    it('follows the ledger and answers nothing while the allocator is down, and starts again for another ledger', async () => {
+    it('the read model answers nothing while the allocator is down, and starts again for another ledger', async () => {
       await allocator.kill();
       const error = await request('readModel', LedgerService.history, {}).catch((thrown: unknown) => thrown);
       expect(error).to.have.property('message').that.contains('cannot compare its events with the ledger');
@@ -190,7 +191,7 @@ describe('The read model', function () {
       }, timeoutMs);
     });
 
-    it('follows the ledger and is equal after its file was deleted', async () => {
+    it('the read model has the same content after its file was deleted', async () => {
       await server.stop();
       for (const suffix of ['', '-wal', '-shm']) rmSync(server.file + suffix, { force: true });
       await server.start();

@@ -1,5 +1,5 @@
 /**
- * The life of a Pod with mutual TLS between all programs and etcd. Each program has its own
+ * Tests the life of a Pod with mutual TLS between all programs and etcd. Each program has its own
  * certificate.
  */
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ describe('mutual TLS', function () {
     return nic;
   }
 
-  /** The events of a Pod with their actors, read by etcdctl. */
+  /** Reads the events of a Pod with their actors by etcdctl. */
   async function actorsOf(pod: string): Promise<string[]> {
     const lines = await scene.stack.etcd.etcdctl(['get', '--prefix', '/ipledger/v1/log/', '--print-value-only']);
     const events = lines
@@ -189,7 +189,10 @@ describe('mutual TLS', function () {
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as { level: number; msg: string; file?: string });
-    /** The number of reloads of its own certificate. The allocator has another one for etcd. */
+    /**
+     * Returns how often a program reloaded its own certificate. The allocator has another one for
+     * etcd.
+     */
     const countReloads = (program: Server): number =>
       linesOf(program).filter(({ msg, file }) => msg === 'certificates installed' && !file?.includes('/etcd/')).length;
 
@@ -247,9 +250,10 @@ describe('mutual TLS', function () {
       return result;
     }
 
-    it('no call fails, and all programs use the new certificates of a new authority', async () => {
+    it('no call fails while certificates are renewed on disk, and all programs use those of a new authority', async () => {
       const logLengths = programs().map((program) => linesOf(program).length);
-      // `make certs` writes an authority, and the list of trusted authorities.
+      // Keeps the old authority: `make certs` replaces the authority and the list of trusted
+      // authorities.
       const oldAuthority: Authority = { folder, cert: join(scene.run.folder, 'old.crt'), key: join(folder, 'ca.key') };
       const outdated: TlsFiles = {
         ca: oldAuthority.cert,
@@ -280,7 +284,7 @@ describe('mutual TLS', function () {
         expect(warnings, program.name).to.deep.equal([]);
       }
 
-      // Only the allocator is restarted. The others reconnect to it, and it to etcd, with the
+      // Restarts only the allocator. The others reconnect to it, and the allocator to etcd, with
       // reloaded certificates.
       await scene.stack.allocator.restart();
       await makePod(scene, 'later', 'macvlan');
@@ -290,7 +294,7 @@ describe('mutual TLS', function () {
       expect(late.stderr).to.contain('its certificate is of no authority that is trusted here');
     });
 
-    itOnMacvlan('an ADD succeeds through an agent that was not restarted', async () => {
+    itOnMacvlan('an ADD succeeds with renewed certificates through an agent that was not restarted', async () => {
       const { sandbox } = await attach('later');
       expect((await readLink(sandbox)).addresses).to.deep.equal([
         `${await waitForAddress(scene, 'later', 'macvlan')}/16`,

@@ -1,4 +1,4 @@
-/** Traces of real programs at a real OTLP receiver. */
+/** Tests traces of real programs at a real OTLP receiver. */
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Metadata } from '@grpc/grpc-js';
@@ -18,11 +18,11 @@ import {
   waitForAddress,
 } from './support/test-environment.ts';
 
-/** The hash of a uid that docs/tracing.md describes. */
+/** Hashes a uid as docs/tracing.md describes. */
 const hashOf = (uid: string): string => createHash('sha256').update(uid).digest('hex');
 const traceIdOf = (uid: string): string => hashOf(uid).slice(0, 32);
 
-/** The names of a span and its ancestors, the root first. */
+/** Returns the names of a span and its ancestors, the root first. */
 function pathOf(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string {
   const { parentSpanId, name } = span;
   if (parentSpanId === undefined) return name;
@@ -58,7 +58,7 @@ describe('Traces', function () {
   };
   const programs = () => [scene.stack.allocator, scene.stack.watcher, scene.stack.agents[0]];
 
-  it('show a Pod from its first sight to its bound address as one trace', async () => {
+  it('Traces show a Pod from its discovery to its bound address as one trace', async () => {
     const uid = await createPod('traced');
     const runtime = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
     const env = { TRACEPARENT: `00-${runtime.traceId}-${runtime.spanId}-01` };
@@ -71,7 +71,7 @@ describe('Traces', function () {
     const spans = await eventually(() => {
       const found = spansOf(traceIdOf(uid));
       const paths = found.map((span) => `${span.service.replace('ipledger-', '')}: ${pathOf(span, found)}`);
-      // A request that was refused, because the Subnet is new, is in the trace too.
+      // Includes a request that was refused because the Subnet is new.
       expect([...new Set(paths)].toSorted()).to.deep.equal(
         [
           'pod-watcher: pod',
@@ -113,7 +113,7 @@ describe('Traces', function () {
     expect(spansOf(runtime.traceId), 'the runtime does not choose the trace').to.be.empty;
   });
 
-  it('continue from a standby to the writer', async () => {
+  it('Traces continue from a standby to the writer', async () => {
     const { run, stack } = scene;
     const standby = await startAllocator(run, {
       etcd: stack.etcd,
@@ -138,7 +138,7 @@ describe('Traces', function () {
     }
   });
 
-  it('ignore a context that is malformed or not sampled', async () => {
+  it('Traces ignore a context that is malformed or not sampled', async () => {
     const ignored = randomBytes(16).toString('hex');
     const last = { traceId: randomBytes(16).toString('hex'), spanId: '00000000000000aa' };
     const connection = connect(scene.stack.allocator.endpoint, undefined);
@@ -166,7 +166,7 @@ describe('Traces', function () {
     ['is down', () => collector.stop()],
     ['does not reply', () => Promise.resolve(collector.hang())],
   ] as const)
-    it(`are dropped and counted while the collector ${fault}: Pods get their addresses`, async () => {
+    it(`Traces are dropped and counted while the collector ${fault}, and Pods get their addresses`, async () => {
       const before = await Promise.all(programs().map(readDropped));
       await begin();
       const name = `unseen-${fault.replaceAll(' ', '-')}`;

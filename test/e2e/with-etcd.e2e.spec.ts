@@ -1,6 +1,6 @@
 /**
- * `kubectl ipledger with-etcd` by the kubeconfig of an auditor: a port-forward of a real API server
- * to a real etcd with TLS and users.
+ * Tests `kubectl ipledger with-etcd` with the kubeconfig of an auditor: a port-forward of a real
+ * API server to a real etcd with TLS and users.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -61,7 +61,7 @@ describe('kubectl ipledger with-etcd', function () {
     const env = { PATH: process.env['PATH'] ?? '', ETCDCTL_ENDPOINTS: etcd.endpoint, ...files };
     return mustRun(process.execPath, [join(chartFolder, 'files', 'etcd-users.mjs')], { env });
   };
-  /** Service, Pod and Secret, as the chart creates them. */
+  /** Creates Service, Pod and Secret, as the chart does. */
   const applyEtcd = async ({ ca, cert, key }: TlsFiles): Promise<void> => {
     const named = (name: string, more: object = {}) => ({ name, namespace: installed, ...more });
     const annotations = { 'ipledger.io/auditor-secret': 'ipledger-etcd-auditor' };
@@ -95,13 +95,13 @@ describe('kubectl ipledger with-etcd', function () {
       signal: run.signal,
     });
 
-  it('names the permission that a user lacks', async () => {
+  it('kubectl ipledger with-etcd names the missing permission of a user', async () => {
     const { code, stderr } = await shell('kubectl ipledger with-etcd etcdctl version');
     expect(code).to.equal(3);
     expect(stderr).to.match(/services "ipledger-etcd" is forbidden/);
   });
 
-  it('runs etcdctl and verify for an auditor, by the commands of docs/install.md', async () => {
+  it('kubectl ipledger with-etcd runs etcdctl and verify for an auditor, with the commands of docs/install.md', async () => {
     const permitted = await shell(documentedCommands('docs/install.md', 'auditor-role'), cluster.kubeconfig);
     expect(permitted).to.include({ code: 0, stderr: '' });
     const { code, stdout, stderr } = await shell(documentedCommands('docs/install.md', 'auditor'));
@@ -110,14 +110,14 @@ describe('kubectl ipledger with-etcd', function () {
     expect(code).to.equal(0);
   });
 
-  it('lets the auditor write nothing, and keeps no file of the certificate', async () => {
+  it('kubectl ipledger with-etcd permits the auditor no write, and keeps no file of the certificate', async () => {
     const { code, stderr } = await shell('kubectl ipledger with-etcd etcdctl put /ipledger/v1/head x');
     expect(stderr).to.contain('permission denied');
     expect(code).to.equal(1);
     expect(existsSync(temporary) && readdirSync(temporary)).to.deep.equal([]);
   });
 
-  it('ends with the status of the command', async () => {
+  it('kubectl ipledger with-etcd exits with the status of the command', async () => {
     const options = { env: childEnvironment({ HOME: '', PATH: path, KUBECONFIG: kubeconfig }), signal: run.signal };
     const command = ['with-etcd', '--namespace', installed, 'sh', '-c', 'exit 7'];
     expect((await runCommand(join(root, 'cli', 'ipledger'), command, options)).code).to.equal(7);

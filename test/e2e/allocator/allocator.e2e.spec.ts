@@ -31,7 +31,7 @@ describe('The allocator process', function () {
     await run.end();
   });
 
-  /** Calls with a gRPC client that uses only the server's reflection. */
+  /** Calls the allocator with a gRPC client that uses only the server's reflection. */
   const grpcurl = async (...args: string[]): Promise<CommandResult> =>
     runCommand(await findProgram('grpcurl'), ['-plaintext', ...args], { signal: run.signal });
   const callByReflection = async (method: string, request: object): Promise<unknown> => {
@@ -40,7 +40,7 @@ describe('The allocator process', function () {
     return JSON.parse(stdout);
   };
 
-  it('lists and describes its services by reflection', async () => {
+  it('The allocator process lists and describes its services by reflection', async () => {
     const { stdout } = await grpcurl(allocator.endpoint, 'list');
     expect(stdout.split('\n')).to.include.members([
       'grpc.health.v1.Health',
@@ -52,11 +52,11 @@ describe('The allocator process', function () {
     expect(described).to.contain('rpc Wait ( .ipledger.v1.WaitRequest ) returns ( .ipledger.v1.WaitReply )');
   });
 
-  it('reports SERVING as its health', async () => {
+  it('The allocator process reports SERVING as its health', async () => {
     expect(await callByReflection('grpc.health.v1.Health/Check', {})).to.deep.equal({ status: 'SERVING' });
   });
 
-  it('allocates an address for a client that uses only reflection', async () => {
+  it('The allocator process allocates an address for a client that uses only reflection', async () => {
     const spec = { cidr_block: '172.17.0.0/16', gateway: '172.17.0.1', provider: 'macvlan.default' };
     await callByReflection('ipledger.v1.Subnets/ApplySubnet', { name: 'macvlan', spec });
     const reply = (await callByReflection('ipledger.v1.Ipam/Allocate', pod('first'))) as { allocations: object[] };
@@ -68,7 +68,7 @@ describe('The allocator process', function () {
     });
   });
 
-  it('returns the reason of a refusal to that client', async () => {
+  it('The allocator process returns the reason of a refusal to a client that uses only reflection', async () => {
     const request = pod('late');
     const attachments = [{ ...request.attachments[0], candidates: [{ addresses: ['172.17.0.2'] }] }];
     const body = JSON.stringify({ ...request, attachments });
@@ -78,7 +78,7 @@ describe('The allocator process', function () {
     expect(stderr).to.contain('172.17.0.2 of subnet macvlan is in use by Pod default/first');
   });
 
-  it('KO-1840 keeps allocations and Subnets when it is killed and started again', async () => {
+  it('KO-1840 The allocator process keeps allocations and Subnets when it is killed and started again', async () => {
     const before = await client.call(IpamService.allocate, pod('a'));
     await allocator.kill();
     await allocator.start();
@@ -91,7 +91,7 @@ describe('The allocator process', function () {
     );
   });
 
-  it('writes a log that is dense, hash-chained, and ends at the head', async () => {
+  it('The allocator process writes a log that has no gaps, is hash-chained, and ends at the head', async () => {
     const value = (key: string) => etcd.etcdctl(['get', '--print-value-only', key]);
     const stored = await etcd.etcdctl(['get', '--prefix', '--print-value-only', '/ipledger/v1/log/']);
     let [seq, hash] = [0, ''];
@@ -105,7 +105,7 @@ describe('The allocator process', function () {
     expect(JSON.parse(await value('/ipledger/v1/head'))).to.include({ seq, hash });
   });
 
-  it('writes values that etcdctl and jq can read', async () => {
+  it('The allocator process writes values that etcdctl and jq can read', async () => {
     const etcdctl = await findProgram('etcdctl');
     const jq = (prefix: string, filter: string): Promise<string> =>
       mustRun('sh', ['-c', `"${etcdctl}" get --prefix ${prefix} --print-value-only | jq -r '${filter}'`], {
@@ -124,7 +124,7 @@ describe('The allocator process', function () {
     expect(await jq('/ipledger/v1/subnet/', '.spec.cidrBlock')).to.equal('172.17.0.0/16\n');
   });
 
-  it('exits with the reason when it cannot listen', async () => {
+  it('The allocator process exits with the reason when it cannot listen', async () => {
     const env = childEnvironment({ IPLEDGER_ETCD: etcd.endpoint, IPLEDGER_LISTEN: allocator.endpoint });
     const { code, stderr } = await runCommand(process.execPath, ['services/allocator/main.ts'], {
       env,
@@ -134,7 +134,7 @@ describe('The allocator process', function () {
     expect(stderr).to.contain(`No address added out of total 1 resolved`);
   });
 
-  it('refuses to listen beyond loopback without TLS, before it reads the ledger, and names the remedies', async () => {
+  it('The allocator process refuses to listen beyond loopback without TLS, before it reads the ledger, and names the remedies', async () => {
     const env = childEnvironment({ IPLEDGER_ETCD: etcd.endpoint, IPLEDGER_LISTEN: '0.0.0.0:0' });
     const { code, stderr } = await runCommand(process.execPath, ['services/allocator/main.ts'], {
       env,

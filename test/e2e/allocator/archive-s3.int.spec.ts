@@ -24,7 +24,7 @@ describe('An archive in an object store', function () {
 
   describeArchive('keeps the contract of an archive', () => archiveAt('s3://archive/contract'));
 
-  it('returns a stored object, also under a prefix, and undefined for a missing one', async () => {
+  it('An archive in an object store returns a stored object, also under a prefix, and undefined for a missing one', async () => {
     for (const location of ['s3://archive', 's3://archive/', 's3://archive/some/prefix']) {
       const archive = archiveAt(location);
       const content = Buffer.from(`of ${location} \0 \xff`);
@@ -36,7 +36,7 @@ describe('An archive in an object store', function () {
     expect(archiveAt('s3://archive/some/prefix').location).to.match(/^s3 http:\/\/127.*\/archive\/some\/prefix$/);
   });
 
-  it('reports UNAVAILABLE when the credentials are rejected or the bucket does not exist', async () => {
+  it('An archive in an object store reports UNAVAILABLE when the credentials are rejected or the bucket does not exist', async () => {
     const unauthorized = archiveAt('s3://archive', { AWS_SECRET_ACCESS_KEY: 'wrong' });
     const missing = archiveAt('s3://missing');
     for (const [archive, status] of [
@@ -53,7 +53,7 @@ describe('An archive in an object store', function () {
       }
   });
 
-  it('reports UNAVAILABLE while the store is down, and works again after its restart', async () => {
+  it('An archive in an object store reports UNAVAILABLE while the store is down, and recovers after its restart', async () => {
     const archive = archiveAt('s3://archive');
     await archive.put('one', Buffer.from('one'), run.signal);
     await store.kill();
@@ -64,7 +64,7 @@ describe('An archive in an object store', function () {
     expect(await archive.get('one', 16, run.signal)).to.deep.equal(Buffer.from('one'));
   });
 
-  it('is rejected without bucket or credentials', () => {
+  it('An archive in an object store is rejected without a bucket or credentials', () => {
     expect(() => archiveAt('s3://')).to.throw('has no bucket');
     expect(() => archiveAt('s3://archive', { AWS_ACCESS_KEY_ID: '' })).to.throw(
       'needs credentials: set AWS_ACCESS_KEY_ID',

@@ -1,4 +1,4 @@
-/** How an allocator reacts to the member keys of other replicas, which the test writes. */
+/** Tests how an allocator reacts to the member keys of other replicas, which the test writes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { IpamService, SubnetsService } from '../../../proto/generated/ipledger.ts';
@@ -32,7 +32,7 @@ describe('An allocator with other members', function () {
   });
 
   let pods = 0;
-  /** The schema version of the next event. */
+  /** Returns the schema version of the next event. */
   async function versionWritten(): Promise<number> {
     const pod = { namespace: 'default', name: `pod-${++pods}`, uid: `uid-${pods}` };
     const attachments = [{ provider: 'macvlan.default', subnets: ['macvlan'] }];
@@ -53,19 +53,19 @@ describe('An allocator with other members', function () {
     await eventually(async () => expect(await read()).to.not.equal(before));
   }
 
-  it('writes events in a version that the oldest member reads, until that member is deleted, and then in no earlier one', async () => {
+  it('An allocator writes events in a version that the oldest member reads until that member is deleted, and never in an earlier version afterwards', async () => {
     expect(await versionWritten()).to.equal(1);
     await deleteMember('old');
     await eventually(async () => expect(await versionWritten()).to.equal(newest));
     await putMember('old', { reads: [1] });
-    // The first one may have been under way
+    // Waits for two reads, because the first may have begun before the change.
     await untilRefreshed();
     await untilRefreshed();
     expect(await versionWritten()).to.equal(newest);
     await deleteMember('old');
   });
 
-  it('stops writing while its clock differs from two other members, and resumes when the clocks agree', async () => {
+  it('An allocator stops writing while its clock differs from the clocks of two other members, and resumes when the clocks agree', async () => {
     let aheadMs = 3_600_000;
     const updating = new AbortController();
     const updated = (async () => {

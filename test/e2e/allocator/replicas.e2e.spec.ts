@@ -19,7 +19,9 @@ import { eventually } from '../support/eventually.ts';
 
 const pods = 200;
 const clients = 12;
-/** Shorter than a takeover, so that clients repeat calls at other replicas while it lasts. */
+/**
+ * A timeout below the time of a takeover, so that clients repeat calls at other replicas during it.
+ */
 const timeoutMs = 1_000;
 
 describe('Three allocators on one ledger, called at random', function () {
@@ -42,7 +44,7 @@ describe('Three allocators on one ledger, called at random', function () {
     await run.end();
   });
 
-  /** The writer's key in etcd: the name of the replica, and the revision of its election. */
+  /** Reads the writer's key in etcd: the name of the replica, and the revision of its election. */
   async function readElection(): Promise<{ name: string; since: number } | undefined> {
     const { kvs } = JSON.parse(await etcd.etcdctl(['get', '-w', 'json', '/ipledger/v1/writer'])) as {
       kvs?: { value: string; create_revision: number }[];
@@ -60,7 +62,7 @@ describe('Three allocators on one ledger, called at random', function () {
 
   /**
    * Serves the Pods, and disrupts the writer after a third of them. Returns that writer and the
-   * time.
+   * time of the disruption.
    */
   async function serveDuring(disrupt: (writer: AllocatorServer) => Promise<void> | void) {
     let disruption: { readonly victim: AllocatorServer; readonly at: number } | undefined;
@@ -75,7 +77,7 @@ describe('Three allocators on one ledger, called at random', function () {
     return disruption;
   }
 
-  /** Expects each acknowledged allocation in the log and in the reply of each replica. */
+  /** Expects each acknowledged allocation in the log and in the replies of all replicas. */
   async function expectAllKept(): Promise<void> {
     expectAcknowledgedInLog(await readVerifiedLog(etcd), work.acknowledged);
     const held = [...work.acknowledged.values()].flatMap(({ allocation, released }) => (released ? [] : allocation));
@@ -95,7 +97,7 @@ describe('Three allocators on one ledger, called at random', function () {
     );
   }
 
-  it('lose and change no acknowledged reply when the writer is killed', async () => {
+  it('Three allocators lose and change no acknowledged reply when the writer is killed', async () => {
     const before = await readElection();
     const { victim, at } = await serveDuring((found) => found.kill());
     report('writer killed', at);
@@ -107,7 +109,7 @@ describe('Three allocators on one ledger, called at random', function () {
     expect(await readElection(), 'exactly one takeover').to.deep.equal(after);
   });
 
-  it('hold a request while there is no writer, until another replica has taken over', async () => {
+  it('Three allocators hold a request while there is no writer, until another replica has taken over', async () => {
     const victim = await writer();
     const standby = replicas.find(({ name }) => name !== victim.name) as AllocatorServer;
     const connection = connect(standby.endpoint, undefined);
@@ -120,9 +122,9 @@ describe('Three allocators on one ledger, called at random', function () {
     expect((await readElection())?.name).to.not.equal(victim.name);
   });
 
-  it('fail no request when the writer is stopped: it hands over, and requests to any replica wait for the hand-over', async () => {
+  it('Three allocators fail no request when the writer is stopped, because requests to any replica wait for the hand-over', async () => {
     work.close();
-    // Each client has the addresses of all replicas, and begins with another one.
+    // Gives each client the addresses of all replicas, in an order of its own.
     const endpoints = replicas.map(({ endpoint }) => endpoint);
     const rotations = endpoints.map((_, first) => ({
       endpoint: [...endpoints, ...endpoints].slice(first, first + 3).join(),
@@ -138,7 +140,7 @@ describe('Three allocators on one ledger, called at random', function () {
     await expectAllKept();
   });
 
-  it('have a suspended writer step down after its lease has expired, without a wrong reply', async () => {
+  it('A suspended writer steps down after its lease has expired, without a wrong reply', async () => {
     const { victim, at } = await serveDuring((found) => found.freeze());
     report('writer suspended', at);
     const after = await readElection();
@@ -154,7 +156,7 @@ describe('Three allocators on one ledger, called at random', function () {
     expect(await readElection(), 'exactly one takeover').to.deep.equal(after);
   });
 
-  it('keep serving when one writer after another is killed', async () => {
+  it('Three allocators serve all requests when one writer after another is killed', async () => {
     const names = Array.from({ length: pods }, (_, index) => `pod-${index}`);
     let [losses, back] = [0, Promise.resolve()];
     await work.runPods(names, clients, async (done) => {
@@ -170,7 +172,7 @@ describe('Three allocators on one ledger, called at random', function () {
     await expectAllKept();
   });
 
-  it('include in a linearizable read all that was acknowledged, also while the replica was suspended', async () => {
+  it('A linearizable read of a standby includes all acknowledged writes, also after the standby was suspended', async () => {
     const writing = await writer();
     const standby = replicas.find(({ name }) => name !== writing.name) as AllocatorServer;
     const [toWriter, toStandby] = [connect(writing.endpoint, undefined), connect(standby.endpoint, undefined)];
@@ -188,7 +190,7 @@ describe('Three allocators on one ledger, called at random', function () {
     toStandby.close();
   });
 
-  it('include each other’s writes in linearizable reads, and stream them', async () => {
+  it('Three allocators include each other’s writes in linearizable reads, and stream them', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `pod-${index}`);
     const streamed = replicas.map(({ endpoint }) => {
       const client = new Client(endpoint, ChannelCredentials.createInsecure());

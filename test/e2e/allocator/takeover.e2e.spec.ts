@@ -49,8 +49,8 @@ describe('Two allocator processes', function () {
   };
 
   /**
-   * Each acknowledged allocation exists once, a repeated request returns it, and there is no other
-   * allocation.
+   * Expects that each acknowledged allocation exists once, that a repeated request returns it, and
+   * that there are no other allocations.
    */
   async function assertKept(acknowledged: ReadonlyMap<string, Allocation>): Promise<void> {
     const addresses = [...acknowledged.values()].map(({ addresses: [assigned] }) => assigned?.address);
@@ -60,7 +60,7 @@ describe('Two allocator processes', function () {
     expect(allocations).to.have.deep.members([...acknowledged.values()]);
   }
 
-  it('are one writer and one standby, and both reply', async () => {
+  it('Two allocator processes are one writer and one standby, and both reply', async () => {
     expect(await writerName()).to.equal('first');
     expect(await Promise.all([first, second].map((each) => isWriter(each)))).to.deep.equal([true, false]);
     const standby = connect(second.endpoint, undefined);
@@ -70,7 +70,7 @@ describe('Two allocator processes', function () {
     expect(listed.allocations).to.deep.equal(allocations);
   });
 
-  it('lose and change no acknowledged reply when the writer is killed', async () => {
+  it('Two allocator processes lose and change no acknowledged reply when the writer is killed', async () => {
     const acknowledged = new Map<string, Allocation>();
     const names = Array.from({ length: 300 }, (_, index) => `pod-${index}`);
     const queue = [...names];
@@ -93,19 +93,20 @@ describe('Two allocator processes', function () {
     await assertKept(acknowledged);
   });
 
-  it('hand over before the lease expires when the writer is stopped', async () => {
+  it('A writer that is stopped hands over before its lease expires', async () => {
     const acknowledged = new Map([['a', await allocate('a')]]);
     await first.stop();
     expect(await writerName(), 'its lease would have expired later').to.be.oneOf(['none', 'second']);
     await assertKept(acknowledged);
   });
 
-  it('return no wrong reply when a suspended writer resumes after its lease: it steps down', async () => {
+  it('A suspended writer that resumes after its lease steps down, and returns no wrong reply', async () => {
     const acknowledged = new Map([['a', await allocate('a')]]);
     const old = connect(first.endpoint, undefined);
     await call(old, IpamService.listAllocations, {}, { timeoutMs: 20_000 });
     first.freeze();
-    // Sent before the other replica is the writer, and decided, if at all, afterwards.
+    // Sends the request before the other replica is the writer. It is decided afterwards, if at
+    // all.
     const allocating = call(old, IpamService.allocate, pod('late', '172.17.0.100'), { timeoutMs: 60_000 });
     const listing = call(old, IpamService.listAllocations, {}, { timeoutMs: 60_000 });
     while ((await writerName()) !== 'second') await sleep(50);
@@ -114,8 +115,8 @@ describe('Two allocator processes', function () {
     first.resume();
     const replies = await Promise.allSettled([allocating, listing]);
     for (const reply of replies) {
-      // Refused for the present state, or not answered; never answered from the state before the
-      // suspension.
+      // Expects a refusal for the present state or no answer, but no answer from the state before
+      // the suspension.
       if (reply.status === 'rejected')
         expect(reply.reason).to.have.property('code').that.is.oneOf(['NOT_WRITER', 'ADDRESS_IN_USE', 'UNAVAILABLE']);
       else expect(reply.value.allocations).to.have.deep.members([...acknowledged.values()]);
@@ -126,11 +127,11 @@ describe('Two allocator processes', function () {
     await assertKept(acknowledged);
   });
 
-  it('stop writing while etcd is down, and resume after its restart', async () => {
+  it('Two allocator processes stop writing while etcd is down, and resume after its restart', async () => {
     const acknowledged = new Map([['a', await allocate('a')]]);
     await etcd.kill();
     const waiting = allocate('b');
-    await sleep(7_000); // longer than the lease
+    await sleep(7_000); // exceeds the lease
     await etcd.start();
     acknowledged.set('b', await waiting);
     await assertKept(acknowledged);

@@ -55,14 +55,14 @@ describe('A bundled allocator', function () {
 
   const options = () => ({ signal: run.signal, silenceMs: 60_000 });
 
-  it('seals events in a thread of its own', async () => {
+  it('A bundled allocator seals events in a separate thread', async () => {
     await eventually(() => {
       const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
       expect(files.filter((name) => name.endsWith('manifest.json'))).to.have.length.of.at.least(2);
     });
   });
 
-  it('answers StateAt, Diff and Verify in threads of their own, with the archive', async () => {
+  it('A bundled allocator answers StateAt, Diff and Verify in separate threads, with the archive', async () => {
     const held: string[] = [];
     for await (const { records } of stream(connection, LedgerService.stateAt, { pointInTime: { seq: 100 } }, options()))
       held.push(...records.map(({ address }) => address));

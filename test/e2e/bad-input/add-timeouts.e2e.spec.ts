@@ -1,7 +1,6 @@
 /**
- * An ADD without an address waits up to 20 s, then fails with the cause. The ADDs that the
- * allocator answers run at the same time, while the watcher is stopped, so that the file waits only
- * twice.
+ * An ADD without an address waits up to 20 s, then fails with the cause. The ADDs of the first
+ * suite run at the same time, while the watcher is stopped, so that the file waits only twice.
  */
 import { expect } from 'chai';
 import type { CniAnswer } from '../../harness/cni.ts';
@@ -70,11 +69,11 @@ describe('bad input: ADD without an address', function () {
       if (!scene.stack.watcher.isAlive) await scene.stack.watcher.start();
     });
 
-    it('ADD returns the address of the new Pod when the Pod was created again', async () => {
+    it('ADD returns the address of the new Pod after the Pod was created again', async () => {
       expect(resultAddresses(await answers.recreated)).to.deep.equal(['10.5.0.21/24']);
     });
 
-    it('ADD of the earlier Pod of that name fails and names the uid that has the address', async () => {
+    it('ADD of an earlier Pod of the same name fails and names the uid that has the address', async () => {
       expectNotAllocated(
         await answers.earlier,
         'twin',
@@ -90,7 +89,7 @@ describe('bad input: ADD without an address', function () {
       );
     });
 
-    it('ADD of a new Pod fails because no address was requested, and names pod-watcher', async () => {
+    it('ADD of a new Pod fails while the watcher is stopped, because no address was requested, and names pod-watcher', async () => {
       expectNotAllocated(
         await answers.late,
         'late',
@@ -98,14 +97,14 @@ describe('bad input: ADD without an address', function () {
       );
     });
 
-    it('the next ADD succeeds after the watcher has started', async () => {
+    it('ADD succeeds after the watcher has started', async () => {
       await scene.stack.watcher.start();
       expect(resultAddresses(await add('late'))).to.deep.equal([`${await waitForAddress(scene, 'late', 'lan')}/24`]);
     });
   });
 
   describe('while the allocator is stopped', () => {
-    it('ADD fails and DEL is saved; both succeed after the allocator has started', async () => {
+    it('while the allocator is stopped, ADD fails and DEL is saved; both succeed after its start', async () => {
       await scene.stack.allocator.kill();
       const [added, deleted] = await Promise.all([
         add('holder'),

@@ -1,6 +1,6 @@
 /**
- * Pods with an invalid request, or one that is refused: a Kubernetes Event gives the reason, and
- * the Pod gets no address.
+ * Tests Pods with an invalid request, or a request that is refused: a Kubernetes Event gives the
+ * reason, and the Pod gets no address.
  */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
@@ -16,7 +16,7 @@ import {
 
 const keyOf = (suffix: string): string => `lan.default.kubernetes.io/${suffix}`;
 const [ip, mac, pool, routes] = [keyOf('ip_address'), keyOf('mac_address'), keyOf('ip_pool'), keyOf('routes')];
-/** A networks annotation whose element has these keys beside the name. */
+/** Makes a networks annotation whose element has these keys beside the name. */
 const elementWith = (parts: object): Record<string, string> => ({
   [networksAnnotation]: JSON.stringify([{ name: 'lan', ...parts }]),
 });
@@ -28,7 +28,7 @@ interface Case {
   readonly expected: RegExp;
 }
 
-/** Invalid annotations. The watcher rejects them without a request to the allocator. */
+/** Pods with invalid annotations. The watcher rejects them without a request to the allocator. */
 const malformed: readonly Case[] = [
   {
     input: 'a networks annotation that is not a name',
@@ -166,7 +166,7 @@ const malformed: readonly Case[] = [
   },
 ];
 
-/** Valid requests that the allocator refuses. */
+/** Pods with valid requests that the allocator refuses. */
 const refused: readonly Case[] = [
   {
     input: 'an address outside the subnet',

@@ -1,4 +1,7 @@
-/** Invalid calls of the plugin fail with a CNI error that gives the reason, and bind nothing. */
+/**
+ * Tests invalid calls of the plugin: they fail with a CNI error that gives the reason, and bind
+ * nothing.
+ */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
@@ -129,7 +132,7 @@ describe('bad input: CNI', function () {
   afterEach(() => expectConsistency(scene.stack));
 
   for (const { input, call, code, expected } of cases)
-    it(`${input} is error ${code} with the reason, and binds nothing`, async () => {
+    it(`a call with ${input} fails with error ${code} and the reason, and binds nothing`, async () => {
       const answer = await callKubeOvnPlugin(scene, { pod: 'web', network: 'lan', ...call(scene) });
       expect(answer.code, answer.stdout).to.equal(1);
       const error = answer.result as { cniVersion: string; code: number; msg: string; details?: string };

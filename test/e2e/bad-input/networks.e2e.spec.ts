@@ -1,5 +1,5 @@
 /**
- * Missing or invalid networks: an Event names the network and what to do, and the Pod waits for it.
+ * Tests missing or invalid networks: an Event names the network and the remedy, and the Pod waits.
  */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
@@ -27,7 +27,9 @@ describe('bad input: networks', function () {
   after(() => scene?.run.end());
   afterEach(() => expectConsistency(scene.stack));
 
-  /** A Pod of this network gets the Event, and no address of its other, valid network either. */
+  /**
+   * Expects that a Pod of this network gets the Event, and no address of its other, valid network.
+   */
   async function expectProblem(network: string, expected: RegExp): Promise<void> {
     await makePod(scene, `pod-of-${network}`, `lan,${network}`);
     const message = await waitForEvent(scene, `pod-of-${network}`, 'PodNetworkUpdateFailed', expected);
@@ -44,7 +46,7 @@ describe('bad input: networks', function () {
     );
   });
 
-  it('an Event reports a configuration without type', async () => {
+  it('an Event reports a configuration without a type', async () => {
     await makeNetwork(scene, 'untyped', '{"cniVersion": "0.3.1", "ipam": {"type": "kube-ovn"}}');
     await expectProblem(
       'untyped',
@@ -88,7 +90,7 @@ describe('bad input: networks', function () {
     await waitForEvent(scene, 'pod-of-missing', 'PodNetworkAllocated', /ip=10\.3\.2\.2 mac= provider=missing\.default/);
   });
 
-  it('an Event and the ADD report a provider without Subnet, until a Subnet is created', async () => {
+  it('an Event and the ADD report a provider without a Subnet until a Subnet is created', async () => {
     await makeNetwork(scene, 'unbound');
     await expectProblem(
       'unbound',

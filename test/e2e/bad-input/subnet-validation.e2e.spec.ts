@@ -1,4 +1,7 @@
-/** Kube-OVN's rules for a Subnet spec: the conditions report each violation in Kube-OVN's words. */
+/**
+ * Tests Kube-OVN's rules for a Subnet spec: the conditions report each violation in Kube-OVN's
+ * words.
+ */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { openTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';

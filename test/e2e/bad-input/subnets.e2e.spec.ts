@@ -1,6 +1,6 @@
 /**
- * A Subnet with an invalid spec reports it in conditions and an Event. The spec that was in force
- * stays in force.
+ * Tests Subnets with an invalid spec: conditions and an Event report it, and the earlier spec stays
+ * in force.
  */
 import { expect } from 'chai';
 import { connect, call } from '../../../lib/grpc/client.ts';
@@ -84,12 +84,12 @@ describe('bad input: Subnets', function () {
     await expectConditions('typo', { Validated: 'True', Ready: 'True', Error: 'False' }, /^$/);
   });
 
-  it('a gateway outside the CIDR is reported', async () => {
+  it('a gateway outside the CIDR of a Subnet is reported', async () => {
     await makeSubnet(scene, 'astray', { cidrBlock: '10.4.2.0/24', gateway: '10.4.3.1' });
     await expectRefusal('astray', /^gateway 10\.4\.3\.1 is not in cidr 10\.4\.2\.0\/24$/);
   });
 
-  it('all errors of a spec are reported together', async () => {
+  it('all errors of a Subnet spec are reported together', async () => {
     await makeSubnet(scene, 'wild', {
       cidrBlock: '10.4.2.0/24',
       gateway: '10.4.2.255',
@@ -123,13 +123,13 @@ describe('bad input: Subnets', function () {
     await expectConditions('lan', { Validated: 'True', Ready: 'True', Error: 'False' }, /^$/);
   });
 
-  it('a Subnet that is deleted while in use keeps its Pods, takes no new Pod, and ends with its last Pod', async () => {
+  it('a Subnet that is deleted while in use keeps its Pods, accepts no new Pod, and is removed with its last Pod', async () => {
     await makeNetworkAndSubnet(scene, 'doomed', '10.4.5.0/24');
     await makePod(scene, 'last', 'doomed');
     await waitForAddress(scene, 'last', 'doomed');
     await scene.kubernetes.remove('Subnet', 'doomed');
-    // The watcher can see the two changes in either order. A Pod that it sees first could still get
-    // an address.
+    // Waits until the watcher has seen the deletion: it can see two changes in either order, and a
+    // Pod that it sees first could still get an address.
     const held = /1 of its addresses are held, the first by Pod default\/last$/;
     await expectConditions('doomed', { Validated: 'True', Ready: 'False', Error: 'False' }, /^$|addresses are held/);
     await waitForEvent(scene, 'doomed', 'SubnetInUse', held);
@@ -163,7 +163,7 @@ describe('bad input: Subnets', function () {
     });
   });
 
-  it('two Subnets that overlap on one broadcast domain each name the other in a condition, until one of them moves', async () => {
+  it('two overlapping Subnets in one broadcast domain each name the other in a condition until one of them moves', async () => {
     const expectOverlap = (name: string, status: string, expected: RegExp) =>
       eventually(async () => {
         const object = await scene.kubernetes.get('Subnet', name);

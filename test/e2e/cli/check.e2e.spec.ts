@@ -1,4 +1,4 @@
-/** `ipledger check` on a real cluster, with and without disagreements. */
+/** Tests `ipledger check` on a real cluster, with and without disagreements. */
 import { expect } from 'chai';
 import { runIpledger } from '../../harness/ipledger-cli.ts';
 import type { CommandResult } from '../../harness/processes/command.ts';
@@ -50,13 +50,13 @@ describe('ipledger check', function () {
     return runIpledger(['check', ...args], { allocator: scene.stack.allocator, kubeconfig });
   }
 
-  it('reports no disagreement, with permission to read only', async () => {
+  it('ipledger check reports no disagreement, with read-only permissions', async () => {
     const { code, stdout, stderr } = await check('--keys');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.match(/^3 Pods, 3 allocations, 3 IP objects compared at seq \d+: no disagreement\n$/);
   });
 
-  it('reports changes while the pod-watcher is stopped, and no change after it has reconciled them', async () => {
+  it('ipledger check reports changes while the pod-watcher is stopped, and none after the pod-watcher has reconciled them', async () => {
     const { kubernetes, stack } = scene;
     expect((await callKubeOvnPlugin(scene, { pod: 'goes', network: 'lan' })).code).to.equal(0);
     const [stays, goes] = [await waitForAddress(scene, 'stays', 'lan'), await waitForAddress(scene, 'goes', 'lan')];
@@ -93,7 +93,7 @@ describe('ipledger check', function () {
     await stack.watcher.start();
     await kubernetes.remove('IP', 'stray');
     await eventually(async () => {
-      // Before its CNI DEL the container may still answer
+      // Expects a held address: before its CNI DEL the container may still answer.
       const { code, stderr } = await check();
       expect({
         code,
@@ -108,7 +108,7 @@ describe('ipledger check', function () {
     await eventually(async () => expect((await check()).code).to.equal(0));
   });
 
-  it('names both allocations of an address after a claim was forged in etcd', async () => {
+  it('ipledger check names both allocations of an address after a claim was forged in etcd', async () => {
     const { kubernetes, stack } = scene;
     const spec = { provider: 'ovn', cidrBlock: '10.8.0.0/24' };
     await kubernetes.create({ kind: 'Subnet', metadata: { name: 'overlay' }, spec });
@@ -128,7 +128,7 @@ describe('ipledger check', function () {
       `${addressOnNetwork} is held twice, by Pod default/forged and, from subnet lan, by Pod default/stays`,
     );
 
-    // The allocator reads the keys when it starts
+    // Restarts the allocator, which reads the keys at its start.
     await stack.allocator.kill();
     await stack.allocator.start();
     await eventually(async () => {
@@ -147,7 +147,7 @@ describe('ipledger check', function () {
     await eventually(async () => expect((await check()).code).to.equal(0));
   });
 
-  it('exits with 2 while the Kubernetes API or the allocator does not answer', async () => {
+  it('ipledger check exits with 2 while the Kubernetes API or the allocator is unavailable', async () => {
     const { allocator, cluster } = scene.stack;
     for (const [server, message] of [
       [cluster.apiServer, /the comparison failed: cannot read \S+ of the Kubernetes API at https:\/\/127.0.0.1:\d+ \(/],

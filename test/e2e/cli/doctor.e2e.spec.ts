@@ -1,6 +1,6 @@
 /**
- * `ipledger doctor` on a real installation: etcd, Kubernetes API, allocators, pod-watcher and
- * agent, with the roles of the chart. It finds each planted fault, and nothing without one.
+ * Tests `ipledger doctor` on a real installation: etcd, Kubernetes API, allocators, pod-watcher and
+ * agent, with the roles of the chart. It finds each planted fault, and nothing else.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -85,7 +85,10 @@ describe('ipledger doctor', function () {
   });
   after(() => run?.end());
 
-  /** A person with the roles that docs/install.md names for doctor, and no other. */
+  /**
+   * Makes the kubeconfig of a person with the roles that docs/install.md names for doctor, and no
+   * others.
+   */
   async function kubeconfigOfPerson(): Promise<string> {
     await createPerson(cluster, 'dora', ['ipledger-reader']);
     const binding = ['create', 'rolebinding', 'doctor-dora', '-n', installed, '--role=ipledger-doctor'];
@@ -95,7 +98,7 @@ describe('ipledger doctor', function () {
     });
   }
 
-  /** The objects that the chart and Multus create, and their status. */
+  /** Creates the objects of the chart and of Multus, with their status. */
   async function install(watcherPort: number): Promise<void> {
     const podOf = (name: string, component: string, port: number, env: object[] = []) => ({
       apiVersion: 'v1',
@@ -183,7 +186,7 @@ describe('ipledger doctor', function () {
   const doctor = (...args: string[]): Promise<CommandResult> =>
     runIpledger(['doctor', ...args], { allocator: { endpoint: endpoints.join(',') }, kubeconfig });
 
-  /** The findings and gaps of a run, as "severity where: what". */
+  /** Runs doctor. Returns findings and gaps as "severity where: what". */
   async function findings(...args: string[]): Promise<{ lines: string[]; code: number; text: string }> {
     const { code, stdout, stderr } = await doctor('-o', 'json', ...args);
     const { findings: found = [], gaps = [] } = JSON.parse(stdout === '' ? '{}' : stdout) as {
@@ -197,14 +200,14 @@ describe('ipledger doctor', function () {
     return { code, lines, text: [...lines, stderr].join('\n') };
   }
 
-  it('waits for a new installation, and finds nothing on a healthy one, with permissions to read only', async () => {
+  it('ipledger doctor waits for a new installation, and finds nothing on a healthy one, with read-only permissions', async () => {
     const script = documentedCommands('docs/install.md', 'doctor');
     const env = { KUBECONFIG: kubeconfig, IPLEDGER_ENDPOINT: endpoints.join(',') };
     const { code, stdout, stderr } = await runDocumented(run, script, env);
     expect({ code, stdout }, stderr).to.deep.equal({ code: 0, stdout: 'healthy\n' });
   });
 
-  it('finds each of the planted faults of an installation', async () => {
+  it('ipledger doctor finds each planted fault of an installation', async () => {
     const now = Date.now() / 1_000;
     const [writer, standby, node] = [pages['allocator-0'], pages['allocator-1'], pages.agent];
     const certificate = '{file="/tls/tls.crt"}';
@@ -271,7 +274,7 @@ describe('ipledger doctor', function () {
     expect(others, text).to.deep.equal([]);
   });
 
-  it('judges the bundle of sysdump as the installation, which has no secret and on request no name', async () => {
+  it('ipledger doctor judges a sysdump bundle as the installation; the bundle has no secrets and, on request, no names', async () => {
     const secret = 'hunter2hunter2';
     const spied = networkOf('spied', agent.socket);
     const config = JSON.stringify({ ...(JSON.parse(spied.spec.config) as object), password: secret });
@@ -291,7 +294,7 @@ describe('ipledger doctor', function () {
         allocator: { endpoint: endpoints.join(',') },
         kubeconfig,
       });
-      // This cluster has no kubelet that knows logs
+      // Expects status 2, because this cluster has no kubelet for logs.
       expect(dump.code, dump.stderr).to.equal(2);
       expect(dump.stdout).to.match(/"part": "logs\/pod-watcher\/watcher.log"/);
       const files = readTar(gunzipSync(readFileSync(file)));
@@ -306,10 +309,10 @@ describe('ipledger doctor', function () {
     }
   });
 
-  it('names what it cannot look at while a definition, the writer and the pod-watcher are missing', async () => {
+  it('ipledger doctor names what it cannot check while a definition, the writer and the pod-watcher are missing', async () => {
     await Promise.all([
       cluster.kubectl(['delete', 'crd', 'ippools.kubeovn.io']),
-      watcher.stop(), // it gives its Lease back
+      watcher.stop(), // releases its Lease
       etcd.kill(),
     ]);
     await eventually(async () => {
@@ -328,7 +331,7 @@ describe('ipledger doctor', function () {
     });
   });
 
-  it('exits with 2 if nothing answers, and names each part', async () => {
+  it('ipledger doctor exits with 2 if all programs are unavailable, and names each', async () => {
     const { code, stdout } = await runIpledger(['doctor'], { allocator: { endpoint: '127.0.0.1:1' } });
     expect(code).to.equal(2);
     expect(stdout).to.match(/^not looked at: Kubernetes: there is no kubeconfig/m);

@@ -1,6 +1,6 @@
 /**
- * `ipledger import whereabouts` and `ipledger import host-local` on a real API server: every Pod
- * keeps its address.
+ * Tests `ipledger import whereabouts` and `ipledger import host-local` on a real API server: every
+ * Pod keeps its address.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -93,7 +93,7 @@ describe('ipledger import of IPAM plugins', function () {
   const listAllocations = async (): Promise<AllocationList['allocations']> =>
     (JSON.parse((await ipledger('allocations', '-o', 'json')).stdout) as AllocationList).allocations;
 
-  it('lists all conflicts of whereabouts, and leaves out what is in conflict', async () => {
+  it('ipledger import lists all conflicts of whereabouts, and omits the conflicting addresses', async () => {
     await apply([whereaboutsReservation('10.9.0.8', 'another')]);
     const { code, stdout } = await ipledger('import', 'whereabouts', ...pools, '--apply');
     expect(code).to.equal(1);
@@ -113,25 +113,25 @@ describe('ipledger import of IPAM plugins', function () {
     await apply([
       network('lan', ledgerIpam('lan')),
       whereaboutsReservation('10.9.0.8', 'db'),
-      // kubectl apply removes the entry that the object no longer has
+      // Omits one entry: kubectl apply removes the entry that the object no longer has.
       whereaboutsPool('10.9.0.0-24', '10.9.0.0/24', { 7: 'web', 8: 'db' }),
     ]);
   });
 
-  it('reports a network that the source does not have', async () => {
+  it('ipledger import reports a network that its source does not have', async () => {
     const { code, stderr } = await ipledger('import', 'whereabouts', '--network', '10.9.0.0/24');
     expect(code).to.equal(2);
     expect(stderr).to.contain('the source has no network 10.9.0.0/24; it has 10.77.0.0-24, 10.9.0.0-24');
   });
 
-  it('only prints the plan without --apply', async () => {
+  it('ipledger import without --apply only prints the plan', async () => {
     const { code, stdout, stderr } = await ipledger('import', 'whereabouts', ...pools);
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: 'nothing was changed: add --apply to import\n' });
     expect(stdout).to.contain('10.9.0.7,fd00:9::7 of Subnet lan, for lan.default');
     expect(await listAllocations()).to.be.empty;
   });
 
-  it('imports the addresses of whereabouts and host-local, and changes nothing when it is repeated', async () => {
+  it('ipledger import imports the addresses of whereabouts and host-local, and changes nothing when repeated', async () => {
     for (const time of ['first', 'again']) {
       const whereabouts = await ipledger('import', 'whereabouts', ...pools, '--apply');
       expect(whereabouts.code, `${time}: ${whereabouts.stdout}${whereabouts.stderr}`).to.equal(0);
@@ -154,7 +154,7 @@ describe('ipledger import of IPAM plugins', function () {
     expect(allocations.find(({ attachment }) => attachment.pod === 'web')?.mac).to.equal('0a:58:0a:09:00:07');
   });
 
-  it('leaves a state that the pod-watcher accepts, and refuses while it runs', async () => {
+  it('ipledger import leaves a state that the pod-watcher accepts, and refuses to run beside the pod-watcher', async () => {
     await startWatcher(run, { allocator, cluster });
     await eventually(async () => {
       const { metadata } = await kubernetes.get('Pod', 'web');

@@ -1,6 +1,6 @@
 /**
- * `ipledger import kube-ovn` on a real cluster without Kube-OVN's controller: every Pod keeps its
- * address.
+ * Tests `ipledger import kube-ovn` on a real cluster without Kube-OVN's controller: every Pod keeps
+ * its address.
  */
 import { expect } from 'chai';
 import { executeIpledger } from '../../harness/ipledger-cli.ts';
@@ -126,7 +126,7 @@ describe('ipledger import kube-ovn', function () {
   const ipledger = (...args: string[]): Promise<CommandResult> =>
     executeIpledger(args, { allocator, kubeconfig: cluster.kubeconfig });
   const runImport = (...args: string[]): Promise<CommandResult> => ipledger('import', 'kube-ovn', ...args);
-  /** The address annotations of all Pods. */
+  /** Reads the address annotations of all Pods. */
   const readAnnotations = async (): Promise<object> =>
     Object.fromEntries(
       (await kubernetes.list('Pod')).map(({ metadata: { name, annotations = {} } }) => [
@@ -154,7 +154,7 @@ describe('ipledger import kube-ovn', function () {
       } as unknown as KubeOvnObject,
     ]);
 
-  it('fails while Kube-OVN’s controller renews its Lease', async () => {
+  it('ipledger import kube-ovn fails while Kube-OVN’s controller renews its Lease', async () => {
     const spec = { holderIdentity: 'kube-ovn-controller-7', leaseDurationSeconds: 3_600 };
     let renewals = 0;
     const renewLease = (): Promise<void> =>
@@ -172,7 +172,7 @@ describe('ipledger import kube-ovn', function () {
     await applyLease({ holderIdentity: '' });
   });
 
-  it('lists all conflicts, and changes nothing while one is of Subnets', async () => {
+  it('ipledger import kube-ovn lists all conflicts, and changes nothing if one of them is about Subnets', async () => {
     await apply([
       kubeOvnSubnet('lan-too', '10.9.0.128/25', { gateway: '10.9.0.129', provider: 'lan.default' }),
       kubeOvnPod('thief', { ...networks('lan'), ...lan('10.9.0.7') }),
@@ -213,7 +213,7 @@ describe('ipledger import kube-ovn', function () {
     await kubernetes.remove(kind, name);
   }
 
-  it('only prints the plan without --apply', async () => {
+  it('ipledger import kube-ovn without --apply only prints the plan', async () => {
     const { code, stdout, stderr } = await runImport();
     expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'nothing was changed: add --apply to import\n' });
     for (const line of [...podConflicts, decisions]) expect(stdout).to.match(line);
@@ -231,7 +231,7 @@ describe('ipledger import kube-ovn', function () {
       .empty;
   });
 
-  it('imports all others beside the conflicts of Pods, and gives their addresses to no Pod', async () => {
+  it('ipledger import kube-ovn imports Pods without a conflict, and allocates the addresses of the others to no Pod', async () => {
     const { code, stdout } = await runImport('--apply');
     expect(code, stdout).to.equal(1);
     for (const line of [...podConflicts, decisions]) expect(stdout).to.match(line);
@@ -252,7 +252,7 @@ describe('ipledger import kube-ovn', function () {
     await ipledger('release', 'default/two-minds', '--yes', ...reason);
   });
 
-  it('changes nothing when it is repeated', async () => {
+  it('ipledger import kube-ovn changes nothing when repeated', async () => {
     const { code, stdout, stderr } = await runImport('--apply');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.match(/^3 Subnets, 1 IPPool, 2 reservations, 4 attachments imported\n$/);
@@ -272,7 +272,7 @@ describe('ipledger import kube-ovn', function () {
     expect(ips).to.include('later.default.lan.default').and.not.include('deleted.default.lan.default');
   });
 
-  it('leaves a state that the pod-watcher accepts, without a changed address', async () => {
+  it('ipledger import kube-ovn leaves a state that the pod-watcher accepts without changing an address', async () => {
     await startWatcher(run, { allocator, cluster });
     const uid = (await kubernetes.get('StatefulSet', 'db')).metadata.uid;
     await apply([

@@ -1,6 +1,6 @@
 /**
- * `ipledger install-crds` on a real API server, beside the CustomResourceDefinitions of Multus and
- * Kube-OVN.
+ * Tests `ipledger install-crds` on a real API server, beside the CustomResourceDefinitions of
+ * Multus and Kube-OVN.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,8 @@ import type { CommandResult } from '../../harness/processes/command.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 
 /**
- * A definition of Kube-OVN's form: it prunes unknown fields, counts in numbers, and has fields that
- * ipledger does not know.
+ * Makes a definition in Kube-OVN's form: it prunes unknown fields, counts in numbers, and has
+ * fields that ipledger does not know.
  */
 const kubeOvnDefinition = (
   plural: string,
@@ -54,7 +54,8 @@ const kubeOvn = [
     status: { v4usingIPs: { type: 'number' } },
     subresources: { status: {} },
   }),
-  // Its controller writes the status with the rest of a Vip
+  // Omits the status subresource, because Kube-OVN's controller writes the status with the rest of
+  // a Vip.
   kubeOvnDefinition('vips', 'Vip', { spec: { subnet: text, mine: text }, status: { ready: { type: 'boolean' } } }),
 ];
 
@@ -90,7 +91,7 @@ describe('ipledger install-crds', function () {
   const asDocuments = (objects: readonly object[]): string =>
     objects.map((object) => `---\n${stringify(object)}`).join('');
 
-  it('changes nothing if one definition clashes, and names it with the field', async () => {
+  it('ipledger install-crds changes nothing if one definition conflicts, and names the definition and the field', async () => {
     const [subnets] = kubeOvn as [(typeof kubeOvn)[number]];
     const clashing = { ...subnets, spec: { ...subnets.spec, scope: 'Namespaced' } };
     await cluster.apply(asDocuments([clashing]));
@@ -104,7 +105,7 @@ describe('ipledger install-crds', function () {
     await cluster.kubectl(['delete', 'crd', 'subnets.kubeovn.io']);
   });
 
-  it('creates the missing definitions, and extends those of Kube-OVN without a loss', async () => {
+  it('ipledger install-crds creates the missing definitions, and extends Kube-OVN’s definitions without a loss', async () => {
     await cluster.apply(asDocuments(kubeOvn));
     const kept = { cidrBlock: '10.8.0.0/24', mine: 'kept', vpc: 'same' };
     const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 'same' }, spec: kept };
@@ -121,13 +122,13 @@ describe('ipledger install-crds', function () {
     const names = after.get('subnets.kubeovn.io')?.spec.names.shortNames;
     expect(names).to.deep.equal(['ovnsubnets']);
     expect(after.get('vips.kubeovn.io')?.spec.versions[0]).to.not.have.property('subresources');
-    // A rule of ipledger refuses this vpc; the object is Kube-OVN's
+    // Has a vpc that a rule of ipledger refuses: the object belongs to Kube-OVN.
     const spec = { ...kept, cooldownSeconds: 5, namespaceSelectors: [{ matchLabels: { a: 'b' } }] };
     await cluster.apply(asDocuments([{ ...subnet, spec }]));
     expect(await cluster.get(['ovnsubnets', 'same'])).to.have.deep.property('spec', spec);
   });
 
-  it('changes nothing when it runs again, and takes over the rules of a definition with its label', async () => {
+  it('ipledger install-crds changes nothing when repeated, and replaces the rules of a definition with its label', async () => {
     const before = await read();
     const { stdout } = await installCrds();
     expect(stdout).to.not.contain('extended').and.not.contain('created');
@@ -137,7 +138,7 @@ describe('ipledger install-crds', function () {
     expect((await read()).get('vips.kubeovn.io')?.spec.versions[0]?.subresources).to.deep.equal({ status: {} });
   });
 
-  it('reads files of at most a megabyte, and refuses files without a definition', async () => {
+  it('ipledger install-crds reads files of at most a megabyte, and refuses files without a definition', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ipledger-crds-'));
     writeFileSync(join(folder, 'other.yaml'), 'kind: ConfigMap\n');
     expect(await installCrds(folder))

@@ -1,4 +1,4 @@
-/** The operator verbs on a real ledger, with an operator's certificate. */
+/** Tests the operator verbs on a real ledger, with an operator's certificate. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
@@ -19,7 +19,7 @@ describe('The operator verbs', function () {
   let etcd: Etcd;
   let allocator: AllocatorServer;
   let connection: Connection;
-  /** With the certificate of the agent on node-1. */
+  /** A connection with the certificate of the agent on node-1. */
   let agent: Connection;
   let operate: (...args: string[]) => Promise<CommandResult>;
 
@@ -61,7 +61,7 @@ describe('The operator verbs', function () {
     readonly data: object;
   }
 
-  /** The newest events in etcd, oldest first. */
+  /** Reads the newest events in etcd, oldest first. */
   async function readNewest(count: number): Promise<StoredEvent[]> {
     const lines = await etcd.etcdctl(['get', '--prefix', '/ipledger/v1/log/', '--print-value-only']);
     const all = lines.trimEnd().split('\n');
@@ -77,7 +77,7 @@ describe('The operator verbs', function () {
   const actor = 'ipledger://operator/anna';
   const reason = ['--reason', 'as agreed'];
 
-  it('reserve an address, and record the operator and the reason', async () => {
+  it('ipledger reserve reserves an address, and records the operator and the reason', async () => {
     const { code, stdout } = await operate('reserve', '10.0.0.9', '--subnet', 'lan', '--for', 'vip/web', ...reason);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^lan +10\.0\.0\.9 +vip\/web +reserved +as agreed +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
@@ -90,7 +90,7 @@ describe('The operator verbs', function () {
     ]);
   });
 
-  it('reserve a free address of each family, or of --family', async () => {
+  it('ipledger reserve reserves a free address of each family, or of --family', async () => {
     const both = await operate('reserve', '--subnet', 'dual', '--for', 'vip/both', ...reason, '-o', 'json');
     const { records } = JSON.parse(both.stdout) as { records: { address: string }[] };
     expect(records.map(({ address }) => address)).to.deep.equal(['10.9.0.2', 'fd00::2']);
@@ -98,7 +98,7 @@ describe('The operator verbs', function () {
     expect(six.stdout).to.contain('fd00::3').and.not.contain('10.9.');
   });
 
-  it('print CSV', async () => {
+  it('The operator verbs print CSV', async () => {
     const options = ['--subnet', 'lan', ...reason, '-o', 'csv'];
     const rows = async (...args: string[]): Promise<string[]> => {
       const { code, stdout, stderr } = await operate(...args, ...options);
@@ -127,12 +127,12 @@ describe('The operator verbs', function () {
     expect(await rows('unquarantine', '10.0.0.92', '--yes')).to.deep.equal(quarantine);
   });
 
-  it('unreserve all addresses of an owner, in every subnet', async () => {
+  it('ipledger unreserve frees all addresses of an owner, in every subnet', async () => {
     await operate('reserve', '10.0.0.10', '--subnet', 'lan', '--for', 'vip/both', ...reason);
     const { code, stdout } = await operate('unreserve', '--for', 'vip/both', ...reason, '--yes');
     expect(code).to.equal(0);
     expect(stdout.trimEnd().split('\n')).to.have.length(3);
-    // Addresses of one reservation end in one event
+    // Expects one event: addresses of one reservation end together.
     const ended = (await readNewest(2)).map(({ type, actor: who, data }) => ({ type, who, ...data }));
     const cancelled = { type: 'ReservationCancelled', who: actor, reservedFor: 'vip/both', reason: 'as agreed' };
     expect(ended).to.have.deep.members([
@@ -142,7 +142,7 @@ describe('The operator verbs', function () {
     expect(await stateOf('10.0.0.9')).to.equal('reserved');
   });
 
-  it('release the allocation of an address, with the reason as evidence', async () => {
+  it('ipledger release ends the allocation of an address, with the reason as evidence', async () => {
     await allocate('web', '10.0.0.20');
     const { code, stdout } = await operate('release', '10.0.0.20', '--subnet', 'lan', ...reason, '--yes');
     expect({ code, stdout }).to.deep.equal({
@@ -155,7 +155,7 @@ describe('The operator verbs', function () {
     expect(await stateOf('10.0.0.20')).to.equal('cooldown');
   });
 
-  it('explain which binding holds a released address, and what frees it', async () => {
+  it('ipledger release explains which binding holds a released address, and what frees it', async () => {
     await allocate('lost', '10.0.0.25');
     const pod = { namespace: 'default', pod: 'lost', podUid: 'uid-lost' };
     const container = { provider: 'lan.default', containerId: 'c0ffee', interface: 'net1', node: 'node-1' };
@@ -174,7 +174,7 @@ describe('The operator verbs', function () {
     expect(await stateOf('10.0.0.25')).to.equal('cooldown');
   });
 
-  it('release all allocations of a Pod', async () => {
+  it('ipledger release ends all allocations of a Pod', async () => {
     const attachments = ['lan', 'dual'].map((subnet) => ({ provider: `${subnet}.default`, subnets: [subnet] }));
     await request(IpamService.allocate, { pod: { namespace: 'default', name: 'both', uid: 'uid-both' }, attachments });
     const { code, stdout } = await operate('release', 'default/both', ...reason, '--yes');
@@ -184,7 +184,7 @@ describe('The operator verbs', function () {
     expect(remaining).to.equal(undefined);
   });
 
-  it('quarantine an address, which its Pod keeps, and unquarantine it', async () => {
+  it('ipledger quarantine takes an address out of use, which its Pod keeps, and unquarantine puts it back', async () => {
     await allocate('held', '10.0.0.30');
     const sighting = ['--seen-mac', '52:54:00:00:00:01', '--seen-on', 'node-2'];
     const quarantined = await operate(
@@ -222,7 +222,7 @@ describe('The operator verbs', function () {
     });
   });
 
-  it('change nothing without a terminal and without --yes', async () => {
+  it('The operator verbs change nothing without a terminal and without --yes', async () => {
     await allocate('stays', '10.0.0.40');
     await operate('reserve', '10.0.0.41', '--subnet', 'lan', '--for', 'vip/stays', ...reason);
     await operate('quarantine', '10.0.0.42', '--subnet', 'lan', ...reason);
@@ -241,7 +241,7 @@ describe('The operator verbs', function () {
     expect(await lastSeq()).to.equal(before);
   });
 
-  it('find the subnet of an address, unless several contain it', async () => {
+  it('The operator verbs find the subnet of an address, unless several subnets contain it', async () => {
     await allocate('alone', '10.0.7.7', 'lab');
     expect((await operate('release', '10.0.7.7', ...reason, '--yes')).code).to.equal(0);
     const both = await operate('release', '10.0.0.40', ...reason, '--yes');
@@ -286,7 +286,7 @@ describe('The operator verbs', function () {
     ],
   ];
   for (const [what, args, status, message] of rejections)
-    it(`reject ${what}`, async () => {
+    it(`The operator verbs reject ${what}`, async () => {
       const before = await lastSeq();
       const { code, stdout, stderr } = await operate(...args, ...reason);
       expect({ code, stdout }, stderr).to.deep.equal({ code: status, stdout: '' });
@@ -296,7 +296,7 @@ describe('The operator verbs', function () {
       expect(await lastSeq()).to.equal(before);
     });
 
-  it('require a reason', async () => {
+  it('The operator verbs require a reason', async () => {
     for (const verb of ['reserve', 'unreserve', 'release', 'quarantine', 'unquarantine']) {
       const { code, stderr } = await operate(verb, '10.0.0.9');
       expect(code).to.equal(2);

@@ -1,6 +1,6 @@
 /**
- * `ipledger check` and `ipledger why` with OVN: the rows that a real projector writes, and
- * differences that others make.
+ * Tests `ipledger check` and `ipledger why` with OVN: the rows that a real projector writes, and
+ * differences that other programs make.
  */
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -61,13 +61,13 @@ describe('The command line with OVN', function () {
   });
   after(() => scene?.run.end());
 
-  it('finds no disagreement in the rows of the projector', async () => {
+  it('ipledger check finds no disagreement in the rows of the projector', async () => {
     const { code, stdout } = await check('--ovs-db', node.unix);
     expect(code, stdout).to.equal(0);
     expect(stdout).to.match(/ \d+ logical ports, 0 OVS interfaces compared at seq \d+: no disagreement\n$/);
   });
 
-  it('names the port of a container without a binding, which an agent made on the node', async () => {
+  it('ipledger check names the port of a container without a binding, which an agent made on the node', async () => {
     const { run: own } = scene;
     const vsctl = (args: readonly string[]): Promise<string> =>
       runOvn(own.folder, 'ovs-vsctl', [`--db=${node.unix}`, '--no-wait', ...args]);
@@ -85,13 +85,13 @@ describe('The command line with OVN', function () {
     expect(await check('--ovs-db', node.unix)).to.include({ code: 0 });
   });
 
-  it('explains why the port of a Pod is not up', async () => {
+  it('ipledger why explains why the port of a Pod is not up', async () => {
     const { code, stdout } = await run('why', 'default/web', '--ovn-nb', central.northbound.unix);
     expect(code, stdout).to.equal(0);
     expect(stdout).to.contain(`\nin OVN\n  port ${port} is not up, because no container has it yet`);
   });
 
-  it('reports what another program changes while no projector runs, and nothing after a projector has started', async () => {
+  it('ipledger check reports changes of another program while no projector runs, and none after a projector has started', async () => {
     await projector.stop();
     await central.nbctl(['lsp-set-addresses', port, '02:00:00:00:00:99 10.7.0.99']);
     const ledger = (await central.nbctl(['get', 'logical_switch_port', port, 'external_ids:ipledger'])).trim();
@@ -117,7 +117,7 @@ describe('The command line with OVN', function () {
     expect(await check()).to.include({ code: 0 });
   });
 
-  it('reports a database that cannot be read', async () => {
+  it('ipledger check reports a northbound database that cannot be read', async () => {
     const failed = await run('check', '--ovn-nb', 'tcp:127.0.0.1:1');
     expect(failed.code).to.equal(2);
     expect(failed.stderr).to.contain('--ovn-nb: OVN_Northbound cannot be read: cannot connect to tcp:127.0.0.1:1');

@@ -1,6 +1,6 @@
 /**
- * etcd is restored from an old backup: the ledger is frozen, compared with the cluster, and
- * recovered.
+ * Tests a ledger whose etcd is restored from an old backup: it is frozen, compared with the
+ * cluster, and recovered.
  */
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,14 +41,14 @@ describe('A ledger that was restored from a backup', function () {
   const ipledger = (...args: string[]): Promise<CommandResult> => ipledgerAt(scene.stack.allocator.endpoint, args);
   const recover = (...args: string[]): Promise<CommandResult> => ipledger('recover', ...args);
 
-  /** Runs commands of a document. The last of them is `ipledger recover`. */
+  /** Runs the commands of a document, which end with `ipledger recover`. */
   const follow = (commands: string): Promise<CommandResult> =>
     runDocumented(scene.run, commands, {
       IPLEDGER_ENDPOINT: scene.stack.allocator.endpoint,
       KUBECONFIG: scene.stack.cluster.kubeconfig,
     });
 
-  /** A run whose connection fails after this number of changes. */
+  /** Runs a recovery whose connection fails after this number of changes. */
   async function recoverUntil(changes: number, ...args: string[]): Promise<CommandResult> {
     let remaining = changes;
     const changing = ['restore', 'release', 'unbind', 'applySubnet', 'applyPool', 'allocate', 'unfreeze'];
@@ -68,7 +68,7 @@ describe('A ledger that was restored from a backup', function () {
   const readFreeze = () =>
     withClient(async (client) => (await call(client, LedgerService.getStatus, {}, { timeoutMs: 10_000 })).freeze);
 
-  /** The error of a request for an address. */
+  /** Returns the error of a request for an address. */
   const requestAddress = (): Promise<unknown> =>
     withClient((client) =>
       call(
@@ -97,7 +97,7 @@ describe('A ledger that was restored from a backup', function () {
 
   describe('while all programs are stopped', () => {
     let addresses: Record<string, string>;
-    /** The path of an export made after the backup. */
+    /** The path of an export that is newer than the backup. */
     let exported: string;
 
     before(async () => {
@@ -105,8 +105,8 @@ describe('A ledger that was restored from a backup', function () {
       for (const pod of ['stays', 'goes']) await makePod(scene, pod, 'lan');
       const [stays, goes] = [await waitForAddress(scene, 'stays', 'lan'), await waitForAddress(scene, 'goes', 'lan')];
       const file = await backUpEtcd(scene.run, scene.stack.etcd);
-      // After the backup: a bind, a deletion, an allocation of the released address, and a new
-      // allocation
+      // Changes the ledger after the backup: a bind, a deletion, an allocation of the released
+      // address, and a new allocation.
       expect((await callKubeOvnPlugin(scene, { pod: 'stays', network: 'lan' })).code).to.equal(0);
       await kubernetes.remove('Pod', 'goes');
       await eventually(async () => expect(await kubernetes.list('IP')).to.have.length(1));
@@ -125,7 +125,7 @@ describe('A ledger that was restored from a backup', function () {
       await expectConsistency(stack);
       await waitForLease();
       await stack.watcher.stop();
-      // The annotations of this Pod are a lie
+      // Claims an address in annotations that the Pod does not have.
       await makePod(scene, 'thief', 'lan', {
         'lan.default.kubernetes.io/ip_address': stays,
         'lan.default.kubernetes.io/allocated': 'true',
@@ -135,8 +135,8 @@ describe('A ledger that was restored from a backup', function () {
       await stack.allocator.start();
     });
 
-    it('is frozen when the pod-watcher starts, because its Lease has a later position', async () => {
-      // The watcher becomes ready after the recovery
+    it('A restored ledger is frozen when the pod-watcher starts, because its Lease has a later position', async () => {
+      // Does not wait: the watcher becomes ready after the recovery.
       void scene.stack.watcher.start().catch(() => undefined);
       await eventually(async () => expect(await readFreeze()).to.have.property('reportedBy', 'anonymous'));
       await makePod(scene, 'late', 'lan');
@@ -149,19 +149,19 @@ describe('A ledger that was restored from a backup', function () {
         expect(await waitForAddress(scene, pod, 'lan'), 'the Pod keeps its address').to.equal(address);
     });
 
-    it('stays frozen after a restart of the allocator', async () => {
+    it('A restored ledger stays frozen after a restart of the allocator', async () => {
       await scene.stack.allocator.restart();
       await eventually(async () => expect(await requestAddress()).to.have.property('code', 'LEDGER_FROZEN'));
     });
 
-    it('has the freeze as its only disagreement', async () => {
+    it('A restored ledger has the freeze as its only disagreement', async () => {
       const { code, stdout } = await ipledger('check');
       expect(code).to.equal(1);
       expect(stdout).to.match(/^frozen +the ledger +etcd was restored from a backup: .* {2}ipledger recover {2}# /m);
       expect(stdout).to.contain(': 1 disagreement\n');
     });
 
-    it('is compared with the cluster by recover', async () => {
+    it('A restored ledger is compared with the cluster by recover', async () => {
       const { code, stdout, stderr } = await recover();
       expect({ code, stderr }).to.deep.equal({
         code: 1,
@@ -188,7 +188,7 @@ describe('A ledger that was restored from a backup', function () {
       expect(stdout).to.contain('ipledger quarantine ADDRESS');
     });
 
-    it('has missing events, which become commands for the operator', async () => {
+    it('A restored ledger has missing events, which become commands for the operator', async () => {
       const archive = join(scene.run.folder, 'archive');
       await mkdir(archive);
       await writeFile(join(archive, '1-100.events.ndjson.gz'), gzipSync(await readFile(exported)));
@@ -201,7 +201,7 @@ describe('A ledger that was restored from a backup', function () {
       );
     });
 
-    it('is compared with the binding files of nodes, which decide between two annotations', async () => {
+    it('A restored ledger is compared with the binding files of nodes, which decide between two annotations', async () => {
       const comes = addresses['comes'] ?? '';
       await scene.kubernetes.remove('IP', 'comes.default.lan.default');
       await makePod(scene, 'copy', 'lan', {
@@ -225,7 +225,7 @@ describe('A ledger that was restored from a backup', function () {
       await scene.kubernetes.remove('Pod', 'copy');
     });
 
-    it('stays frozen when a recovery is interrupted after any step', async () => {
+    it('A restored ledger stays frozen when a recovery is interrupted after any step', async () => {
       for (const changes of [1, 2, 3]) {
         const { code, stderr } = await recoverUntil(changes, '--apply', '--reason', 'the disk of etcd was lost');
         expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'ipledger: the proxy refuses this call\n' });
@@ -233,7 +233,7 @@ describe('A ledger that was restored from a backup', function () {
       }
     });
 
-    it('is recovered by the next run: every Pod keeps its address, and there is no disagreement', async () => {
+    it('A restored ledger is recovered by the next run: every Pod keeps its address, and no disagreement remains', async () => {
       const { stack } = scene;
       const { code, stdout, stderr } = await recover('--apply', '--reason', 'the disk of etcd was lost');
       expect({ code, stderr }, stdout).to.deep.equal({ code: 1, stderr: '' });
@@ -258,13 +258,13 @@ describe('A ledger that was restored from a backup', function () {
         .and.to.contain('not frozen');
     });
 
-    it('gets lost bindings again from the node agents, also after their restart', async () => {
+    it('A restored ledger gets lost bindings from the node agents again, also after their restart', async () => {
       const stays: [string, string] = ['lan', addresses['stays'] ?? ''];
       await scene.stack.agents[0].restart();
       await expectBound(scene, stays, 'container-of-stays');
     });
 
-    it('has the recovery in its history', async () => {
+    it('A restored ledger has the recovery in its history', async () => {
       const { events } = await withClient((client) =>
         call(client, LedgerService.history, { pageSize: 1_000 }, { timeoutMs: 10_000 }),
       );
@@ -276,7 +276,7 @@ describe('A ledger that was restored from a backup', function () {
       expect(imported).to.have.length(2);
     });
 
-    it('reports the lost period in who-had and state', async () => {
+    it('A restored ledger reports the lost period in who-had and state', async () => {
       const reserved = (await readFile(exported, 'utf8'))
         .split('\n')
         .find((line) => line.includes('"AddressReserved"'));
@@ -289,7 +289,7 @@ describe('A ledger that was restored from a backup', function () {
   });
 
   describe('while the allocator runs', () => {
-    it('is frozen by the allocator; of two concurrent recoveries, one starts an epoch', async () => {
+    it('A running allocator freezes a restored ledger, and only one of two concurrent recoveries starts an epoch', async () => {
       const { stack } = scene;
       const file = await backUpEtcd(scene.run, scene.stack.etcd);
       await makePod(scene, 'lost', 'lan');

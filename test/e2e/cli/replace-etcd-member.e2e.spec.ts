@@ -1,6 +1,6 @@
 /**
- * `ipledger replace-etcd-member` and the chart’s check of a member, on three members of etcd, of
- * which one lost its data.
+ * Tests `ipledger replace-etcd-member` and the chart’s check of a member, on three members of etcd.
+ * One member has lost its data.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe('ipledger replace-etcd-member', function () {
     });
   const initialCluster = (): string => places.map(({ name, peer }) => `${name}=${peer}`).join(',');
 
-  /** With a state, only that of a member that joins others. */
+  /** Starts a member; the state "existing" lets it join the others. */
   async function start({ name, client, peer }: Place, state = 'new'): Promise<Server> {
     const args = [
       `--name=${name}`,
@@ -67,19 +67,19 @@ describe('ipledger replace-etcd-member', function () {
       name,
       program: await findProgram('etcd'),
       args,
-      // The chart sets it so
+      // Sets the state as the chart does.
       env: { ETCD_INITIAL_CLUSTER_STATE: state },
       ready: (signal) => probeHttp(`${client}/readyz`, signal),
       readyWithinMs: 60_000,
     });
   }
 
-  it('lets a member start that never started, although the others have', async () => {
+  it('The check of a member permits the first start of a member after the others have formed the cluster', async () => {
     expect(await checkStart(at(lost))).to.include({ code: 0, stderr: '' });
     servers.push(await start(at(lost)));
   });
 
-  it('refuses a member that answers, and without a quorum of the others', async () => {
+  it('ipledger replace-etcd-member refuses a member that answers, and without a quorum of the others', async () => {
     const answering = await replace();
     expect(answering.code).to.equal(1);
     expect(answering.stderr).to.contain('answers, so it has its data: nothing was changed');
@@ -91,12 +91,12 @@ describe('ipledger replace-etcd-member', function () {
     servers[other] = await start(at(other));
   });
 
-  it('lets a member start that has data, and before etcd has started', async () => {
+  it('The check of a member permits the start of a member with data, and of any member before etcd has formed', async () => {
     expect(await checkStart(at(0))).to.include({ code: 0, stderr: '' });
     expect(await checkStart({ ...at(0), name: 'etcd-1' }, { FORMED: '' })).to.include({ code: 0, stderr: '' });
   });
 
-  it('keeps a member with an empty folder from starting, then lets it copy the data of the other members', async () => {
+  it('A member with an empty folder cannot start until ipledger replace-etcd-member lets it copy the data of the others', async () => {
     const etcdctl = async (place: Place, ...args: string[]): Promise<string> =>
       mustRun(await findProgram('etcdctl'), [`--endpoints=${place.client}`, ...args]);
     await etcdctl(at(0), 'put', 'kept', 'yes');
@@ -108,7 +108,7 @@ describe('ipledger replace-etcd-member', function () {
       expect(stderr).to.contain(text).and.to.contain('etcd.managed.replaceMember=etcd-2');
     };
     await checkLost('etcd-2 has lost its data');
-    // The Job that replaces it has not run yet
+    // Still refuses in state existing: the Job that replaces the member has not run yet.
     await checkLost('etcd-2 has lost its data', 'existing');
     for (const text of ['is replaced', 'is already replaced']) {
       const { code, stdout, stderr } = await replace();
@@ -121,7 +121,7 @@ describe('ipledger replace-etcd-member', function () {
     expect(await etcdctl(at(lost), 'get', 'kept', '--print-value-only')).to.equal('yes\n');
   });
 
-  it('keeps a member with an empty folder from starting while no other member answers', async () => {
+  it('A member with an empty folder cannot start while no other member answers', async () => {
     const silent = places.map(({ name }) => `${name}=http://127.0.0.1:1`).join(',');
     const { code, stderr } = await checkStart(
       { ...at(lost), name: 'etcd-9' },

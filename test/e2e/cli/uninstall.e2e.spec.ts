@@ -1,4 +1,4 @@
-/** `ipledger uninstall` on a real cluster: the finalizers are removed, and the ledger stays. */
+/** Tests `ipledger uninstall` on a real cluster: it removes the finalizers and keeps the ledger. */
 import { expect } from 'chai';
 import { runIpledger } from '../../harness/ipledger-cli.ts';
 import type { CommandResult } from '../../harness/processes/command.ts';
@@ -48,20 +48,20 @@ describe('ipledger uninstall', function () {
   const kinds = ['Subnet', 'IPPool', 'Vip', 'IP', 'IPAMClaim', 'Network'] as const;
   const listAll = async () => (await Promise.all(kinds.map((kind) => scene.kubernetes.list(kind)))).flat();
   const listNames = async (): Promise<string[]> => (await listAll()).map(({ metadata }) => metadata.name);
-  /** The objects with a finalizer. */
+  /** Lists the objects with a finalizer. */
   const listFinalized = async (): Promise<string[]> =>
     (await listAll())
       .filter(({ metadata }) => (metadata.finalizers ?? []).length > 0)
       .map(({ metadata }) => metadata.name);
 
-  it('fails while a pod-watcher runs', async () => {
+  it('ipledger uninstall fails while a pod-watcher runs', async () => {
     const { code, stderr } = await ipledger('uninstall', '--yes');
     expect(code).to.equal(1);
     expect(stderr).to.contain('a pod-watcher is running').and.contain('kubectl scale deployment ipledger-pod-watcher');
     expect(await listFinalized()).to.have.length(7);
   });
 
-  it('changes nothing without --yes', async () => {
+  it('ipledger uninstall without --yes changes nothing', async () => {
     await scene.stack.watcher.stop();
     const { code, stderr } = await ipledger('uninstall');
     expect(code).to.equal(2);
@@ -69,7 +69,7 @@ describe('ipledger uninstall', function () {
     expect(await listFinalized()).to.have.length(7);
   });
 
-  it('keeps the users’ objects without finalizers, and prints the remaining steps', async () => {
+  it('ipledger uninstall keeps the users’ objects without finalizers, and prints the remaining steps', async () => {
     const { code, stdout, stderr } = await ipledger('uninstall', '--yes');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(await listFinalized()).to.be.empty;
@@ -84,14 +84,14 @@ describe('ipledger uninstall', function () {
     expect(leases).to.be.empty;
   });
 
-  it('allows to delete the CustomResourceDefinitions', async () => {
+  it('ipledger uninstall permits the deletion of the CustomResourceDefinitions', async () => {
     const { kubectl } = scene.stack.cluster;
     await kubectl(['delete', 'crd', ...crds, '--timeout=60s']);
     const remaining = await kubectl(['get', 'crd', '-o', 'name']);
     for (const crd of crds) expect(remaining).to.not.contain(crd);
   });
 
-  it('keeps the ledger and its history', async () => {
+  it('ipledger uninstall keeps the ledger and its history', async () => {
     const { code, stdout } = await ipledger('history', address, '--subnet', 'lan');
     expect({ code, stdout }).to.have.property('code', 0);
     expect(stdout).to.contain('default/job');

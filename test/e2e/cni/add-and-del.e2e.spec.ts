@@ -1,4 +1,4 @@
-/** ADD and DEL in each order in which runtimes call them, with real macvlan links. */
+/** Tests ADD and DEL in each order in which runtimes call them, with real macvlan links. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { createNodeNamespace, ip, type Namespace, removeNamespace } from '../../harness/network/network-namespaces.ts';
@@ -50,11 +50,11 @@ describe('the CNI contract: ADD and DEL', function () {
     return existsSync(pendingDels) ? readdirSync(pendingDels) : [];
   };
 
-  itOnMacvlan('WB-291 ADD repeated for one container returns the same addresses, and writes no event', async () => {
+  itOnMacvlan('WB-291 a repeated ADD for one container returns the same addresses, and writes no event', async () => {
     const { nic, address } = await prepare('repeated');
     const first = await attach(scene, nic);
     const head = await readHeadSeq(scene);
-    await ip(nic.sandbox, ['link', 'delete', 'net1']); // macvlan cannot make the same link twice
+    await ip(nic.sandbox, ['link', 'delete', 'net1']); // deletes the link, because macvlan cannot create it twice
     const again = await attach(scene, nic);
     expect((again.result as { ips: unknown }).ips).to.deep.equal((first.result as { ips: unknown }).ips);
     expect((await readLink(nic.sandbox)).addresses).to.deep.equal([`${address}/24`]);
@@ -62,7 +62,7 @@ describe('the CNI contract: ADD and DEL', function () {
     await expectBound(scene, ['lan', address], nic.sandbox.containerId);
   });
 
-  itOnMacvlan('repeated DEL succeeds, and writes no event', async () => {
+  itOnMacvlan('a repeated DEL succeeds, and writes no event', async () => {
     const { nic, address } = await prepare('deleted-twice');
     await attach(scene, nic);
     await detach(scene, nic);
@@ -106,15 +106,15 @@ describe('the CNI contract: ADD and DEL', function () {
     await allocator.kill();
     await detach(scene, nic);
     expect(pendingDelFiles()).to.deep.equal([`${nic.sandbox.containerId}@net1.json`]);
-    await agents[0].start(); // it reads the file, but the allocator is down
-    await detach(scene, nic); // by the agent, this time
+    await agents[0].start(); // reads the file while the allocator is down
+    await detach(scene, nic); // saved by the agent
     expect(pendingDelFiles()).to.deep.equal([`${nic.sandbox.containerId}@net1.json`]);
     await allocator.start();
     await eventually(() => expect(pendingDelFiles()).to.deep.equal([]));
     await expectBound(scene, ['lan', address]);
   });
 
-  it('an agent that starts ends the bindings of earlier boots of its node, and delays no ADD', async () => {
+  it('a starting agent ends the bindings of earlier boots of its node, and delays no ADD', async () => {
     const {
       allocator,
       agents: [one, two],
@@ -139,7 +139,7 @@ describe('the CNI contract: ADD and DEL', function () {
     await one.kill();
     await allocator.kill();
     writeFileSync(one.bootIdFile, 'second-boot-of-node-1\n');
-    await one.start(); // ready without the allocator
+    await one.start(); // is ready without the allocator
     const waiting = callKubeOvnPlugin(scene, { pod: 'survivor', network: 'lan', containerId: 'same' });
     await allocator.start();
     expect((await waiting).code, (await waiting).stdout).to.equal(0);
@@ -151,7 +151,7 @@ describe('the CNI contract: ADD and DEL', function () {
     expect((await readLastEvent(scene, 'lan', there))?.type).to.equal('AddressBound');
   });
 
-  it('an agent that starts after a reboot records the reboot as the cause', async () => {
+  it('a starting agent records a reboot of its node as the cause of the end of bindings', async () => {
     const [one] = scene.stack.agents;
     const address = await waitForAddress(scene, 'survivor', 'lan');
     await one.stop();

@@ -1,4 +1,4 @@
-/** CHECK, GC and STATUS, which runtimes call beside ADD and DEL, with real macvlan links. */
+/** Tests CHECK, GC and STATUS, which runtimes call beside ADD and DEL, with real macvlan links. */
 import { expect } from 'chai';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
 
   describe('CHECK', () => {
     itOnMacvlan(
-      'accepts the result of ADD, called by macvlan, in CNI 1.1.0 and 0.4.0, and writes no event',
+      'CHECK accepts the result of ADD, called by macvlan, in CNI 1.1.0 and 0.4.0, and writes no event',
       async () => {
         for (const network of ['lan', 'older']) {
           const { nic } = await attached(`checked-on-${network}`, network);
@@ -78,7 +78,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       },
     );
 
-    itOnMacvlan('reports an address that is no longer bound to the container', async () => {
+    itOnMacvlan('CHECK reports an address that is no longer bound to the container', async () => {
       const { nic, address } = await attached('unbound');
       const { containerId } = nic.sandbox;
       await callKubeOvnPlugin(scene, { pod: 'unbound', network: 'lan', containerId, command: 'DEL' });
@@ -89,7 +89,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       );
     });
 
-    itOnMacvlan('reports a deleted Pod', async () => {
+    itOnMacvlan('CHECK reports a deleted Pod', async () => {
       const { nic, address } = await attached('deleted');
       await scene.kubernetes.remove('Pod', 'deleted');
       await eventually(async () => expect((await readAddressRecord(scene, 'lan', address))?.state).to.equal('held'));
@@ -98,7 +98,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect(outputOf(answer)).to.contain('get pod default/deleted failed pod "deleted" not found');
     });
 
-    it('reports the address in the ledger and the one in prevResult when they differ', async () => {
+    it('CHECK reports the addresses in the ledger and in prevResult when they differ', async () => {
       await makePod(scene, 'mistaken', 'lan');
       const address = await waitForAddress(scene, 'mistaken', 'lan');
       expect(resultAddresses(await callKubeOvnPlugin(scene, { pod: 'mistaken', network: 'lan' }))).to.deep.equal([
@@ -121,10 +121,10 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       return callKubeOvnPlugin(scene, { pod: '', network, command: 'GC', config, containerId: '', netns: '' });
     };
 
-    /** The network namespace of a sandbox. */
+    /** Returns the path of a sandbox's network namespace. */
     const namespaceOf = (containerId: string): string => join(scene.run.folder, `netns-${containerId}`);
 
-    it('ends the unlisted bindings of deleted sandboxes, on its own network, and releases no address', async () => {
+    it('GC ends the unlisted bindings of deleted sandboxes on its own network, and releases no address', async () => {
       for (const pod of ['kept', 'stale', 'running']) {
         await makePod(scene, pod, 'lan,older');
         for (const network of ['lan', 'older']) {
@@ -148,7 +148,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect(last?.addressUnbound?.evidence).to.equal(`its network namespace ${namespaceOf('stale-lan')} is deleted`);
     });
 
-    it('is an error without a list, and ends no binding', async () => {
+    it('GC fails without a list, and ends no binding', async () => {
       const head = await readHeadSeq(scene);
       const answer = await collect('lan', undefined);
       expect(answer.result).to.include({ code: 7, msg: 'Invalid Configuration' });
@@ -156,25 +156,25 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect(await readHeadSeq(scene)).to.equal(head);
     });
 
-    it('ends the bindings of all deleted sandboxes of its network for an empty list', async () => {
+    it('GC with an empty list ends the bindings of all deleted sandboxes of its network', async () => {
       rmSync(namespaceOf('kept-lan'));
       expect(await collect('lan', [])).to.include({ code: 0, stdout: '' });
       await expectBound(scene, ['lan', await waitForAddress(scene, 'kept', 'lan')]);
       await expectBound(scene, ['older', await waitForAddress(scene, 'kept', 'older')], 'kept-older');
     });
 
-    it('ends no binding of a sandbox that exists, also for an empty list with the provider of its network', async () => {
+    it('GC with an empty list ends no binding of an existing sandbox on its network', async () => {
       expect(await collect('lan', [])).to.include({ code: 0, stdout: '' });
       await expectBound(scene, ['lan', await waitForAddress(scene, 'running', 'lan')], 'running-lan');
     });
 
-    itOnMacvlan('ends no binding of a running Pod', async () => {
+    itOnMacvlan('GC ends no binding of a running Pod', async () => {
       const { nic, address } = await attached('victim');
       expect(await collect('lan', [])).to.include({ code: 0, stdout: '' });
       await expectBound(scene, ['lan', address], nic.sandbox.containerId);
     });
 
-    itOnMacvlan('ends no binding when called on macvlan, which does not delegate it', async () => {
+    itOnMacvlan('GC on macvlan, which does not delegate it, ends no binding', async () => {
       const { nic, address } = await attached('uncollected');
       expect(await callMacvlanPlugin('GC', nic, configOf('lan'), '')).to.include({ code: 0, stdout: '' });
       await expectBound(scene, ['lan', address], nic.sandbox.containerId);
@@ -199,7 +199,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect(result).to.have.property('details').that.matches(details);
     };
 
-    itOnMacvlan('succeeds when called by macvlan', async () => {
+    itOnMacvlan('STATUS succeeds when called by macvlan', async () => {
       const { nic } = await attached('status');
       const head = await readHeadSeq(scene);
       const answer = await cnitool(scene, 'status', nic);
@@ -207,13 +207,13 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect(await readHeadSeq(scene)).to.equal(head);
     });
 
-    it('succeeds while a subnet is full', async () => {
+    it('STATUS succeeds while a subnet is full', async () => {
       await makePod(scene, 'only-one', 'tiny');
       await waitForAddress(scene, 'only-one', 'tiny');
       expect(await status('tiny')).to.include({ code: 0, stdout: '' });
     });
 
-    it('reports that the agent is stopped, or does not reply', async () => {
+    it('STATUS reports that the agent is stopped, or does not reply', async () => {
       const [agent] = scene.stack.agents;
       agent.freeze();
       await expectUnavailable(/^status: .*timeout/);
@@ -224,7 +224,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect(await status()).to.include({ code: 0, stdout: '' });
     });
 
-    it('reports that the allocator or etcd is unavailable, and succeeds when they are available again', async () => {
+    it('STATUS reports that the allocator or etcd is unavailable, and succeeds when both are available again', async () => {
       const { allocator, etcd } = scene.stack;
       await allocator.kill();
       await expectUnavailable(/^status return 500 the allocator is unavailable: /);

@@ -1,4 +1,4 @@
-/** Many concurrent ADDs, also while plugin and agent are replaced. */
+/** Tests many concurrent ADDs, also while plugin and agent are replaced. */
 import { copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import {
   type TestEnvironment,
 } from '../support/test-environment.ts';
 
-/** Between two attempts. */
+/** The pause between two attempts. */
 const retryMs = 100;
 const pods = Array.from({ length: 200 }, (_, number) => `pod-${number}`);
 
@@ -54,7 +54,7 @@ describe('the CNI contract: concurrent ADDs', function () {
     return addUntilSuccess(pod);
   }
 
-  /** Runs `work` for each Pod, with a limit of concurrent ones. */
+  /** Runs `work` for each Pod, with a limit of concurrent runs. */
   async function forEachPod(concurrency: number, work: (pod: string) => Promise<void>): Promise<void> {
     const queue = [...pods];
     const worker = async (): Promise<void> => {
@@ -91,7 +91,7 @@ describe('the CNI contract: concurrent ADDs', function () {
     expect(await replaced).to.be.greaterThan(20);
   });
 
-  it('ADDs during upgrades of the agent succeed', async () => {
+  it('ADDs succeed during upgrades of the agent', async () => {
     const [agent] = scene.stack.agents;
     const upgrades = (async () => {
       for (const stop of [() => agent.stop(), () => agent.kill(), () => agent.stop()]) {

@@ -1,5 +1,5 @@
 /**
- * The plugin's executable against the CNI specification, version by version. Titles name the
+ * Tests the plugin's executable against the CNI specification, version by version. Titles name the
  * version and the section. Before 1.0.0 sections have no numbers. A title with "departure" names a
  * deviation from the specification.
  */
@@ -24,10 +24,10 @@ import {
 const versions = ['0.1.0', '0.2.0', '0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'];
 const netns = '/var/run/netns/nowhere';
 
-/** The first version with an operation. */
+/** The first version that has an operation; versions without entry have all others. */
 const since: Readonly<Partial<Record<CniCommand, string>>> = { CHECK: '0.4.0', GC: '1.1.0', STATUS: '1.1.0' };
 
-/** The result of the same ADD, in the form of each version. */
+/** The result of one ADD, in the form of each version. */
 function resultIn(version: string): object {
   const routes = [
     { dst: '0.0.0.0/0', gw: '10.15.0.1' },
@@ -99,7 +99,7 @@ describe('the CNI specification', function () {
 
   const addedIn = async (version: string): Promise<object> => (await call('ADD', configOf(version))).result as object;
 
-  /** The further configuration that an operation needs. */
+  /** Returns the additional configuration that an operation needs. */
   async function inputOf(command: CniCommand, version: string): Promise<object> {
     if (command === 'GC') {
       const valid = [{ containerID: 'container-of-web', ifname: 'eth0' }];
@@ -137,7 +137,7 @@ describe('the CNI specification', function () {
 
       for (const [command, first] of Object.entries(since) as [CniCommand, string][])
         if (version < first)
-          it(`${of(`2`, 'Parameters')}: ${command} does not exist yet, which is error 1, "Incompatible CNI version"`, async () => {
+          it(`${of(`2`, 'Parameters')}: ${command} fails with error 1, "Incompatible CNI version", because this version lacks it`, async () => {
             expectError(await call(command, configOf(version, await inputOf(command, version))), version, 1);
           });
         else
@@ -198,7 +198,7 @@ describe('the CNI specification', function () {
         (name) => [`CNI_IFNAME ${JSON.stringify(name)}`, { CNI_IFNAME: name }, 'CNI_IFNAME'] as const,
       ),
     ] as readonly (readonly [string, Record<string, string>, string])[])
-      it(`CNI 1.1, Section 2, "Parameters": ${input} is error 4, which names the variable`, async () => {
+      it(`CNI 1.1, Section 2, "Parameters": ${input} fails with error 4, which names the variable`, async () => {
         const answer = await call('ADD', configOf('1.1.0'), env);
         expectError(answer, '1.1.0', 4);
         expect(messageOf(answer)).to.contain(variable);
@@ -233,7 +233,7 @@ describe('the CNI specification', function () {
         expect((await call('ADD', configOf('1.1.0'), { CNI_ARGS: args })).result).to.deep.equal(resultIn('1.1.0'));
     });
 
-    it('CNI 1.1, Section 2, "Parameters", departure: ADD without the Pod in CNI_ARGS is error 7, as in Kube-OVN’s plugin', async () => {
+    it('CNI 1.1, Section 2, "Parameters", departure: ADD without the Pod in CNI_ARGS fails with error 7, as in Kube-OVN’s plugin', async () => {
       expectError(await call('ADD', configOf('1.1.0'), { CNI_ARGS: '' }), '1.1.0', 7);
     });
 
@@ -249,13 +249,13 @@ describe('the CNI specification', function () {
       expect((await call('ADD', configOf('1.1.0', otherKeys))).result).to.deep.equal(resultIn('1.1.0'));
     });
 
-    it('CNI 1.1, Section 3: a network name that is missing, or is not a valid file name, is error 7', async () => {
+    it('CNI 1.1, Section 3: a network name that is missing or not a valid file name fails with error 7', async () => {
       for (const name of ['../lan', 'a b', '']) expectError(await call('ADD', configOf('1.1.0', { name })), '1.1.0', 7);
     });
   });
 
   describe('version 1.1.0, errors', () => {
-    it('CNI 1.1, Section 5, "Error": 1 for an unsupported version, in a supported version', async () => {
+    it('CNI 1.1, Section 5, "Error": an unsupported version fails with error 1, in a supported version', async () => {
       for (const version of ['0.9.0', '1.2.0', '9.0.0']) {
         const answer = await call('ADD', configOf(version));
         expectError(answer, '1.1.0', 1);
@@ -263,27 +263,27 @@ describe('the CNI specification', function () {
       }
     });
 
-    it('CNI 1.1, Section 5, "Error": 5 for a configuration that cannot be read', async () => {
+    it('CNI 1.1, Section 5, "Error": a configuration that cannot be read fails with error 5', async () => {
       const env = childEnvironment({ CNI_COMMAND: 'ADD', CNI_CONTAINERID: 'c1', CNI_NETNS: netns, CNI_IFNAME: 'eth0' });
       const { code, stdout } = await runCommand('sh', ['-c', 'exec "$0" </', kubeOvnPlugin], { env });
       expect(code).to.not.equal(0);
       expect(JSON.parse(stdout)).to.have.property('code', 5);
     });
 
-    it('CNI 1.1, Section 5, "Error": 6 for content that cannot be decoded', async () => {
+    it('CNI 1.1, Section 5, "Error": content that cannot be decoded fails with error 6', async () => {
       for (const config of ['', '{', '[]', JSON.stringify(configOf('1.1.0', { ipam: 7 }))])
         expect((await call('ADD', config)).result).to.have.property('code', 6);
       expectError(await call('CHECK', configOf('1.1.0', { prevResult: [] })), '1.1.0', 6);
       expectError(await call('GC', configOf('1.1.0', { 'cni.dev/valid-attachments': {} })), '1.1.0', 6);
     });
 
-    it('CNI 1.1, Section 5, "Error": 11 for a failure that a retry can solve', async () => {
+    it('CNI 1.1, Section 5, "Error": a failure that a retry can solve has error 11', async () => {
       const ipam = { type: 'kube-ovn', server_socket: '/nonexistent.sock', provider: 'lan.default' };
       expectError(await call('ADD', configOf('1.1.0', { ipam })), '1.1.0', 11);
       expectError(await call('CHECK', configOf('1.1.0', { ipam, prevResult: {} })), '1.1.0', 11);
     });
 
-    it('CNI 1.1, Section 5, "Error": 100 and above for the plugin’s own errors; never 3, after which a runtime would omit DEL', async () => {
+    it('CNI 1.1, Section 5, "Error": the plugin’s own errors are 100 and above; 3 is never used, because a runtime would then omit DEL', async () => {
       const ovn = { type: 'kube-ovn', server_socket: scene.stack.agents[0].socket, provider: 'lan.default.ovn' };
       expectError(await call('ADD', { cniVersion: '1.1.0', name: 'lan', ...ovn }), '1.1.0', 100);
       const prevResult = await addedIn('1.1.0');
@@ -299,11 +299,11 @@ describe('the CNI specification', function () {
       expectQuietSuccess(await call('CHECK', configOf('1.1.0', { prevResult })));
     });
 
-    it('CNI 1.1, Section 2, "CHECK": CHECK without prevResult, which a runtime must include, is error 7', async () => {
+    it('CNI 1.1, Section 2, "CHECK": CHECK without prevResult, which a runtime must include, fails with error 7', async () => {
       expectError(await call('CHECK', configOf('1.1.0')), '1.1.0', 7);
     });
 
-    it('CNI 1.1, Section 2, "STATUS": 50 while no ADD can be served; departure: a full subnet is no error', async () => {
+    it('CNI 1.1, Section 2, "STATUS": STATUS fails with error 50 while no ADD can be served; departure: a full subnet is no error', async () => {
       const ipam = { type: 'kube-ovn', server_socket: '/nonexistent.sock', provider: 'lan.default' };
       expectError(await call('STATUS', configOf('1.1.0', { ipam })), '1.1.0', 50);
       const none = { CNI_CONTAINERID: '', CNI_NETNS: '', CNI_IFNAME: '', CNI_ARGS: '' };
@@ -324,6 +324,6 @@ describe('the CNI specification', function () {
   });
 
   describe('after all operations', () => {
-    it('ledger, cluster and etcd agree', () => expectConsistency(scene.stack));
+    it('ledger, cluster and etcd agree after all operations', () => expectConsistency(scene.stack));
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Plugins that give the node an address: the real bridge and ptp, which take the gateway of the
- * IPAM result.
+ * Tests plugins that give the node an address: the real bridge and ptp, which use the gateway of
+ * the IPAM result.
  */
 import { expect } from 'chai';
 import { createNodeNamespace, ip, type Namespace } from '../../harness/network/network-namespaces.ts';

@@ -1,6 +1,6 @@
 /**
- * The agent's changes in a Pod's network namespace, on real macvlan links: it enables IPv6, and
- * sets a requested MAC.
+ * Tests the agent's changes in a Pod's network namespace, on real macvlan links: it enables IPv6,
+ * and sets a requested MAC.
  */
 import { expect } from 'chai';
 import type { CniAnswer } from '../../harness/cni.ts';
@@ -61,7 +61,7 @@ describe('the CNI contract: inside the sandbox', function () {
 
     const peer = await prepare('peer', 'six');
     await attach(scene, peer.nic);
-    // The kernel replies after duplicate address detection.
+    // Repeats the ping: the kernel replies only after duplicate address detection.
     await eventually(async () => expect(await canPing(peer.nic.sandbox, address)).to.be.true);
     await eventually(async () => expect(await canPing(nic.sandbox, peer.address)).to.be.true);
   });
@@ -73,7 +73,7 @@ describe('the CNI contract: inside the sandbox', function () {
     expect(await ipv6(nic.sandbox, 'net1/accept_dad')).to.equal('1');
   });
 
-  itOnMacvlan('a NIC without IPv6 address keeps its settings', async () => {
+  itOnMacvlan('a NIC without an IPv6 address keeps its settings', async () => {
     const { nic } = await prepare('four-only', 'four');
     await attach(scene, nic);
     expect(await ipv6(nic.sandbox, 'net1/accept_ra')).to.equal('1');
@@ -95,7 +95,7 @@ describe('the CNI contract: inside the sandbox', function () {
   });
 
   /**
-   * ADD and CHECK of a Pod that requests a MAC, as Multus calls macvlan with or without the
+   * Runs ADD and CHECK of a Pod that requests a MAC, as Multus calls macvlan with or without the
    * capability "mac".
    */
   async function addAndCheck(pod: string, mac: string, more: object): Promise<{ made: object; check: CniAnswer }> {
@@ -108,7 +108,7 @@ describe('the CNI contract: inside the sandbox', function () {
     return { made: made ?? {}, check: await callMacvlanPlugin('CHECK', nic, { ...config, prevResult: added.result }) };
   }
 
-  itOnMacvlan('a MAC that macvlan also gets, by its capability, is in the result, and CHECK succeeds', async () => {
+  itOnMacvlan('a MAC that macvlan gets by its capability is in the result, and CHECK succeeds', async () => {
     const mac = '02:00:00:00:13:02';
     const { made, check } = await addAndCheck('capable', mac, { runtimeConfig: { mac } });
     expect(made).to.include({ mac });
@@ -140,12 +140,12 @@ describe('the CNI contract: inside the sandbox', function () {
     expect(JSON.stringify(events)).to.not.contain('PodNetworkMacNotInResult');
   });
 
-  itOnMacvlan('a Pod whose MAC macvlan does not get has an Event with the remedies', async () => {
+  itOnMacvlan('an Event with the remedies reports a Pod whose MAC macvlan does not get', async () => {
     await prepare('warned', 'four', { 'four.default.kubernetes.io/mac_address': '02:00:00:00:13:04' });
     await waitForEvent(scene, 'warned', 'PodNetworkMacNotInResult', /"capabilities": \{"mac": true\}.* or chain /);
   });
 
-  itOnMacvlan('a MAC that macvlan does not get is on the link, and macvlan’s own CHECK fails', async () => {
+  itOnMacvlan('a MAC that macvlan does not get is on the link, but macvlan’s own CHECK fails', async () => {
     const mac = '02:00:00:00:13:03';
     const { made, check } = await addAndCheck('without-capability', mac, {});
     expect(made).to.have.property('mac').that.does.not.equal(mac);

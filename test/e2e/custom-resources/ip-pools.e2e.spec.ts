@@ -1,4 +1,4 @@
-/** IPPool objects: parts of a Subnet that serve only the Pods that name them. */
+/** Tests IPPool objects: parts of a Subnet that serve only the Pods that name them. */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
@@ -28,7 +28,7 @@ describe('IPPool objects', function () {
       expect((await scene.kubernetes.get('IPPool', name)).status).to.deep.include(status);
     });
 
-  it('count their addresses, and serve only Pods that name them', async () => {
+  it('IPPool objects count their addresses, and serve only Pods that name them', async () => {
     await makePool('web', { ips: ['10.4.0.2..10.4.0.4', '10.4.0.100/31'] });
     await waitForEvent(scene, 'web', 'UpdateIPAMSucceeded', /./);
     await expectStatus('web', {
@@ -46,7 +46,7 @@ describe('IPPool objects', function () {
     await expectStatus('web', { v4AvailableIPs: 4, v4UsingIPs: 1, v4UsingIPRange: '10.4.0.2' });
   });
 
-  it('SP-746 cannot share addresses, and get them when the other pool is deleted', async () => {
+  it('SP-746 an IPPool cannot share addresses with another, and gets them when the other is deleted', async () => {
     await makePool('greedy', { ips: ['10.4.0.4..10.4.0.9'] });
     await waitForEvent(
       scene,
@@ -62,7 +62,7 @@ describe('IPPool objects', function () {
     await expectStatus('greedy', { v4AvailableIPs: 5, v4UsingIPs: 1, v4UsingIPRange: '10.4.0.5' });
   });
 
-  it('cannot move to another Subnet', async () => {
+  it('An IPPool cannot move to another Subnet', async () => {
     const moved = await scene.kubernetes.patch('IPPool', 'greedy', { spec: { subnet: 'later' } }).catch(String);
     expect(moved).to.contain('ippool greedy subnet can not change');
   });

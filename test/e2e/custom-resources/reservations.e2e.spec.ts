@@ -1,5 +1,6 @@
 /**
- * IP and Vip objects that users create to reserve an address, for a later Pod or for a virtual IP.
+ * Tests IP and Vip objects with which users reserve an address, for a later Pod or for a virtual
+ * IP.
  */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 /**
- * The rules of a Subnet for its tenants: namespaces, the number of addresses per namespace, and
- * cooldowns.
+ * Tests the rules of a Subnet for its tenants: namespaces, the number of addresses per namespace,
+ * and cooldowns.
  */
 import { expect } from 'chai';
 import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
@@ -34,7 +34,7 @@ describe('the tenants of a Subnet', function () {
     });
   const patchSubnet = (name: string, spec: object) => scene.kubernetes.patch('Subnet', name, { spec });
 
-  it('are refused until spec.namespaces lists their namespace, whether they name a provider, Subnet or address', async () => {
+  it('tenants are refused until spec.namespaces lists their namespace, whether they name a provider, Subnet or address', async () => {
     await makeNetwork(scene, 'closed');
     await createSubnet('closed', '10.71.0.0/24', { namespaces: ['shop'] });
     await makePod(scene, 'by-provider', 'closed');
@@ -53,7 +53,7 @@ describe('the tenants of a Subnet', function () {
     expect(await waitForAddress(scene, 'by-address', 'closed')).to.equal('10.71.0.9');
   });
 
-  it('keep their addresses when spec.namespaces no longer lists their namespace, and get no more', async () => {
+  it('tenants keep their addresses, and get no more, when spec.namespaces no longer lists their namespace', async () => {
     await patchSubnet('closed', { namespaces: ['shop'] });
     await makePod(scene, 'late', 'closed');
     await waitForEvent(scene, 'late', 'PodNetworkUpdateFailed', /Subnet closed is for namespace shop/);
@@ -61,7 +61,7 @@ describe('the tenants of a Subnet', function () {
     await scene.kubernetes.remove('Pod', 'late');
   });
 
-  it('hold at most maxAddressesPerNamespace addresses, and more when the limit is raised', async () => {
+  it('tenants hold at most maxAddressesPerNamespace addresses, and more after the limit is raised', async () => {
     await makeNetwork(scene, 'limited');
     await createSubnet('limited', '10.72.0.0/24', { maxAddressesPerNamespace: 2 });
     for (const pod of ['one', 'two']) {
@@ -78,7 +78,8 @@ describe('the tenants of a Subnet', function () {
       );
     }
     await scene.kubernetes.remove('Pod', 'one');
-    // Pods of one second have no creation order: one of the two gets the address
+    // Accepts either Pod: Pods of one second have no creation order, and one of the two gets the
+    // address.
     const first = await Promise.any(
       ['three', 'four'].map(async (pod) => waitForAddress(scene, pod, 'limited').then(() => pod)),
     );
@@ -86,7 +87,7 @@ describe('the tenants of a Subnet', function () {
     await waitForAddress(scene, first === 'three' ? 'four' : 'three', 'limited');
   });
 
-  it('wait for cooldownSeconds and bindingTimeoutSeconds, and a change of these reaches the ledger', async () => {
+  it('tenants wait for cooldownSeconds and bindingTimeoutSeconds, and a change of these fields reaches the ledger', async () => {
     const specInLedger = async () => {
       const client = connect(scene.stack.allocator.endpoint, undefined);
       try {
@@ -106,7 +107,7 @@ describe('the tenants of a Subnet', function () {
     );
   });
 
-  it('are not affected by invalid limits, which the API server rejects', async () => {
+  it('the API server rejects invalid limits of a Subnet', async () => {
     const invalid = [
       { cooldownSeconds: -1 },
       { cooldownSeconds: '5m' },
@@ -122,7 +123,7 @@ describe('the tenants of a Subnet', function () {
     }
   });
 
-  it('are refused while spec.namespaceSelectors is misspelt, and an Event reports it', async () => {
+  it('an Event reports a Subnet with a misspelt field in spec.namespaceSelectors', async () => {
     await createSubnet('misspelt', '10.77.0.0/24', { namespaceSelectors: [{ matchlabels: { team: 'a' } }] });
     await waitForEvent(
       scene,
@@ -132,7 +133,7 @@ describe('the tenants of a Subnet', function () {
     );
   });
 
-  it('are not isolated by spec.private: condition and Event report that it has no effect', async () => {
+  it('condition and Event report that spec.private has no effect', async () => {
     await createSubnet('private', '10.75.0.0/24', { private: true, allowSubnets: ['10.76.0.0/24'] });
     await waitForEvent(
       scene,

@@ -1,5 +1,5 @@
 /**
- * Subnet objects: the normal form of their spec, their finalizer, and their deletion while
+ * Tests Subnet objects: the normal form of their spec, their finalizer, and their deletion while
  * addresses are in use.
  */
 import { expect } from 'chai';
@@ -42,7 +42,7 @@ describe('Subnet objects', function () {
   const listNames = async (): Promise<string[]> =>
     (await scene.kubernetes.list('Subnet')).map(({ metadata }) => metadata.name);
 
-  it('show their spec in normal form, written once and without foreign fields', async () => {
+  it('Subnet objects show their spec in normal form, written once and without foreign fields', async () => {
     const spec = { cidrBlock: '10.5.0.7/24', excludeIps: ['10.5.0.9..10.5.0.12', '10.5.0.10'] };
     await makeSubnet(scene, 'plain', spec);
     const { spec: shown, metadata } = await waitForReady('plain');
@@ -66,7 +66,7 @@ describe('Subnet objects', function () {
     });
   });
 
-  it('are normalised again after their owner changes them', async () => {
+  it('Subnet objects are normalised again after a change by their owner', async () => {
     await makeSubnet(scene, 'again', { cidrBlock: '10.7.0.0/24' });
     await waitForReady('again');
     await scene.kubernetes.patch('Subnet', 'again', { spec: { protocol: 'IPv6', excludeIps: ['10.7.0.5'] } });
@@ -78,19 +78,19 @@ describe('Subnet objects', function () {
     );
   });
 
-  it('get their finalizer again after it was removed', async () => {
+  it('Subnet objects get their finalizer again after its removal', async () => {
     await scene.kubernetes.patch('Subnet', 'again', { metadata: { finalizers: null } });
     await eventually(async () => expect((await waitForReady('again')).metadata.finalizers).to.deep.equal([finalizer]));
   });
 
-  it('that are deleted while in use stay until their last address is released', async () => {
+  it('Subnet objects that are deleted while in use stay until their last address is released', async () => {
     await makeNetworkAndSubnet(scene, 'doomed', '10.8.0.0/24');
     await makePod(scene, 'last', 'doomed');
     await waitForAddress(scene, 'last', 'doomed');
     await scene.kubernetes.remove('Subnet', 'doomed');
     await waitForEvent(scene, 'doomed', 'SubnetInUse', /1 of its addresses are held, the first by Pod default\/last$/);
     expect(await listNames()).to.include('doomed');
-    // Until then the API server rejects a change of the provider.
+    // Waits: before this, the API server rejects a change of the provider.
     await eventually(async () =>
       expect((await scene.kubernetes.get('Subnet', 'doomed')).status).to.include({ v4usingIPs: 1 }),
     );
@@ -102,7 +102,7 @@ describe('Subnet objects', function () {
     await eventually(async () => expect(await listNames()).to.not.include('doomed'));
   });
 
-  it('KO-4898 that are deleted together with a Pod of 15 attachments are all removed, and so are its IP objects', async () => {
+  it('KO-4898 all Subnet objects that are deleted together with a Pod of 15 attachments are removed, and so are its IP objects', async () => {
     const all = Array.from({ length: 15 }, (_, index) => `many-${index}`);
     await Promise.all(all.map((name, index) => makeNetworkAndSubnet(scene, name, `10.50.${index}.0/24`)));
     await makePod(scene, 'octopus', all.join());
@@ -119,7 +119,7 @@ describe('Subnet objects', function () {
     });
   });
 
-  it('that are deleted by force are reported by an Event, and can be created again under their name', async () => {
+  it('an Event reports Subnet objects that are deleted by force, and they can be created again under their name', async () => {
     await makeNetwork(scene, 'forced');
     await makeSubnet(scene, 'forced', { cidrBlock: '10.9.0.0/24' });
     await waitForReady('forced');

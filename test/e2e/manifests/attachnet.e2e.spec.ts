@@ -1,6 +1,7 @@
 /**
- * Manifests 10 to 16: NICs whose main plugin is `kube-ovn`. They get addresses, annotations and the
- * reply of the agent. The NIC needs OVN, and ADD fails where the agent runs without --ovs-db.
+ * Tests manifests 10 to 16: NICs whose main plugin is `kube-ovn`. They get addresses, annotations
+ * and the reply of the agent. The NIC needs OVN, so ADD fails where the agent runs without
+ * --ovs-db.
  */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
@@ -30,7 +31,7 @@ const customRoutes = [
 ];
 
 /**
- * The agent's reply for the attachment, as the plugin prints it for a NIC that another plugin
+ * Reads the agent's reply for the attachment, as the plugin prints it for a NIC that another plugin
  * makes.
  */
 async function readAgentReply(
@@ -38,7 +39,7 @@ async function readAgentReply(
   pod: string,
 ): Promise<{ ips: { address: string }[]; routes?: object[] }> {
   const config = { ...macvlanConfig(scene, provider), name: 'attachnet' };
-  // A requested default route replaces those in the sandbox.
+  // Creates a sandbox, because a requested default route replaces those in it.
   const { path: netns } = await createSandbox(scene.run, `${pod}-reply`);
   const { code, result, stdout, stderr } = await callKubeOvnPlugin(scene, { pod, network: 'attachnet', config, netns });
   expect(code, `${stdout}${stderr}`).to.equal(0);
@@ -92,7 +93,7 @@ describe("the documents' manifests: NICs of type kube-ovn", function () {
       expect((await readAgentReply(scene, metadata.name)).routes).to.deep.equal(customRoutes);
   });
 
-  it('the same CIDR on another network is a separate address space', async () => {
+  it('a Subnet with the same CIDR on another network has an address space of its own', async () => {
     await makePod(scene, 'both', 'macvlan,attachnet');
     const ofMacvlan = await waitForAnnotations(scene, 'both', 'macvlan.default');
     const ofAttachnet = await waitForAnnotations(scene, 'both', provider);
@@ -123,7 +124,7 @@ describe("the documents' manifests: NICs of type kube-ovn on a Subnet that the P
     await expectNoDataPath(scene, 'samplepod');
   });
 
-  it('a Pod that names no Subnet gets no address, and an Event with the remedy', async () => {
+  it('a Pod that names no Subnet gets no address, but an Event with the remedy', async () => {
     await makePod(scene, 'unnamed', 'attachnet');
     await waitForEvent(
       scene,
@@ -157,7 +158,7 @@ describe("the documents' manifests: NICs of type kube-ovn on a Subnet that the P
     expect((await readAgentReply(scene, 'default')).routes).to.deep.equal([{ dst: '0.0.0.0/0', gw: '172.17.0.1' }]);
   });
 
-  itOnMacvlan('a main NIC gets its address and annotations, and ADD fails without a data path', async () => {
+  itOnMacvlan('a main NIC gets its address and annotations, but ADD fails without a data path', async () => {
     await makePod(scene, 'main', '', { 'v1.multus-cni.io/default-network': 'default/attachnet', ...named });
     expect((await waitForAnnotations(scene, 'main', provider))['ip_address']).to.match(/^172\.17\.0\.\d+$/);
     await expectNoDataPath(scene, 'main', 'eth0');

@@ -1,4 +1,7 @@
-/** Manifests 08 and 09: a macvlan NIC on a Subnet whose provider is `ovn`, which the Pod names. */
+/**
+ * Tests manifests 08 and 09: a macvlan NIC on a Subnet whose provider is `ovn`, which the Pod
+ * names.
+ */
 import { expect } from 'chai';
 import { ip } from '../../harness/network/network-namespaces.ts';
 import { expectConsistency } from '../support/consistency.ts';
@@ -31,7 +34,7 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
   after(() => scene?.run.end());
   afterEach(() => expectConsistency(scene.stack));
 
-  it('09: the Pod gets an address of the named Subnet, not of its provider’s, and none of the primary network', async () => {
+  it('09: the Pod gets an address of the Subnet that it names, and none of its provider’s Subnet or the primary network', async () => {
     await applyManifest(scene, folder, '09-pod-logical-switch');
     expect(await waitForAnnotations(scene, 'samplepod', provider)).to.deep.equal({
       ip_address: '172.17.0.11',
@@ -47,7 +50,7 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
     expect(annotations).to.not.have.property('ovn.kubernetes.io/allocated');
   });
 
-  itOnMacvlan('09: its NIC has that address', async () => {
+  itOnMacvlan('09: the NIC of the Pod has the address of the named Subnet', async () => {
     const sandbox = await attachPod(scene, { pod: 'samplepod', network: 'macvlan' });
     expect((await readLink(sandbox)).addresses).to.deep.equal(['172.17.0.11/16']);
     expect(await readRoutes(sandbox)).to.deep.equal([]);
@@ -82,7 +85,7 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
     expect(await readRoutes(sandbox)).to.deep.equal(['default via 172.17.0.1 dev net1']);
   });
 
-  it('a main NIC is refused, and an Event names the remedy', async () => {
+  it('a main NIC on a named Subnet is refused, and an Event names the remedy', async () => {
     await makePod(scene, 'main', '', { 'v1.multus-cni.io/default-network': 'default/macvlan', ...named });
     await waitForEvent(
       scene,
@@ -92,7 +95,7 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
     );
   });
 
-  it('a main NIC is refused, and the CNI error has the same cause as the Event', async () => {
+  it('a main NIC on a named Subnet is refused, and the CNI error has the same cause as the Event', async () => {
     await makeNetwork(scene, 'alone');
     const annotations = { 'alone.default.kubernetes.io/logical_switch': 'macvlan' };
     await makePod(scene, 'main-alone', '', { 'v1.multus-cni.io/default-network': 'default/alone', ...annotations });

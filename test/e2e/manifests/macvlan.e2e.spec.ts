@@ -1,4 +1,4 @@
-/** Manifests 01 to 07 and 17: macvlan NICs on a Subnet of their provider. */
+/** Tests manifests 01 to 07 and 17: macvlan NICs on a Subnet of their provider. */
 import { expect } from 'chai';
 import { ip } from '../../harness/network/network-namespaces.ts';
 import { expectConsistency } from '../support/consistency.ts';
@@ -40,7 +40,7 @@ for (const folder of ['manage-multiple-interface', 'ipam-1.1'] as const)
       });
     });
 
-    it('03: the Pod gets the lowest free address outside excludeIps', async () => {
+    it('03: the Pod gets the lowest free address that is not in excludeIps', async () => {
       await applyManifest(scene, folder, '03-pod-random');
       expect(await waitForAnnotations(scene, 'samplepod', provider)).to.deep.equal({
         ip_address: '172.17.0.11',
@@ -57,7 +57,7 @@ for (const folder of ['manage-multiple-interface', 'ipam-1.1'] as const)
       expect(await readRoutes(sandbox)).to.deep.equal([]);
     });
 
-    it('04: the Pod gets the requested address and MAC, and its requests to the primary network stay unchanged', async () => {
+    it('04: the Pod gets the requested address and MAC, and keeps its annotations for the primary network', async () => {
       await applyManifest(scene, folder, '04-pod-static');
       expect(await waitForAnnotations(scene, 'static-ip', provider)).to.include({
         ip_address: '172.17.0.100',
@@ -116,12 +116,12 @@ function describeMultipleInterfaces(sceneOf: () => TestEnvironment, folder: Mani
     const { ip_address: address } = await waitForAnnotations(scene, 'samplepod-route', provider);
     const sandbox = await attachPod(scene, { pod: 'samplepod-route', network: 'macvlan' });
     expect((await readLink(sandbox)).addresses).to.deep.equal([`${address}/16`]);
-    // Multus does this for `default-route` when it attaches the NIC.
+    // Sets the route as Multus does for `default-route` when it attaches the NIC.
     await ip(sandbox, ['route', 'add', 'default', 'via', gateway, 'dev', 'net1']);
     expect(await readRoutes(sandbox)).to.deep.equal([`default via ${gateway} dev net1`]);
   });
 
-  itOnMacvlan('07: eth0 is the macvlan, with the default route through the gateway of the Subnet', async () => {
+  itOnMacvlan('07: eth0 is a macvlan link, with the default route through the gateway of the Subnet', async () => {
     const scene = sceneOf();
     await applyManifest(scene, folder, '07-pod-main-nic');
     const { ip_address: address } = await waitForAnnotations(scene, 'samplepod-macvlan', provider);
@@ -130,7 +130,7 @@ function describeMultipleInterfaces(sceneOf: () => TestEnvironment, folder: Mani
     expect(await readRoutes(sandbox)).to.deep.equal([`default via ${gateway} dev eth0`]);
   });
 
-  it('17: a Pod that names a network without configuration gets an Event, and an address for its other NIC', async () => {
+  it('17: a Pod that names a network without a configuration gets an Event, and an address for its other NIC', async () => {
     const scene = sceneOf();
     await applyManifest(scene, folder, '17-nad-empty-spec');
     await makePod(scene, 'names-empty', 'macvlan-conf-2,macvlan');

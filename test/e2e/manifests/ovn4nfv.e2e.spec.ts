@@ -1,4 +1,7 @@
-/** Manifests of the document "Networking Plugin": Pods that request NICs in the way of OVN4NFV. */
+/**
+ * Tests manifests of the document "Networking Plugin": Pods that request NICs in the form of
+ * OVN4NFV.
+ */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,7 +17,7 @@ import {
 const folder = 'networking-plugin';
 const provider = 'ovn4nfv.kube-system.ovn';
 
-/** An annotation of a Pod, as JSON. Waits until `isComplete`. */
+/** Waits until an annotation of a Pod is complete. Returns it as JSON. */
 function waitForAnswer(
   { kubernetes }: TestEnvironment,
   pod: string,
@@ -66,7 +69,7 @@ describe("the documents' manifests: NICs that annotations of OVN4NFV request", f
     });
   });
 
-  it('02: the Pod gets the NIC that annotation ovn requests, and ovn as the answer', async () => {
+  it('02: the Pod gets the NIC that annotation ovn requests, and the answer in the annotation ovn', async () => {
     await applyManifest(scene, folder, '02-pod-ovn-static');
     await waitForIpObject(scene, 'pod-ovn-static', '172.16.25.10');
     expect(await waitForAnswer(scene, 'pod-ovn-static', 'ovn')).to.deep.equal({
@@ -137,7 +140,7 @@ describe("the documents' manifests: NICs that annotations of OVN4NFV request", f
     });
   });
 
-  it('web-10 keeps its addresses when web-1 is deleted', async () => {
+  it('the Pod web-10 keeps its addresses when web-1 is deleted', async () => {
     await makePod(scene, 'web-1', '', requestOf('ovn-ls-25', 'ovn-ls-26'));
     await makePod(scene, 'web-10', '', requestOf('ovn-ls-25', 'ovn-ls-26'));
     const ofWeb10 = await waitForAnswer(scene, 'web-10', 'ovnIfaceList');

@@ -1,5 +1,5 @@
 /**
- * A rolling update of a Deployment of 50 Pods on a pool of 60 addresses, by Kubernetes' own
+ * Tests a rolling update of a Deployment of 50 Pods on a pool of 60 addresses, with Kubernetes' own
  * controllers.
  */
 import { expect } from 'chai';
@@ -41,7 +41,10 @@ describe('a Deployment of 50 Pods on a pool of 60 addresses', function () {
     spec: { containers: [{ name: 'box', image: 'box' }] },
   });
 
-  /** The Pods of a version. Waits until this number is Running, and there are no others. */
+  /**
+   * Waits until exactly this number of Pods of a version is Running, and no others exist. Returns
+   * them.
+   */
   const waitForRollout = (version: string, count: number): Promise<KubeObject[]> =>
     eventually(async () => {
       const pods = await scene.kubernetes.list('Pod', 'labelSelector=app=web');
@@ -55,7 +58,7 @@ describe('a Deployment of 50 Pods on a pool of 60 addresses', function () {
   const addressesOf = (pods: readonly KubeObject[]): string[] =>
     pods.map(({ metadata }) => metadata.annotations?.[`${key}/ip_address`] ?? '');
 
-  it('holds 50 distinct addresses', async () => {
+  it('a Deployment of 50 Pods holds 50 distinct addresses', async () => {
     const spec = { replicas: 50, selector: { matchLabels: labels }, template: template('1') };
     await scene.kubernetes.create({ kind: 'Deployment', metadata: { name: 'web' }, spec });
     const addresses = addressesOf(await waitForRollout('1', 50));
@@ -64,7 +67,7 @@ describe('a Deployment of 50 Pods on a pool of 60 addresses', function () {
     await expectConsistency(scene.stack);
   });
 
-  it('holds 50 addresses after a rolling update that needs 63 for a time: Pods without one get those that are released', async () => {
+  it('a rolling update that temporarily needs 63 addresses of 60 completes: waiting Pods get released addresses', async () => {
     await scene.kubernetes.patch('Deployment', 'web', { spec: { template: template('2') } });
     const addresses = addressesOf(await waitForRollout('2', 50));
     expect(new Set(addresses).size).to.equal(50);
@@ -72,7 +75,7 @@ describe('a Deployment of 50 Pods on a pool of 60 addresses', function () {
     await expectConsistency(scene.stack);
   });
 
-  it('KO-841 holds no address when it is scaled to zero', async () => {
+  it('KO-841 a Deployment that is scaled to zero holds no address', async () => {
     await scene.kubernetes.patch('Deployment', 'web', { spec: { replicas: 0 } });
     await waitForRollout('2', 0);
     await eventually(async () => expect(await scene.kubernetes.list('IP')).to.deep.equal([]));

@@ -1,4 +1,4 @@
-/** IPAMClaims: addresses that stay from one Pod to the next until the claim is deleted. */
+/** Tests IPAMClaims: addresses that stay from one Pod to the next until the claim is deleted. */
 import { expect } from 'chai';
 import { documentedCommands } from '../../docs/documented-commands.ts';
 import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
@@ -22,7 +22,7 @@ describe('an IPAMClaim', function () {
     scene = await openTestEnvironment();
     for (const definition of virtualMachineCrds) await scene.kubernetes.create(definition);
     await eventually(() => scene.kubernetes.list('VirtualMachineInstance'));
-    // A running watcher looks for kinds that were missing every 30 s
+    // Restarts the watcher, which looks for missing kinds only every 30 s.
     await scene.stack.watcher.stop();
     await scene.stack.watcher.start();
     await makeNetworkAndSubnet(scene, 'lan', '10.21.0.0/24');
@@ -35,7 +35,7 @@ describe('an IPAMClaim', function () {
   const makeClaim = (name: string, spec: object) =>
     scene.kubernetes.create({ kind: 'IPAMClaim', metadata: { name }, spec });
 
-  /** Waits until the status of a claim has these addresses and this Pod; "" for no Pod. */
+  /** Waits until the status of a claim has these addresses and this Pod; "" means no Pod. */
   const waitForStatus = (claim: string, ips: readonly string[], ownerPod: string): Promise<KubeObject> =>
     eventually(async () => {
       const object = await scene.kubernetes.get('IPAMClaim', claim);
@@ -47,7 +47,7 @@ describe('an IPAMClaim', function () {
 
   const conditionOf = ({ status = {} }: KubeObject) => (status['conditions'] as Record<string, unknown>[])[0];
 
-  it('keeps its address while Pods come and go, and releases it when it is deleted', async () => {
+  it('an IPAMClaim keeps its address from Pod to Pod, and releases it when the claim is deleted', async () => {
     await makeClaim('vm1', { network: 'lan', interface: '' });
     await makeClaimant('first', 'vm1');
     const address = await waitForAddress(scene, 'first', 'lan');
@@ -83,21 +83,21 @@ describe('an IPAMClaim', function () {
     await eventually(async () => expect(await scene.kubernetes.list('IPAMClaim')).to.deep.equal([]));
   });
 
-  it('serves a Pod that names it as docs/annotations.md does', async () => {
+  it('an IPAMClaim serves a Pod that names it as in docs/annotations.md', async () => {
     await makeClaim('vm1.lan', { network: 'lan', interface: '' });
     await makePod(scene, 'documented', documentedCommands('docs/annotations.md', 'ipam-claim'));
     const address = await waitForAddress(scene, 'documented', 'lan');
     await waitForStatus('vm1.lan', [`${address}/24`], 'documented');
   });
 
-  it('gets the addresses of its spec.ipRequests', async () => {
+  it('an IPAMClaim gets the addresses of its spec.ipRequests', async () => {
     await makeClaim('fixed', { network: 'lan', interface: 'net1', ipRequests: ['10.21.0.77/24'] });
     await makeClaimant('fixed-pod', 'fixed');
     expect(await waitForAddress(scene, 'fixed-pod', 'lan')).to.equal('10.21.0.77');
     await waitForStatus('fixed', ['10.21.0.77/24'], 'fixed-pod');
   });
 
-  it('is created if a Pod names it, and ends with that Pod', async () => {
+  it('an IPAMClaim is created if a Pod names it, and is deleted with that Pod', async () => {
     await makeClaimant('causing', 'caused');
     const address = await waitForAddress(scene, 'causing', 'lan');
     const { uid } = (await scene.kubernetes.get('Pod', 'causing')).metadata;
@@ -112,7 +112,7 @@ describe('an IPAMClaim', function () {
     });
   });
 
-  it('records in the ledger why its address was released', async () => {
+  it('the ledger records why the address of an IPAMClaim was released', async () => {
     await makeClaim('short', { network: 'lan', interface: '' });
     await makeClaimant('short', 'short');
     const address = await waitForAddress(scene, 'short', 'lan');
@@ -126,12 +126,12 @@ describe('an IPAMClaim', function () {
     });
   });
 
-  it('an IPAMClaim of another namespace cannot be named', async () => {
+  it('a Pod cannot name an IPAMClaim of another namespace', async () => {
     await makeClaimant('foreign', 'other/vm1');
     await waitForEvent(scene, 'foreign', 'ValidatePodNetworkFailed', /name of an IPAMClaim in the Pod's namespace/);
   });
 
-  it('serves both Pods of a virtual machine that migrates, and its next start, once its producer created it', async () => {
+  it('an IPAMClaim that its producer created late serves both Pods of a migrating virtual machine, and its next start', async () => {
     const start = () =>
       eventually(() => scene.kubernetes.create({ kind: 'VirtualMachineInstance', metadata: { name: 'vm' }, spec: {} }));
     await eventually(() => scene.kubernetes.create({ kind: 'VirtualMachine', metadata: { name: 'vm' }, spec: {} }));
@@ -149,7 +149,7 @@ describe('an IPAMClaim', function () {
     };
     const instance = await start();
     await launch('source', instance);
-    // Given a producer that starts after the Pod, as ipam-extensions after a power-up
+    // Given: the producer starts after the Pod, as ipam-extensions does after a power-up.
     await waitForEvent(scene, 'virt-launcher-vm-source', 'PodNetworkUpdateFailed', /vm\.lan .* check that it runs/);
     const machine = await scene.kubernetes.get('VirtualMachine', 'vm');
     const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'vm', uid: machine.metadata.uid };
@@ -170,13 +170,13 @@ describe('an IPAMClaim', function () {
     await launch('again', await start());
     expect(await waitForAddress(scene, 'virt-launcher-vm-again', 'lan')).to.equal(address);
 
-    // The address is released with the machine, also while the producer does not run to remove its
-    // finalizer
+    // Expects the release with the machine, also while the producer is down and cannot remove its
+    // finalizer.
     await scene.kubernetes.remove('Pod', 'virt-launcher-vm-again');
     await scene.kubernetes.remove('VirtualMachineInstance', 'vm');
     await waitForStatus('vm.lan', [`${address}/24`], '');
     await scene.kubernetes.remove('VirtualMachine', 'vm');
-    // The garbage collector finds a new kind within 30 s
+    // Waits for the garbage collector, which finds a new kind within 30 s.
     await scene.kubernetes.remove('IPAMClaim', 'vm.lan');
     await waitForEvent(scene, 'vm.lan', 'Released', /the claim was deleted/);
     await makePod(scene, 'next', 'lan', { 'lan.default.kubernetes.io/ip_address': address });

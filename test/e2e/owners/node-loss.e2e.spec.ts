@@ -1,6 +1,6 @@
 /**
- * A node is lost with its Pods: Kubernetes deletes them, and their owners create others on another
- * node.
+ * Tests the loss of a node with its Pods: Kubernetes deletes them, and their owners create others
+ * on another node.
  */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
@@ -19,7 +19,7 @@ import {
 } from '../support/test-environment.ts';
 
 const key = 'lan.default.kubernetes.io/ip_address';
-/** Kubernetes waits for 40 s before it deletes the Pods of a missing node. */
+/** A timeout beyond the 40 s after which Kubernetes deletes the Pods of a missing node. */
 const timeoutMs = 150_000;
 
 describe('WB-75 the loss of a node with its Pods', function () {
@@ -45,7 +45,7 @@ describe('WB-75 the loss of a node with its Pods', function () {
   const onNode2 = ({ spec }: KubeObject): boolean => spec?.['nodeName'] === 'node-2';
   const addressOf = ({ metadata }: KubeObject): string => metadata.annotations?.[key] ?? '';
 
-  /** ADD, as the runtime of node-2 calls it. */
+  /** Calls ADD as the runtime of node-2. */
   async function bind(pod: string): Promise<void> {
     const config = macvlanConfig(scene, 'lan.default');
     const ipam = { ...config.ipam, server_socket: scene.stack.agents[1]?.socket };
@@ -53,7 +53,7 @@ describe('WB-75 the loss of a node with its Pods', function () {
     expect(answer.code, answer.stdout).to.equal(0);
   }
 
-  it('releases the addresses of its Pods, except those of StatefulSet members, which keep them on another node', async () => {
+  it('the loss of a node releases the addresses of its Pods, except those of StatefulSet members, which keep them on another node', async () => {
     for (const [kind, name] of [
       ['StatefulSet', 'set'],
       ['Deployment', 'web'],
@@ -92,7 +92,7 @@ describe('WB-75 the loss of a node with its Pods', function () {
     await expectConsistency(scene.stack);
   });
 
-  it('lets a new Pod get an address afterwards', async () => {
+  it('a new Pod gets an address after the loss of a node', async () => {
     await makePod(scene, 'bare', 'lan');
     await eventually(async () => expect(addressOf(await scene.kubernetes.get('Pod', 'bare'))).to.not.equal(''));
     await expectConsistency(scene.stack);

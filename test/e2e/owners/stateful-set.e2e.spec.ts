@@ -1,6 +1,6 @@
 /**
- * StatefulSets under Kubernetes' own controllers: a member keeps its address until the StatefulSet
- * has no such member.
+ * Tests StatefulSets with Kubernetes' own controllers: a member keeps its address until the
+ * StatefulSet has no such member.
  */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
@@ -57,8 +57,8 @@ describe('a StatefulSet', function () {
     scene.kubernetes.patch('StatefulSet', name, { spec: { replicas } });
 
   /**
-   * The addresses of the members by name. Waits until exactly these members are Running, with none
-   * of the uids of `before`.
+   * Waits until exactly these members are Running, with none of the uids in `before`. Returns their
+   * addresses by name.
    */
   const waitForMembers = (name: string, network: string, ordinals: readonly number[], before: readonly string[] = []) =>
     eventually(async () => {
@@ -77,7 +77,7 @@ describe('a StatefulSet', function () {
   const readRelease = async (subnet: string, address: string) =>
     (await readLastEvent(scene, subnet, address))?.addressReleased;
 
-  it('keeps five addresses when it is scaled from 20 to 5, and releases 15 for this cause', async () => {
+  it('a StatefulSet that is scaled from 20 to 5 keeps five addresses, and releases 15 for that cause', async () => {
     await make('web', 'lan', { replicas: 20 });
     const { addresses: before } = await waitForMembers('web', 'lan', upTo(20));
     expect(new Set(Object.values(before)).size).to.equal(20);
@@ -93,7 +93,7 @@ describe('a StatefulSet', function () {
     });
   });
 
-  it('holds 20 addresses when it is scaled to 20 again, with the five that it kept', async () => {
+  it('a StatefulSet that is scaled to 20 again holds 20 addresses, including the five that it kept', async () => {
     const { addresses: before } = await waitForMembers('web', 'lan', upTo(5));
     await scale('web', 20);
     const { addresses: after } = await waitForMembers('web', 'lan', upTo(20));
@@ -101,14 +101,14 @@ describe('a StatefulSet', function () {
     expect(new Set(Object.values(after)).size).to.equal(20);
   });
 
-  it('keeps the addresses of members that are all deleted and created again', async () => {
+  it('a StatefulSet keeps its addresses when all members are deleted and created again', async () => {
     const { addresses: before, uids } = await waitForMembers('web', 'lan', upTo(20));
     for (const ordinal of upTo(20)) await scene.kubernetes.remove('Pod', `web-${ordinal}`);
     const { addresses: after } = await waitForMembers('web', 'lan', upTo(20), uids);
     expect(after).to.deep.equal(before);
   });
 
-  it('WB-182 keeps the address of each member also when the subnet is full', async () => {
+  it('WB-182 a StatefulSet keeps the address of each member also when the subnet is full', async () => {
     await make('db', 'narrow', { replicas: 5 });
     const { addresses: before, uids } = await waitForMembers('db', 'narrow', upTo(5));
     for (const ordinal of upTo(5)) await scene.kubernetes.remove('Pod', `db-${ordinal}`);
@@ -118,7 +118,7 @@ describe('a StatefulSet', function () {
     await waitForMembers('db', 'narrow', []);
   });
 
-  it('keeps the address of a member that is deleted while no watcher runs, and created again later', async () => {
+  it('a StatefulSet keeps the address of a member that is deleted while no watcher runs, and created again later', async () => {
     const { addresses: before, uids } = await waitForMembers('web', 'lan', upTo(20));
     await scene.stack.watcher.stop();
     await kubelets.stop();
@@ -132,7 +132,7 @@ describe('a StatefulSet', function () {
     expect((await waitForMembers('web', 'lan', upTo(20))).addresses).to.deep.equal(before);
   });
 
-  it('counts members from ordinals.start', async () => {
+  it('a StatefulSet counts its members from ordinals.start', async () => {
     await make('late', 'lan', { replicas: 3, ordinals: { start: 4 } });
     const { addresses: before, uids } = await waitForMembers('late', 'lan', [4, 5, 6]);
     for (const ordinal of [4, 5, 6]) await scene.kubernetes.remove('Pod', `late-${ordinal}`);
@@ -144,7 +144,7 @@ describe('a StatefulSet', function () {
     });
   });
 
-  it('moves its members to the Subnet that a changed template names', async () => {
+  it('a StatefulSet moves its members to the Subnet that a changed template names', async () => {
     const { addresses: before, uids } = await waitForMembers('late', 'lan', [4, 5]);
     const template = templateOf('late', 'lan', { 'lan.default.kubernetes.io/logical_switch': 'move' });
     await scene.kubernetes.patch('StatefulSet', 'late', { spec: { template } });
@@ -154,7 +154,7 @@ describe('a StatefulSet', function () {
     expect(released?.evidence).to.match(/^the name belongs to Pod uid .* now, which requests other addresses$/);
   });
 
-  it('releases the addresses of its members when it is deleted, with that cause', async () => {
+  it('a StatefulSet releases the addresses of its members when it is deleted, with that cause', async () => {
     const { addresses } = await waitForMembers('web', 'lan', upTo(20));
     await scene.kubernetes.remove('StatefulSet', 'web');
     await eventually(async () => {

@@ -1,4 +1,4 @@
-/** Virtual machines. The test creates the objects that KubeVirt's controllers would create. */
+/** Tests virtual machines. Creates the objects that KubeVirt's controllers would create. */
 import { expect } from 'chai';
 import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
 import { readLastEvent, readAddressRecord } from '../support/attachments.ts';
@@ -44,7 +44,7 @@ describe('a virtual machine', function () {
 
   const launcher = (suffix: string): string => `virt-launcher-vm1-${suffix}`;
 
-  /** ADD of its NIC on a node, as Multus calls it there. */
+  /** Calls ADD of the machine's NIC on a node, as Multus does there. */
   async function add(suffix: string, node: 0 | 1): Promise<readonly string[] | string> {
     const config = macvlanConfig(scene, 'lan.default');
     const ipam = { ...config.ipam, server_socket: scene.stack.agents[node]?.socket };
@@ -59,7 +59,7 @@ describe('a virtual machine', function () {
 
   const holderOf = async (address: string) => (await readAddressRecord(scene, 'lan', address))?.allocation;
 
-  it('has the same address on both nodes during a migration, and afterwards', async () => {
+  it('a virtual machine has the same address on both nodes during a migration, and afterwards', async () => {
     const instance = await start();
     await launch('source', 'node-1', instance);
     const address = await waitForAddress(scene, launcher('source'), 'lan');
@@ -81,7 +81,7 @@ describe('a virtual machine', function () {
     expect((await holderOf(address))?.podUid).to.equal(instance.metadata.uid);
   });
 
-  it('keeps its address while it is stopped, and has it after the next start', async () => {
+  it('a virtual machine keeps its address while it is stopped, and has it again after the next start', async () => {
     const address = await waitForAddress(scene, launcher('target'), 'lan');
     await scene.kubernetes.remove('Pod', launcher('target'));
     await scene.kubernetes.remove('VirtualMachineInstance', 'vm1');
@@ -91,7 +91,7 @@ describe('a virtual machine', function () {
     expect((await holderOf(address))?.podUid).to.equal(instance.metadata.uid);
   });
 
-  it('releases its address when it is deleted', async () => {
+  it('a virtual machine releases its address when it is deleted', async () => {
     const address = await waitForAddress(scene, launcher('again'), 'lan');
     for (const kind of ['VirtualMachine', 'VirtualMachineInstance'] as const)
       await scene.kubernetes.remove(kind, 'vm1');

@@ -1,4 +1,7 @@
-/** Two pod-watchers, one active by a Kubernetes Lease. When it fails, the other takes over. */
+/**
+ * Tests two pod-watchers, of which a Kubernetes Lease makes one active. When it fails, the other
+ * takes over.
+ */
 import { expect } from 'chai';
 import { printProgress } from '../../harness/progress.ts';
 import { startTcpProxy } from '../../harness/network/tcp-proxy.ts';
@@ -28,7 +31,7 @@ describe('Two pod-watchers', function () {
   after(() => scene?.run.end());
   afterEach(() => expectConsistency(scene.stack));
 
-  /** The holder of the Lease, and the number of transitions. */
+  /** Reads the holder of the Lease, and the number of transitions. */
   async function readLease(): Promise<{ holder: string; transitions: number }> {
     const [found] = await scene.kubernetes.list('Lease', 'fieldSelector=metadata.name=ipledger-pod-watcher');
     const { holderIdentity = '', leaseTransitions = 0 } = (found?.spec ?? {}) as {
@@ -39,15 +42,15 @@ describe('Two pod-watchers', function () {
   }
   const ips = async (): Promise<string[]> => (await scene.kubernetes.list('IP')).map(({ metadata }) => metadata.name);
 
-  it('are one active and one standby, and serve a Pod once', async () => {
+  it('Two pod-watchers are one active and one standby, and serve a Pod once', async () => {
     await makePod(scene, 'before', 'lan');
     await waitForAddress(scene, 'before', 'lan');
     expect(await readLease()).to.have.property('transitions', 0);
-    // The watcher writes the IP object after the Pod's annotations.
+    // Waits, because the watcher writes the IP object after the Pod's annotations.
     await eventually(async () => expect(await ips()).to.deep.equal(['before.default.lan.default']));
   });
 
-  it('SP-1515 serve a Pod that is created while the active one is killed, and release the address of a deleted Pod', async () => {
+  it('SP-1515 Two pod-watchers serve a Pod that is created while the active one is killed, and release the address of a deleted Pod', async () => {
     const before = await readLease();
     await makePod(scene, 'stays', 'lan');
     const address = await waitForAddress(scene, 'stays', 'lan');
@@ -66,7 +69,7 @@ describe('Two pod-watchers', function () {
     expect(current.holder).to.not.equal(before.holder);
   });
 
-  it('keep the active one when the killed one starts again, and hand over when the active one is stopped', async () => {
+  it('The active pod-watcher stays active when the killed one starts again, and hands over when it is stopped', async () => {
     const before = await readLease();
     await first.start();
     expect(await readLease(), 'the active watcher stays active').to.deep.equal(before);
@@ -81,7 +84,7 @@ describe('Two pod-watchers', function () {
     expect((await readLease()).holder).to.equal(current.holder);
   });
 
-  it('have a suspended one step down after its Lease has expired, and the other serves the Pods', async () => {
+  it('A suspended pod-watcher steps down after its Lease has expired, and the other serves the Pods', async () => {
     const before = await readLease();
     first.freeze();
     await makePod(scene, 'suspended', 'lan');
@@ -95,7 +98,7 @@ describe('Two pod-watchers', function () {
     expect((await readLease()).holder).to.equal(current.holder);
   });
 
-  it('hand over when no allocator answers the active watcher, which does not take the Lease back before an answer', async () => {
+  it('An active pod-watcher hands over when no allocator answers it, and takes the Lease back only after an answer', async () => {
     const { allocator, cluster } = scene.stack;
     const proxy = await startTcpProxy(scene.run, allocator.endpoint);
     const isolated = await startWatcher(scene.run, {
@@ -124,7 +127,7 @@ describe('Two pod-watchers', function () {
     await Promise.all([first.start(), second.start()]);
   });
 
-  it('have stored from where to read deletions when the first Pod of a cluster gets its address', async () => {
+  it('A pod-watcher has stored the start position for deletions when the first Pod of a cluster gets its address', async () => {
     await Promise.all([first.stop(), second.stop()]);
     await scene.stack.cluster.kubectl(['delete', 'lease', '-n', 'kube-system', 'ipledger-pod-watcher']);
     await makePod(scene, 'earliest', 'lan');

@@ -1,6 +1,6 @@
 /**
- * An API server that lost Pods: nothing is released until the Pods are back, or an operator accepts
- * the deletion.
+ * Tests an API server that lost Pods: nothing is released until the Pods are back, or an operator
+ * accepts the deletion.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -28,7 +28,9 @@ const names = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 const [old, young] = [names('old-', 4), names('young-', 20)];
 const halted = /^not ready: ALARM: 2\d of 2\d Pods that hold addresses are missing/;
-/** Longer than the watcher waits for further missing Pods before it releases one. */
+/**
+ * A pause beyond the time in which the watcher waits for more missing Pods before it releases one.
+ */
 const settleMs = 3_000;
 
 describe('Pods that are missing from the API', function () {
@@ -54,7 +56,7 @@ describe('Pods that are missing from the API', function () {
     await Promise.all(pods.map((pod) => waitForAddress(scene, pod, 'lan')));
   }
 
-  /** The addresses of Pods in the ledger, by name. */
+  /** Reads the addresses of Pods in the ledger, by name. */
   async function readAddresses(): Promise<Map<string, string>> {
     const { allocations } = await eventually(() => readSystemSnapshot(scene.stack, scene.run.signal));
     return new Map(
@@ -79,7 +81,7 @@ describe('Pods that are missing from the API', function () {
         .that.matches(/^\d+$/);
     });
 
-  it('keep their addresses when most disappear while the watcher runs; an alarm reports it, and new Pods get addresses', async () => {
+  it('Pods keep their addresses when most disappear while the watcher runs; an alarm reports it, and new Pods get addresses', async () => {
     const { stack } = scene;
     await deleteApiServerKeys(
       stack.cluster,
@@ -98,7 +100,7 @@ describe('Pods that are missing from the API', function () {
     );
   });
 
-  it('end the alarm when the API server is restored, and the watcher releases Pods that are really deleted', async () => {
+  it('the alarm ends when the API server is restored, and the watcher releases Pods that are really deleted', async () => {
     const { watcher } = scene.stack;
     await restoreLate();
     await eventually(async () => expect(await readReadiness(watcher)).to.equal('ok'));
@@ -107,7 +109,7 @@ describe('Pods that are missing from the API', function () {
     await expectConsistency(scene.stack);
   });
 
-  it('keep their addresses when the API server was set back while no watcher ran', async () => {
+  it('Pods keep their addresses when the API server was restored from a backup while no watcher ran', async () => {
     const { watcher } = scene.stack;
     await watcher.stop();
     await restoreEarly();
@@ -117,14 +119,14 @@ describe('Pods that are missing from the API', function () {
     await expectNothingReleased();
   });
 
-  it('keep their addresses after another restart of the watcher', async () => {
+  it('Pods keep their addresses after another restart of the watcher', async () => {
     const { watcher } = scene.stack;
     await watcher.stop();
     await startUntilReadiness(watcher, halted);
     await expectNothingReleased();
   });
 
-  it('are released when an operator accepts the mass deletion', async () => {
+  it('Pods are released when an operator accepts the mass deletion', async () => {
     const { watcher, cluster } = scene.stack;
     const args = ['accept-mass-deletion', '--reason', 'the backup is right', '--yes'];
     const { code, stdout } = await runIpledger(args, { kubeconfig: cluster.kubeconfig });
@@ -135,7 +137,7 @@ describe('Pods that are missing from the API', function () {
     await expectConsistency(scene.stack);
   });
 
-  it('are released when they were deleted while no watcher ran, in any number', async () => {
+  it('Pods are released if they were deleted while no watcher ran, in any number', async () => {
     const { watcher } = scene.stack;
     const deleted = names('deleted-', 30);
     await makePods(deleted);
@@ -149,7 +151,7 @@ describe('Pods that are missing from the API', function () {
     await expectConsistency(scene.stack);
   });
 
-  it('keep their addresses when they were lost, and not deleted, while no watcher ran', async () => {
+  it('Pods keep their addresses if they were lost, and not deleted, while no watcher ran', async () => {
     const { watcher, cluster } = scene.stack;
     const lost = names('lost-', 30);
     await makePods(lost);

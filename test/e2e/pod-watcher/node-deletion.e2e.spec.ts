@@ -1,4 +1,4 @@
-/** The deletion of a Node ends the bindings of its released addresses, and no other bindings. */
+/** Tests that the deletion of a Node ends the bindings of its released addresses, and no others. */
 import { expect } from 'chai';
 import { type AgentServer, startAgent } from '../../harness/services.ts';
 import { readAddressRecord, readLastEvent } from '../support/attachments.ts';
@@ -49,7 +49,9 @@ describe('Deleted Nodes', function () {
   const unbindCauseOf = async (address: string): Promise<string | undefined> =>
     (await readLastEvent(scene, 'lan', address))?.addressUnbound?.cause;
 
-  /** The address of a force-deleted Pod: released, but its container can still answer. */
+  /**
+   * Returns the address of a force-deleted Pod: it is released, but its container can still answer.
+   */
   async function bindAndDelete(pod: string, nodeName: string, agent: AgentServer): Promise<string> {
     const address = await bindPod(pod, nodeName, agent);
     await scene.kubernetes.remove('Pod', pod);
@@ -57,7 +59,7 @@ describe('Deleted Nodes', function () {
     return address;
   }
 
-  it('end the bindings of their deleted Pods, and no others', async () => {
+  it('A deleted Node ends the bindings of its deleted Pods, and no others', async () => {
     const [node1, node2] = scene.stack.agents as [AgentServer, AgentServer];
     const deleted = await bindAndDelete('deleted', 'node-2', node2);
     const elsewhere = await bindAndDelete('elsewhere', 'node-1', node1);
@@ -74,7 +76,7 @@ describe('Deleted Nodes', function () {
     expect(await stateOf(elsewhere)).to.equal('held');
   });
 
-  it('end these bindings also when they are deleted while no watcher runs', async () => {
+  it('A Node that is deleted while no watcher runs ends the bindings of its deleted Pods', async () => {
     const [, , node3] = scene.stack.agents as [AgentServer, AgentServer, AgentServer];
     const deleted = await bindAndDelete('deleted-unseen', 'node-3', node3);
     await scene.stack.watcher.stop();
@@ -84,7 +86,7 @@ describe('Deleted Nodes', function () {
     expect(await unbindCauseOf(deleted)).to.equal('UNBIND_CAUSE_NODE_DELETED');
   });
 
-  it('have the same effect as the out-of-service taint', async () => {
+  it('The out-of-service taint ends bindings as a deleted Node does', async () => {
     const [node1] = scene.stack.agents as [AgentServer, AgentServer];
     const shut = await bindAndDelete('shut-down', 'node-1', node1);
     const living = await bindPod('lives-on', 'node-1', node1);
@@ -96,7 +98,7 @@ describe('Deleted Nodes', function () {
     await scene.kubernetes.patch('Node', 'node-1', { spec: { taints: [] } });
   });
 
-  it('are not inferred from an agent whose name was never a Node’s, which an Event reports', async () => {
+  it('An agent whose name was never a Node’s keeps its bindings, and an Event reports it', async () => {
     const kept = await bindAndDelete('kept', '', demo);
     const odd = await bindPod('odd', 'node-1', demo);
     await waitForEvent(scene, 'odd', 'BoundOnAnotherNode', /the agent of node demo .* the Pod is on node node-1/);

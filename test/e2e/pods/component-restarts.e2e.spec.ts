@@ -1,6 +1,6 @@
 /**
- * Each program is killed and started again: no address is lost or allocated twice, and waiting
- * requests continue.
+ * Tests that each program can be killed and started again: no address is lost or allocated twice,
+ * and waiting requests continue.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -35,7 +35,7 @@ describe('restarts of a component', function () {
 
   const add = (pod: string): Promise<CniAnswer> => callKubeOvnPlugin(scene, { pod, network: 'lan' });
 
-  it('restart of the allocator: a DEL saved during the outage does not end the binding of a later ADD', async () => {
+  it('a DEL that was saved while the allocator was down does not end the binding of a later ADD', async () => {
     const [agent] = scene.stack.agents;
     const pendingDels = (): string[] => readdirSync(agent.pendingDels);
     expect((await add('stays')).code).to.equal(0);
@@ -49,7 +49,7 @@ describe('restarts of a component', function () {
     expect(allocations.find(({ attachment }) => attachment?.pod === 'stays')?.bindings).to.have.length(1);
   });
 
-  it('KO-1769 of the watcher: Pods created during the outage get addresses, and those deleted release theirs', async () => {
+  it('KO-1769 Pods that are created while the watcher is down get addresses, and deleted Pods release theirs', async () => {
     const before = await waitForAddress(scene, 'stays', 'lan');
     await scene.stack.watcher.kill();
     await scene.kubernetes.remove('Pod', 'goes');
@@ -65,7 +65,7 @@ describe('restarts of a component', function () {
     });
   });
 
-  it('restart of the allocator: the new process answers a waiting ADD, and has the earlier allocations', async () => {
+  it('a waiting ADD is answered after a restart of the allocator, which has the earlier allocations', async () => {
     await scene.stack.allocator.kill();
     await makePod(scene, 'patient', 'lan');
     const [waiting, repeated] = [add('patient'), add('stays')];
@@ -74,7 +74,7 @@ describe('restarts of a component', function () {
     expect(resultAddresses(await waiting)).to.deep.equal([`${await waitForAddress(scene, 'patient', 'lan')}/24`]);
   });
 
-  it('restart of etcd: a waiting ADD is answered after the restart', async () => {
+  it('a waiting ADD is answered after a restart of etcd', async () => {
     await scene.stack.etcd.kill();
     await makePod(scene, 'enduring', 'lan');
     const waiting = add('enduring');
@@ -82,7 +82,7 @@ describe('restarts of a component', function () {
     expect(resultAddresses(await waiting)).to.deep.equal([`${await waitForAddress(scene, 'enduring', 'lan')}/24`]);
   });
 
-  it('SP-2517 restart of the agent: the next agent answers a waiting ADD, also when the agent is killed', async () => {
+  it('SP-2517 a waiting ADD is answered by the next agent after a restart or a kill of the agent', async () => {
     const [agent] = scene.stack.agents;
     await makePod(scene, 'blocker', 'lan', { [ip]: '10.8.0.50' });
     await waitForAddress(scene, 'blocker', 'lan');
@@ -106,7 +106,7 @@ describe('restarts of a component', function () {
     const folder = dirname(scene.stack.agents[0].socket);
     const countSockets = (): number => readFileSync('/proc/net/unix', 'utf8').split(` ${folder}/`).length - 1;
     await eventually(() => expect(countSockets()).to.equal(2));
-    // After the reply to a later request, the agent has read the waiting one.
+    // Sends a later request: after its reply, the agent has read the waiting ADD.
     expect((await callKubeOvnPlugin(scene, { pod: 'absent', network: 'lan' })).result).to.have.property('code', 11);
   }
 });

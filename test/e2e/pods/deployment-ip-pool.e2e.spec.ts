@@ -1,4 +1,4 @@
-/** A Deployment whose Pods share a list of addresses, under Kubernetes' own controllers. */
+/** Tests a Deployment whose Pods share a list of addresses, with Kubernetes' own controllers. */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
@@ -28,7 +28,7 @@ describe('a Deployment with ip_pool', function () {
   const scale = (replicas: number): Promise<KubeObject> =>
     scene.kubernetes.patch('Deployment', 'web', { spec: { replicas } });
 
-  /** The Pods with an address, and those without. Waits until the numbers match. */
+  /** Waits until these numbers of Pods have an address or none. Returns the Pods. */
   const waitForMembers = (served: number, waiting: number): Promise<{ served: KubeObject[]; waiting: KubeObject[] }> =>
     eventually(async () => {
       const pods = await scene.kubernetes.list('Pod', 'labelSelector=app=web');
@@ -41,7 +41,7 @@ describe('a Deployment with ip_pool', function () {
   const addressesOf = (pods: readonly KubeObject[]): (string | undefined)[] =>
     pods.map(({ metadata }) => metadata.annotations?.[`${key}/ip_address`]);
 
-  it('two Pods get two of its three addresses', async () => {
+  it('two Pods of a Deployment get two of the three addresses of its ip_pool', async () => {
     const labels = { app: 'web' };
     const annotations = { [networksAnnotation]: 'default/lan', [`${key}/ip_pool`]: pool.join(',') };
     const template = { metadata: { labels, annotations }, spec: { containers: [{ name: 'box', image: 'box' }] } };
@@ -54,12 +54,12 @@ describe('a Deployment with ip_pool', function () {
     expect(addressesOf(served)).to.have.members(pool.slice(0, 2));
   });
 
-  it('a third Pod gets the third address', async () => {
+  it('a third Pod of a Deployment gets the third address of its ip_pool', async () => {
     await scale(3);
     expect(addressesOf((await waitForMembers(3, 0)).served)).to.have.members(pool);
   });
 
-  it('a fourth Pod waits, gets an Event with the holders, and then the address that is released', async () => {
+  it('a fourth Pod waits for an address of ip_pool, gets an Event with the holders, and then a released address', async () => {
     await scale(4);
     const { served, waiting } = await waitForMembers(3, 1);
     const [fourth] = waiting.map(({ metadata }) => metadata.name);
@@ -82,7 +82,7 @@ describe('a Deployment with ip_pool', function () {
     expect(addressesOf((await waitForMembers(3, 0)).served)).to.have.members(pool);
   });
 
-  it('KO-943 scaled to zero, it holds no address', async () => {
+  it('KO-943 a Deployment that is scaled to zero holds no address', async () => {
     await scale(0);
     await waitForMembers(0, 0);
     await eventually(async () => expect(await scene.kubernetes.list('IP')).to.deep.equal([]));

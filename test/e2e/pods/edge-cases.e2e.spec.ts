@@ -1,6 +1,6 @@
 /**
- * Edge cases: deleted namespaces, very long names, and Pods that were created and deleted without a
- * watcher.
+ * Tests edge cases: deleted namespaces, very long names, and Pods that were created and deleted
+ * without a watcher.
  */
 import { expect } from 'chai';
 import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
@@ -45,8 +45,8 @@ describe('edge cases of Pods', function () {
       metadata: { name, namespace: 'doomed', annotations: { [networksAnnotation]: network }, finalizers },
       spec: { containers: [{ name: 'box', image: 'box' }] },
     });
-    // Two Pods with finalizers keep the namespace terminating. One of them is never served, and its
-    // Events are rejected by a terminating namespace.
+    // Keeps the namespace terminating by two Pods with finalizers. One Pod is never served: a
+    // terminating namespace rejects its Events.
     const finalizers = ['example.com/wait'];
     const items = [
       ...names.map((name) => podOf(name, 'default/lan', name === 'doomed-0' ? finalizers : [])),
@@ -95,7 +95,7 @@ describe('edge cases of Pods', function () {
     await eventually(async () => expect(await scene.kubernetes.list('IP')).to.deep.equal([]));
   });
 
-  it('a Pod of a network whose name is too long for an annotation gets its address without annotations', async () => {
+  it('a Pod on a network whose name is too long for an annotation gets its address, but no annotations', async () => {
     const network = 'n'.repeat(250);
     await makeNetwork(scene, network, JSON.stringify(macvlanConfig(scene, `${network}.default`)));
     await makeSubnet(scene, 'far', { cidrBlock: '10.10.0.0/24', provider: `${network}.default` });
@@ -106,7 +106,7 @@ describe('edge cases of Pods', function () {
     await scene.kubernetes.remove('Pod', 'far');
   });
 
-  it('Pods that were created and deleted while no watcher ran get no allocation, and a later Pod does', async () => {
+  it('Pods that were created and deleted while no watcher ran get no allocation, and a later Pod gets one', async () => {
     const { watcher } = scene.stack;
     await makePod(scene, 'known', 'lan');
     await waitForAddress(scene, 'known', 'lan');

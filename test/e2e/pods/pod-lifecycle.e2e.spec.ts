@@ -1,4 +1,4 @@
-/** The life of a Pod: its attachments get addresses on real links, and release them. */
+/** Tests the life of a Pod: its attachments get addresses on real links, and release them. */
 import { expect } from 'chai';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import { type AddressRecord, IpamService } from '../../../proto/generated/ipledger.ts';
@@ -35,7 +35,7 @@ describe('the life of a Pod', function () {
   after(() => scene?.run.end());
   afterEach(() => expectConsistency(scene.stack));
 
-  /** ADD in a new sandbox on the node. */
+  /** Calls ADD in a new sandbox on the node. */
   async function attach(pod: string, network = 'macvlan', more: Partial<Nic> = {}): Promise<Nic> {
     node ??= await createNodeNamespace(scene.run, 'node-1');
     const sandbox = more.sandbox ?? (await createSandbox(scene.run, pod));
@@ -74,7 +74,7 @@ describe('the life of a Pod', function () {
     await makePod(scene, 'random', 'default/macvlan');
     expect(await waitForAddress(scene, 'random', 'macvlan')).to.equal('172.17.0.11');
     const key = 'macvlan.default.kubernetes.io';
-    // The reason of an earlier wait is removed by another patch.
+    // Waits, because another patch removes the reason of an earlier wait.
     await eventually(async () =>
       expect((await scene.kubernetes.get('Pod', 'random')).metadata.annotations).to.deep.equal({
         'k8s.v1.cni.cncf.io/networks': 'default/macvlan',
@@ -89,7 +89,7 @@ describe('the life of a Pod', function () {
     expect(object.spec).to.include({ v4IpAddress: '172.17.0.11', nodeName: 'node-1', subnet: 'macvlan' });
   });
 
-  itOnMacvlan('its NIC has that address, and two Pods can ping each other', async () => {
+  itOnMacvlan('the NIC of a Pod has its address, and two Pods can ping each other', async () => {
     await makePod(scene, 'peer', 'macvlan');
     await Promise.all([waitForAddress(scene, 'random', 'macvlan'), waitForAddress(scene, 'peer', 'macvlan')]);
     const [first, peer] = [await attach('random'), await attach('peer')];
@@ -100,7 +100,7 @@ describe('the life of a Pod', function () {
     await expectRecord('172.17.0.11', 'bound', first.sandbox);
   });
 
-  itOnMacvlan('an ADD before its Pod has an address waits for it', async () => {
+  itOnMacvlan('an ADD before its Pod has an address waits for the address', async () => {
     await scene.stack.watcher.stop();
     await makePod(scene, 'early', 'macvlan');
     const attaching = attach('early');
@@ -164,7 +164,7 @@ describe('the life of a Pod', function () {
     await expectRecord(address, 'cooldown');
   });
 
-  itOnMacvlan('a sandbox that is created before the DEL of the earlier one keeps the address', async () => {
+  itOnMacvlan('a sandbox that is created before the DEL of the earlier sandbox keeps the address', async () => {
     await makePod(scene, 'restarted', 'macvlan');
     const address = await waitForAddress(scene, 'restarted', 'macvlan');
     const before = await attach('restarted');
@@ -175,7 +175,7 @@ describe('the life of a Pod', function () {
     expect((await readLink(now.sandbox)).addresses).to.deep.equal([`${address}/16`]);
   });
 
-  it('a terminated Pod releases its address, and keeps its annotations', async () => {
+  it('a terminated Pod releases its address and keeps its annotations', async () => {
     await makePod(scene, 'job', 'macvlan');
     const address = await waitForAddress(scene, 'job', 'macvlan');
     await scene.kubernetes.patch('Pod', 'job', { status: { phase: 'Succeeded' } }, 'status');

@@ -1,6 +1,6 @@
 /**
- * The requests of a Pod: addresses, families, pools, Vips, several NICs of one network, and changes
- * while the Pod runs.
+ * Tests the requests of a Pod: addresses, families, pools, Vips, several NICs of one network, and
+ * changes while the Pod runs.
  */
 import { expect } from 'chai';
 import { call, connect } from '../../../lib/grpc/client.ts';
@@ -41,7 +41,7 @@ describe('requests of a Pod', function () {
     (await waitForAnnotations(scene, pod, `${network}.default`))['ip_address'];
 
   describe('for several NICs of one network', () => {
-    itOnMacvlan('KO-4045 give each NIC the address and MAC of its element in the networks annotation', async () => {
+    itOnMacvlan('KO-4045 each NIC gets the address and MAC of its element in the networks annotation', async () => {
       const networks = JSON.stringify([
         { name: 'lan', interface: 'net1', ips: ['10.31.0.101/24'], mac: '02:00:00:00:31:01' },
         { name: 'lan', interface: 'net2', ips: ['10.31.0.102'], mac: '02:00:00:00:31:02' },
@@ -61,7 +61,7 @@ describe('requests of a Pod', function () {
     });
 
     itOnMacvlan(
-      'KO-5848 give each NIC the address of its interface’s key, also when the second is attached first',
+      'KO-5848 each NIC of a network gets the address of its interface’s key, in any order of ADDs',
       async () => {
         await makePod(scene, 'keyed', 'lan@net1,lan@net2', {
           [lan('ip_address.net1')]: '10.31.0.111',
@@ -80,7 +80,7 @@ describe('requests of a Pod', function () {
     );
   });
 
-  it('prefer the element of the networks annotation to the interface’s key, that to ip_address, and that to ip_pool', async () => {
+  it('an element of the networks annotation precedes the key of an interface, which precedes ip_address, which precedes ip_pool', async () => {
     const pool = { [lan('ip_pool')]: '10.31.0.121' };
     const plain = { ...pool, [lan('ip_address')]: '10.31.0.122' };
     const all = { ...plain, [lan('ip_address.net1')]: '10.31.0.123' };
@@ -98,13 +98,13 @@ describe('requests of a Pod', function () {
     expect(got).to.deep.equal(['10.31.0.124', '10.31.0.123', '10.31.0.122', '10.31.0.121']);
   });
 
-  it('accept a MAC without an address', async () => {
+  it('a Pod can request a MAC without an address', async () => {
     await makePod(scene, 'mac', 'lan', { [lan('mac_address')]: '02:00:00:00:31:21' });
     expect(await waitForAnnotations(scene, 'mac', 'lan.default')).to.include({ mac_address: '02:00:00:00:31:21' });
   });
 
   describe('in a dual-stack Subnet', () => {
-    it('give one address of each family', async () => {
+    it('a Pod gets one address of each family in a dual-stack Subnet', async () => {
       await makePod(scene, 'both', 'dual', { [dual('ip_address')]: 'fd00:32::99,10.32.0.99' });
       expect(await waitForAnnotations(scene, 'both', 'dual.default')).to.include({
         ip_address: '10.32.0.99,fd00:32::99',
@@ -113,12 +113,12 @@ describe('requests of a Pod', function () {
       });
     });
 
-    it('give the requested address of one family, and any of the other', async () => {
+    it('a Pod gets the requested address of one family, and any address of the other family', async () => {
       await makePod(scene, 'half', 'dual', { [dual('ip_address')]: 'fd00:32::98' });
       expect(await addressOf('half', 'dual')).to.match(/^10\.32\.0\.\d+,fd00:32::98$/);
     });
 
-    it('give pairs of a list', async () => {
+    it('Pods get pairs of a list in a dual-stack Subnet', async () => {
       const list = { [dual('ip_pool')]: '10.32.0.201,fd00:32::201;10.32.0.202,fd00:32::202' };
       const got: (string | undefined)[] = [];
       for (const pod of ['pair-1', 'pair-2']) {
@@ -132,15 +132,15 @@ describe('requests of a Pod', function () {
       ['ipv4', /^10\.32\.0\.\d+$/],
       ['ipv6', /^fd00:32::[0-9a-f]+$/],
     ] as const)
-      it(`give only an ${family} address`, async () => {
+      it(`a Pod in a dual-stack Subnet can request only an ${family} address`, async () => {
         await makePod(scene, `only-${family}`, 'dual', { [dual('ip_family')]: family });
         const shown = await waitForAnnotations(scene, `only-${family}`, 'dual.default');
         expect(shown['ip_address']).to.match(address);
-        // Kube-OVN has these in the Subnet, too
+        // Expects both CIDRs, as Kube-OVN shows them.
         expect(shown['cidr']).to.equal('10.32.0.0/24,fd00:32::/64');
       });
 
-    it('get an Event about a family that the Subnet does not have', async () => {
+    it('an Event reports a requested family that the Subnet does not have', async () => {
       await makePod(scene, 'six-of-four', 'lan', { [lan('ip_family')]: 'ipv6' });
       await waitForEvent(
         scene,
@@ -151,7 +151,7 @@ describe('requests of a Pod', function () {
     });
   });
 
-  itOnMacvlan('give an address in an IPv6 Subnet', async () => {
+  itOnMacvlan('a Pod gets an address in an IPv6 Subnet', async () => {
     await makePod(scene, 'six', 'six');
     expect(await addressOf('six', 'six')).to.equal('fd00:33::2');
     const sandbox = await attachPod(scene, { pod: 'six', network: 'six' });
@@ -162,7 +162,7 @@ describe('requests of a Pod', function () {
     const poolOf = (name: string, ips: string, more = ''): string =>
       `{"apiVersion":"kubeovn.io/v1","kind":"IPPool","metadata":{"name":"${name}"},"spec":{"subnet":"lan","ips":["${ips}"]${more}}}`;
 
-    it('wait for the named IPPool, and get an address of it', async () => {
+    it('a Pod waits for the IPPool that it names, and gets an address of it', async () => {
       await makePod(scene, 'drawing', 'lan', { [lan('ip_pool')]: 'drawn' });
       await waitForEvent(scene, 'drawing', 'PodNetworkUpdateFailed', /ip_pool: there is no IPPool drawn/);
       await scene.stack.cluster.apply(poolOf('drawn', '10.31.0.220..10.31.0.229'));
@@ -171,7 +171,7 @@ describe('requests of a Pod', function () {
       expect(await addressOf('drawing-too', 'lan')).to.equal('10.31.0.221');
     });
 
-    it('get an Event with the possible Subnets when the IPPool is of another Subnet', async () => {
+    it('an Event names the possible Subnets of a Pod whose IPPool belongs to another Subnet', async () => {
       await makePod(scene, 'astray', 'dual', { [dual('ip_pool')]: 'drawn' });
       await waitForEvent(
         scene,
@@ -182,7 +182,7 @@ describe('requests of a Pod', function () {
     });
   });
 
-  it('give the address that is reserved for a Vip to a Pod that names the Vip, and to no other Pod', async () => {
+  it('the address of a Vip goes to a Pod that names the Vip, and to no other Pod', async () => {
     await makePod(scene, 'of-vip', 'lan', { 'ovn.kubernetes.io/vip': 'web' });
     await waitForEvent(scene, 'of-vip', 'PodNetworkUpdateFailed', /ovn\.kubernetes\.io\/vip: there is no Vip web/);
     const client = connect(scene.stack.allocator.endpoint, undefined);
@@ -198,7 +198,7 @@ describe('requests of a Pod', function () {
   });
 
   describe('for an address of the primary network', () => {
-    it('give a Pod an address of the Subnet that it names, beside its other NICs', async () => {
+    it('a Pod gets an address of the primary network’s Subnet that it names, beside its other NICs', async () => {
       await makeSubnet(scene, 'primary', { cidrBlock: '10.34.0.0/24', provider: 'ovn' });
       const annotations = {
         'ovn.kubernetes.io/logical_switch': 'primary',
@@ -226,10 +226,10 @@ describe('requests of a Pod', function () {
       });
     }
 
-    it('give a Pod an address of the Subnet that its namespace names', () =>
+    it('a Pod gets an address of the primary network’s Subnet that its namespace names', () =>
       expectAddressIn('served', '10.34.0.2', { 'ovn.kubernetes.io/logical_switch': 'nowhere,primary' }));
 
-    it('give a Pod an address of the Subnet that names its namespace, and annotate the namespace', async () => {
+    it('a Pod gets an address of the Subnet that names its namespace, and the namespace is annotated', async () => {
       const spec = { cidrBlock: '10.36.0.0/24', provider: 'ovn', namespaces: ['named'] };
       await scene.kubernetes.create({ kind: 'Subnet', metadata: { name: 'naming' }, spec });
       await expectAddressIn('named', '10.36.0.2');
@@ -247,7 +247,7 @@ describe('requests of a Pod', function () {
     const edit = (pod: string, networks: string) =>
       scene.kubernetes.patch('Pod', pod, { metadata: { annotations: { [networksAnnotation]: networks } } });
 
-    it('give another NIC its address, and keep the others', async () => {
+    it('a running Pod that requests another NIC gets an address for it, and keeps the others', async () => {
       await makePod(scene, 'growing', 'lan');
       const first = await addressOf('growing', 'lan');
       await edit('growing', 'lan,dual');
@@ -255,13 +255,13 @@ describe('requests of a Pod', function () {
       expect(await addressOf('growing', 'lan')).to.equal(first);
     });
 
-    it('get an Event about another NIC that cannot be served, and keep the others', async () => {
+    it('an Event reports another NIC of a running Pod that cannot be served, and the Pod keeps the others', async () => {
       await edit('growing', 'lan,dual,nowhere');
       await waitForEvent(scene, 'growing', 'PodNetworkUpdateFailed', /no NetworkAttachmentDefinition default\/nowhere/);
       await edit('growing', 'lan,dual');
     });
 
-    itOnMacvlan('release the address of a removed NIC after the DEL of its container', async () => {
+    itOnMacvlan('a running Pod that removes a NIC releases its address after the DEL of its container', async () => {
       await makePod(scene, 'shrinking', 'lan@net1,dual@net2');
       const [kept, removed] = [await addressOf('shrinking', 'lan'), await addressOf('shrinking', 'dual')];
       const [address = ''] = removed?.split(',') ?? [];

@@ -1,6 +1,6 @@
 /**
- * Concurrent clients of several replicas. They allocate by calls and over streams, record each
- * reply and immediately verify it by reads.
+ * Runs concurrent clients of several replicas. They allocate by calls, record each reply and
+ * immediately verify it by reads.
  */
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -34,23 +34,23 @@ export interface AcknowledgedPod {
 export interface Workload {
   /**
    * Runs these Pods with this number of concurrent clients. Calls `after` with the number of
-   * finished Pods after each.
+   * finished Pods after each Pod.
    */
   runPods(names: readonly string[], clients: number, after?: (done: number) => Promise<void>): Promise<void>;
   /**
-   * The time of the first reply to a write that was sent since then, on the clock of
+   * Returns the time of the first reply to a write that was sent after `since`, on the clock of
    * performance.now().
    */
   firstWriteSince(since: number): number | undefined;
   readonly acknowledged: ReadonlyMap<string, AcknowledgedPod>;
-  /** The number of failed calls by code. Each was repeated. */
+  /** The numbers of failed calls by code. Each call was repeated. */
   readonly failures: ReadonlyMap<string, number>;
   close(): void;
 }
 
 export interface WorkloadOptions {
   readonly random: SeededRandom;
-  /** The timeout of a call. It is then repeated, perhaps at another replica. */
+  /** The timeout of a call, which is then repeated, perhaps at another replica. */
   readonly timeoutMs: number;
 }
 
@@ -137,7 +137,7 @@ class Client {
 
   /**
    * Expects the acknowledged state from random replicas: by a linearizable read, and by a local
-   * read at its position.
+   * read at the position of the reply.
    */
   async #expectHolder({ addresses, seq }: Allocation, position: Position | undefined, uid: string | undefined) {
     const target = { subnet, address: addresses[0]?.address ?? '' };
@@ -176,7 +176,7 @@ class Client {
     return this.#repeat(() => call(random.pick(connections), method, request, { timeoutMs }));
   }
 
-  /** Sends a request again after each failure that is transient. */
+  /** Repeats a request after each transient failure. */
   async #repeat<Reply>(send: () => Promise<Reply>): Promise<Reply> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -207,7 +207,7 @@ export async function configureSubnet(replica: AllocatorServer): Promise<void> {
   connection.close();
 }
 
-/** Reads the log from etcd. @throws unless it is dense and one hash chain */
+/** Reads the log from etcd. @throws unless it has no gaps and is one hash chain */
 export async function readVerifiedLog(etcd: Etcd): Promise<StoredEvent[]> {
   const lines = await etcd.etcdctl(['get', '--prefix', '--print-value-only', '/ipledger/v1/log/']);
   const events = lines.trimEnd().split('\n').map(parseEvent);
@@ -237,7 +237,7 @@ export function expectAcknowledgedInLog(
 }
 
 /**
- * The holders at the end of the log.
+ * Returns the holders at the end of the log.
  * @throws AssertionError if an address is allocated while it has a holder
  */
 function holdersIn(log: readonly StoredEvent[]): Map<string, string> {

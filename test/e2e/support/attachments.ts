@@ -1,4 +1,4 @@
-/** ADD and DEL of NICs in sandboxes, and what the ledger records about them. */
+/** Calls ADD and DEL of NICs in sandboxes, and reads what the ledger records about them. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
@@ -23,14 +23,14 @@ async function withConnection<T>(
   }
 }
 
-/** The sequence number of the last event. */
+/** Reads the sequence number of the last event. */
 export const readHeadSeq = (scene: TestEnvironment): Promise<number> =>
   withConnection(scene, async (connection) => {
     const { position } = await call(connection, IpamService.listAllocations, { pageSize: 1 }, options);
     return position?.seq ?? 0;
   });
 
-/** The ledger's record of an address. */
+/** Reads the ledger's record of an address. */
 export const readAddressRecord = (
   scene: TestEnvironment,
   subnet: string,
@@ -41,7 +41,7 @@ export const readAddressRecord = (
     async (connection) => (await call(connection, IpamService.getAddress, { subnet, address }, options)).record,
   );
 
-/** The last event of an address. */
+/** Reads the last event of an address. */
 export const readLastEvent = (scene: TestEnvironment, subnet: string, address: string): Promise<Event | undefined> =>
   withConnection(scene, async (connection) => {
     const request = { subnet, address, pageSize: 1 };
@@ -59,14 +59,17 @@ export const expectBound = (
     expect(record?.bindings.map(({ containerId }) => containerId)).to.deep.equal(containers);
   });
 
-/** ADD in a sandbox, by cnitool and macvlan. @throws AssertionError with the output if it fails */
+/**
+ * Calls ADD in a sandbox, by cnitool and macvlan. @throws AssertionError with the output if it
+ * fails
+ */
 export async function attach(scene: TestEnvironment, nic: Nic): Promise<CniAnswer> {
   const answer = await cnitool(scene, 'add', nic);
   expect(answer.code, `${answer.stdout}${answer.stderr}`).to.equal(0);
   return answer;
 }
 
-/** DEL, as `attach`. */
+/** Calls DEL; see `attach`. */
 export async function detach(scene: TestEnvironment, nic: Nic): Promise<void> {
   const { code, stdout, stderr } = await cnitool(scene, 'del', nic);
   expect(code, `${stdout}${stderr}`).to.equal(0);

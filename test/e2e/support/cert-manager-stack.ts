@@ -1,5 +1,5 @@
 /**
- * The stack with the certificates that cert-manager issues for the chart, and an agent with a
+ * Starts a stack with the certificates that cert-manager issues for the chart, and an agent with a
  * ServiceAccount token.
  */
 import { join } from 'node:path';
@@ -26,28 +26,28 @@ const agentAccount = 'ipledger-node-agent';
 export interface CertManagerStack extends Stack {
   readonly certManager: CertManager;
   readonly standby: AllocatorServer;
-  /** The pod-watcher reaches the allocator through it. */
+  /** The proxy between the pod-watcher and the allocator. */
   readonly watcherProxy: TcpProxy;
   /** The proxy between the agents and the allocators. */
   readonly agentProxy: TcpProxy;
   readonly secrets: MountedSecrets;
   /**
-   * The names of the chart's Certificates, which their Secrets have, too: authorities, and those
+   * The names of the chart's Certificates and of their Secrets: authorities, and the certificates
    * that they signed.
    */
   readonly authorities: readonly string[];
   readonly issued: readonly string[];
   /**
    * Starts an agent with a token that is bound to a new Pod of the agents' ServiceAccount, and so
-   * to that Pod's node.
+   * to the node of that Pod.
    */
   startTokenAgent(options: TokenAgentOptions): Promise<TokenAgent>;
 }
 
 export interface TokenAgentOptions {
-  /** The node of the Pod. */
+  /** The node of the Pod of the token. */
   readonly tokenOf: string;
-  /** The node that the agent claims to be on (default: that of the Pod). */
+  /** The node that the agent claims to be on (default: the node of the Pod). */
   readonly node?: string;
 }
 
@@ -56,7 +56,7 @@ export interface TokenAgent extends AgentServer {
   renewToken(): Promise<void>;
 }
 
-/** @param values of the chart, as "tls.viewer=true" */
+/** @param values of the chart, such as "tls.viewer=true" */
 export async function startCertManagerStack(run: Run, values: readonly string[]): Promise<CertManagerStack> {
   const nodes = ['node-1', 'node-2'];
   const [cluster, manifests] = await Promise.all([
@@ -77,7 +77,7 @@ export async function startCertManagerStack(run: Run, values: readonly string[])
   const { filesOf } = secrets;
   const etcd = await startEtcd(run, {
     tls: { server: filesOf('ipledger-etcd-server'), client: filesOf('ipledger-etcd-allocator') },
-    host: 'localhost', // as its certificate names it
+    host: 'localhost', // the name in its certificate
   });
   const tls = filesOf('ipledger-allocator-tls');
   const user = `system:serviceaccount:${namespace}:ipledger-allocator`;

@@ -1,7 +1,7 @@
 /**
- * The consistency check: claims in etcd, allocations in the ledger, Pod annotations, IP objects,
- * Subnet status and the living Pods show the same addresses, and each address has one holder. It
- * returns one sentence per inconsistency.
+ * Checks consistency: claims in etcd, allocations in the ledger, Pod annotations, IP objects,
+ * Subnet status and the living Pods show the same addresses, and each address has one holder.
+ * Reports each inconsistency in one sentence.
  */
 import { BlockList, isIPv4 } from 'node:net';
 import { findAddressesInUse } from '../../../cli/comparison/compare-ledger.ts';
@@ -12,13 +12,13 @@ import { eventually } from './eventually.ts';
 import type { KubeObject } from '../../harness/kubernetes/kubernetes-client.ts';
 import { openSnapshotReader, type SystemSnapshot, type SnapshotSource } from './system-snapshot.ts';
 
-/** The time within which the views must agree, and the further time that the last read has. */
+/** The time within which the views must agree, and the additional time for the last read. */
 const defaultTimeoutMs = 60_000;
 const lastReadMs = 30_000;
 
 /**
  * Waits until all views agree.
- * @throws Error with every inconsistency that is left after the timeout
+ * @throws Error with every inconsistency that remains after the timeout
  */
 export async function expectConsistency(stack: SnapshotSource, timeoutMs = defaultTimeoutMs): Promise<void> {
   const reader = openSnapshotReader(stack, AbortSignal.timeout(timeoutMs + lastReadMs));
@@ -32,7 +32,7 @@ export async function expectConsistency(stack: SnapshotSource, timeoutMs = defau
   }
 }
 
-/** All inconsistencies of a snapshot; empty if all views agree. */
+/** Returns all inconsistencies of a snapshot; empty if all views agree. */
 export function findInconsistencies(snapshot: SystemSnapshot): string[] {
   return [findDuplicates, compareClaims, comparePods, compareIpObjects, findStrayAnnotations, compareCounts].flatMap(
     (check) => check(snapshot),
@@ -44,10 +44,7 @@ const textOf = ({ addresses }: Allocation): string => addresses.map(({ address }
 const describeAllocation = (allocation: Allocation): string =>
   `${textOf(allocation)} of Pod ${podOf(allocation)} (uid ${allocation.podUid}, ${allocation.attachment?.provider}, event ${allocation.seq})`;
 
-/**
- * Each address of a Subnet and of a network, each attachment, and each MAC of a Subnet has one
- * holder.
- */
+/** Finds addresses of a Subnet or network, attachments, and MACs of a Subnet with two holders. */
 function findDuplicates({ allocations }: SystemSnapshot): string[] {
   const holders = new Map<string, Allocation>();
   const found: string[] = [];
@@ -69,7 +66,7 @@ function findDuplicates({ allocations }: SystemSnapshot): string[] {
   return found;
 }
 
-/** Each allocation has its claims in etcd, and each claim its allocation. */
+/** Finds allocations without their claims in etcd, and claims without their allocation. */
 function compareClaims({ allocations, claims: keys }: SystemSnapshot): string[] {
   const found: string[] = [];
   const known = new Set<string>();
@@ -106,7 +103,7 @@ function containers(bindings: readonly { containerId: string; interface: string 
   return bindings.map(({ containerId, interface: name }) => `${containerId}/${name}`).join(', ') || 'no container';
 }
 
-/** The Pod of each allocation exists, is alive, and shows exactly this allocation. */
+/** Finds allocations whose Pod does not exist, is not alive, or shows another allocation. */
 function comparePods({ allocations, pods, subnets }: SystemSnapshot): string[] {
   const specs = new Map(subnets.map(({ name, spec }) => [name, spec]));
   const byName = new Map(pods.map((pod) => [nameOf(pod), pod]));
@@ -135,8 +132,8 @@ function compareAnnotations(
 }
 
 /**
- * Kube-OVN's keys. A further attachment of a provider has keys with its interface, after that is
- * bound.
+ * Returns the annotations of an allocation, with Kube-OVN's keys. A further attachment of a
+ * provider has keys with its interface once the interface is bound.
  */
 function annotationsOf(allocation: Allocation, spec: SubnetSpec | undefined): Record<string, string> {
   const { addresses, mac, interface: name, attachment } = allocation;
@@ -160,7 +157,7 @@ function annotationsOf(allocation: Allocation, spec: SubnetSpec | undefined): Re
   return { [`${prefix}/ip_address.${name}`]: textOf(allocation), [`${prefix}/mac_address.${name}`]: mac };
 }
 
-/** Each allocation has its IP object, and each IP object its allocation. */
+/** Finds allocations without their IP object, and IP objects without their allocation. */
 function compareIpObjects({ allocations, ips }: SystemSnapshot): string[] {
   const found: string[] = [];
   const byName = new Map(ips.map((ip) => [ip.metadata.name, ip]));
@@ -193,11 +190,11 @@ function compareIpObjects({ allocations, ips }: SystemSnapshot): string[] {
 }
 
 /**
- * A living Pod shows "allocated" only for its allocations. A terminated Pod can still show earlier
+ * Finds Pods that show an allocation that they do not hold. A terminated Pod may still show earlier
  * ones.
  */
 function findStrayAnnotations({ allocations, pods }: SystemSnapshot): string[] {
-  // Kube-OVN-type NICs of one network also have keys with their interface in them.
+  // Includes keys with an interface, which Kube-OVN-type NICs of one network also have.
   const held = new Set(
     allocations.flatMap(({ podUid, attachment, interface: name, bindings }) =>
       ['', `.${name}`, ...bindings.map((bound) => `.${bound.interface}`)].map(
@@ -214,7 +211,7 @@ function findStrayAnnotations({ allocations, pods }: SystemSnapshot): string[] {
   );
 }
 
-/** The counts in Subnet status and ledger equal the number of allocated addresses. */
+/** Finds counts in Subnet status or ledger that differ from the number of allocated addresses. */
 function compareCounts({ allocations, subnets, subnetObjects }: SystemSnapshot): string[] {
   const heldIn = findAddressesInUse(allocations, subnets);
   return subnets.flatMap(({ name, spec, usage }) => {
@@ -248,19 +245,21 @@ function compareCounts({ allocations, subnets, subnetObjects }: SystemSnapshot):
   });
 }
 
-/** A status ends a long list of ranges with "...". */
+/** Whether a status ends a long list of ranges with "...". */
 function isTruncated(actual: unknown, full: string | number): boolean {
   if (typeof actual !== 'string' || typeof full !== 'string' || !actual.endsWith(',...')) return false;
   return full.startsWith(actual.slice(0, -'...'.length));
 }
 
-/** The maximum integer of the API server is 2^63 - 1, and JSON.parse rounds large integers. */
+/**
+ * Returns a count as JSON.parse reads it from the API server, whose maximum integer is 2^63 - 1.
+ */
 function asStatus(count: string): number {
   const [exact, max] = [BigInt(count), 2n ** 63n - 1n];
   return Number(exact < max ? exact : max);
 }
 
-/** A Pod can request an excluded address by name. No count includes it. */
+/** Whether an address is excluded: a Pod can request one by name, but no count includes it. */
 function isExcluded(address: string, spec: SubnetSpec | undefined): boolean {
   const excluded = new BlockList();
   for (const range of spec?.excludeIps ?? []) {
@@ -273,7 +272,8 @@ function isExcluded(address: string, spec: SubnetSpec | undefined): boolean {
 const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
 
 /**
- * Kube-OVN's rule: a Pod needs its addresses until its containers have ended and will not restart.
+ * Whether a Pod needs its addresses, by Kube-OVN's rule: until its containers have ended and will
+ * not restart.
  */
 function isAlive({ spec, status }: KubeObject): boolean {
   const [phase, policy] = [textAt(status, 'phase'), textAt(spec, 'restartPolicy')];

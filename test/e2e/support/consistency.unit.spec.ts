@@ -95,7 +95,7 @@ const consistent = {
 
 const asSnapshot = (parts: object): SystemSnapshot => ({ ...consistent, ...parts }) as unknown as SystemSnapshot;
 
-/** A copy of the consistent snapshot with one change. */
+/** Copies the consistent snapshot and makes one change. */
 function withChange(change: (copy: typeof consistent) => void): SystemSnapshot {
   const copy = structuredClone(consistent);
   change(copy);
@@ -103,7 +103,7 @@ function withChange(change: (copy: typeof consistent) => void): SystemSnapshot {
 }
 
 describe('findInconsistencies', () => {
-  it('finds nothing when all views agree', () => {
+  it('findInconsistencies finds nothing when all views agree', () => {
     expect(findInconsistencies(asSnapshot({}))).to.deep.equal([]);
   });
 
@@ -200,11 +200,11 @@ describe('findInconsistencies', () => {
     ],
   ];
   for (const [title, snapshot, message] of cases)
-    it(`finds ${title}`, () => {
+    it(`findInconsistencies finds ${title}`, () => {
       expect(findInconsistencies(snapshot).join('\n')).to.match(message);
     });
 
-  it('accepts a status that truncates a long range', () => {
+  it('findInconsistencies accepts a status that truncates a long range', () => {
     const range = { availableRange: '10.0.0.3,10.0.0.5-10.0.0.9,10.0.0.11-10.0.0.254' };
     const subnets = consistent.subnets.map(({ usage, ...rest }) => ({ ...rest, usage: [{ ...usage[0], ...range }] }));
     const truncated = (v4availableIPrange: string) => [
@@ -216,7 +216,7 @@ describe('findInconsistencies', () => {
     expect(findInconsistencies(asSnapshot({ subnets, subnetObjects: truncated('10.0.0.4,...') }))).to.have.length(1);
   });
 
-  it('accepts a missing Subnet object, and the annotations of a terminated Pod', () => {
+  it('findInconsistencies accepts a missing Subnet object, and the annotations of a terminated Pod', () => {
     const ended = { ...pod, status: { phase: 'Succeeded' } };
     expect(findInconsistencies(asSnapshot({ subnetObjects: [] }))).to.deep.equal([]);
     const idle = consistent.subnets.map((subnet) => ({ ...subnet, usage: [] }));

@@ -1,4 +1,4 @@
-/** Backup and restore of etcd, as in its documentation. */
+/** Backs up and restores etcd, as its documentation describes. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mustRun } from '../../harness/processes/command.ts';
@@ -6,7 +6,7 @@ import type { Etcd } from '../../harness/etcd.ts';
 import { findProgram } from '../../harness/programs/find-program.ts';
 import type { Run } from '../../harness/run.ts';
 
-/** Saves a backup, and returns its path. */
+/** Saves a backup. Returns its path. */
 export async function backUpEtcd(run: Run, etcd: Etcd): Promise<string> {
   const file = join(run.folder, `backup-${Date.now()}.db`);
   await etcd.etcdctl(['snapshot', 'save', file]);

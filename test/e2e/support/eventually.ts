@@ -7,7 +7,7 @@ const defaultTimeoutMs = 60_000;
 
 /**
  * Repeats `check` until it succeeds, and returns its result.
- * @throws the error of the last attempt when the time is over
+ * @throws the error of the last attempt at the timeout
  */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = defaultTimeoutMs): Promise<T> {
   const deadline = Date.now() + timeoutMs;

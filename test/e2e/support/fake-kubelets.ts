@@ -8,7 +8,7 @@ import type { KubernetesClient, KubeObject } from '../../harness/kubernetes/kube
 import type { TestEnvironment } from './test-environment.ts';
 
 export interface FakeKubelets {
-  /** Fails a node: its Pods are served no longer, and it gets no new Pods. */
+  /** Stops serving a node: it serves its Pods no longer, and gets no new Pods. */
   loseNode(node: string): void;
   /** Resolves when the loop has ended. */
   stop(): Promise<void>;
@@ -17,7 +17,7 @@ export interface FakeKubelets {
 const pollMs = 100;
 const timeoutMs = 60_000;
 
-/** Starts the loop. @param nodes for Pods without a node, in turn */
+/** Starts the loop. @param nodes assigned in turn to Pods without a node */
 export function startFakeKubelets({ run, kubernetes }: TestEnvironment, nodes: readonly string[]): FakeKubelets {
   const liveNodes = new Set(nodes);
   const stopped = new AbortController();
@@ -68,7 +68,7 @@ const hasAddresses = ({ metadata }: KubeObject): boolean =>
     ([key, value]) => key.endsWith('.kubernetes.io/allocated') && value === 'true',
   );
 
-/** The Pod was deleted or replaced: the next poll reads it again. */
+/** Ignores errors of the API: the Pod was deleted or replaced, and the next poll reads it again. */
 function ignoreApiError(error: unknown): void {
   if (!(error instanceof ApiError)) throw error;
 }

@@ -1,9 +1,9 @@
 /**
- * Objects in the form in which Kube-OVN's controller leaves them: its finalizers, labels and
+ * Makes objects in the form in which Kube-OVN's controller leaves them: its finalizers, labels and
  * annotations.
  */
 
-/** The finalizer of its controller. */
+/** The finalizer of Kube-OVN's controller. */
 export const kubeOvnFinalizer = 'kubeovn.io/kube-ovn-controller';
 
 /** An object for `kubectl apply`. */
@@ -80,7 +80,7 @@ export function kubeOvnIp({
   return kubeOvn('IP', `${pod}.default.${provider}`, { ...spec, ...attached }, labels);
 }
 
-/** The annotations of an allocated attachment. */
+/** Makes the annotations of an allocated attachment. */
 export const attachmentAnnotations = (
   provider: string,
   [address, cidr, gateway]: readonly [string, string, string],
@@ -93,7 +93,7 @@ export const attachmentAnnotations = (
     ]),
   );
 
-/** A Pod on node-1. */
+/** Makes a Pod on node-1. */
 export function kubeOvnPod(name: string, annotations: Readonly<Record<string, string>>, owner?: object): KubeOvnObject {
   const metadata = { name, namespace: 'default', annotations, ...(owner && { ownerReferences: [owner] }) };
   const spec = { nodeName: 'node-1', restartPolicy: 'Never', containers: [{ name: 'box', image: 'box' }] };

@@ -1,7 +1,7 @@
 /**
- * A stand-in of Kube-OVN's controller: it writes spec, finalizers and status of each Subnet, gives
- * addresses to Pods of networks with `ipam.type: kube-ovn`, and claims each IP object of kubeovn.io
- * that it did not make.
+ * A stand-in of Kube-OVN's controller: it writes spec, finalizers and status of each Subnet,
+ * allocates addresses to Pods of networks with `ipam.type: kube-ovn`, and records each IP object of
+ * kubeovn.io that it did not make.
  */
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { pause } from '../../../lib/process/abortable.ts';
@@ -13,13 +13,13 @@ const finalizer = 'kubeovn.io/kube-ovn-controller';
 const pauseMs = 50;
 
 export interface KubeOvnStandIn {
-  /** IP objects of kubeovn.io that another program made. */
+  /** The IP objects of kubeovn.io that another program made. */
   readonly strangers: ReadonlySet<string>;
-  /** Rejects when it failed. */
+  /** Rejects when the stand-in has failed. */
   readonly ended: Promise<void>;
 }
 
-/** Runs until the signal is aborted. Its Subnets have one network of 172.17.0.0/24. */
+/** Runs until the signal is aborted. Its Subnets share the network 172.17.0.0/24. */
 export function startKubeOvnStandIn(kubernetes: KubernetesClient, signal: AbortSignal): KubeOvnStandIn {
   const strangers = new Set<string>();
   const given = new Map<string, string>();
@@ -58,7 +58,8 @@ export function startKubeOvnStandIn(kubernetes: KubernetesClient, signal: AbortS
   };
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Repeated as by a controller: the API server rejects requests while it loads new kinds
+      // Ignores API errors and repeats, as a controller does: the API server rejects requests while
+      // it loads new kinds.
       await reconcile().catch((error: unknown) => {
         if (!(error instanceof ApiError)) throw error;
       });

@@ -17,7 +17,7 @@ import type { TestEnvironment } from './test-environment.ts';
 export type ManifestFolder = 'ipam-1.1' | 'manage-multiple-interface' | 'networking-plugin';
 
 /**
- * Applies a file, as `kubectl apply -f` does. The configuration of a network is also written to the
+ * Applies a file as `kubectl apply -f` does. Also writes the configuration of a network to the
  * node.
  */
 export async function applyManifest(scene: TestEnvironment, folder: ManifestFolder, file: string): Promise<void> {
@@ -29,7 +29,7 @@ export async function applyManifest(scene: TestEnvironment, folder: ManifestFold
   }
 }
 
-/** The annotations of a Pod for a provider. Waits until they have an address. */
+/** Waits until a Pod's annotations for a provider have an address. Returns them. */
 export function waitForAnnotations(
   scene: TestEnvironment,
   pod: string,
@@ -44,7 +44,7 @@ export function waitForAnnotations(
   });
 }
 
-/** The annotations of a provider. The keys are without the provider. */
+/** Returns the annotations of a provider, with keys that omit the provider. */
 export function providerAnnotations(
   annotations: Readonly<Record<string, string>>,
   provider: string,
@@ -55,8 +55,8 @@ export function providerAnnotations(
 }
 
 /**
- * The Pods of a Deployment. Waits until `served` Pods have an address of the provider, and
- * `waiting` Pods have none.
+ * Waits until `served` Pods of a Deployment have an address of the provider, and `waiting` Pods
+ * have none. Returns the Pods.
  */
 export function waitForDeploymentPods(
   scene: TestEnvironment,
@@ -73,13 +73,13 @@ export function waitForDeploymentPods(
   });
 }
 
-/** The annotated addresses of Pods, sorted. */
+/** Returns the annotated addresses of Pods, sorted. */
 export const annotatedAddresses = (pods: readonly KubeObject[], provider: string): string[] =>
   pods
     .map(({ metadata }) => providerAnnotations(metadata.annotations ?? {}, provider)['ip_address'] ?? '')
     .sort((one, other) => one.localeCompare(other));
 
-/** The network namespace of node-1 in each environment. */
+/** The network namespace of node-1, by environment. */
 const nodes = new WeakMap<TestEnvironment, Promise<Namespace>>();
 
 function nodeOf(scene: TestEnvironment): Promise<Namespace> {
@@ -94,7 +94,8 @@ export interface AttachResult {
 }
 
 /**
- * ADD of a Pod's NIC by libcni and the plugins of its network, in the given sandbox or a new one.
+ * Calls ADD of a Pod's NIC by libcni and the plugins of its network, in the given sandbox or a new
+ * one.
  */
 export async function tryAttachPod(
   scene: TestEnvironment,
@@ -105,7 +106,7 @@ export async function tryAttachPod(
   return { sandbox, answer };
 }
 
-/** DEL of a NIC, which must succeed. */
+/** Calls DEL of a NIC, and expects success. */
 export async function detachPod(
   scene: TestEnvironment,
   nic: Required<Parameters<typeof tryAttachPod>[1]>,
@@ -114,14 +115,16 @@ export async function detachPod(
   expect(code, `${stdout}${stderr}`).to.equal(0);
 }
 
-/** ADD, as `tryAttachPod`, which must succeed. */
+/** Calls ADD as `tryAttachPod`, and expects success. */
 export async function attachPod(scene: TestEnvironment, nic: Parameters<typeof tryAttachPod>[1]): Promise<Sandbox> {
   const { sandbox, answer } = await tryAttachPod(scene, nic);
   expect(answer.code, `${answer.stdout}${answer.stderr}`).to.equal(0);
   return sandbox;
 }
 
-/** "<destination> via <gateway> dev <interface>" of each route with a gateway in a sandbox. */
+/**
+ * Reads each route with a gateway in a sandbox as "<destination> via <gateway> dev <interface>".
+ */
 export async function readRoutes(sandbox: Sandbox): Promise<string[]> {
   const routes = JSON.parse(await ip(sandbox, ['-json', 'route', 'show'])) as Record<string, string>[];
   return routes

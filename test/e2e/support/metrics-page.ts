@@ -1,4 +1,4 @@
-/** Serves the health page of a real program, with values of its metrics replaced. */
+/** Serves the health page of a real program with other values of its metrics. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage } from '../../../lib/errors.ts';
@@ -6,11 +6,11 @@ import type { Run } from '../../harness/run.ts';
 
 export interface MetricsPage {
   readonly port: number;
-  /** Replaces lines of the page, by the beginning of the line. */
+  /** Replacements of lines of the page, by the beginning of the line. */
   readonly edits: Map<string, string>;
 }
 
-/** @param health "host:port" of the program */
+/** @param health the address "host:port" of the program */
 export async function serveMetrics(run: Run, health: string): Promise<MetricsPage> {
   const edits = new Map<string, string>();
   const server = createServer((_request, response) => {

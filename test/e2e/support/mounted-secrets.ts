@@ -1,6 +1,6 @@
 /**
- * The TLS Secrets of a namespace as files, as the kubelet mounts them: one rename of a link
- * replaces all files of a Secret.
+ * Mounts the TLS Secrets of a namespace as the kubelet does: one rename of a link replaces all
+ * files of a Secret.
  */
 import { X509Certificate } from 'node:crypto';
 import {
@@ -20,13 +20,15 @@ import { connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import type { TlsFiles } from '../../../lib/tls/certificates.ts';
 import type { Run } from '../../harness/run.ts';
 
-/** The API server ends a watch earlier. */
+/** A limit beyond the time in which the API server ends a watch. */
 const silenceMs = 3_600_000;
 
 export interface MountedSecrets {
-  /** The files of a Secret. They exist some time after the Secret does. */
+  /** Returns the paths of a Secret's files, which exist some time after the Secret. */
   filesOf(secret: string): TlsFiles;
-  /** The first certificate in tls.crt now. @throws Error before the Secret is mounted */
+  /**
+   * Reads the first certificate in the present tls.crt. @throws Error before the Secret is mounted
+   */
   certificateOf(secret: string): X509Certificate;
 }
 
@@ -40,8 +42,8 @@ interface SecretChange {
 }
 
 /**
- * Mounts each Secret with a certificate, and follows its changes until the run ends. A deleted
- * Secret keeps its files.
+ * Mounts each Secret with a certificate, and follows its changes until the run ends. Keeps the
+ * files of a deleted Secret.
  */
 export function mountSecrets(run: Run, kubeconfig: string, namespace: string): MountedSecrets {
   const folder = join(run.folder, 'secrets');

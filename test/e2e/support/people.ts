@@ -1,5 +1,5 @@
 /**
- * People of a cluster: ServiceAccounts with the roles that the chart ships, and kubeconfigs with
+ * Creates people of a cluster: ServiceAccounts with the roles of the chart, and kubeconfigs with
  * their tokens.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { Cluster } from '../../harness/kubernetes/cluster.ts';
 import { root } from '../../harness/paths.ts';
 
-/** Where the chart is installed, and where the people are. */
+/** The namespaces of the chart and of the people. */
 export const installed = 'ipledger-system';
 const people = 'people';
 
@@ -45,7 +45,7 @@ export async function createPerson(cluster: Cluster, name: string, clusterRoles:
   return `system:serviceaccount:${people}:${name}`;
 }
 
-/** Lets a person reach the allocators by kubectl ipledger. */
+/** Permits a person to reach the allocators by kubectl ipledger. */
 export const permitConnecting = (cluster: Cluster, name: string): Promise<string> =>
   cluster.kubectl([
     'create',
@@ -57,7 +57,7 @@ export const permitConnecting = (cluster: Cluster, name: string): Promise<string
     `--serviceaccount=${people}:${name}`,
   ]);
 
-/** Requests a token of a person. @param audience default: that of the Kubernetes API */
+/** Requests a token of a person. @param audience default: the Kubernetes API */
 export async function createToken(cluster: Cluster, name: string, audience?: string): Promise<string> {
   const audiences = audience === undefined ? [] : [`--audience=${audience}`];
   return (await cluster.kubectl(['create', 'token', name, '-n', people, ...audiences])).trim();
@@ -65,7 +65,7 @@ export async function createToken(cluster: Cluster, name: string, audience?: str
 
 /**
  * Writes a kubeconfig whose user has these fields instead of the administrator's certificate.
- * Returns the path.
+ * Returns its path.
  */
 export function writeUserKubeconfig(cluster: Cluster, file: string, user: object): string {
   const config = parse(readFileSync(cluster.kubeconfig, 'utf8')) as { users: { name: string }[] };

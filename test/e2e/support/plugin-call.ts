@@ -9,7 +9,7 @@ export interface PluginCall extends Partial<Pick<CniCall, 'command' | 'config' |
   readonly pod: string;
   /** The network's name; its configuration is macvlan's unless `config` is given. */
   readonly network: string;
-  /** K8S_POD_UID, which newer runtimes set. */
+  /** The uid in K8S_POD_UID, which newer runtimes set. */
   readonly uid?: string;
 }
 
@@ -32,7 +32,7 @@ export function callKubeOvnPlugin(
 }
 
 /**
- * The addresses of a CNI result, with prefix lengths. The output of the plugin if there is no
+ * Returns the addresses of a CNI result, with prefix lengths; the output of the plugin if it has no
  * result.
  */
 export function resultAddresses({ result, stdout, stderr }: CniAnswer): readonly string[] | string {

@@ -8,13 +8,13 @@ import type { Server } from '../../harness/processes/server.ts';
 import type { WatcherServer } from '../../harness/services.ts';
 import { eventually } from './eventually.ts';
 
-/** The response of /readyz. */
+/** Reads the response of /readyz. */
 export async function readReadiness({ health }: WatcherServer): Promise<string> {
   const answer = await fetch(`http://${health}/readyz`, { signal: AbortSignal.timeout(2_000) });
   return (await answer.text()).trim();
 }
 
-/** Whether this watcher runs, is the active one and is ready. */
+/** Whether this watcher runs, is active and is ready. */
 export async function isWatching(watcher: WatcherServer): Promise<boolean> {
   try {
     if ((await readReadiness(watcher)) !== 'ok') return false;
@@ -31,7 +31,7 @@ export async function startUntilReadiness(watcher: WatcherServer, expected: RegE
   await eventually(async () => expect(await readReadiness(watcher)).to.match(expected));
 }
 
-/** The log lines of a program at this level or above: 40 is a warning, 50 an error. */
+/** Reads the log lines of a program at this level or above: 40 is a warning, 50 an error. */
 export function readLogLines({ log }: Server, level: number): string[] {
   return readFileSync(log, 'utf8')
     .split('\n')
@@ -40,7 +40,7 @@ export function readLogLines({ log }: Server, level: number): string[] {
 
 /**
  * Removes objects from the API server's etcd, without a deletion by the API.
- * @param keys below /registry/
+ * @param keys keys below /registry/
  */
 export async function deleteApiServerKeys({ etcd }: Cluster, keys: readonly string[]): Promise<void> {
   for (const key of keys) expect((await etcd.etcdctl(['del', `/registry/${key}`])).trim()).to.equal('1');

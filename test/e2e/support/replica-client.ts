@@ -1,4 +1,4 @@
-/** A client of several allocators on one etcd. Any of them can reply. */
+/** A client of several allocators on one etcd, of which any can reply. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { readAll } from '../../../lib/ledger-client/pages.ts';
 import { call, connect } from '../../../lib/grpc/client.ts';
@@ -39,7 +39,7 @@ export function connectReplicas(allocators: readonly Pick<AllocatorServer, 'endp
   };
 }
 
-/** All allocations, page by page. */
+/** Reads all allocations, page by page. */
 export async function listAllocations(client: Pick<ReplicaClient, 'call'>): Promise<Allocation[]> {
   return readAll(
     (pageToken) => client.call(IpamService.listAllocations, { pageSize: 1_000, pageToken }),

@@ -1,6 +1,6 @@
 /**
- * Sandboxes of Pods: real network namespaces whose NICs cnitool makes, by libcni, real macvlan and
- * the project's plugin.
+ * Makes sandboxes of Pods: real network namespaces whose NICs cnitool makes, by libcni, real
+ * macvlan and the project's plugin.
  */
 import { createHash } from 'node:crypto';
 import { callCnitool, type CniAnswer, podArgs } from '../../harness/cni.ts';
@@ -17,7 +17,8 @@ import type { TestEnvironment } from './test-environment.ts';
 const ability = await probeMacvlan();
 
 /**
- * A test with real NICs. Where macvlan is unavailable it is pending, with the reason in its title.
+ * Defines a test with real NICs. Where macvlan is unavailable, the test is pending, with the reason
+ * in its title.
  */
 export function itOnMacvlan(title: string, work: () => Promise<void>): void {
   if (ability.isAvailable) it(title, work);
@@ -34,7 +35,8 @@ export async function createSandbox(run: Run, name: string): Promise<Sandbox> {
   const namespace = await createNamespace(run, name);
   const digest = createHash('sha512').update(namespace.path).digest('hex');
   const containerId = `cnitool-${digest.slice(0, 20)}`;
-  // libcni stores each result for the DEL, in a folder that all runs on this machine share.
+  // Removes the results that libcni stores for DEL, in a folder that all runs on this machine
+  // share.
   run.cleanUpWith(['sh', '-c', 'rm -f /var/lib/cni/results/*-"$0"-*', containerId]);
   return { ...namespace, containerId };
 }
@@ -45,11 +47,11 @@ export interface Nic {
   readonly sandbox: Sandbox;
   readonly pod: string;
   readonly network: string;
-  /** net1 by default. */
+  /** The interface name; default: net1. */
   readonly ifName?: string;
 }
 
-/** ADD, DEL or CHECK of one NIC, as Multus does it, or STATUS of its network. */
+/** Calls ADD, DEL or CHECK of one NIC as Multus does, or STATUS of its network. */
 export function cnitool(
   { configFolder, stack }: TestEnvironment,
   command: 'add' | 'check' | 'del' | 'status',
@@ -62,7 +64,7 @@ export function cnitool(
 
 export interface Link {
   readonly mac: string;
-  /** With prefix lengths; without link-local addresses. */
+  /** Addresses with prefix lengths, without link-local addresses. */
   readonly addresses: readonly string[];
 }
 

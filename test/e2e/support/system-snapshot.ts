@@ -1,4 +1,4 @@
-/** All views that show addresses, read at one position of the ledger. */
+/** Reads all views that show addresses at one position of the ledger. */
 import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
 import { readAll } from '../../../lib/ledger-client/pages.ts';
 import { loadTls } from '../../../lib/tls/credentials.ts';
@@ -10,7 +10,7 @@ const callTimeoutMs = 10_000;
 const pageSize = 1_000;
 const claimPrefix = '/ipledger/v1/addr/';
 
-/** The parts of a claim that the other views show. */
+/** The parts of a claim that other views show, too. */
 export interface ClaimKey {
   readonly last: number;
   readonly alloc?: number;
@@ -42,7 +42,7 @@ export interface SnapshotReader {
   close(): void;
 }
 
-/** Reads one snapshot; as `SnapshotReader.read`. */
+/** Reads one snapshot; see `SnapshotReader.read`. */
 export async function readSystemSnapshot(stack: SnapshotSource, signal: AbortSignal): Promise<SystemSnapshot> {
   const reader = openSnapshotReader(stack, signal);
   try {
@@ -52,7 +52,7 @@ export async function readSystemSnapshot(stack: SnapshotSource, signal: AbortSig
   }
 }
 
-/** @param signal aborts all requests */
+/** @param signal when aborted, aborts all requests */
 export function openSnapshotReader(
   { allocator, cluster, etcd, tls }: SnapshotSource,
   signal: AbortSignal,
@@ -86,7 +86,7 @@ async function readLedger(client: Connection, signal: AbortSignal) {
   return { allocations, subnets, seq: position?.seq };
 }
 
-/** etcdctl prints a line for each key and one for each value. */
+/** Parses the output of etcdctl: one line for each key and one for each value. */
 function parseClaims(printed: string): Map<string, ClaimKey> {
   const lines = printed.split('\n').filter((line) => line !== '');
   const claims = new Map<string, ClaimKey>();

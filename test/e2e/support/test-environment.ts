@@ -1,6 +1,6 @@
 /**
- * A stack, and the objects of a test: networks, Subnets and Pods in the form of the documents'
- * manifests.
+ * Starts a stack, and creates the objects of a test: networks, Subnets and Pods in the form of the
+ * documents' manifests.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ export interface TestEnvironment {
   readonly run: Run;
   readonly stack: Stack;
   readonly kubernetes: KubernetesClient;
-  /** NETCONFPATH of the node, with a file for each network of `makeNetwork`. */
+  /** The node's NETCONFPATH, with a file for each network of `makeNetwork`. */
   readonly configFolder: string;
 }
 
-/** Starts a stack in about 7 s. End it with `scene.run.end()`. */
+/** Starts a stack in about 7 s. `scene.run.end()` stops it. */
 export async function openTestEnvironment(options: StackOptions = {}): Promise<TestEnvironment> {
   const run = openRun();
   const stack = await startStack(run, options);
@@ -32,7 +32,7 @@ export async function openTestEnvironment(options: StackOptions = {}): Promise<T
 }
 
 /**
- * A CNI configuration of macvlan on eth0 whose IPAM plugin is the project's, as in the documents.
+ * Makes a CNI configuration of macvlan on eth0 with the project's IPAM plugin, as in the documents.
  */
 export function macvlanConfig({ stack }: TestEnvironment, provider: string, more: object = {}) {
   const server_socket = stack.agents[0].socket;
@@ -80,8 +80,8 @@ export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
 
 /**
  * Creates a Pod on node-1, which has no kubelet.
- * @param networks as in the networks annotation
- * @param annotations further annotations, with full keys
+ * @param networks the value of the networks annotation
+ * @param annotations additional annotations, with full keys
  */
 export function makePod(
   { kubernetes }: TestEnvironment,
@@ -96,7 +96,7 @@ export function makePod(
   });
 }
 
-/** Waits until a Pod shows an address of a network, and returns it. */
+/** Waits until a Pod shows an address of a network. Returns the address. */
 export function waitForAddress({ kubernetes }: TestEnvironment, pod: string, network: string): Promise<string> {
   return eventually(async () => {
     const { metadata } = await kubernetes.get('Pod', pod);
@@ -110,8 +110,8 @@ export function waitForAddress({ kubernetes }: TestEnvironment, pod: string, net
 }
 
 /**
- * Waits for a Kubernetes Event about this object with this reason and a message that matches.
- * Returns the message.
+ * Waits for a Kubernetes Event about this object with this reason and a matching message. Returns
+ * the message.
  */
 export function waitForEvent(
   { kubernetes }: Pick<TestEnvironment, 'kubernetes'>,

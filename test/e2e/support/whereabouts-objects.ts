@@ -1,6 +1,6 @@
 /**
- * Objects of whereabouts.cni.cncf.io/v1alpha1, with CustomResourceDefinitions of the fields that
- * whereabouts has.
+ * Makes objects of whereabouts.cni.cncf.io/v1alpha1, and CustomResourceDefinitions with the fields
+ * that whereabouts has.
  */
 
 const group = 'whereabouts.cni.cncf.io';
@@ -53,7 +53,7 @@ const whereabouts = (kind: string, name: string, spec: object) => ({
   spec,
 });
 
-/** @param pods names of Pods in the namespace default, by offset */
+/** @param pods names of Pods in namespace default, by offset */
 export const whereaboutsPool = (name: string, range: string, pods: Readonly<Record<number, string>>) =>
   whereabouts('IPPool', name, {
     range,
