@@ -7,6 +7,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import timersPromises from 'node:timers/promises';
+import { recordCombinedListeners } from './combined-signals.ts';
 import { type ProgramClock, running } from './program-clock.ts';
 import { VirtualTimer } from './virtual-timer.ts';
 import { patchZlib } from './virtual-zlib.ts';
@@ -39,6 +40,7 @@ export function installVirtualTime(): () => void {
       virtual(os.uptime, (clock) => clock.monotonic() / 1_000),
     ),
     patchZlib(),
+    recordCombinedListeners(),
   ];
   syncBuiltinESMExports();
   return () => {

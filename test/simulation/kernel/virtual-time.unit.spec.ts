@@ -79,6 +79,19 @@ describe('Virtual time', () => {
     expect(error).to.have.property('code', 'ABORT_ERR');
   });
 
+  it('removes the listeners that a program has left on a combined signal, at its end', async () => {
+    const controller = new AbortController();
+    let calls = 0;
+    await run(async () => {
+      const combined = AbortSignal.any([controller.signal, AbortSignal.timeout(1_000)]);
+      combined.addEventListener('abort', () => calls++);
+      await sleep(10);
+    });
+    uninstall();
+    controller.abort();
+    expect(calls).to.equal(0);
+  });
+
   it('draws random numbers that follow from the seed', async () => {
     const draw = (seed: number) =>
       run(() => Promise.resolve([Math.random(), randomBytes(8).toString('hex'), randomInt(5, 2 ** 48)]), seed);
