@@ -43,7 +43,7 @@ console: prerequisites node_modules ## the console on a generated history of two
 conformance: cni programs ## Kube-OVN's documented behaviour, case by case; exit status 1 when one fails (CASES=file: another file)
 	@$(own_cluster) node test/conformance/main.ts $(CASES)
 
-# One tier, or SPEC=glob; WATCH=1 runs it again on each change, JOBS=n runs so many files at a time.
+# Runs one tier, or SPEC=glob. WATCH=1 repeats it after each change, JOBS=n runs so many files at a time.
 specs := $(own_cluster) node test/main.ts
 
 .PHONY: test
@@ -144,7 +144,7 @@ chart-check: SPEC = test/chart/*.spec.ts
 chart-check: programs ## the Helm chart: lint, values, manifests on a real API server, permissions (part of test)
 	@$(specs)
 
-# It needs programs and images that no other target needs, and about ten minutes: not part of test.
+# e2e-chart needs programs and images that no other target needs, and about ten minutes: it is not part of test.
 .PHONY: e2e-chart
 e2e-chart: images ## install, upgrade, roll back and remove the chart on nodes with real Pods, under load (root; not part of test; MULTUS=path: a real Multus)
 	@sh test/harness/prerequisites chart
@@ -210,7 +210,7 @@ pack: build-packages node_modules ## the command line as npm package, archive wi
 pack-check: pack programs ## build the packages again and compare; install each into an empty folder and run it
 	@SPEC='test/packages/*.spec.ts' $(specs)
 
-# ---- what they need ------------------------------------------------------------------------------------------------
+# ---- prerequisites --------------------------------------------------------------------------------------------------
 
 .PHONY: prerequisites
 prerequisites: ## Debian packages: install them as root, or list the missing ones
@@ -220,7 +220,7 @@ prerequisites: ## Debian packages: install them as root, or list the missing one
 build-packages:
 	@sh test/harness/prerequisites build
 
-# Without them, the tests that need them are skipped and log the reason.
+# Tests without their packages are skipped, and log the reason.
 optional_packages := node-packages monitoring-packages browser-packages ovn-packages
 .PHONY: $(optional_packages)
 $(optional_packages):
