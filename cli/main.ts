@@ -59,7 +59,7 @@ const oneLine = (text: string): string => escapeControlCharacters(text.replaceAl
 
 const stackOf = (thrown: unknown): string => (thrown instanceof Error && thrown.stack) || String(thrown);
 
-const { main: isProgram }: { main?: boolean } = import.meta; // undefined in Node 24.0 and 24.1
+const { main: isProgram }: { main?: boolean } = import.meta; // Node 24.0 and 24.1 lack it
 if (isProgram ?? true) {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // The reader has closed the pipe, as `head` does: end with the status of the answer

@@ -30,7 +30,7 @@ export type ProgramName = keyof typeof sources;
  */
 export const agentFlags = ['--lite-mode', '--max-semi-space-size=1', '--expose-gc', '--use-openssl-ca'] as const;
 
-/** These packages load .proto files at run time, relative to their `__dirname`. */
+/** The packages that load .proto files at run time, relative to their `__dirname`. */
 const protoPackages = ['etcd3', 'grpc-health-check', '@grpc/reflection'];
 
 /**

@@ -55,7 +55,7 @@ export interface ManPage {
   readonly version: string;
   /** Seconds since 1970. */
   readonly createdAt: number;
-  /** One line. */
+  /** The summary, in one line. */
   readonly summary: string;
   readonly commands: readonly Command[];
   /** Sections of terms and their meanings, as ENVIRONMENT. */
@@ -110,7 +110,7 @@ const formatTerm = ([term, meaning]: readonly [string, string]): string[] => [
 const asSentence = (text: string): string =>
   text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
 
-/** One line of roff text: backslashes and dashes are literal, and it begins no request. */
+/** Formats a line of roff text: backslashes and dashes are literal, and it begins no request. */
 export const escapeRoff = (text: string): string =>
   text
     .replace(/\s+/g, ' ')

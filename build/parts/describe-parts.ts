@@ -113,7 +113,7 @@ function formatSbom({ name, version, type, createdAt }: Product, parts: readonly
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** One SPDX id, a name that is not in the SPDX list, or an expression. */
+/** Formats an SPDX id, a name that is not in the SPDX list, or an expression. */
 function formatLicense(license: string): object {
   if (license.startsWith('LicenseRef-')) return { license: { name: license.slice('LicenseRef-'.length) } };
   return /\s/.test(license) ? { expression: license } : { license: { id: license } };

@@ -19,7 +19,7 @@ export interface BindingPeriod {
   /** The boot ID of the node. */
   readonly bootId: string;
   readonly from: string;
-  /** "" until the unbind. */
+  /** The time of the unbind; "" before it. */
   readonly until: string;
   /** The cause of the unbind; unspecified before it, and if another Pod got the address first. */
   readonly unbindCause: UnbindCause;
@@ -56,18 +56,18 @@ export interface AllocationPeriod {
   readonly node: string;
   readonly mac: string;
   readonly from: string;
-  /** "" until the release. */
+  /** The time of the release; "" before it. */
   readonly until: string;
   readonly grant: Grant;
   readonly release: Release | undefined;
-  /** Oldest first. A binding may end after the release. */
+  /** The bindings, oldest first. A binding may end after the release. */
   readonly bindings: readonly BindingPeriod[];
 }
 
 /** The time in which an address was reserved or quarantined. */
 export interface RestrictionPeriod {
   readonly from: string;
-  /** "" until its end. */
+  /** The end of the period; "" before it. */
   readonly until: string;
   readonly reserved?: AddressReserved;
   readonly quarantined?: AddressQuarantined;
@@ -103,7 +103,7 @@ export function buildAddressPeriods(events: readonly Event[]): AddressPeriods {
 /** Changes no period: an address in such an event had neither holder, container nor restriction. */
 const noPeriod = (): void => undefined;
 
-/** What each event type changes in the periods of an address. */
+/** The change of each event type to the periods of an address. */
 const effects: EventTable<(periods: Periods, event: Event) => void> = {
   addressAllocated: () => applyGrant,
   addressTransferred: () => applyGrant,

@@ -182,7 +182,7 @@ describe('Address periods', () => {
     expect(restrictions(minute(5))).to.deep.equal([]);
   });
 
-  it('leave out what started before the oldest event', () => {
+  it('leave out periods that started before the oldest event', () => {
     expect(
       buildAddressPeriods(history(bound(99, 'c1'), unbound('c1'), released(99), allocated('two'))).allocationPeriods,
     ).to.have.length(1);

@@ -165,7 +165,7 @@ async function presentHolder(
 }
 
 interface AddressHistory {
-  /** Newest first. */
+  /** The events, newest first. */
   readonly events: readonly Event[];
   /** Why older events, which could change the answer, could not be read. */
   readonly unavailable: IpledgerError | undefined;

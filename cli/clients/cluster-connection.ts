@@ -103,7 +103,7 @@ async function readAuthority(
 }
 
 interface IdentityParts {
-  /** undefined: the certificate of the environment. */
+  /** The token; undefined for the certificate of the environment. */
   readonly token: TokenSource | undefined;
   readonly namespace: string;
   readonly kubernetes: KubernetesClient;

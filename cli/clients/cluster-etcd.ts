@@ -24,7 +24,7 @@ export interface EtcdTarget extends ClusterSelection {
 export interface ClusterEtcd extends Disposable {
   /** Local addresses of the members, as "https://localhost:40001,https://localhost:40002". */
   readonly endpoints: string;
-  /** undefined for an etcd without TLS. */
+  /** The certificate files; undefined for an etcd without TLS. */
   readonly files: { readonly ca: string; readonly cert: string; readonly key: string } | undefined;
   /** Why the last connection failed, if the forwarding of its port did. */
   failure(): string | undefined;

@@ -22,9 +22,11 @@ const settings = {
 } as const;
 const nameOf = (server: ServerKind): string => `the ${server.replace('-', ' ')}`;
 
-/** Where the server is, and what identifies the caller beside the TLS files of the environment. */
+/** The server, and the identity of the caller beside the TLS files of the environment. */
 export interface LedgerTarget extends ClusterSelection {
-  /** "host:port", several joined by commas; for allocators also "kubernetes[/NAMESPACE]". */
+  /**
+   * The server as "host:port", several joined by commas; allocators also "kubernetes[/NAMESPACE]".
+   */
   readonly endpoint: string;
   readonly tokenFile?: string | undefined;
   /** The ServiceAccount that identifies the caller to allocators of "kubernetes". */

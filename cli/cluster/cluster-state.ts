@@ -17,7 +17,7 @@ export interface Pod {
   readonly isTerminating: boolean;
   readonly graceSeconds: number;
   readonly annotations: Readonly<Record<string, string>>;
-  /** "" while it is not scheduled. */
+  /** The node; "" while the Pod is not scheduled. */
   readonly node: string;
   readonly owner: Owner | undefined;
   /** Whether it is ready; absent for a Pod that is no node agent. */
@@ -58,7 +58,7 @@ export interface ClusterState {
   readonly nodes: ReadonlySet<string>;
   /** "is NotReady since …" of each Node that is not ready. */
   readonly nodeFailures: ReadonlyMap<string, string>;
-  /** Keyed by "namespace/name". */
+  /** The StatefulSets by "namespace/name". */
   readonly statefulSets: ReadonlyMap<string, StatefulSetMembers>;
   /** KubeVirt's VirtualMachines that are not terminating, by "namespace/name". */
   readonly machines: ReadonlySet<string>;

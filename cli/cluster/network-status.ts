@@ -15,7 +15,7 @@ export interface NicStatus {
   readonly interface: string;
   /** Addresses in canonical form. */
   readonly addresses: readonly string[];
-  /** "" if unknown. */
+  /** The MAC; "" if unknown. */
   readonly mac: string;
 }
 

@@ -130,7 +130,7 @@ function isAgent({ metadata, spec }: UntypedJson): boolean {
   );
 }
 
-/** "is NotReady since …"; undefined for a Node that is ready, or has no such condition yet. */
+/** Returns "is NotReady since …"; undefined for a ready Node, or one without the condition. */
 export function nodeFailureOf({ status }: UntypedJson): string | undefined {
   const ready = conditionOf(asRecord(status), 'Ready');
   const isKnown = asText(ready['status']) !== '' && ready['status'] !== 'True';

@@ -37,7 +37,7 @@ export function findRequestedAttachments(pod: Pod, { networks, besideKubeOvn }: 
 /** A network "namespace/name", and the requested name of the NIC. */
 export interface Selection {
   readonly network: string;
-  /** "" if the annotation has none. */
+  /** The requested name; "" if the annotation has none. */
   readonly interface: string;
   /** The NIC's name: the requested name, else eth0 for the default network, else net1, net2, … */
   readonly actualInterface: string;
@@ -74,7 +74,7 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
   });
 }
 
-/** "<name>.<namespace>[.ovn]" of a network with ipledger's IPAM; undefined for other networks. */
+/** Returns "<name>.<namespace>[.ovn]" of a network with ipledger's IPAM; undefined for others. */
 export function servedProviderOf(key: string, config: string, besideKubeOvn: boolean): string | undefined {
   const kind = servedKind(parsePlugins(config), besideKubeOvn)?.kind;
   if (kind === undefined || kind === 'ovn4nfv') return undefined;

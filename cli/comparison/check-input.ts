@@ -24,7 +24,7 @@ export interface LedgerState {
   /** Id of the ledger. */
   readonly id: string;
   readonly position: Position | undefined;
-  /** Present while it is frozen. */
+  /** The freeze; absent unless the ledger is frozen. */
   readonly freeze?: Freeze | undefined;
   /** Why nothing can be written to it. */
   readonly obstacle?: WriteObstacle | undefined;

@@ -6,7 +6,7 @@ const noAdd = 'no CNI ADD succeeds there, and no CNI DEL arrives';
 describe('The comparison of Nodes with node agents', () => {
   const nodes = ['node-1', 'node-2', 'node-3'];
 
-  it('finds nothing where each node with Pods that have addresses has an agent that is ready', () => {
+  it('finds nothing if each node whose Pods have addresses has a ready agent', () => {
     expect(describeDisagreements({ nodes, pods: [web, agentOn('node-1'), agentOn('node-2')] })).to.deep.equal([]);
   });
 

@@ -38,7 +38,7 @@ export function compareHolders({ ledger }: CheckInput): Disagreement[] {
       holders.set(key, allocation);
       return other ? [{ key, other }] : [];
     });
-    // One line for each pair, which may share an address, its network and a MAC
+    // A line for each pair, which may share an address, its network and a MAC
     return [...new Map(others.toReversed().map((each) => [each.other.seq, each])).values()].map(
       ({ key, other }): Disagreement => {
         const [one, two] = [other, allocation].map((each) => describeHolder(each, other.subnet !== allocation.subnet));
@@ -197,7 +197,7 @@ export function compareBoundNodes({ ledger: { allocations, bindings } }: CheckIn
   });
 }
 
-/** "subnet/address" of each address that an allocation has. */
+/** Returns "subnet/address" of each address that an allocation has. */
 const addressKeys = ({ subnet, addresses }: Allocation): string[] =>
   addresses.map(({ address }) => `${subnet}/${address}`);
 
@@ -224,7 +224,7 @@ export function compareNodes({ ledger, cluster }: CheckInput): Disagreement[] {
   });
 }
 
-/** Another etcd client changed a fenced address's key. The operator must repair the key. */
+/** Finds addresses whose key another etcd client changed. The operator must repair the key. */
 export function compareFencedAddresses({ ledger }: CheckInput): Disagreement[] {
   const byAddress = new Map(
     ledger.allocations.flatMap((allocation) =>

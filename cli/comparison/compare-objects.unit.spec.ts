@@ -44,7 +44,7 @@ describe('IP objects', () => {
     ]);
   });
 
-  it('are reported if two have one address', () => {
+  it('are reported if two of them have the same address', () => {
     const other = { name: 'y', allocation: '', spec: { subnet: 'lan', ipAddress: '10.0.0.2,fd00::2' } };
     expect(describeDisagreements({ ips: [ip, other] }).at(-1)).to.equal(
       'address in two IP objects: 10.0.0.2 of subnet lan: IP web.default.lan.default and IP y both have it',
@@ -118,7 +118,7 @@ describe('An IP object that reserves addresses', () => {
     ]);
   });
 
-  it('is reported once if it does not exist', () => {
+  it('is reported once if it is missing', () => {
     expect(about({ ips: [] })).to.deep.equal([
       'reservation: IP web.default.lan.default: there is none, and 10.0.0.2,fd00::2 of subnet lan is reserved by it',
     ]);

@@ -15,7 +15,7 @@ describe('Reservations', () => {
     ).to.deep.equal(['Vip: Vip front: its status has 10.0.0.50 of subnet lan, which is reserved for vip/back']);
   });
 
-  it('reservations of the pod-watcher need their Vip, those of operators do not', () => {
+  it('are reported without their Vip if the pod-watcher made them, and not if an operator did', () => {
     expect(describeDisagreements({ reservations: [reserved('vip/front', 'for the front')] })).to.deep.equal([]);
     expect(describeDisagreements({ reservations: [reserved('vip/front', 'Vip object front')] })).to.deep.equal([
       'reservation: 10.0.0.50 of subnet lan: it is reserved for vip/front, and there is no such Vip',

@@ -3,7 +3,7 @@ import type { OvnDriftKind } from '../ovn/northbound.ts';
 
 export interface Disagreement {
   readonly kind: DisagreementKind;
-  /** "Pod default/web", "10.0.0.2 of subnet lan", … */
+  /** The object: "Pod default/web", "10.0.0.2 of subnet lan", … */
   readonly where: string;
   /** The values of both sides. */
   readonly what: string;

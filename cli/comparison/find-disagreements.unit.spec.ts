@@ -19,7 +19,7 @@ describe('The disagreements of a check input', () => {
     ]);
   });
 
-  it('are only the reason why nothing can be written, as a full etcd', () => {
+  it('are only the reason if nothing can be written, such as a full etcd', () => {
     const obstacle = { reason: 'etcd-full', message: 'etcd is full. Run: etcdctl alarm disarm', since: '' };
     expect(describeDisagreements({ obstacle, allocations: [] })).to.deep.equal([
       'not writable: the ledger: etcd is full. Run: etcdctl alarm disarm',

@@ -64,7 +64,7 @@ function mergeVersions(context: Context, found: readonly UntypedJson[], ours: re
       const needed = ours.find(({ name }) => name === version['name']);
       return needed ? mergeVersion(context, version, needed) : version;
     }),
-    // One version is stored, and objects are stored in it already
+    // A new version is not the stored one: objects are stored in a version already
     ...missing.map((version) => ({ ...version, storage: false })),
   ];
 }

@@ -1,4 +1,4 @@
-/** What ipledger adds to the CustomResourceDefinition of another program, and what it refuses. */
+/** The fields that ipledger adds to the CustomResourceDefinition of another program, or refuses. */
 import { expect } from 'chai';
 import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { mergeDefinition } from './merge-definition.ts';
@@ -113,7 +113,7 @@ describe('merge-definition', () => {
     expect(spec).to.have.deep.nested.property('names.shortNames', ['sn', 'net']);
   });
 
-  it('merges what is below lists and maps', () => {
+  it('merges the fields below lists and maps', () => {
     const list = (fields: object): object => ({ type: 'array', items: { type: 'object', properties: fields } });
     const map = (fields: object): object => ({
       type: 'object',

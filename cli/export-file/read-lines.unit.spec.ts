@@ -20,7 +20,7 @@ describe('readExportLines', () => {
     return lines;
   }
 
-  it('splits at LF and CRLF, with or without one at the end of the file', async () => {
+  it('splits at LF and CRLF, also without a line end at the end of the file', async () => {
     for (const content of ['one\ntwo\n', 'one\ntwo', 'one\r\ntwo\r\n', '\none\n\ntwo\n\n'])
       expect(await read(content)).to.deep.equal(['one', 'two']);
     expect(await read('')).to.deep.equal([]);

@@ -68,10 +68,10 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
     return takeOver(object, () => allocator.call(IpamService.reserve, { ...reservation, reason }));
   });
   await forEachConcurrently(plan.quarantines, quarantine);
-  // What only an annotation shows comes last, and takes no address or MAC of a record
+  // Attachments of annotations alone come last, and take no address or MAC of a record
   for (const proven of [true, false]) {
     const attachments = plan.attachments.filter((each) => isProven(each) === proven);
-    // One request has all attachments of a Pod with equal evidence
+    // A request has all attachments of a Pod with equal evidence
     const byPod = Map.groupBy(attachments, ({ holder }) => podKey(holder));
     await forEachConcurrently([...byPod], ([pod, each]) => importOrQuarantine(pod, each));
   }

@@ -23,11 +23,11 @@ export interface Conflict {
     | 'entry and Pod'
     | 'persistent address'
     | 'network in use';
-  /** "Pod default/web", "Subnet lan", … */
+  /** The object: "Pod default/web", "Subnet lan", … */
   readonly where: string;
   readonly what: string;
   readonly remedy: string;
-  /** Absent if the conflict stops everything. Tenants can cause no such conflict. */
+  /** The excluded part; absent if the conflict stops everything, which tenants cannot cause. */
   readonly leavesOut?: LeftOut;
 }
 

@@ -35,7 +35,7 @@ interface Context {
   readonly snapshot: ClusterSnapshot;
   readonly recovers: boolean;
   readonly ips: ReadonlyMap<string, KubeOvnIp>;
-  /** Keyed by "namespace/name" of the Pod. */
+  /** The IP objects by "namespace/name" of the Pod. */
   readonly ipsOfPod: ReadonlyMap<string, readonly KubeOvnIp[]>;
   readonly vips: ReadonlyMap<string, KubeOvnVip>;
   readonly subnets: ReadonlyMap<string, KubeOvnSubnet>;
@@ -73,7 +73,7 @@ function removeDuplicates(attachments: readonly ObservedAttachment[]): ObservedA
 }
 
 const allocated = /^(.+)\.kubernetes\.io\/allocated$/;
-/** "<network>.<namespace>.ovn.<interface>": Kube-OVN's key for a second NIC of a network. */
+/** Matches "<network>.<namespace>.ovn.<interface>", Kube-OVN's key of a network's second NIC. */
 const interfaceKey = /^([^.]+\.[^.]+\.ovn)\.(.+)$/;
 
 interface ShownNic {

@@ -127,7 +127,7 @@ function* findOverlaps(subnets: readonly KubeOvnSubnet[]): Generator<Conflict> {
         };
 }
 
-/** If two CIDRs share an address, one contains the base address of the other. */
+/** Whether two CIDRs share an address: then one contains the base address of the other. */
 function isOverlap(one: string, other: string): boolean {
   const base = (cidr: string): string => cidr.split('/')[0] ?? '';
   return cidrContains(one, base(other)) || cidrContains(other, base(one));

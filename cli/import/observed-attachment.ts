@@ -21,7 +21,7 @@ export interface ObservedAttachment {
   readonly interface: string;
   /** The addresses in canonical form. */
   readonly addresses: readonly string[];
-  /** "" if unknown. */
+  /** The Subnet; "" if unknown. */
   readonly subnet: string;
   readonly mac: string;
   readonly routes: readonly Route[];

@@ -137,7 +137,7 @@ describe('planAddresses', () => {
     ]);
   });
 
-  it('reports an entry that differs from what the Pod shows, and an address that no entry has', () => {
+  it('reports an entry that differs from the addresses of its Pod, and an address without an entry', () => {
     const pods = [pod('web', 'lan', [lan('10.8.0.7')]), pod('other', 'lan', [lan('10.8.0.9')])];
     const result = plan([entry('10.8.0.7', 'web'), entry('10.8.0.8', 'other')], { pods });
     expect(kindsOf(result)).to.deep.equal(['entry and Pod: Pod default/other', 'entry and Pod: Pod default/other']);

@@ -144,7 +144,7 @@ function checkReservation(
   const podOf = ({ holder }: SourceAddress): string =>
     holder.by === 'pod' ? `${holder.namespace}/${holder.name}` : '';
   const selected = found.filter(({ network }) => isSelected(network));
-  // Another network may have the same address: its reservation has the same suffix
+  // A reservation of another network with the same address has the same suffix
   if (selected.length === 0 || found.some((each) => podOf(each) === podref)) return [];
   return selected.map((about): SourceConflict => ({
     kind: 'entry and reservation',

@@ -75,7 +75,7 @@ export function createRowWriter({ output, zone }: OutputStyle, columns: readonly
   }
 }
 
-/** "1 Pod", "2 Pods". */
+/** Formats a count with its noun: "1 Pod", "2 Pods". */
 export const formatCount = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**

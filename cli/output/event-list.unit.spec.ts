@@ -17,7 +17,7 @@ async function writePages(output: OutputFormat, ...pages: readonly (readonly Eve
 describe('The event list', () => {
   const documentOf = (list: readonly Event[]) => ({ events: list, position, more: false });
 
-  it('is one JSON document, for no event, one and many', async () => {
+  it('is one JSON document, for any number of events', async () => {
     expect(await writePages('json', events.slice(0, 2), [], events.slice(2))).to.equal(
       `${JSON.stringify(documentOf(events), null, 2)}\n`,
     );

@@ -2,11 +2,11 @@
 import type { AddressRecord, Allocation, Position, WriteObstacle, Binding } from '../../proto/generated/ipledger.ts';
 import { formatPodName, shortContainerId } from '../../lib/ledger-text/texts.ts';
 
-/** "namespace/name" of a Pod. */
+/** Returns "namespace/name" of a Pod. */
 export const podKey = (pod: { readonly namespace: string; readonly name: string }): string =>
   `${pod.namespace}/${pod.name}`;
 
-/** "10.0.0.2,fd00::2" */
+/** Formats addresses: "10.0.0.2,fd00::2". */
 export const formatAddresses = ({ addresses }: Pick<Allocation, 'addresses'>): string =>
   addresses.map(({ address }) => address).join(',');
 
@@ -28,7 +28,7 @@ export function formatHolder({ allocation, reservation, quarantine }: AddressRec
   return quarantine?.reason ?? reservation?.reservedFor ?? '';
 }
 
-/** Why nothing can be written to the ledger. */
+/** Describes why nothing can be written to the ledger. */
 export const describeObstacle = (
   { message, since }: WriteObstacle,
   formatInstant: (instant: string) => string,
@@ -40,7 +40,7 @@ type HoldingContainer = Pick<Binding, 'containerId' | 'node' | 'at'>;
 export const describeContainer = ({ containerId, node, at }: HoldingContainer): string =>
   `container ${shortContainerId(containerId)} on node ${node}, bound since ${at}`;
 
-/** What ends the binding of a container. Only its node knows whether it runs. */
+/** Describes what ends the binding of a container. The node alone knows whether it runs. */
 export const endOfBinding = (node: string): string =>
   `the CNI DEL of that container, a reboot of ${node}, or a binding timeout of the Subnet ends that. ${lostNodeRemedy(node)}`;
 

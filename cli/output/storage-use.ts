@@ -1,4 +1,4 @@
-/** How much of its quota etcd uses, for people. */
+/** Formats for people how much of its quota etcd uses. */
 import type { StorageUse as StorageUseMessage } from '../../proto/generated/ipledger.ts';
 
 type StorageUse = Pick<StorageUseMessage, 'usedBytes' | 'quotaBytes'> & { readonly daysLeft?: number | undefined };
@@ -7,7 +7,7 @@ type StorageUse = Pick<StorageUseMessage, 'usedBytes' | 'quotaBytes'> & { readon
 const noticeAtShare = 0.5;
 const noticeAtDays = 14;
 
-/** "12 % of 2.0 GiB are in use, full in 40 days at the growth of the last day". */
+/** Formats "12 % of 2.0 GiB are in use, full in 40 days at the growth of the last day". */
 export function formatStorageUse({ usedBytes, quotaBytes, daysLeft }: StorageUse): string {
   const use = `${Math.round((100 * usedBytes) / quotaBytes)} % of ${formatBytes(quotaBytes)} are in use`;
   if (daysLeft === undefined) return use;

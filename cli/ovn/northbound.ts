@@ -12,7 +12,7 @@ export interface LogicalPort {
   readonly switch: string;
   /** Whether ipledger owns the row. */
   readonly isOurs: boolean;
-  /** "" for the port of a Pod; "router", "localnet" and others for ports of the network itself. */
+  /** The type: "" for the port of a Pod; "router", "localnet" and others for the network itself. */
   readonly type: string;
   /** Each is a MAC and addresses, separated by spaces. */
   readonly addresses: readonly string[];
@@ -184,7 +184,7 @@ const sortedNodes = (nodes: readonly string[]): string =>
 
 export interface OvnDrift {
   readonly kind: OvnDriftKind;
-  /** "port web.default.net.default.ovn", "switch lan", … */
+  /** The row: "port web.default.net.default.ovn", "switch lan", … */
   readonly where: string;
   /** The values of both sides. */
   readonly what: string;

@@ -7,7 +7,7 @@ import { confirm } from './operation-verb.ts';
 describe('Confirmation', () => {
   const notAborted = new AbortController().signal;
 
-  /** What was printed, and the result: 'yes', or the error. */
+  /** Returns the printed text, and the result: 'yes', or the error. */
   async function runConfirm({ typed, isTTY = true, yes = false, signal = notAborted }: Conditions) {
     const input = Object.assign(new PassThrough(), { isTTY });
     const output = new PassThrough();

@@ -24,7 +24,7 @@ export const exitStatuses: readonly (readonly [status: number, meaning: string])
   [exitStatus.interrupted, 'ended by Ctrl-C'],
 ];
 
-/** What --help prints after the verbs. */
+/** The text that --help prints after the verbs. */
 export const formatHelp = (): string =>
   [
     '',

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { addAllocatorOptions, type AllocatorOptions } from './allocator-options.ts';
 
-/** With `etcd` the verb reads etcd itself; without it, it sends requests to the allocator. */
+/** The source of the ledger: etcd itself with `etcd`, else the allocator. */
 export interface LedgerSource extends AllocatorOptions {
   readonly etcd?: string;
   readonly archive: string;

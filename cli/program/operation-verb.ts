@@ -38,7 +38,7 @@ export interface Terminal {
 }
 
 export interface Confirmation {
-  /** What will change, one line each. */
+  /** The changes, one line each. */
   readonly lines: readonly string[];
   readonly question: string;
   /** `--yes` was given. */
@@ -67,7 +67,7 @@ export async function confirm(
   if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new CliError('refused', 'nothing was changed');
 }
 
-/** Undefined at the end of the input. `terminal: false`: Ctrl-C still reaches this process. */
+/** Reads a line; undefined at the end. `terminal: false`: Ctrl-C still reaches this process. */
 async function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string | undefined> {
   const reader = createInterface({ input, signal, terminal: false });
   try {

@@ -174,7 +174,7 @@ describe('ipledger check', function () {
     ]);
   });
 
-  it('reads the objects of ipledger’s own group on a cluster that serves it, unless the environment forbids that', async () => {
+  it('reads the objects of ipledger’s own group on a cluster that serves the group, unless the environment forbids it', async () => {
     listed['/apis/ipam.ipledger.io/v1'] = () => [];
     const groupsWith = async (env: Record<string, string>): Promise<ReadonlySet<string>> => {
       requests = [];
@@ -186,7 +186,7 @@ describe('ipledger check', function () {
     expect([...(await groupsWith({ IPLEDGER_BESIDE_KUBE_OVN: 'false' }))]).to.deep.equal(['kubeovn.io']);
   });
 
-  it('exits with 2 for a ledger without an event, with which nothing can be compared', async () => {
+  it('exits with 2 for a ledger without events, because nothing can be compared', async () => {
     position = {};
     const { status, stdout, stderr } = await check();
     expect([status, stdout]).to.deep.equal([2, '']);

@@ -45,7 +45,7 @@ interface HostLocalOptions extends PluginOptions {
 
 type IsSelected = (network: string) => boolean;
 
-/** One subcommand per source. */
+/** Defines a subcommand for each source. */
 export function defineImport(verb: Command): void {
   defineKubeOvn(verb);
   defineWhereabouts(verb);

@@ -53,7 +53,7 @@ function createQuarantineListing({ subnet, address, state, quarantine }: Address
   return { columns, rows: [[subnet, address, state, seenMac, seenAt, reason, at]] };
 }
 
-/** "10.0.0.30 of subnet lan is quarantined since …: 52:54:00:00:00:01 answers on it, a printer" */
+/** Formats "10.0.0.30 of subnet lan is quarantined since …: 52:54:00:00:00:01 answers on it". */
 function formatQuarantine({ subnet, address, quarantine }: AddressRecord, zone: TimeZone): string {
   const { seenMac = '', seenAt = '', reason = '', at = '' } = quarantine ?? {};
   const answers = seenMac === '' ? '' : `${seenMac} answers on it`;

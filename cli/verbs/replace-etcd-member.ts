@@ -54,7 +54,7 @@ async function replaceMember(
   if (target?.name === '') return `the member at ${peerUrl} is already replaced: start it with an empty folder`;
   const others = members.filter((member) => member !== target);
   const answering = await Promise.all(others.map(({ clientURLs }) => answers(clientURLs[0], access)));
-  // Without a target, an earlier run has removed it
+  // A missing target was removed by an earlier run
   const quorum = Math.floor((others.length + 1) / 2) + 1;
   if (answering.filter(Boolean).length < quorum)
     throw new CliError(

@@ -28,7 +28,7 @@ function createAnswer({ position, subnets }: ListSubnetsReply): Answer {
   };
 }
 
-/** One row per address family, each with its CIDR and counts. */
+/** Formats a row for each address family, with its CIDR and counts. */
 function formatRows({ name, spec, usage }: Subnet): string[][] {
   const cidrs = spec?.cidrBlock.split(',') ?? [];
   // An older allocator sends no count of the addresses that are free now
@@ -45,7 +45,7 @@ function formatRows({ name, spec, usage }: Subnet): string[][] {
   });
 }
 
-/** "60s"; "" without a value. */
+/** Formats "60s"; "" without a value. */
 const formatSeconds = (ms: number | undefined): string => (ms === undefined ? '' : `${ms / 1_000}s`);
 
 function formatLedgerPosition(position: Position | undefined): string {

@@ -4,7 +4,7 @@ import { splitLines, matchingLines, withoutColumns } from './output-filter.ts';
 describe('The output filters of the demo', () => {
   const table = ['SEQ  UID      EVENT   ACTOR', '12   5f8c80e  Bound   me', '4    -        Freed   you'];
 
-  it('remove columns of a table, also the last one', () => {
+  it('remove columns of a table, also the last column', () => {
     expect(withoutColumns('UID', 'ACTOR')(table)).to.deep.equal(['SEQ  EVENT', '12   Bound', '4    Freed']);
   });
   it('keep a table that does not have the column', () => {

@@ -26,7 +26,7 @@ describe('The env file of `make up`', () => {
     expect(await sourced('PATH')).to.equal('/up/bin "quoted":/usr/bin:/bin');
   });
 
-  it('numbers the sockets from 1, and repeats the first one without a number', async () => {
+  it('numbers the sockets from 1, and repeats the first socket without a number', async () => {
     expect(await sourced('IPLEDGER_SOCKET')).to.equal('/run/one.sock');
     expect(await sourced('IPLEDGER_SOCKET_1')).to.equal('/run/one.sock');
     expect(await sourced('IPLEDGER_SOCKET_2')).to.equal('/run/two.sock');

@@ -4,7 +4,7 @@ import { formatTextTable } from '../../cli/output/table.ts';
 import { root } from '../../test/harness/paths.ts';
 import type { ServerRow } from './start.ts';
 
-/** One line for each server, in the style of kubectl. */
+/** Formats a line for each server, in the style of kubectl. */
 export const formatServerTable = (rows: readonly ServerRow[]): string =>
   formatTextTable(
     ['PART', 'WHERE', 'PID', 'STATE', 'LOG'],

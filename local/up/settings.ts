@@ -100,7 +100,7 @@ function isLoopback(address: string): boolean {
   return ipaddr.parse(address).range() === 'loopback';
 }
 
-/** "host:port", with an IPv6 host in brackets. */
+/** Returns "host:port", with an IPv6 host in brackets. */
 export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

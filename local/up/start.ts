@@ -52,7 +52,7 @@ export interface ServerRow extends Background {
 
 /** The servers and their endpoints. */
 export interface StartResult {
-  /** Sorted by their dependencies. */
+  /** The servers, sorted by their dependencies. */
   readonly rows: readonly ServerRow[];
   /** The contents of the env file. */
   readonly exports: EnvFileContents;
@@ -241,7 +241,7 @@ async function startReadModel(up: Up, allocator: string): Promise<string> {
 }
 
 interface Peers {
-  /** "host:port" */
+  /** The allocator, "host:port". */
   readonly allocator: string;
   readonly kubeconfig: string;
 }

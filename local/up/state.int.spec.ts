@@ -27,13 +27,13 @@ describe('The ports of `make up`', () => {
     expect(await assignPort(state, 'etcd', ['etcd'])).to.equal(state.ports['etcd']);
   });
 
-  it('change if another program took one while no server ran', async () => {
+  it('change if another program took a port while no server ran', async () => {
     const taken = await occupied();
     state.ports['etcd'] = taken;
     expect(await assignPort(state, 'etcd', [])).to.not.equal(taken);
   });
 
-  it('are an error if one was taken while other servers run', async () => {
+  it('cause an error if a port was taken while other servers run', async () => {
     state.ports['etcd'] = await occupied();
     const failed: unknown = await assignPort(state, 'etcd', ['allocator']).catch((error: unknown) => error);
     expect(failed).to.have.property('message').that.contains('taken by another program: run `make down`');

@@ -14,7 +14,7 @@ export interface UserCluster {
 }
 
 export interface UpState {
-  /** Keyed by server name. Running servers and the env file keep their ports. */
+  /** The ports by server name. Running servers and the env file keep their ports. */
   readonly ports: Record<string, number>;
   /** Number of agents. */
   nodes: number;

@@ -107,7 +107,7 @@ describe('Verification of a tampered ledger', function () {
     expect(table.split('\n').slice(2)).to.deep.equal(rows);
   });
 
-  it('finds the same with one and with two threads, for random edits', async () => {
+  it('has the same findings with one and with two threads, for random edits', async () => {
     const edits = fc.array(
       fc.record({ key: fc.nat(), at: fc.nat(), kind: fc.constantFrom('character', 'cut', 'delete', 'swap') }),
       {

@@ -1,12 +1,12 @@
 /**
- * One line of the bench: a figure beside its floor or its peer, which were measured alternately in
+ * A line of the bench: a figure beside its floor or its peer, which were measured alternately in
  * the same run.
  */
 
 /** The bound of a figure. */
 export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 
-/** One entry of latest.json. */
+/** An entry of latest.json. */
 export interface Measurement {
   /** The name of the row, with a part behind a space: "who-had p99". */
   readonly name: string;

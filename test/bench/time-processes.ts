@@ -26,7 +26,7 @@ export interface TimedProcess {
 export interface TimedProcesses {
   /** The time from the first exec to the last end. */
   readonly ms: number;
-  /** Sorted by calls. */
+  /** The results, in the order of the calls. */
   readonly calls: readonly TimedProcess[];
 }
 

@@ -151,7 +151,7 @@ const withoutFlag =
 
 describe('The Helm chart', function () {
   this.timeout(300_000);
-  /** Keyed by value file. */
+  /** The manifests by value file. */
   const rendered = new Map<string, readonly Manifest[]>();
   before(async () => {
     for (const file of valueFiles) rendered.set(file, parseManifests(await renderChart([file])));
@@ -248,7 +248,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('gives kubelet a port for its probes that no NetworkPolicy opens, and that of the agent to its node alone', () => {
+  it('gives kubelet a port for its probes that no NetworkPolicy opens, for the agent on loopback of the node', () => {
     const opened = allManifests().flatMap(({ kind, spec }) => {
       if (kind !== 'NetworkPolicy') return [];
       const { ingress } = spec as { ingress: readonly { ports: readonly { port: number }[] }[] | null };

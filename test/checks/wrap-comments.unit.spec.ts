@@ -30,7 +30,7 @@ describe('Wrapped comments', () => {
     ]);
   });
 
-  it('continue in a further line comment', () => {
+  it('continue a line comment in a second line comment', () => {
     expect(wrap('// A reason of many words here', 'run();')).to.deep.equal([
       '// A reason of many',
       '// words here',

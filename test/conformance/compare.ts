@@ -14,7 +14,7 @@
  */
 import { type Fields, isFields, isList, type Json, formatJson, textOf } from '../harness/json.ts';
 
-/** Both sides of a case, in the same form. */
+/** The expectation and the result of a case, in the same form. */
 export interface Comparison {
   readonly expected: Json;
   readonly got: Json;

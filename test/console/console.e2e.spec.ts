@@ -181,7 +181,7 @@ describe('The console', function () {
     await page.getByRole('heading', { name: '<b>x</b>' }).waitFor();
   });
 
-  it('signs in again at the same page when the session has ended under it', async () => {
+  it('shows the same page after a new sign-in when the session has ended', async () => {
     const { page, problems } = await signedIn('/subnets/lan?select=10.8.0.100');
     await spoken(page).getByText('10.8.0.100: reserved').waitFor({ state: 'attached' });
     const { href } = new URL(page.url());
@@ -205,7 +205,7 @@ describe('The console', function () {
     ignoreStatus(problems, 401);
   });
 
-  it('reserves an address after it showed what will happen, and another browser shows the event', async () => {
+  it('shows the effects before it reserves an address, and another browser shows the event', async () => {
     const [{ page }, { page: other }] = [
       await signedIn('/subnets/lan/10.8.0.150'),
       await signedIn('/events?subnet=lan'),

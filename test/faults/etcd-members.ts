@@ -20,7 +20,7 @@ import { openRun, type Run } from '../harness/run.ts';
 import { allocatorLaunch, type AllocatorServer } from '../harness/services.ts';
 
 export interface Member {
-  /** "10.89.0.1:2379" */
+  /** The client address, "10.89.0.1:2379". */
   readonly endpoint: string;
   readonly node: Namespace;
   readonly server: Server;

@@ -43,7 +43,7 @@ export interface LogReport {
   readonly events: number;
   /** Impossible events; empty for a correct log. */
   readonly violations: readonly string[];
-  /** Sorted by their start. */
+  /** The periods, sorted by their start. */
   readonly allocationPeriods: readonly AllocationPeriod[];
   /** "container/interface" of each binding that has not ended. */
   readonly openBindings: readonly string[];
@@ -93,7 +93,7 @@ export function checkLogLines(lines: readonly string[]): LogReport {
 interface LogState {
   readonly addresses: Map<string, Address>;
   readonly periods: Map<number, AllocationPeriod>;
-  /** Keyed by subnet. */
+  /** The cooldowns by subnet. */
   readonly cooldowns: Map<string, number>;
   readonly wrong: (what: string) => void;
 }

@@ -135,7 +135,7 @@ describe('faults: lost replies', function () {
       expect((delays += 1)).to.be.lessThan(lost / 2);
     };
     const repeat = (work: () => Promise<string | number | undefined>) => (error: unknown) => {
-      // On a busy machine the writer's lease may end: the allocator returns UNAVAILABLE, and the
+      // The writer's lease may end on a busy machine: the allocator returns UNAVAILABLE, and the
       // caller repeats its request
       expect(IpledgerError.from(error)).to.have.property('code', 'UNAVAILABLE');
       expect((repeats += 1)).to.be.lessThan(lost / 2);

@@ -4,7 +4,7 @@ import { IpledgerError } from '../../lib/errors.ts';
 export type InputFormat = 'json' | 'lines' | 'text' | 'bytes';
 
 export interface FuzzTarget {
-  /** "<part>/<what>"; also the name of its corpus. */
+  /** The name "<part>/<what>", also of its corpus. */
   readonly name: string;
   /** The format for mutations. The bytes of each format are mutated, too. */
   readonly format: InputFormat;

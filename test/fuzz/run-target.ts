@@ -60,7 +60,7 @@ export async function runTarget(target: FuzzTarget, options: RunOptions): Promis
   return { inputs, outcomes };
 }
 
-/** Awaits only a promise: a turn of the queue costs more than most inputs. */
+/** Awaits an outcome only if it is a promise: a turn of the queue costs more than most inputs. */
 async function outcomeOf(target: FuzzTarget, input: Buffer): Promise<string> {
   try {
     const outcome = tryInput(target, input);

@@ -14,7 +14,7 @@ interface ConsoleSettings {
   readonly name: string;
   readonly allocator: string;
   readonly readModel: string;
-  /** "host:port" */
+  /** The address for browsers, "host:port". */
   readonly listen: string;
   readonly healthListen: string;
   /** The folder of `bundleConsole`. */

@@ -70,7 +70,7 @@ export function openRun(): Run {
 function startJanitor() {
   const child = spawn('sh', [join(import.meta.dirname, 'janitor')], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true, // it must survive a Ctrl-C that ends this process
+    detached: true, // the janitor must survive a Ctrl-C that ends this process
   });
   const ended = once(child, 'exit');
   ended.catch(() => undefined);

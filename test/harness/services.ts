@@ -380,7 +380,7 @@ export async function startReadModel(
 }
 
 export interface AgentOptions extends WatcherOptions {
-  /** Default `node-1`. */
+  /** The node; default `node-1`. */
   readonly node?: string;
   /** The token that identifies the agent instead of `tls`. */
   readonly token?: AgentToken;

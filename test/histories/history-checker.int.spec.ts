@@ -227,7 +227,7 @@ describe('history-checker', () => {
       'a stream that ends early': [/did not deliver event 4/, rightLog, deliveries(rightLog.slice(0, 3))],
     };
   for (const [name, [violation, log, more]] of Object.entries(logs))
-    it(`finds ${name} in the log or beside it`, async () => {
+    it(`finds ${name} in the log, the claims or the streams`, async () => {
       expect((await violationsOf([], log, more)).join('\n')).to.match(violation);
     });
 

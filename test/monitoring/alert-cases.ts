@@ -1,7 +1,6 @@
 /**
- * One or more cases for each alert. The series have the values of `before` for ten minutes, just
- * below the condition, and then those of `after`. The alert must fire after its `for`, and not
- * earlier.
+ * The cases of each alert. The series have the values of `before` for ten minutes, just below the
+ * condition, and then those of `after`. The alert must fire after its `for`, and not earlier.
  */
 
 import { type AlertCase, steady } from './alert-case.ts';

@@ -56,7 +56,7 @@ describeOnOvn('NICs of type kube-ovn', (it) => {
   let here: AttachedPod;
   let there: AttachedPod;
 
-  it('10, 11, 12: the Pod of the documents gets its address on a NIC of its own', async (environment) => {
+  it('the Pod of manifests 10, 11 and 12 gets its address on a NIC of its own', async (environment) => {
     for (const file of ['10-nad-attachnet', '11-subnet-attachnet', '12-pod-attachnet'])
       await applyDocument(environment, documents, file);
     const pod = await waitForPod(environment, 'samplepod');
@@ -113,7 +113,7 @@ describeOnOvn('NICs of type kube-ovn', (it) => {
     await removePod(environment, pod);
   });
 
-  it('a default route leads through the NIC when the Pod requests it, and otherwise not', async (environment) => {
+  it('a default route leads through the NIC only if the Pod requests it', async (environment) => {
     const pod = await createPod(environment, 'routed', {
       node: environment.a,
       networks: 'attachnet',

@@ -327,7 +327,7 @@ describe(`A ledger of ${events} events`, function () {
       expect(pods.map(({ uid }) => uid)).to.have.members([...new Set(uids)]);
     });
 
-    it('prints what a refused Pod waits for', async () => {
+    it('prints the address that a refused Pod waits for', async () => {
       const refused = lines.findLast(({ type: what }) => what === 'AllocationRefused') as LogLine;
       const name = `${refused.data.attachment?.namespace}/${refused.data.attachment?.pod}`;
       const { code, stdout } = await runCli('why', name);

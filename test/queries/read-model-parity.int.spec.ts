@@ -293,7 +293,7 @@ describe('The holder of an address at a time', () => {
     await fc.assert(property, { numRuns: 4, endOnFailure: true });
   });
 
-  it('is the same from a part of the history, which is read, as from all of it', async () => {
+  it('is the same from the part of the history that is read as from all of it', async () => {
     const life = (['allocate', 'pass', 'release', 'pass', 'make again'] as const).map((what): Act => ({
       what,
       pod: 0,

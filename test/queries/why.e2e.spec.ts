@@ -39,7 +39,7 @@ describe('kubectl ipledger why, with a cluster', function () {
     expect(stdout).to.equal('--read-model\n:4\n');
   });
 
-  it('prints what a Pod waits for, with and without an address', async () => {
+  it('explains the wait of a Pod, with and without an address', async () => {
     await makePod(environment, 'first', 'lan');
     const address = await waitForAddress(environment, 'first', 'lan');
     await makePod(environment, 'second', 'lan', { 'lan.default.kubernetes.io/ip_address': address });

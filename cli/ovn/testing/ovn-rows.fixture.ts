@@ -1,6 +1,6 @@
 /**
- * One Pod on an OVN network: its allocation, its binding, and the same in OVN and in the switch of
- * its node.
+ * A Pod on an OVN network: its allocation, its binding, and both in OVN and in the switch of its
+ * node.
  */
 import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import type { NodeInterface, NodeSwitch } from '../node-switch.ts';

@@ -36,7 +36,7 @@ describe('The binding files of nodes', () => {
       (error: unknown) => (error as Error).message,
     );
 
-  it('are those of the named node, of containers that have not ended', async () => {
+  it('count only for the named node, and for containers that have not ended', async () => {
     write('c1');
     write('c2', { isDeleted: true });
     write('c4', { isPending: true });

@@ -90,7 +90,7 @@ describe('The missing events of a restored ledger', () => {
     }
   });
 
-  it('leave the allocations that they made, except for released ones', async () => {
+  it('contribute their allocations, except for released ones', async () => {
     const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default', ordinal: 0 };
     const grant = { attachment, uid: 'uid', node: '', addresses: [{ address: '10.0.0.2', cidr: '', gateway: '' }] };
     const data = { ...grant, mac: '', interface: 'net1', cause: 'dynamic', routes: [] };

@@ -32,7 +32,7 @@ import type { Allocation, Pool, SandboxBinding, Subnet } from '../../../proto/ge
 /** The state of the restored ledger. */
 export interface LedgerContents {
   readonly allocations: readonly Allocation[];
-  /** Also those of released addresses. */
+  /** The bindings, also of released addresses. */
   readonly bindings: readonly SandboxBinding[];
   readonly subnets: readonly Pick<Subnet, 'name'>[];
   readonly pools: readonly Pick<Pool, 'name'>[];

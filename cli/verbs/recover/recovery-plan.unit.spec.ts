@@ -202,7 +202,7 @@ describe('The recovery plan', () => {
     expect(plan(cluster, ledger)).to.deep.equal({ ...empty, conflicts: ['in the ledger: Pod default/b'] });
   });
 
-  it('ends bindings only of a Pod that does not run, whose address the ledger gave to another Pod later', () => {
+  it('ends bindings only if their Pod does not run and the ledger gave the address to another Pod later', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
     expect(plan({ pods: [pod('b', '')], ips: [ip('b', '10.0.0.2')] }, ledger)).to.deep.equal({
       ...empty,
@@ -233,7 +233,7 @@ describe('The recovery plan', () => {
     expect(plan({ pods, ips: older }, ledger)).to.deep.equal({ ...empty, releases: ['a: its Pod does not exist'] });
   });
 
-  it('imports what an IP object shows, against annotations of its Pod and of other Pods', () => {
+  it('imports the address of an IP object, against annotations of its Pod and of other Pods', () => {
     const ips = [ip('a', '10.0.0.2', { mac: '02:00:00:00:00:01' })];
     expect(plan({ pods: [pod('a', ''), pod('thief', '10.0.0.2')], ips })).to.deep.equal({
       ...empty,
@@ -303,7 +303,7 @@ describe('The recovery plan', () => {
     });
   });
 
-  it('keeps the retained address of a StatefulSet member, and imports that of an IP object', () => {
+  it('keeps the retained address of a StatefulSet member, and imports a retained address of an IP object', () => {
     const owner = { kind: 'StatefulSet', name: 'db', uid: 'set' };
     const statefulSets = new Map([['default/db', { uid: 'set', deleting: false, replicas: 2, firstOrdinal: 0 }]]);
     const ledger = { allocations: [allocation('db-0', '10.0.0.2', { owner })] };

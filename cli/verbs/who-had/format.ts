@@ -19,13 +19,13 @@ const causeText: Readonly<Record<string, string>> = {
   ALLOCATION_CAUSE_IMPORT: 'import: imported from another IPAM',
 };
 
-/** Why the address was allocated. */
+/** Describes why the address was allocated. */
 export function formatGrant({ grant }: AllocationPeriod): string {
   const transfer = grant.fromUid === '' ? '' : `transferred from its predecessor (uid ${grant.fromUid})`;
   return joinNonEmpty('; ', transfer, causeText[grant.cause] ?? formatCause(grant.cause));
 }
 
-/** Why the address was released; "" before the release. */
+/** Describes why the address was released; "" before the release. */
 export function formatRelease({ release }: AllocationPeriod): string {
   if (!release) return '';
   if (release.toUid !== '') return `transferred to its successor (uid ${release.toUid})`;

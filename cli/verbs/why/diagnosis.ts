@@ -11,7 +11,7 @@ import type { PodHistory } from './pod-history.ts';
 export interface DiagnosisInput {
   /** The latest Pod with that name in the ledger. */
   readonly history: PodHistory | undefined;
-  /** null: not in the cluster. undefined: the cluster was not read. */
+  /** The Pod in the cluster; null if it is not there; undefined if the cluster was not read. */
   readonly pod: PodInCluster | null | undefined;
   /** The current allocations of the name, with all containers that may answer on them. */
   readonly allocations?: readonly Allocation[];

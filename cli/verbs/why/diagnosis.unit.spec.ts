@@ -39,7 +39,7 @@ describe('The diagnosis of a Pod without events in the ledger', () => {
     ]);
   });
 
-  it('names what to check without an Event of the pod-watcher', () => {
+  it('names the things to check if the pod-watcher has sent no Event', () => {
     expect(diagnose([event('kubelet', 'failed')])).to.deep.equal([
       'the allocator got no request for it yet (uid one): check that pod-watcher is ready, and that ipam.type of default/wan is kube-ovn',
     ]);
@@ -85,7 +85,7 @@ describe('The diagnosis of a Pod whose requests are refused', () => {
     expect(diagnose(newer, older)).to.deep.equal(['it waits for an address of lan.default: Full: 0 in use; wait']);
   });
 
-  it('names all networks of a request that was refused as a whole, and those of the ledger if the Event names none', () => {
+  it('names all networks of a refused request, from the ledger if the Event names none', () => {
     const at = '2026-11-17T14:06:00Z';
     expect(diagnose(event(at, 'stage=acquireAddress provider=lan.default,wan.default error=Full'))).to.deep.equal([
       'it waits for an address of lan.default and wan.default: Full',
@@ -104,7 +104,7 @@ describe('The diagnosis of a Pod whose requests are refused', () => {
     expect(diagnosePod({ history, pod: undefined })).to.deep.equal(recorded);
   });
 
-  it('is the last such Event for a Pod that lost its address, and whose next request was not sent', () => {
+  it('is the last Event of the pod-watcher for a Pod that lost its address and has sent no other request', () => {
     const lost = { ...history, refusals: [] };
     const events = [event('2026-11-17T14:04:00Z', 'stage=acquireAddress error=the networks change too often')];
     expect(diagnosePod({ history: lost, pod: { ...pod, events } })).to.deep.equal([

@@ -8,7 +8,7 @@ import type { PodInCluster } from './pod-in-cluster.ts';
 
 export interface PodReport {
   readonly name: string;
-  /** Newest first. */
+  /** The Pods of the name, newest first. */
   readonly pods: readonly PodHistory[];
   readonly pod: PodInCluster | null | undefined;
   /** The current allocations of the name. */

@@ -11,7 +11,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** One Pod, by its uid. */
+/** A Pod, identified by its uid. */
 export interface PodHistory {
   readonly uid: string;
   readonly owner: Owner | undefined;
@@ -19,7 +19,7 @@ export interface PodHistory {
   readonly events: readonly Event[];
   /** Oldest first. */
   readonly allocationPeriods: readonly AllocationPeriod[];
-  /** One per attachment, at most. */
+  /** The open refusals: at most one per attachment. */
   readonly refusals: readonly Refusal[];
 }
 

@@ -12,17 +12,17 @@ const maxEvents = 5;
 
 export interface PodInCluster {
   readonly uid: string;
-  /** "" while it is not scheduled. */
+  /** The node; "" while the Pod is not scheduled. */
   readonly node: string;
   readonly phase: string;
   readonly createdAt: string;
-  /** "" unless it is being deleted. */
+  /** The time of the deletion; "" unless the Pod is being deleted. */
   readonly deletedAt: string;
   /** The value of Multus' annotation; "" without one. */
   readonly networks: string;
   /** Why containers wait, as "ContainerCreating". */
   readonly waiting: readonly string[];
-  /** "is NotReady since …", "is deleted"; undefined if the Node is ready, or unreadable. */
+  /** The failure: "is NotReady since …", "is deleted"; undefined if ready, or unreadable. */
   readonly nodeFailure?: string | undefined;
   /** The newest Events about the Pod, first those of the pod-watcher, which name the cause. */
   readonly events: readonly KubernetesEvent[];

@@ -21,7 +21,7 @@ describe('The Pod that why reads from the cluster', () => {
       'web',
     );
 
-  it('keeps the Events of the pod-watcher, first and newest first, however many newer ones others have', async () => {
+  it('lists the Events of the pod-watcher first, newest first, for any number of newer Events of other programs', async () => {
     const others = Array.from({ length: 7 }, (_, minute) => event('kubelet', 10 + minute));
     const events = [event('ipledger-pod-watcher', 1), ...others, event('ipledger-pod-watcher', 2)];
     const found = await read(events, () => undefined);
@@ -32,7 +32,7 @@ describe('The Pod that why reads from the cluster', () => {
     ]);
   });
 
-  it('states that its node is not ready or is deleted, and nothing of a node that may not be read', async () => {
+  it('states that its node is not ready or is deleted, except without the permission to read Nodes', async () => {
     const condition = (status: string) => ({
       status: { conditions: [{ type: 'Ready', status, lastTransitionTime: 'T' }] },
     });

@@ -106,7 +106,7 @@ describe('ipledger why', () => {
     expect(stdout).to.contain('\n  2026-11-17 14:03:00.000Z  request for an address of macvlan.default rejected: ');
   });
 
-  it('takes the node from any attachment of the Pod, and names none if no event does', async () => {
+  it('takes the node from any attachment of the Pod, and names no node if no event does', async () => {
     const allocated = (seq: number, provider: string): MessageInput<Event> =>
       event(seq, {
         type: 'AddressAllocated',
@@ -178,7 +178,7 @@ describe('ipledger why', () => {
     expect(stderr).to.contain('older events are left out');
   });
 
-  it('diagnoses the newest Pod, even if a container of an earlier one ended later', async () => {
+  it('diagnoses the newest Pod, even if a container of an earlier Pod ended later', async () => {
     const [allocated, unbound, ...earlier] = addressEvents as [MessageInput<Event>, ...MessageInput<Event>[]];
     const { stdout } = await runWithFakeAllocator(
       why([{ ...unbound, seq: 41, at: at(41) }, allocated, ...earlier]),

@@ -88,7 +88,7 @@ const installationOf = ({ allocator }: Pick<ReadModelOptions, 'allocator'>): str
 interface LedgerPart {
   readonly position: Position | undefined;
   readonly allocations: readonly Allocation[];
-  /** Newest first: the newest events, and the grants of the current allocations. */
+  /** The newest events, and the grants of the current allocations, newest first. */
   readonly events: readonly Event[];
   /** Whether older events are left out. */
   readonly more: boolean;
@@ -173,9 +173,8 @@ async function readOvn(
 }
 
 /**
- * One sentence for each logical port and each difference.
- * @param allocations the current ones of one Pod
- * @param namespace that of ipledger
+ * Returns a sentence for each logical port and each difference. @param allocations the current ones
+ * of one Pod @param namespace that of ipledger
  */
 export function describeLogicalPorts(
   allocations: readonly Allocation[],

@@ -10,7 +10,7 @@ export interface ActionRequest {
   readonly address: string;
   /** 1 to 500 characters; the record keeps it. */
   readonly reason: string;
-  /** For reserve: the owner, for example "vip/web". */
+  /** The owner of a reservation, for example "vip/web". */
   readonly reservedFor?: string;
   /** The allocation to release, which the preview named. Another allocation is not released. */
   readonly allocationSeq?: number;

@@ -37,7 +37,7 @@ export interface Hold {
   readonly at: string;
 }
 
-/** One address of one Subnet. */
+/** The state of an address in one Subnet. */
 export interface AddressState {
   readonly subnet: string;
   readonly address: string;

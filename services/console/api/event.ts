@@ -7,12 +7,12 @@ export interface PodName {
   readonly uid: string;
 }
 
-/** One event, as `ipledger history` and `watch` print it. All texts are escaped. */
+/** An event, as `ipledger history` and `watch` print it. All texts are escaped. */
 export interface EventRow {
   readonly seq: number;
   readonly at: string;
   readonly type: string;
-  /** "kubernetes:alice", "ipledger://watcher" */
+  /** The actor: "kubernetes:alice", "ipledger://watcher". */
   readonly actor: string;
   readonly subnet: string;
   readonly addresses: readonly string[];

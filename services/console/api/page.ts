@@ -22,6 +22,6 @@ export interface Page<Item> extends Reply {
 export interface ApiError {
   /** A code of docs/error-codes.md, as "UNAUTHENTICATED". */
   readonly code: string;
-  /** What failed, why, and what to do. */
+  /** The message: what failed, why, and what to do. */
   readonly message: string;
 }

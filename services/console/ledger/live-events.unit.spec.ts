@@ -53,7 +53,7 @@ describe('LiveEvents', () => {
     expect(events.after(1_010)).to.have.length(5_000);
   });
 
-  it('forgets the events of a ledger that was restored, reports it, and follows the restored one', async () => {
+  it('drops the events of a ledger that was restored, reports the restore, and follows the restored ledger', async () => {
     const events = new LiveEvents();
     const ending = new AbortController();
     let lost = 0;

@@ -7,7 +7,7 @@ describe('The cookie of a session', () => {
     expect(sessionIdIn({ cookie: `a=b; ${cookie}; c=d` }, true)).to.equal('id-1');
   });
 
-  it('is not that of a connection without TLS, which any host of the network could have set', () => {
+  it('has another name than without TLS, where any host of the network can set a cookie', () => {
     const [cookie = ''] = sessionCookie('id-1', false).split(';');
     expect([sessionIdIn({ cookie }, true), sessionIdIn({ cookie }, false)]).to.deep.equal(['', 'id-1']);
   });

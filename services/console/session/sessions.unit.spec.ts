@@ -83,7 +83,7 @@ describe('Sessions', () => {
     expect(sessions.size).to.equal(0);
   });
 
-  it('limits the requests in progress of a person, in all sessions together, and not those of others', async () => {
+  it('limits the requests in progress of each person, in all sessions together', async () => {
     const { sessions } = controlled();
     const signal = new AbortController().signal;
     const never = (): Promise<never> => new Promise(() => undefined);

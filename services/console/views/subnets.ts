@@ -127,7 +127,7 @@ function valueAt({ hours, inUse }: SubnetUsage, hour: number): number {
   return inUse[index] ?? 0;
 }
 
-/** One number for each of the last hours, of both families; none without any series. */
+/** Returns a number for each of the last hours, of both families; none without any series. */
 function inUseByHour(usage: readonly SubnetUsage[], count: number, now: number): number[] {
   const first = Math.floor(now / hourMs) - count + 1;
   const sums = Array<number>(usage.length === 0 ? 0 : count).fill(0);

@@ -146,7 +146,7 @@ async function measureCores(
   const view = async (): Promise<void> => {
     const stream = await fetch(`${url}/api/v1/events/stream`, { signal });
     if (!stream.ok || !stream.body) throw new Error(`the stream has status ${stream.status}`);
-    stream.body.pipeTo(new WritableStream()).catch(() => undefined); // it ends with the measurement
+    stream.body.pipeTo(new WritableStream()).catch(() => undefined); // the stream ends with the measurement
     for (;;) {
       const reply = await fetch(`${url}/api/v1/subnets/narrow/map?family=4&${range}`, { signal });
       if (!reply.ok) throw new Error(`the map has status ${reply.status}`);

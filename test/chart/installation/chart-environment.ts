@@ -116,7 +116,7 @@ export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSett
     shell,
     async follow(section, { guide = 'install.md', replace = {} } = {}) {
       const commands = readCommands(guide, section);
-      // Only the images of `make push-images` are pulled
+      // The images of `make push-images` alone are pulled
       const all = {
         'registry.k8s.io/pause:3.10': podImage,
         'deploy/ha/': `deploy/${valuesFolders[nodes] ?? 'ha'}/`,

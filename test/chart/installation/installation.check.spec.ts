@@ -127,7 +127,7 @@ describe('make e2e-chart', function () {
     await expectClean(environment);
   });
 
-  it('all packets of one node are dropped under load: Pods on the others get addresses, and none is allocated twice', async () => {
+  it('all packets of one node are dropped under load: Pods on the other nodes get addresses, and no address is allocated twice', async () => {
     const before = await residentAddresses();
     const [, , isolated] = environment.workers as [Worker, Worker, Worker];
     await underLoad(environment, nodes, async (load) => {
@@ -187,7 +187,7 @@ describe('make e2e-chart', function () {
     await expectClean(environment);
   });
 
-  it('bindings whose DELs were lost end, with the evidence, and those of running Pods stay', async () => {
+  it('bindings whose DELs were lost end, with the evidence, and bindings of running Pods stay', async () => {
     const { kubernetes, ipledger } = environment;
     const before = await residentAddresses();
     const pods = ['lost-0', 'lost-1', 'lost-2', 'lost-3'];

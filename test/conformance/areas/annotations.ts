@@ -95,7 +95,7 @@ const hasAllocated: Execute = (testCase) => {
   return comparisonOf(testCase, { result: hasAllocatedAnnotation(annotations) });
 };
 
-/** Keyed by the text of `evaluate`. */
+/** The evaluations by the text of `evaluate`. */
 const evaluations: Readonly<Record<string, Execute>> = {
   'is default network': isDefault,
   'has any allocated annotation': hasAllocated,

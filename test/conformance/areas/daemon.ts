@@ -101,7 +101,7 @@ async function createGivenPod(testCase: Case, environment: CaseEnvironment, requ
   if (annotations === null) return;
   const texts = textFieldsOf(annotations);
   const requestsAddress = Object.keys(texts).some((key) => addressKey.test(key));
-  // Without annotations the Pod has no networks, but the default Subnet exists.
+  // A Pod without annotations has no networks, but the default Subnet exists
   const setup = requestsAddress ? setupFor(texts) : parseCaseSetup({}, { networks: 'macvlan' });
   await createCaseObjects(environment, setup);
   await environment.startWatcher();
@@ -170,7 +170,7 @@ async function allocateLate(testCase: Case, context: RunContext): Promise<Compar
   // A busy machine starts the watcher late: the response is late by as much.
   const startSeconds = (performance.now() - requestedAt) / 1_000 - 5;
   const { status, seconds } = await response;
-  // One second more, for a busy machine.
+  // A further second is for a busy machine
   const inTime = seconds >= Number(min) && seconds - startSeconds <= Number(max || min) + 1;
   return { expected: { status: testCase.expect['status'] ?? null, inTime: true }, got: { status, inTime, seconds } };
 }

@@ -141,7 +141,7 @@ export async function observe(
     else if (reading) [expected[key], got[key]] = await reading(value, podCase, observed);
     else throw unsupportedError('expectation', key);
   }
-  // With several Pods, or with a Pod's name as key, the case names the rejected Pod itself.
+  // A case with several Pods, or with a Pod's name as key, names the rejected Pod itself
   const errors = observed.map(({ error }) => error).filter((error) => error !== '');
   const isNamed = names.some((name) => name in expect);
   if ((podCase.pods.length === 1 && !isNamed) || errorKeys.some((key) => key in expect))

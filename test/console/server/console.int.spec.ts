@@ -237,7 +237,7 @@ describe('The console with sign-in', () => {
   const post = (path: string, cookie: string, body: object, headers = {}) =>
     browse(console, api(path), { method: 'POST', body, cookie, headers });
 
-  it('shows nothing before sign-in, and rejects a token that the allocator rejects or that may not read', async () => {
+  it('shows no data before sign-in, and rejects a token that the allocator rejects or that may not read', async () => {
     for (const path of ['/subnets', '/events', '/events/stream', '/search?q=web'])
       expect((await browse(console, api(path))).status, path).to.equal(401);
     expect((await browse(console, api('/session'))).json).to.include({ signedIn: false, mode: 'token', user: '' });

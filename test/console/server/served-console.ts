@@ -31,11 +31,11 @@ import { issueCertificate, openAuthority } from '../../harness/certificates/cert
 export const tokenOf = (user: string): string => Buffer.from(user).toString('base64').replace(/=+$/, '');
 
 export interface ServedConsole extends AsyncDisposable {
-  /** "http://127.0.0.1:port", or https. */
+  /** The console, "http://127.0.0.1:port" or https. */
   readonly url: string;
   readonly served: ServedAllocator;
   readonly model: ReadModel;
-  /** "server method" of each call that a server received. */
+  /** The calls that the servers received, each as "server method". */
   readonly calls: string[];
   /** Users whose token is rejected, and users without permission. */
   readonly rejected: Set<string>;

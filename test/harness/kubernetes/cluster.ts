@@ -30,7 +30,7 @@ export interface Cluster {
   readonly kubeconfig: string;
   readonly etcd: Etcd;
   readonly apiServer: Server;
-  /** undefined with `controllers: false` */
+  /** The controller manager; undefined with `controllers: false`. */
   readonly controllerManager: Server | undefined;
   readonly kubectl: Kubectl;
   /** Applies a manifest: a file or a text. */

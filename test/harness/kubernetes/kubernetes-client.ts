@@ -101,7 +101,7 @@ export interface KubernetesClient {
   remove(kind: Kind, name: string, gracePeriodSeconds?: number | 'own'): Promise<void>;
 }
 
-/** "namespace/name", or "name" of a cluster-scoped object. */
+/** Returns "namespace/name", or "name" of a cluster-scoped object. */
 export const keyOf = ({ metadata: { namespace, name } }: Pick<KubeObject, 'metadata'>): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 

@@ -28,7 +28,7 @@ function processesIn(namespace: string): string[] {
     try {
       return readlinkSync(link) === namespace;
     } catch {
-      return false; // it ended
+      return false; // the process has ended
     }
   });
 }

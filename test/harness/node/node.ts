@@ -48,7 +48,7 @@ export interface Node {
   readonly containerd: Server;
   readonly kubelet: Server;
   readonly agent: Server;
-  /** Present with `central`. Such a node cannot boot again. */
+  /** The OVN of the node, with `central`. Such a node cannot boot again. */
   readonly ovn: OvnNode | undefined;
   /** Kills all processes. The disk stays. Resolves when all of this boot is removed. */
   powerCut(): Promise<void>;

@@ -78,7 +78,7 @@ export interface DaemonSettings {
   readonly program: OvnProgram;
   readonly args: readonly string[];
   readonly runFolder: string;
-  /** Path of the network namespace in which it runs. Default: that of the machine. */
+  /** The path of the daemon's network namespace. Default: that of the machine. */
   readonly namespace?: string | undefined;
   readonly ready: Launch['ready'];
 }

@@ -70,7 +70,7 @@ describe('The search for a program', () => {
     expect(builds).to.deep.equal([['etcd']]);
   });
 
-  it('builds all missing programs together, and none that the cache has', async () => {
+  it('builds all missing programs together, and no program that the cache has', async () => {
     const found = writeProgram('path', 'kubectl', 'v1.36.0');
     const targets = ['kubectl', 'etcd', 'etcdctl', 'plugins'] as const;
     const paths = await searchAll(targets, environment({ PATH: folder('path') }, ['etcdctl', 'macvlan']));
@@ -83,7 +83,7 @@ describe('The search for a program', () => {
     ]);
   });
 
-  it('skips a version on PATH that is too old, and logs it', async () => {
+  it('skips a version on PATH that is too old, and logs the version', async () => {
     const old = writeProgram('debian', 'etcd', '3.4.23');
     const recent = writeProgram('local', 'etcd', '3.6.0');
     expect(await searchProgram('etcd', environment({ PATH: `${folder('debian')}:${folder('local')}` }))).to.equal(

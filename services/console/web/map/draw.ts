@@ -156,7 +156,7 @@ function drawBlocks(context: CanvasRenderingContext2D, { grid, parts, theme }: P
   }
 }
 
-/** "#rrggbb" as a pixel of ImageData on a little-endian machine, which every browser runs on. */
+/** Converts "#rrggbb" to a pixel of ImageData, little-endian as in every browser. */
 function pixelOf(colour: string): number {
   const value = Number.parseInt(colour.slice(1), 16);
   return ((0xff << 24) | ((value & 0xff) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;

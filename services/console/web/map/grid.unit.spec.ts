@@ -9,7 +9,7 @@ describe('The grid of the address map', () => {
     expect([1_300, 900, 640, 300].map((width) => columnsIn(width, false))).to.deep.equal([16, 16, 8, 8]);
   });
 
-  it('finds at a point the cell that it drew there, and none between cells', () => {
+  it('finds the cell that it drew at a point, and no cell between cells', () => {
     const grid = gridOf(40, true, { available: 700, gutter: 80 });
     for (let index = 0; index < grid.count; index++) {
       const { x, y } = grid.positionOf(index);

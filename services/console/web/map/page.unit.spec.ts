@@ -72,7 +72,7 @@ describe('A page of the address map', () => {
     expect([page.indexOf('fd00::ff:0'), page.indexOf('fd00::3'), page.indexOf('10.0.0.1')]).to.deep.equal([1, -1, -1]);
   });
 
-  it('finds the cell of an address and of a block, and none outside', () => {
+  it('finds the cell of an address and of a block, and no cell for an address outside', () => {
     const page = whole(cellsOf('10.8.0.0/16'));
     const found = ['10.8.7.200', '10.8.7.0/24', '10.9.0.0', '10.7.255.255', 'x', ''].map((name) => page.indexOf(name));
     expect(found).to.deep.equal([7, 7, -1, -1, -1, -1]);

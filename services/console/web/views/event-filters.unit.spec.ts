@@ -36,7 +36,7 @@ describe('The filters of the events', () => {
     expect(streamQuery({ until: '2026-01-01T00:00:00Z' })).to.equal(undefined);
   });
 
-  it('compare on the page what the list does not filter', () => {
+  it('apply the filters on the page that the list lacks', () => {
     expect(eventMatches(event, {})).to.equal(true);
     expect(eventMatches(event, { namespace: 'shop', type: 'AddressBound', actor: event.actor })).to.equal(true);
     for (const other of [
