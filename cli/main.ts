@@ -1,6 +1,7 @@
 /** `ipledger`: reads the ledger, and changes it for operators. Runs one verb of verb-table.ts. */
 import { Command, CommanderError } from 'commander';
 import { version } from '../lib/process/version.ts';
+import { asCalled } from './called-as.ts';
 import { formatHelp } from './program/help-text.ts';
 import { exitStatus, CliError } from './cli-error.ts';
 import { verbTable } from './verb-table.ts';
@@ -15,7 +16,10 @@ function createProgram(): Command {
     .showSuggestionAfterError()
     .exitOverride()
     .enablePositionalOptions() // the options of the command of `with-etcd` are its own
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'ipledger:')) })
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(asCalled(text)),
+      outputError: (text, write) => write(asCalled(text.replace(/^error:/, 'ipledger:'))),
+    })
     .addHelpText('after', formatHelp());
   const loaders = new Map(
     verbTable.map(({ usage, description, load }) => {
@@ -51,7 +55,7 @@ function report(thrown: unknown): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : exitStatus.usage;
   if (thrown instanceof IpledgerError && thrown.code === 'CANCELLED') return exitStatus.interrupted;
   const isKnown = thrown instanceof CliError || (thrown instanceof IpledgerError && thrown.kind !== 'bug');
-  console.error(`ipledger: ${isKnown ? oneLine(thrown.message) : `this is a bug: ${stackOf(thrown)}`}`);
+  console.error(`ipledger: ${isKnown ? asCalled(oneLine(thrown.message)) : `this is a bug: ${stackOf(thrown)}`}`);
   return thrown instanceof CliError ? thrown.exitStatus : exitStatus.refused;
 }
 

@@ -1,4 +1,5 @@
 /** Prints an answer in the requested format. */
+import { asCalled } from '../called-as.ts';
 import {
   type Column,
   createCsvWriter,
@@ -54,8 +55,8 @@ export async function printAnswer(
       return;
     case 'wide':
     case 'table':
-      process.stdout.write(table(zone, output));
-      if (note) process.stderr.write(`${note}\n`);
+      process.stdout.write(asCalled(table(zone, output)));
+      if (note) process.stderr.write(`${asCalled(note)}\n`);
   }
 }
 

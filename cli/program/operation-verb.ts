@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { addVerbOptions, type VerbOptions } from './verb.ts';
 import { createInterface } from 'node:readline/promises';
 import { IpledgerError } from '../../lib/errors.ts';
+import { asCalled } from '../called-as.ts';
 import { CliError } from '../cli-error.ts';
 import { escapeControlCharacters } from '../output/control-characters.ts';
 
@@ -55,7 +56,7 @@ export async function confirm(
   { input, output }: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<void> {
   if (yes) return;
-  const lines = changes.map(escapeControlCharacters);
+  const lines = changes.map((change) => asCalled(escapeControlCharacters(change)));
   if (input.isTTY !== true)
     throw new CliError(
       'usage',

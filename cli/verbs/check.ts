@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { IpledgerError } from '../../lib/errors.ts';
 import { type Finding, LedgerService, type SandboxBinding } from '../../proto/generated/ipledger.ts';
+import { asCalled } from '../called-as.ts';
 import { connectOwnObjects } from '../clients/kubernetes-client.ts';
 import {
   addNodeSwitchOption,
@@ -51,7 +52,9 @@ Exit status:
           const kubernetes = await connectOwnObjects(signal, options);
           const refuse = refuseEmptyLedger(options.allocator);
           const { disagreements, ...comparison } = await compareTwice({ ...ledger, kubernetes }, refuse);
-          return createAnswer({ ...comparison, disagreements: [...damagedKeys, ...disagreements] });
+          const found = [...damagedKeys, ...disagreements];
+          const named = found.map((each) => ({ ...each, remedy: asCalled(each.remedy) }));
+          return createAnswer({ ...comparison, disagreements: named });
         });
       } catch (error) {
         throw comparisonFailed(error);

@@ -72,6 +72,7 @@ function environment({ endpoints, files }: ClusterEtcd): NodeJS.ProcessEnv {
   const launcher = process.env['IPLEDGER_LAUNCHER_FOLDER'];
   return {
     ...(launcher !== undefined && { PATH: `${launcher}${delimiter}${process.env['PATH'] ?? ''}` }),
+    IPLEDGER_CALLED_AS: undefined, // `ipledger` is on the PATH of the command
     IPLEDGER_ETCD: endpoints,
     IPLEDGER_ETCD_CA: files?.ca,
     IPLEDGER_ETCD_CERT: files?.cert,

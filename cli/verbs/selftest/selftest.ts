@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { loadKubeconfig } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ownGroup } from '../../../lib/kubernetes/beside-kube-ovn.ts';
 import { parseWholeNumber } from '../../../lib/process/options.ts';
+import { asCalled } from '../../called-as.ts';
 import { CliError, exitStatus } from '../../cli-error.ts';
 import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
 import { type Answer, createTableAnswer, printAnswer } from '../../output/answer.ts';
@@ -73,7 +74,7 @@ Exit status:
           plan,
           () => runSteps(plan, sources),
           kubernetes,
-          (text) => void process.stderr.write(`${text}\n`),
+          (text) => void process.stderr.write(`${asCalled(text)}\n`),
         );
         if (steps.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.disagreement;
         await printAnswer(outputStyle(options), createReport(plan, steps));

@@ -1,4 +1,5 @@
 /** All checks of `doctor`. */
+import { asCalled } from '../../../called-as.ts';
 import type { Facts } from '../../../installation/facts.ts';
 import type { Check, Finding } from './finding.ts';
 import {
@@ -11,7 +12,6 @@ import {
   checkPlugins,
   checkSubnets,
   checkVersions,
-  checkWorkloads,
 } from './installation-checks.ts';
 import {
   checkCheckpoints,
@@ -22,10 +22,12 @@ import {
   checkVerification,
 } from './ledger-checks.ts';
 import { checkCertificates, checkMetrics } from './metric-checks.ts';
+import { checkPods, checkWorkloads } from './pod-checks.ts';
 
 const checks: readonly Check[] = [
   checkObstacle,
   checkReplicas,
+  checkPods,
   checkWorkloads,
   checkLeases,
   checkDefinitions,
@@ -69,6 +71,9 @@ function findAbsence({ namespace, programs, workloads }: Facts): Finding | undef
 export function runChecks(facts: Facts): Finding[] {
   const absence = findAbsence(facts);
   const found = [...(absence ? [absence] : []), ...(absence ? ofLedger : checks).flatMap((check) => check(facts))];
-  const named = found.map((each) => ({ ...each, remedy: each.remedy.replaceAll('ipledger-system', facts.namespace) }));
+  const named = found.map((each) => ({
+    ...each,
+    remedy: asCalled(each.remedy.replaceAll('ipledger-system', facts.namespace)),
+  }));
   return named.toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity));
 }
