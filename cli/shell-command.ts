@@ -1,7 +1,7 @@
 /** Formats shell commands that the CLI proposes to the operator. */
 
 /** A text as one shell argument. */
-const quote = (argument: string): string =>
+export const quote = (argument: string): string =>
   /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 
 /** A command that runs as it is printed, and a comment after it. */

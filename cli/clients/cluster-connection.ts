@@ -173,7 +173,7 @@ async function readToken(config: KubeConfig): Promise<string> {
   if (authorization.startsWith(scheme)) return authorization.slice(scheme.length);
   throw new CliError(
     'usage',
-    `the user of the kubeconfig has ${options.cert ? 'a client certificate and no token' : 'no token'}, and an allocator verifies tokens only. Use the token of a ServiceAccount that has one of ipledger's roles (--service-account NAME requests it; --token-file FILE reads it), a certificate of ipledger (IPLEDGER_TLS_CA, IPLEDGER_TLS_CERT and IPLEDGER_TLS_KEY), or another --context`,
+    `the user of the kubeconfig has ${options.cert ? 'a client certificate and no token' : 'no token'}, and an allocator verifies tokens only. Use the token of a ServiceAccount that has one of ipledger's roles (--service-account NAME requests it; --token-file FILE reads it), a certificate of ipledger (IPLEDGER_TLS_CA, IPLEDGER_TLS_CERT and IPLEDGER_TLS_KEY), or another --context. docs/install.md#a-kubeconfig-without-a-token has the commands`,
   );
 }
 

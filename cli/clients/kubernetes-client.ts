@@ -9,6 +9,7 @@ import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kuberne
 import { listPages } from '../../lib/kubernetes/client/list-pages.ts';
 import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { CliError, throwUsageError } from '../cli-error.ts';
+import { explainRequestError } from './request-error.ts';
 
 const timeoutMs = 30_000;
 const pageSize = 500;
@@ -138,7 +139,5 @@ function requestError(api: Api, { method, path }: Request, error: unknown, signa
   const object = method === 'POST' ? `an object of ${path}` : path;
   const action = `cannot ${verbs[method]} ${object} ${method === 'GET' ? 'of' : 'in'} the Kubernetes API at ${api.server}`;
   const reason = error instanceof ApiError ? error.reason : errorMessage(error);
-  return new CliError('unreachable', `${action} (${reason}): KUBECONFIG must name a reachable API server`, {
-    cause: error,
-  });
+  return new CliError('unreachable', `${action} (${reason}): ${explainRequestError(error)}`, { cause: error });
 }

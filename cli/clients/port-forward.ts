@@ -106,6 +106,6 @@ export const messageOf = (thrown: unknown): string =>
 function explain(reason: string, namespace: string, { name, port }: ServicePod): string {
   const where = `port ${port} of Pod ${namespace}/${name} cannot be forwarded`;
   return /\b403\b/.test(reason)
-    ? `${where}: your Kubernetes user needs the verbs get and create on pods/portforward in namespace ${namespace}`
+    ? `${where}: your Kubernetes user needs the verbs get and create on pods/portforward in namespace ${namespace}. The Roles ipledger-connect and ipledger-doctor have them`
     : `${where}: ${reason.trim()}`;
 }
