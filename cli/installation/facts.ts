@@ -27,6 +27,27 @@ const program = z.object({
   samples: z.array(sample).optional(),
 });
 
+/** Why a Pod of ipledger does not run, in the words of Kubernetes. */
+const podProblem = z.object({
+  component: text,
+  name: text,
+  /** "" for a Pod that is on none. */
+  node: text,
+  /** A container that was killed, and runs again, belongs to a ready Pod. */
+  isReady: z.boolean(),
+  /** "" for the Pod itself. */
+  container: text,
+  /** "CrashLoopBackOff", "Unschedulable", "OOMKilled"; "NotReady" if Kubernetes names none. */
+  reason: text,
+  message: text,
+  restarts: count,
+  /** The PersistentVolumeClaims of the Pod. */
+  claims: z.array(text),
+});
+
+/** The newest warning Event of a reason about an object in the namespace of ipledger. */
+const warning = z.object({ kind: text, name: text, reason: text, message: text, at: text });
+
 /** A Deployment, StatefulSet or DaemonSet. */
 const workload = z.object({
   kind: text,
@@ -119,6 +140,8 @@ export const factsSchema = z.object({
     .object({ disagreements: z.array(disagreement), leftOut: count, pods: count, bindings: count })
     .optional(),
   programs: z.array(program).optional(),
+  pods: z.array(podProblem).optional(),
+  warnings: z.array(warning).optional(),
   workloads: z.array(workload).optional(),
   definitions: z.array(definition).optional(),
   permissions: z.array(permission).optional(),
@@ -132,6 +155,8 @@ export const factsSchema = z.object({
 export type Facts = z.infer<typeof factsSchema>;
 export type Gap = z.infer<typeof gap>;
 export type Program = z.infer<typeof program>;
+export type PodProblem = z.infer<typeof podProblem>;
+export type Warning = z.infer<typeof warning>;
 export type Sample = z.infer<typeof sample>;
 export type Workload = z.infer<typeof workload>;
 export type Network = z.infer<typeof network>;

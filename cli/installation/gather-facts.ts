@@ -16,7 +16,9 @@ import type { Facts, Gap, Part } from './facts.ts';
 import { observeLease, readBackup, readDefinitions, readNewestCheckpoint, readWorkloads } from './read-installation.ts';
 import { readNetworks, readSubnets } from './read-networks.ts';
 import { readPermissions } from './read-permissions.ts';
-import { readPrograms } from './read-programs.ts';
+import { findPodProblems } from './pod-problems.ts';
+import { listOwnPods, readPrograms } from './read-programs.ts';
+import { readWarnings } from './read-warnings.ts';
 
 /** A list of disagreements of a ledger that is wrong as a whole would fill a terminal. */
 const maxDisagreements = 1_000;
@@ -28,6 +30,11 @@ export interface FactSources extends LedgerEndpoints {
   readonly skip: readonly Part[];
   /** "host:port" of /metrics of programs outside of Pods. */
   readonly addresses: readonly string[];
+  /**
+   * Whether the other facts are worth a comparison, which reads the whole cluster. Absent: they
+   * always are.
+   */
+  readonly compareIf?: (others: Facts) => boolean;
 }
 
 interface Cluster {
@@ -53,37 +60,50 @@ export async function gatherFacts(sources: FactSources): Promise<Facts> {
   const unless = <T>(part: Part, read: () => Promise<T>): Promise<T | undefined> =>
     skip.includes(part) ? Promise.resolve(undefined) : read();
   const cluster = await unless('kubernetes', () => attempt('Kubernetes', () => openCluster(sources)));
-  const [allocators, comparison, programs, objects] = await Promise.all([
+  const startComparison = (): Promise<Facts['comparison']> =>
+    cluster ? unless('comparison', () => attempt('comparison', () => compare(sources, cluster.kubernetes))) : absent;
+  const [early, allocators, ofPods, objects] = await Promise.all([
+    sources.compareIf ? absent : startComparison(),
     unless('allocators', () => readAllocators(sources, attempt)),
-    cluster && unless('comparison', () => attempt('comparison', () => compare(sources, cluster.kubernetes))),
-    attempt('programs', () => readPrograms({ ...sources, cluster, readMetrics: !skip.includes('metrics') })),
+    readPods(sources, cluster, attempt),
     cluster && readObjects(sources, cluster.kubernetes, attempt),
   ]);
+  const { programs, pods } = ofPods;
   const { newestAt, ...ofCluster } = objects ?? {};
   const { isSigned, ...ofAllocators } = allocators ?? {};
-  const found = {
-    format: 1 as const,
-    gatheredAt: new Date().toISOString(),
-    version,
-    namespace,
-    skipped: [...skip],
-    gaps: [...gaps, ...(programs?.gaps ?? [])],
-    ...ofAllocators,
-    ...(isSigned !== undefined && { checkpoints: { isSigned, newestAt } }),
-    comparison,
-    programs: programs && [...programs.programs],
-    ...ofCluster,
-  };
-  return JSON.parse(JSON.stringify(found)) as Facts; // a part without a value is absent
+  const found = (comparison: Facts['comparison']): Facts =>
+    withoutAbsent({
+      format: 1 as const,
+      gatheredAt: new Date().toISOString(),
+      version,
+      namespace,
+      skipped: [...skip],
+      gaps: [...gaps, ...(programs?.gaps ?? [])],
+      ...ofAllocators,
+      ...(isSigned !== undefined && { checkpoints: { isSigned, newestAt } }),
+      comparison,
+      programs: programs && [...programs.programs],
+      pods,
+      ...ofCluster,
+    });
+  if (!sources.compareIf || !cluster || skip.includes('comparison')) return found(early);
+  if (sources.compareIf(found(undefined))) return found(await startComparison());
+  gaps.push({ part: 'comparison', reason: 'it is made when nothing else is wrong' });
+  return found(undefined);
 }
+
+const absent = Promise.resolve(undefined);
+
+/** A part without a value is absent, as in a bundle. */
+const withoutAbsent = (facts: Facts): Facts => JSON.parse(JSON.stringify(facts)) as Facts;
 
 const withoutKubeconfig = new Error('there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes');
 
-/** Whether an error stays until a person gives a kubeconfig or a permission. */
+/** Whether an error stays until a person gives a kubeconfig, a valid login or a permission. */
 function isLasting(error: unknown): boolean {
   if (error instanceof IpledgerError) return error.code === 'PERMISSION_DENIED';
   const cause = error instanceof CliError ? error.cause : undefined;
-  return error === withoutKubeconfig || (cause instanceof ApiError && cause.status === 403);
+  return error === withoutKubeconfig || (cause instanceof ApiError && cause.reaction === 'denied');
 }
 
 async function openCluster({ options, signal }: FactSources): Promise<Cluster> {
@@ -135,16 +155,30 @@ async function compare(sources: FactSources, kubernetes: KubernetesClient): Prom
   };
 }
 
+/** The programs, and why Pods do not run: from one list of Pods. */
+async function readPods(sources: FactSources, cluster: Cluster | undefined, attempt: Attempt) {
+  const { namespace, addresses, skip } = sources;
+  const items = cluster && (await attempt('Pods', () => listOwnPods(cluster.kubernetes, namespace)));
+  if (cluster && !items && addresses.length === 0) return {};
+  const readMetrics = !skip.includes('metrics');
+  const read = () => readPrograms({ ...sources, cluster, pods: items ?? [], readMetrics });
+  return { programs: await attempt('programs', read), pods: items && findPodProblems(items, Date.now()) };
+}
+
 async function readObjects({ namespace, signal }: FactSources, kubernetes: KubernetesClient, attempt: Attempt) {
-  const [workloads, definitions, permissions, networks, subnets, leases, backup, newestAt] = await Promise.all([
-    attempt('workloads', () => readWorkloads(kubernetes, namespace)),
-    attempt('CustomResourceDefinitions', () => readDefinitions(kubernetes)),
-    attempt('RBAC', () => readPermissions(kubernetes, namespace)),
-    attempt('NetworkAttachmentDefinitions', () => readNetworks(kubernetes)),
-    attempt('Subnets', () => readSubnets(kubernetes)),
-    attempt('Lease', async () => [await observeLease(kubernetes, { namespace, name: 'ipledger-pod-watcher' }, signal)]),
-    attempt('backups', () => readBackup(kubernetes, namespace)),
-    attempt('stored checkpoints', () => readNewestCheckpoint(kubernetes, namespace)),
-  ]);
-  return { workloads, definitions, permissions, networks, subnets, leases, backup, newestAt };
+  const [warnings, workloads, definitions, permissions, networks, subnets, leases, backup, newestAt] =
+    await Promise.all([
+      attempt('Events', () => readWarnings(kubernetes, namespace)),
+      attempt('workloads', () => readWorkloads(kubernetes, namespace)),
+      attempt('CustomResourceDefinitions', () => readDefinitions(kubernetes)),
+      attempt('RBAC', () => readPermissions(kubernetes, namespace)),
+      attempt('NetworkAttachmentDefinitions', () => readNetworks(kubernetes)),
+      attempt('Subnets', () => readSubnets(kubernetes)),
+      attempt('Lease', async () => [
+        await observeLease(kubernetes, { namespace, name: 'ipledger-pod-watcher' }, signal),
+      ]),
+      attempt('backups', () => readBackup(kubernetes, namespace)),
+      attempt('stored checkpoints', () => readNewestCheckpoint(kubernetes, namespace)),
+    ]);
+  return { warnings, workloads, definitions, permissions, networks, subnets, leases, backup, newestAt };
 }

@@ -24,11 +24,12 @@ const gatherWith = (error: Error, skip: readonly Part[] = ['kubernetes', 'compar
   });
 
 describe('A part that cannot be read', () => {
-  it('is lasting when a permission is missing, in the ledger or in the Kubernetes API', async () => {
+  it('is lasting when a permission or a login is missing, in the ledger or in the Kubernetes API', async () => {
     const forbidden = new ApiError(403, '403 pods is forbidden');
     for (const error of [
       new IpledgerError('PERMISSION_DENIED', 'anna must not read the status'),
       new CliError('unreachable', 'cannot read /api/v1/pods', { cause: forbidden }),
+      new CliError('unreachable', 'cannot read /api/v1/pods', { cause: new ApiError(401, '401 Unauthorized') }),
     ]) {
       const { gaps } = await gatherWith(error);
       expect(gaps).to.deep.include({ part: 'allocators', reason: error.message, isLasting: true });

@@ -17,7 +17,7 @@ interface Role {
 }
 
 /** The roles of deploy/rbac.yaml, with the rules without which the pod-watcher stops. */
-const roles: readonly Role[] = [
+export const roles: readonly Role[] = [
   {
     name: 'ipledger-pod-watcher',
     isClusterRole: true,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import { readPermissions } from './read-permissions.ts';
+import { readPermissions, roles } from './read-permissions.ts';
 
 const file = join(import.meta.dirname, '../../deploy/rbac.yaml');
 interface Manifest extends UntypedJson {
@@ -34,6 +34,43 @@ const missing = async (...args: Parameters<typeof reading>): Promise<string[]> =
 describe('Permissions of an installation', () => {
   it('are complete with the roles of deploy/rbac.yaml', async () => {
     expect(await missing((role) => role)).to.deep.equal([]);
+  });
+
+  /** Rules of features that many clusters do not use. doctor does not report them. */
+  const optional = [
+    'get list watch virtualmachines.kubevirt.io',
+    'get list watch virtualmachineinstances.kubevirt.io',
+    'list watch create patch ipamclaims.k8s.cni.cncf.io',
+    'patch ipamclaims/status.k8s.cni.cncf.io',
+    'list watch vlans.kubeovn.io',
+    'create delete subnets.kubeovn.io',
+    'list watch patch networks.k8s.plugin.opnfv.org',
+    'patch networks/status.k8s.plugin.opnfv.org',
+  ];
+  /** Roles that doctor does not look at: one is optional, one is in the namespace of Kube-OVN. */
+  const otherRoles = ['ClusterRole ipledger-node-agent-ovn', 'Role ipledger-kube-ovn-lease'];
+
+  it('are the roles of deploy/rbac.yaml, and of the pod-watcher each rule that is not optional', () => {
+    const found = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
+    const nameOf = ({ name, isClusterRole }: (typeof roles)[number]): string =>
+      `${isClusterRole ? 'ClusterRole' : 'Role'} ${name}`;
+    expect(found.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).to.deep.equal(
+      [...roles.map(nameOf), ...otherRoles].toSorted(),
+    );
+    const permitted = found
+      .filter(({ metadata }) => metadata.name === 'ipledger-pod-watcher')
+      .flatMap(({ rules }) => rules as { apiGroups: string[]; resources: string[]; verbs: string[] }[])
+      .flatMap(({ apiGroups: [group = ''], resources, verbs }) =>
+        resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}${group === '' ? '' : `.${group}`}`)),
+      );
+    const needed = [
+      ...roles.flatMap(({ rules = [] }) => rules).map((rule) => rule.split(': ').toReversed().join(' ')),
+      ...optional,
+    ].flatMap((rule) => {
+      const words = rule.split(' ');
+      return words.slice(0, -1).map((verb) => `${verb} ${words.at(-1)}`);
+    });
+    expect([...new Set(permitted)].toSorted()).to.deep.equal([...new Set(needed)].toSorted());
   });
 
   it('name a role that is missing, and one that is not bound', async () => {

@@ -25,7 +25,9 @@ const components = new Set(['allocator', 'pod-watcher', 'node-agent', 'ovn-proje
 export interface ProgramSources {
   readonly namespace: string;
   /** Absent without a kubeconfig, or if Kubernetes is not to be read. */
-  readonly cluster?: { readonly kubernetes: Pick<KubernetesClient, 'list'>; readonly config: KubeConfig } | undefined;
+  readonly cluster?: { readonly config: KubeConfig } | undefined;
+  /** The Pods of ipledger, as the API server has them. */
+  readonly pods: readonly UntypedJson[];
   /** "host:port" of programs outside of Pods. */
   readonly addresses: readonly string[];
   readonly readMetrics: boolean;
@@ -38,9 +40,13 @@ interface ReadPrograms {
 }
 
 /** @throws CliError when the Pods cannot be listed */
+export const listOwnPods = ({ list }: Pick<KubernetesClient, 'list'>, namespace: string): Promise<UntypedJson[]> =>
+  list(`/api/v1/namespaces/${namespace}/pods?labelSelector=${encodeURIComponent('app.kubernetes.io/name=ipledger')}`);
+
+/** Programs whose metrics cannot be read have none, and a gap. */
 export async function readPrograms(sources: ProgramSources): Promise<ReadPrograms> {
-  const { cluster, addresses, readMetrics, signal } = sources;
-  const pods = cluster ? await listPods(cluster.kubernetes, sources.namespace) : [];
+  const { addresses, readMetrics, signal } = sources;
+  const pods = sources.pods.flatMap((item) => parsePod(item) ?? []);
   const gaps: Gap[] = [];
   const runOne = createSemaphore(concurrency, maxPrograms);
   const attempt = async (found: Found, read: () => Promise<Sample[]>): Promise<Program> => {
@@ -65,12 +71,6 @@ export async function readPrograms(sources: ProgramSources): Promise<ReadProgram
 interface Found {
   readonly program: Program;
   readonly port: number;
-}
-
-async function listPods(kubernetes: Pick<KubernetesClient, 'list'>, namespace: string): Promise<Found[]> {
-  const selector = encodeURIComponent('app.kubernetes.io/name=ipledger');
-  const items = await kubernetes.list(`/api/v1/namespaces/${namespace}/pods?labelSelector=${selector}`);
-  return items.flatMap((item) => parsePod(item) ?? []);
 }
 
 /** Undefined for Pods of other programs, and for Pods that do not run. */

@@ -52,7 +52,10 @@ Exit status:
         return;
       }
       await withAllocator(options, async (allocator, signal) => {
-        const sources = factSourcesOf(options, allocator, signal);
+        const sources = {
+          ...factSourcesOf(options, allocator, signal),
+          ...(options.wait && { compareIf: (facts: Facts) => createDiagnosis(facts).status === 0 }),
+        };
         const diagnose = async (): Promise<Diagnosis> => createDiagnosis(await gatherFacts(sources));
         const diagnosis = await (options.wait
           ? waitUntilHealthy(diagnose, options.timeout, signal, (text) => void process.stderr.write(text))

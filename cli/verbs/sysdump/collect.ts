@@ -9,6 +9,8 @@ import type { LedgerClient } from '../../clients/ledger-client.ts';
 import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { collectionPaths } from '../../cluster/read-cluster.ts';
 import type { Facts, Gap } from '../../installation/facts.ts';
+import { listOwnPods } from '../../installation/read-programs.ts';
+import { selectOwnEvent, selectOwnPod } from './own-objects.ts';
 import { readLogs } from './read-logs.ts';
 
 const maxObjects = 5_000;
@@ -66,6 +68,14 @@ export async function collect(sources: BundleSources): Promise<Collected> {
     problems.push({ part: 'kubernetes', reason: errorMessage(error) });
     return undefined;
   });
+  let ownPods: readonly UntypedJson[] = [];
+  const ofPods = kubernetes
+    ? await attempt('kubernetes/own-pods.json', async () => {
+        ownPods = await listOwnPods(kubernetes, facts.namespace);
+        return ownPods.slice(0, maxObjects).map(selectOwnPod);
+      })
+    : [];
+  const logs = { namespace: facts.namespace, pods: ownPods, lines: sources.logLines };
   const parts = await Promise.all([
     attempt('ledger/status.json', (deadline) => sources.allocator.call(LedgerService.getStatus, {}, deadline)),
     attempt('ledger/subnets.json', (deadline) => sources.allocator.call(SubnetsService.listSubnets, {}, deadline)),
@@ -78,11 +88,12 @@ export async function collect(sources: BundleSources): Promise<Collected> {
           listed('kubernetes/networks.json', collectionPaths.Network, selectObject),
           listed('kubernetes/pods.json', collectionPaths.Pod, selectPod),
           listed('kubernetes/events.json', '/api/v1/events', selectEvent),
-          ...readLogs(kubernetes, facts, sources.logLines).map(([path, read]) => attempt(path, read)),
+          listed('kubernetes/own-events.json', `/api/v1/namespaces/${facts.namespace}/events`, selectOwnEvent),
+          ...readLogs({ ...logs, kubernetes }).map(([path, read]) => attempt(path, read)),
         ]
       : []),
   ]);
-  const files = cut([{ path: factsFile, content: facts }, ...parts.flat()], problems);
+  const files = cut([{ path: factsFile, content: facts }, ...ofPods, ...parts.flat()], problems);
   return { files, problems };
 }
 

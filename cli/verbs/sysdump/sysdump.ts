@@ -36,7 +36,7 @@ export function defineSysdump(verb: Command): void {
       'after',
       `
 The bundle has the facts that ipledger doctor judges, the status of the ledger, Subnets, IPPools, networks, the network annotations of Pods,
-Events, logs, and the newest events of the ledger. It has no Secret, and what looks like a token, a password or a private key is removed.
+the status of ipledger's own Pods, Events, the logs of each container, also of etcd, and the newest events of the ledger. It has no Secret, and what looks like a token, a password or a private key is removed.
 Addresses and MACs stay, and without --hash-names also names. In logs, --hash-names replaces the names that another part of the bundle shows. A part that cannot be read is named in problems.json. Then:
   ipledger doctor --bundle FILE
 
@@ -92,8 +92,8 @@ function* namesIn(files: readonly BundleFile[]): Generator<string> {
 }
 
 /** Names of metrics and definitions are the same on every cluster. */
-function* namesInFacts({ networks, subnets, programs, comparison }: Facts): Generator<string> {
-  yield* namesOf([subnets, programs?.map(({ name, node }) => ({ name, node }))]);
+function* namesInFacts({ networks, subnets, programs, pods, comparison }: Facts): Generator<string> {
+  yield* namesOf([subnets, [...(programs ?? []), ...(pods ?? [])].map(({ name, node }) => ({ name, node }))]);
   for (const { key } of networks ?? []) yield key;
   for (const { where } of comparison?.disagreements ?? []) yield /^(?:Pod|Node|IP|Vip) (\S+)/.exec(where)?.[1] ?? '';
 }

@@ -1,37 +1,12 @@
 /**
  * What the chart installs: replicas, versions, Leases, backups, definitions, permissions, plugins.
  */
-import type { Facts, Network, Program, Workload } from '../../../installation/facts.ts';
+import type { Facts, Network, Program } from '../../../installation/facts.ts';
 import { alertFinding, type Check, type Finding } from './finding.ts';
 import { valueOf, whereOf } from './metric-checks.ts';
+import { isMultus } from './pod-checks.ts';
 
 const backupLateMs = 90 * 60_000;
-const isMultus = ({ name }: Workload): boolean => name.includes('multus');
-
-/** Each replica is there and ready. */
-export const checkWorkloads: Check = ({ workloads = [] }) =>
-  workloads.flatMap((workload): Finding[] => {
-    const { kind, namespace, name, desired, ready, updated } = workload;
-    const resource = `${kind.toLowerCase()}/${name}`;
-    const base = {
-      where: `${kind} ${namespace}/${name}`,
-      remedy: `kubectl -n ${namespace} describe ${resource}  # then its Pods that are not ready`,
-      document: documentOf(workload),
-    };
-    if (ready < desired) {
-      const severity = ready === 0 ? 'critical' : 'warning';
-      return [{ ...base, severity, what: `${ready} of ${desired} Pods are ready.` }];
-    }
-    if (updated >= desired) return [];
-    const what = `${desired - updated} of ${desired} Pods are of an earlier version.`;
-    return [{ ...base, severity: 'warning', what, remedy: `kubectl -n ${namespace} rollout status ${resource}` }];
-  });
-
-function documentOf(workload: Workload): string {
-  if (isMultus(workload)) return 'docs/install.md#before-you-begin';
-  if (workload.kind === 'DaemonSet') return 'docs/troubleshooting.md#a-node-without-an-agent';
-  return 'docs/troubleshooting.md#which-parts-may-be-down';
-}
 
 /** All programs have one version. */
 export const checkVersions: Check = ({ programs = [], version }) => {

@@ -153,7 +153,7 @@ describe('The checks of doctor', () => {
   });
 
   it('name sections that the documents have', () => {
-    const sources = ['finding', 'ledger-checks', 'installation-checks', 'metric-checks'].map((name) =>
+    const sources = ['finding', 'ledger-checks', 'installation-checks', 'metric-checks', 'pod-checks'].map((name) =>
       readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8'),
     );
     const links = sources.flatMap((source) => [...source.matchAll(/(docs\/[a-z-]+\.md)#([a-z0-9-]+)/g)]);
