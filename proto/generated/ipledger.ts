@@ -1391,6 +1391,8 @@ export interface MapAddressesRequest {
   pointInTime?: PointInTime;
   /** `previous` and `next` are events of this address; "": of the Subnet. */
   address: string;
+  /** Without the addresses and their states. */
+  onlyMoments: boolean;
 }
 
 export interface MapAddressesReply {

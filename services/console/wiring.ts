@@ -22,7 +22,7 @@ import { verifyPerson } from './session/verify-person.ts';
 import { staticFiles } from './static/static-files.ts';
 import { performAction, previewAction } from './views/actions.ts';
 import { showAddress } from './views/addresses.ts';
-import { showMap } from './views/address-map.ts';
+import { showMap, showMoments } from './views/address-map.ts';
 import { listAlarms } from './views/alarms.ts';
 import { createEventStreams } from './views/event-stream.ts';
 import { listEvents, showEvent } from './views/events.ts';
@@ -68,7 +68,7 @@ export async function startConsole({ options, env, log }: ConsoleParts, life: Li
   const api = createApi({
     sessions,
     views: viewsOf(reads, readRunbooks(options.runbooks)),
-    actions,
+    actions: actionsOf(reads),
     stream: streams.stream,
     isSecure,
   });
@@ -102,6 +102,7 @@ const viewsOf = (reads: LedgerReads, runbooks: Runbooks): Routes<View> => ({
   '/subnets': listSubnets(reads),
   '/subnets/:name': showSubnet(reads),
   '/subnets/:name/map': showMap(reads),
+  '/subnets/:name/moments': showMoments(reads),
   '/addresses/:address': showAddress(reads),
   '/pods/:namespace/:pod': showPod(reads),
   '/events': listEvents(reads),
@@ -110,7 +111,16 @@ const viewsOf = (reads: LedgerReads, runbooks: Runbooks): Routes<View> => ({
   '/search': search(reads),
 });
 
-const actions: Routes<Action> = { '/actions/preview': previewAction, '/actions': performAction };
+const actionsOf = (reads: LedgerReads): Routes<Action> => ({
+  '/actions/preview': previewAction,
+  '/actions': async (...request) => {
+    try {
+      return await performAction(...request);
+    } finally {
+      reads.forgetAddresses(); // also after a failure, whose outcome may be unknown
+    }
+  },
+});
 
 /** Connects once for each person: the allocators limit reviews of tokens by connection. */
 function personalClients(endpoints: string, env: NodeJS.ProcessEnv): (token: string) => PersonalClient {

@@ -49,7 +49,7 @@ export function ledgerHandlers(model: ReadModel, ledger: LedgerQueries): Partial
       if (about.address !== '')
         throw new IpledgerError('NOT_IMPLEMENTED', 'the read model does not index addresses: call an allocator');
       await waitUntilCurrent(model, ledger, signal);
-      return history(model, { about, period, page });
+      return history(model, { about, period, page }, signal);
     },
     nextAllocations: async (request, { signal }) => {
       await waitUntilCurrent(model, ledger, signal);
@@ -83,12 +83,16 @@ interface HistoryQuery {
   readonly page: PageRequest;
 }
 
-async function history(model: ReadModel, { about, period, page }: HistoryQuery): Promise<MessageInput<HistoryReply>> {
+async function history(
+  model: ReadModel,
+  { about, period, page }: HistoryQuery,
+  signal: AbortSignal,
+): Promise<MessageInput<HistoryReply>> {
   const { store } = model;
   const { position } = store;
   const last = period.until === Infinity ? position.seq : firstSeqSince(store, period.until) - 1;
   const first = period.since === -Infinity ? store.firstSeq : firstSeqSince(store, period.since);
-  return { position, ...(await searchPage(store, criteriaFor(store, about), { last, first, page })) };
+  return { position, ...(await searchPage(store, criteriaFor(store, about), { last, first, page, signal })) };
 }
 
 const maxNextAllocations = 2;
@@ -115,7 +119,7 @@ async function why(
   await waitForPosition(model, position, maxWaitMs, signal);
   const { store } = model;
   const criteria = { anyOf: keysOf('pod', store.findKeys('pods', { namespace, name: pod }, 1)) };
-  const found = await searchPage(store, criteria, { last: position.seq, first: store.firstSeq, page });
+  const found = await searchPage(store, criteria, { last: position.seq, first: store.firstSeq, page, signal });
   return { position, allocations, ...found };
 }
 
@@ -146,10 +150,12 @@ interface PageRange {
   readonly last: number;
   readonly first: number;
   readonly page: PageRequest;
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal;
 }
 
 /** Searches one page. Rejects a page token before the store's first event. */
-async function searchPage(store: EventStore, criteria: SearchCriteria, { last, first, page }: PageRange) {
+async function searchPage(store: EventStore, criteria: SearchCriteria, { last, first, page, signal }: PageRange) {
   const from = page.token === '' ? last : Math.min(last, readSeqToken(page.token));
   const { firstSeq } = store;
   const isCut = firstSeq > 1 && first === firstSeq;
@@ -158,7 +164,12 @@ async function searchPage(store: EventStore, criteria: SearchCriteria, { last, f
       'POSITION_GONE',
       `the read model begins with event ${firstSeq} and does not contain event ${from}: call an allocator`,
     );
-  const { events, searched, more } = await searchEvents(store, criteria, { last: from, first, limit: page.size });
+  const { events, searched, more } = await searchEvents(
+    store,
+    criteria,
+    { last: from, first, limit: page.size },
+    signal,
+  );
   return { events, searchedDownToSeq: searched, nextPageToken: more || isCut ? String(searched - 1) : '' };
 }
 
@@ -169,6 +180,8 @@ function criteriaFor(store: EventStore, { subnet, namespace, pod, node, owner }:
   if (pod !== '') return { ...inSubnet, anyOf: keysOf('pod', store.findKeys('pods', { namespace, name: pod }, 1)) };
   if (node !== '') return { ...inSubnet, anyOf: keysOf('node', store.findKeys('nodes', { name: node }, 1)) };
   if (owner.uid + owner.kind + owner.name !== '') {
+    if (owner.uid + owner.name === '')
+      throw new IpledgerError('NOT_IMPLEMENTED', 'the read model does not index kinds of owners: call an allocator');
     const keys = store.findKeys('owners', { ...owner, namespace }, maxOwners + 1);
     if (keys.length <= maxOwners) return { ...inSubnet, anyOf: keysOf('owner', keys) };
     throw new IpledgerError('INVALID_REQUEST', `more than ${maxOwners} owners match: name one, or set its uid`);

@@ -53,6 +53,19 @@ describe('A read model that begins in the middle of a ledger', () => {
     expect(await refused({ until: hourInstant(899) })).to.include({ code: 'POSITION_GONE' });
   });
 
+  it('looks through no owners for a kind without a name', async () => {
+    expect(await refused({ owner: { kind: 'ReplicaSet' } })).to.include({ code: 'NOT_IMPLEMENTED' });
+    expect(seqs(await history({ owner: { uid: 'uid-of-web' } }))).to.deep.equal([903, 902, 901, 900]);
+  });
+
+  it('ends a search when the caller has gone', async () => {
+    const gone = AbortSignal.abort(new Error('gone'));
+    const error = await ledgerHandlers(model, ledger)
+      .history?.(decode('HistoryRequest', encode('HistoryRequest', {})) as HistoryRequest, { ...context, signal: gone })
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'gone');
+  });
+
   it('answers nothing while it lacks events of the ledger, although its stream reports no error', async () => {
     const readHead = () => Promise.resolve(fakePosition(906));
     const error = await refused({}, { readHead });

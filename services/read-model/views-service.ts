@@ -58,7 +58,8 @@ function mapAddresses(
   const { seq, at } = readMoment(store, request.pointInTime, now);
   const spec = specAt(store, { subnet, name, family }, seq);
   const cooling = firstSeqSince(store, at - (spec.cooldownMs ?? defaultCooldownMs) + 1);
-  const shown = store.maps.claims(subnet, seq).flatMap((row) => {
+  const claims = request.onlyMoments ? [] : store.maps.claims(subnet, seq);
+  const shown = claims.flatMap((row) => {
     const state = familyOfKey(row[0]) === family ? mapState(row, cooling) : 'MAP_STATE_FREE';
     return state === 'MAP_STATE_FREE' ? [] : [{ ip: row[0], state }];
   });

@@ -122,6 +122,17 @@ describe('MapAddresses', () => {
       },
     ));
 
+  it('MapAddresses reads no claims for a client that only needs the moments', () =>
+    withStore([configured(1), allocated(2, '10.0.0.5'), allocated(3, '10.0.0.6', 'db')], async ({ map }, store) => {
+      Object.assign(store.maps, { claims: () => expect.fail('the claims were read') });
+      const { previous, next, ipv4, states } = await map({
+        address: '10.0.0.6',
+        onlyMoments: true,
+        pointInTime: { seq: 2 },
+      });
+      expect([previous, next?.seq, ipv4, states]).to.deep.equal([undefined, 3, [], []]);
+    }));
+
   it('MapAddresses names the events of the Subnet, or of one address, before and after the moment', () =>
     withStore(
       [
@@ -301,6 +312,29 @@ describe('Search', () => {
       expect(await found(`${containerId.slice(0, 12)}00`)).to.deep.equal([]);
       expect(await found('10.0.0.99')).to.deep.equal([]);
     }));
+
+  it('finds an owner that was created again many times once, and the owners after it', () => {
+    const created = (seq: number, name: string, kind: string) =>
+      fakeEvent(seq, {
+        type: 'AddressAllocated',
+        addressAllocated: {
+          attachment: { namespace: 'default', pod: 'web', provider: 'lan.default', ordinal: 0 },
+          owner: { kind, name, uid: `uid-${seq}` },
+        },
+      });
+    const again = Array.from({ length: 300 }, (_, index) => created(index + 2, 'web', 'Job'));
+    return withStore(
+      [configured(1), ...again, created(302, 'web', 'CronJob'), created(303, 'web-2', 'Job')],
+      async ({ search }) => {
+        const owners = (await search('web')).filter(({ kind }) => kind === 'owner');
+        expect(owners.map(({ ownerKind, name }) => `${ownerKind} ${name}`)).to.deep.equal([
+          'CronJob web',
+          'Job web',
+          'Job web-2',
+        ]);
+      },
+    );
+  });
 
   it('finds Pods by the beginning of their name, even with a namespace, and does not interpret patterns', () =>
     withStore(events, async ({ search }) => {

@@ -37,8 +37,7 @@ export interface UsedAddress {
 
 /**
  * Query: `family` 4 or 6; `at` (an instant) or `seq` (an event), absent for now; `range` (a CIDR,
- * for a larger Subnet); `address`, so that previous and next are events of that address;
- * `page` for `used`. One of `cells`, `blocks` and `used` is present.
+ * for a larger Subnet); `page` for `used`. One of `cells`, `blocks` and `used` is present.
  */
 export interface AddressMap extends Reply {
   readonly subnet: string;
@@ -49,7 +48,7 @@ export interface AddressMap extends Reply {
   readonly gateway: string;
   /** The event after which the map is true, and the time for which cooldowns are computed. */
   readonly moment: Moment;
-  /** The event before `moment`, of the Subnet or of `address`; null at the end. */
+  /** The event of the Subnet before `moment`; null at the end. */
   readonly previous: Moment | null;
   readonly next: Moment | null;
   /** The first and the last event of the slider: `first` is the one that configured the Subnet. */
@@ -64,4 +63,13 @@ export interface AddressMap extends Reply {
   /** The IPv6 addresses that are not free, in order, 1,000 on a page. */
   readonly used?: readonly UsedAddress[];
   readonly nextPage?: string;
+}
+
+/**
+ * GET /api/v1/subnets/NAME/moments: the events of `address` before and after the event `seq`.
+ * Query: also `family`.
+ */
+export interface AddressMoments extends Reply {
+  readonly previous: Moment | null;
+  readonly next: Moment | null;
 }

@@ -64,7 +64,7 @@ export function createApi(parts: ApiParts): Handler {
   /** Answers within the limits. A person's slot is free again when the browser has the reply. */
   const answer = async ({ request, response, session, format, work }: Answering): Promise<void> => {
     const signal = signalOf(response);
-    await (session?.limited ?? limitedOpen)(signal, async () => {
+    await (session?.person.limited ?? limitedOpen)(signal, async () => {
       const reply = await limited(signal, () => work(signal));
       await sendReply(request, response, reply, { format, countUnsent: (bytes) => unsent.hold(bytes, signal) });
       if (!signal.aborted) await once(signal, 'abort');

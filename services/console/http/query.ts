@@ -63,7 +63,7 @@ export class Query {
     return this.text('page', maxPageLength);
   }
 
-  limit(): number {
-    return this.number('limit', { min: 1, max: 500, byDefault: 100 });
+  limit(max = 500): number {
+    return this.number('limit', { min: 1, max, byDefault: Math.min(max, 100) });
   }
 }

@@ -4,8 +4,14 @@
  */
 import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
+import { createSemaphore } from '../../../lib/process/semaphore.ts';
+import type { MessageInput } from '../../../proto/codec.ts';
 import {
+  type AddressRecord,
   type GetStatusReply,
+  type HistoryReply,
+  type HistoryRequest,
+  IpamService,
   LedgerService,
   type ListPoolsReply,
   type ListSubnetsReply,
@@ -15,7 +21,7 @@ import {
   ViewsService,
 } from '../../../proto/generated/ipledger.ts';
 import type { ReplyPosition } from '../api/page.ts';
-import { shareByKey, shareFor } from './share.ts';
+import { SharedReads, shareFor } from './share.ts';
 
 /** The age of a read of the present, and of a page with it. */
 const presentMs = 1_000;
@@ -24,14 +30,25 @@ const usageMs = 10_000;
 const pastMs = 5_000;
 /** The number of cached maps. A map of a million addresses takes 16 MB. */
 const maxMaps = 8;
+const maxAddresses = 100;
+/**
+ * The calls in progress. A map blocks the read model, and each event of an address is a read of etcd.
+ * All requests in progress may wait.
+ */
+const [maxMapCalls, maxAddressCalls, maxWaiting] = [2, 8, 512];
+/** The limit for the events of an address on a page. */
+export const maxAddressEvents = 50;
 
 export interface MapKey {
   readonly subnet: string;
   readonly family: 4 | 6;
   /** The event; 0 if the map is not chosen by event. */
   readonly seq: number;
+  /** The instant, RFC 3339 in one spelling; '' for now, and beside `seq`. */
   readonly at: string;
-  /** The address whose neighbouring events the map names; '' for those of the Subnet. */
+}
+
+export interface MomentsKey extends Pick<MapKey, 'subnet' | 'family' | 'seq'> {
   readonly address: string;
 }
 
@@ -43,7 +60,19 @@ export interface LedgerReads {
   readonly status: () => Promise<GetStatusReply>;
   /** Usage of all Subnets in the last two days. Empty while the read model does not answer. */
   readonly recentUsage: () => Promise<Pick<ListUsageReply, 'usage'>>;
-  readonly map: (key: MapKey) => Promise<MapAddressesReply>;
+  readonly map: (key: MapKey, signal: AbortSignal) => Promise<MapAddressesReply>;
+  /** The events of an address before and after an event. */
+  readonly moments: (key: MomentsKey, signal: AbortSignal) => Promise<MapAddressesReply>;
+  /** The events of an address, for which the allocator follows the links of the log. */
+  readonly history: (request: MessageInput<HistoryRequest>, signal: AbortSignal) => Promise<HistoryReply>;
+  /** The states of an address in Subnets. */
+  readonly records: (
+    address: string,
+    subnets: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<readonly AddressRecord[]>;
+  /** Reads the next pages of addresses again, as after a change. */
+  readonly forgetAddresses: () => void;
   /** Why the read model does not answer; undefined if it does. */
   readonly readModelFault: () => Promise<string | undefined>;
 }
@@ -51,12 +80,21 @@ export interface LedgerReads {
 const local = { consistency: 'CONSISTENCY_LOCAL' } as const;
 
 export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClient): LedgerReads {
-  const readMap = (key: string): Promise<MapAddressesReply> => {
-    const { subnet, family, seq, at, address } = JSON.parse(key) as MapKey;
-    return readModel.call(ViewsService.mapAddresses, { subnet, family, address, pointInTime: { seq, at } });
+  const limited = createSemaphore(maxMapCalls, maxWaiting);
+  const isPast = (key: string): boolean => {
+    const { seq, at } = JSON.parse(key) as MapKey;
+    return seq > 0 || at !== '';
   };
-  const isPast = (key: string): boolean => (JSON.parse(key) as MapKey).seq > 0;
-  const map = shareByKey(maxMaps, (key) => (isPast(key) ? pastMs : presentMs), readMap);
+  const maps = new SharedReads<MapAddressesReply>({
+    maxKept: maxMaps,
+    maxAgeMs: (key) => (isPast(key) ? pastMs : presentMs),
+    limited,
+  });
+  const ofAddress = { maxKept: maxAddresses, maxAgeMs: () => presentMs };
+  const limitedAddresses = createSemaphore(maxAddressCalls, maxWaiting);
+  const moments = new SharedReads<MapAddressesReply>({ ...ofAddress, limited });
+  const histories = new SharedReads<HistoryReply>({ ...ofAddress, limited: limitedAddresses });
+  const records = new SharedReads<readonly AddressRecord[]>({ ...ofAddress, limited: limitedAddresses });
   const probeReadModel = (): Promise<string | undefined> =>
     readModel.call(LedgerService.history, { pageSize: 1 }).then(() => undefined, errorMessage);
   return {
@@ -67,8 +105,46 @@ export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClie
     status: shareFor(presentMs, () => allocator.call(LedgerService.getStatus, {})),
     recentUsage: shareFor(usageMs, () => readModel.call(ViewsService.listUsage, { hours: 48 }).catch(emptyIfAway)),
     readModelFault: shareFor(presentMs, probeReadModel),
-    map: ({ subnet, family, seq, at, address }) => map(JSON.stringify({ subnet, family, seq, at, address })),
+    map: ({ subnet, family, seq, at }, signal) =>
+      maps.read(JSON.stringify({ subnet, family, seq, at }), signal, (shared) =>
+        readModel.call(ViewsService.mapAddresses, { subnet, family, pointInTime: { seq, at } }, shared),
+      ),
+    moments: ({ subnet, family, seq, address }, signal) =>
+      moments.read(JSON.stringify({ subnet, family, seq, address }), signal, (shared) => {
+        const request = { subnet, family, address, onlyMoments: true, pointInTime: { seq } };
+        return readModel.call(ViewsService.mapAddresses, request, shared);
+      }),
+    history: (request, signal) =>
+      histories.read(JSON.stringify(request), signal, (shared) =>
+        allocator.call(LedgerService.history, request, shared),
+      ),
+    records: (address, names, signal) =>
+      records.read(JSON.stringify([address, ...names]), signal, (shared) =>
+        readRecords(allocator, address, names, shared),
+      ),
+    forgetAddresses: () => {
+      histories.forgetAll();
+      records.forgetAll();
+    },
   };
+}
+
+async function readRecords(
+  allocator: LedgerClient,
+  address: string,
+  subnets: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly AddressRecord[]> {
+  const read = (subnet: string) =>
+    allocator.call(IpamService.getAddress, { subnet, address, ...local }, signal).catch(undefinedIfUnknown);
+  const found = await Promise.all(subnets.map(read));
+  return found.flatMap((reply) => reply?.record ?? []);
+}
+
+/** Returns undefined for the addresses of network and broadcast, which no host can have. */
+function undefinedIfUnknown(thrown: unknown): undefined {
+  const { code } = IpledgerError.from(thrown);
+  if (code !== 'ADDRESS_UNKNOWN' && code !== 'SUBNET_UNKNOWN') throw thrown;
 }
 
 function emptyIfAway(thrown: unknown): Pick<ListUsageReply, 'usage'> {

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
+import { storeNewest } from '../../../lib/maps.ts';
 import { createSemaphore, type Semaphore } from '../../../lib/process/semaphore.ts';
 import { TokenBucket } from '../../../lib/process/token-bucket.ts';
 import { tokenExpiry } from './token-expiry.ts';
@@ -16,6 +17,10 @@ const verifiedMs = 60_000;
 const unverifiedMs = 120_000;
 /** The rate of a session. A slider makes up to 20 requests a second. */
 const rate = { perSecond: 30, burst: 300 };
+/** The rate at which a person opens streams: each may begin with thousands of missed events. */
+const streamRate = { perSecond: 1, burst: 20 };
+/** The number of people whose limits last over a sign-out. */
+const maxPeople = 1_000;
 /** The requests of a person in progress, and those that wait. They leave slots for other people. */
 const [maxInProgress, maxWaiting] = [6, 12];
 
@@ -33,16 +38,23 @@ export interface SessionParts {
   readonly now?: () => number;
 }
 
+/** What limits a person, in all sessions together. */
+export interface Person {
+  /** Requests in progress. */
+  readonly limited: Semaphore;
+  readonly streamOpens: TokenBucket;
+  /** The open streams. */
+  streams: number;
+}
+
 export interface PersonalSession {
   readonly user: string;
+  readonly person: Person;
   readonly client: LedgerClient;
   readonly expiresAt: number;
   readonly bucket: TokenBucket;
-  /** Limits the requests in progress of a person, in all sessions. */
-  readonly limited: Semaphore;
   /** Aborted when the session ends. */
   readonly signal: AbortSignal;
-  streams: number;
 }
 
 interface Entry extends PersonalSession {
@@ -59,6 +71,8 @@ export class Sessions {
   readonly #now: () => number;
   /** The sessions by the hash of the id, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
+  /** The limits of people by name, of those who signed in last. */
+  readonly #people = new Map<string, Person>();
 
   constructor({ connect, verify, now = Date.now }: SessionParts) {
     this.#connect = connect;
@@ -96,8 +110,7 @@ export class Sessions {
       ending,
       signal: ending.signal,
       bucket,
-      limited: this.#limitOf(user),
-      streams: 0,
+      person: this.#personOf(user),
       verifying: undefined,
       ...times,
     };
@@ -135,9 +148,14 @@ export class Sessions {
     return entry;
   }
 
-  #limitOf(user: string): Semaphore {
-    for (const entry of this.#entries.values()) if (entry.user === user) return entry.limited;
-    return createSemaphore(maxInProgress, maxWaiting);
+  #personOf(user: string): Person {
+    const person = this.#people.get(user) ?? {
+      limited: createSemaphore(maxInProgress, maxWaiting),
+      streamOpens: new TokenBucket(streamRate, performance.now()),
+      streams: 0,
+    };
+    storeNewest(this.#people, user, person, maxPeople);
+    return person;
   }
 
   async #verifyAgain(key: string, entry: Entry): Promise<void> {

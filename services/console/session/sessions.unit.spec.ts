@@ -89,13 +89,22 @@ describe('Sessions', () => {
     const never = (): Promise<never> => new Promise(() => undefined);
     const [first, second] = [await sessions.create('alice'), await sessions.create('alice')];
     const rejected = Array.from({ length: 19 }, (_, index) =>
-      (index % 2 ? first : second).session
+      (index % 2 ? first : second).session.person
         .limited(signal, never)
         .catch((error: unknown) => IpledgerError.from(error).code),
     );
     expect(await Promise.race(rejected)).to.equal('OVERLOADED');
     const { session } = await sessions.create('bob');
-    expect(await session.limited(signal, async () => 'served')).to.equal('served');
+    expect(await session.person.limited(signal, async () => 'served')).to.equal('served');
+  });
+
+  it('keeps the limits of a person after the sign-out', async () => {
+    const { sessions } = controlled();
+    const first = await sessions.create('alice');
+    sessions.end(first.id);
+    const { session } = await sessions.create('alice');
+    expect(session.person).to.equal(first.session.person);
+    expect((await sessions.create('bob')).session.person).to.not.equal(session.person);
   });
 
   it('verifies a person again once a minute, and ends the session when the allocator rejects the token', async () => {

@@ -18,6 +18,7 @@ import type {
 } from '../../../proto/generated/ipledger.ts';
 import {
   type AddressMap,
+  type AddressMoments,
   cellStates,
   type CellState,
   type MapBlock,
@@ -48,11 +49,11 @@ const [freeCell, excludedCell, gatewayCell] = (['free', 'excluded', 'gateway'] a
 ) as [number, number, number];
 
 export function showMap(reads: LedgerReads): View {
-  return async ({ params: { name = '' }, query }) => {
+  return async ({ params: { name = '' }, query, signal }) => {
     const family = readFamily(query);
-    const seq = query.number('seq', { min: 0, max: Number.MAX_SAFE_INTEGER, byDefault: 0 });
+    const seq = readSeq(query);
     const [at, range, page] = [query.instant('at'), query.cidr('range'), query.page()];
-    const reply = await readMap(reads, { subnet: name, family, seq, at, address: query.address('address') });
+    const reply = await readMap(reads, { subnet: name, family, seq, at }, signal);
     const { spec } = reply;
     if (!spec) throw new IpledgerError('BUG', 'a reply of the read model has no spec');
     const isOfFamily = (text: string): boolean => text.includes(':') === (family === 6);
@@ -82,17 +83,37 @@ export function showMap(reads: LedgerReads): View {
 /**
  * Reads the map. An instant after the last event is the present; before the Subnet, its beginning.
  */
-async function readMap(reads: LedgerReads, key: MapKey): Promise<MapAddressesReply> {
-  const at = Date.parse(key.at) > Date.now() ? '' : key.at;
+async function readMap(reads: LedgerReads, key: MapKey, signal: AbortSignal): Promise<MapAddressesReply> {
+  const instant = Date.parse(key.at);
+  const at = Number.isNaN(instant) || instant > Date.now() ? '' : new Date(instant).toISOString();
   try {
-    return await reads.map({ ...key, at });
+    return await reads.map({ ...key, at }, signal);
   } catch (error) {
     if (at === '') throw error;
-    const { first } = await reads.map({ ...key, at: '' });
+    const { first } = await reads.map({ ...key, at: '' }, signal);
     if (!first || Date.parse(first.at) <= Date.parse(at)) throw error;
-    return reads.map({ ...key, at: '', seq: first.seq });
+    return reads.map({ ...key, at: '', seq: first.seq }, signal);
   }
 }
+
+/** The events of an address around an event. */
+export function showMoments(reads: LedgerReads): View {
+  return async ({ params: { name = '' }, query, signal }) => {
+    const family = readFamily(query);
+    const [address, seq] = [query.address('address'), readSeq(query)];
+    if (address === '') throw new IpledgerError('INVALID_REQUEST', 'address is missing');
+    const reply = await reads.moments({ subnet: name, family, seq, address }, signal);
+    const body: AddressMoments = {
+      position: positionOf(reply),
+      command: ipledger(['history', address], { subnet: name }),
+      previous: reply.previous ? momentOf(reply.previous) : null,
+      next: reply.next ? momentOf(reply.next) : null,
+    };
+    return { body };
+  };
+}
+
+const readSeq = (query: Query): number => query.number('seq', { min: 0, max: Number.MAX_SAFE_INTEGER, byDefault: 0 });
 
 function readFamily(query: Query): 4 | 6 {
   const text = query.text('family', 1);

@@ -2,10 +2,10 @@
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { cidrContains } from '../../../lib/net/ip.ts';
-import { type AddressRecord, IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
+import type { AddressRecord } from '../../../proto/generated/ipledger.ts';
 import type { AddressPage } from '../api/address.ts';
 import type { View } from '../http/routes.ts';
-import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
+import { type LedgerReads, maxAddressEvents, positionOf } from '../ledger/ledger-reads.ts';
 import { addressState } from '../rows/allocation-row.ts';
 import { ipledger } from '../rows/command.ts';
 import { eventRow } from '../rows/event-row.ts';
@@ -17,10 +17,10 @@ export function showAddress(reads: LedgerReads): View {
   return async ({ params: { address: text = '' }, query, signal }) => {
     const address = canonicalAddress(text);
     if (address === undefined) throw new IpledgerError('INVALID_REQUEST', `${JSON.stringify(text)} is no address`);
-    const [subnet, page, pageSize] = [query.text('subnet'), query.page(), query.limit()];
+    const [subnet, page, pageSize] = [query.text('subnet'), query.page(), query.limit(maxAddressEvents)];
     const states = page === '' ? await readStates(reads, address, subnet, signal) : [];
-    const history = await reads.allocator
-      .call(LedgerService.history, { address, subnet, pageSize, pageToken: page }, signal)
+    const history = await reads
+      .history({ address, subnet, pageSize, pageToken: page }, signal)
       .catch(emptyIfUnused(states));
     const body: AddressPage = {
       position: positionOf(history ?? (await reads.status())),
@@ -39,7 +39,7 @@ async function readStates(
   address: string,
   subnet: string,
   signal: AbortSignal,
-): Promise<AddressRecord[]> {
+): Promise<readonly AddressRecord[]> {
   const { subnets } = await reads.subnets();
   const names = subnets
     .filter(
@@ -47,22 +47,7 @@ async function readStates(
         (subnet === '' || name === subnet) && spec?.cidrBlock.split(',').some((cidr) => cidrContains(cidr, address)),
     )
     .map(({ name }) => name);
-  const found = await Promise.all(
-    names
-      .slice(0, maxStates)
-      .map((name) =>
-        reads.allocator
-          .call(IpamService.getAddress, { subnet: name, address, consistency: 'CONSISTENCY_LOCAL' }, signal)
-          .catch(undefinedIfUnknown),
-      ),
-  );
-  return found.flatMap((reply) => reply?.record ?? []);
-}
-
-/** Returns undefined for the addresses of network and broadcast, which no host can have. */
-function undefinedIfUnknown(thrown: unknown): undefined {
-  const { code } = IpledgerError.from(thrown);
-  if (code !== 'ADDRESS_UNKNOWN' && code !== 'SUBNET_UNKNOWN') throw thrown;
+  return reads.records(address, names.slice(0, maxStates), signal);
 }
 
 /** Returns an empty history for an address that was never used, which has a state. */

@@ -9,7 +9,7 @@ import { toJson } from '../http/reply.ts';
 import type { LiveEvents } from '../ledger/live-events.ts';
 
 const maxStreams = 200;
-const maxStreamsOfSession = 4;
+const maxStreamsOfPerson = 8;
 /** The unsent bytes at which a browser is disconnected. It continues when it reconnects. */
 const maxUnsentBytes = 1 << 20;
 const rowsPerPiece = 100;
@@ -35,9 +35,11 @@ export interface EventStreams {
 export function createEventStreams({ events, signal, keepaliveMs = 10_000 }: StreamOptions): EventStreams {
   const open = new Set<ServerResponse>();
   const stream: StreamView = (viewer, query, request, response) => {
-    const ofSession = viewer.session?.streams ?? 0;
-    if (open.size >= maxStreams || ofSession >= maxStreamsOfSession)
+    const person = viewer.session?.person;
+    if (open.size >= maxStreams || (person?.streams ?? 0) >= maxStreamsOfPerson)
       throw new HttpError(503, 'OVERLOADED', 'too many streams are open: close other pages of the console');
+    if (person?.streamOpens.take(performance.now()) === false)
+      throw new HttpError(429, 'RATE_LIMITED', 'too many streams were opened: try again in a second');
     const matches = filterOf(query);
     const lastId = request.headers['last-event-id'];
     const from = typeof lastId === 'string' && /^\d{1,15}$/.test(lastId) ? Number(lastId) : readFrom(query);
@@ -51,14 +53,14 @@ export function createEventStreams({ events, signal, keepaliveMs = 10_000 }: Str
       return;
     }
     open.add(response);
-    if (viewer.session) viewer.session.streams++;
+    if (person) person.streams++;
     response.socket?.setNoDelay(true);
     response.writeHead(200, streamHeaders);
     const unsubscribe = send({ events, viewer, response, matches, missed, keepaliveMs, signal });
     response.once('close', () => {
       unsubscribe();
       open.delete(response);
-      if (viewer.session) viewer.session.streams--;
+      if (person) person.streams--;
     });
   };
   return { stream, count: () => open.size };

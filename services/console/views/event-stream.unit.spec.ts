@@ -2,9 +2,12 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { fakeLedgerClient } from '../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import type { EventRow } from '../api/event.ts';
+import type { HttpError } from '../http/http-error.ts';
 import { Query } from '../http/query.ts';
 import type { LiveEvents } from '../ledger/live-events.ts';
+import { Sessions } from '../session/sessions.ts';
 import { createEventStreams } from './event-stream.ts';
 
 const row = (seq: number, more: Partial<EventRow> = {}): EventRow => ({
@@ -88,6 +91,45 @@ function openStream(query = '', options: Options = {}) {
     listeners,
   };
 }
+
+/** Opens streams of one person in new sessions, and returns the statuses of the failures. */
+async function openAll(count: number, afterEach: (browser: SilentBrowser) => void): Promise<number[]> {
+  const sessions = new Sessions({
+    connect: () => ({ ...fakeLedgerClient({}), close: () => undefined }),
+    verify: async () => 'alice',
+  });
+  const events = { subscribe: () => () => undefined, subscribeLost: () => () => undefined } as unknown as LiveEvents;
+  const { signal } = new AbortController();
+  const { stream } = createEventStreams({ events, signal, keepaliveMs: 60_000 });
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const { session } = await sessions.create('token');
+    const browser = new SilentBrowser();
+    const viewer = { session, verify: async () => undefined };
+    const query = new Query(new URLSearchParams());
+    try {
+      stream(viewer, query, { headers: {} } as IncomingMessage, browser as unknown as ServerResponse);
+      afterEach(browser);
+    } catch (error) {
+      statuses.push((error as HttpError).status);
+    }
+  }
+  return statuses;
+}
+
+describe('The event streams of a person', () => {
+  it('are at most eight at a time, in all sessions', async () => {
+    const open: SilentBrowser[] = [];
+    expect(await openAll(10, (browser) => open.push(browser))).to.deep.equal([503, 503]);
+    for (const browser of open) browser.end();
+  });
+
+  it('cannot be opened again and again', async () => {
+    const refused = await openAll(40, (browser) => browser.end());
+    expect(refused.length).to.be.above(10);
+    expect(new Set(refused)).to.deep.equal(new Set([429]));
+  });
+});
 
 describe('An event stream', () => {
   it('sends the events that match all filters', () => {

@@ -5,7 +5,7 @@ import { type HistoryReply, type HistoryRequest, LedgerService } from '../../../
 import type { EventPage } from '../api/event.ts';
 import type { Query } from '../http/query.ts';
 import type { View } from '../http/routes.ts';
-import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
+import { type LedgerReads, maxAddressEvents, positionOf } from '../ledger/ledger-reads.ts';
 import { ipledger } from '../rows/command.ts';
 import { eventDetail, eventRow } from '../rows/event-row.ts';
 
@@ -28,8 +28,9 @@ type Subject = 'address' | 'subnet' | 'namespace' | 'pod' | 'node' | 'since' | '
 
 function readRequest(query: Query): EventRequest {
   const owner = { name: query.text('owner'), kind: query.text('ownerKind', 63), uid: '' };
+  const address = query.address('address');
   return {
-    address: query.address('address'),
+    address,
     subnet: query.text('subnet'),
     namespace: query.text('namespace', 63),
     pod: query.text('pod'),
@@ -37,15 +38,15 @@ function readRequest(query: Query): EventRequest {
     since: query.instant('since'),
     until: query.instant('until'),
     ...(owner.name !== '' && { owner }),
-    pageSize: query.limit(),
+    pageSize: query.limit(address === '' ? undefined : maxAddressEvents),
     pageToken: query.page(),
   };
 }
 
 /** Reads events of an address from the allocator: the read model has no index of addresses. */
 function readEvents(reads: LedgerReads, request: EventRequest, signal: AbortSignal): Promise<HistoryReply> {
-  const server = request.address === '' ? reads.readModel : reads.allocator;
-  return server.call(LedgerService.history, request, signal);
+  if (request.address !== '') return reads.history(request, signal);
+  return reads.readModel.call(LedgerService.history, request, signal);
 }
 
 function commandOf({ address, subnet, namespace, pod, node, owner, since, until }: EventRequest): string {

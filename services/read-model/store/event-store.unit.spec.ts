@@ -210,6 +210,45 @@ describe('The event store', () => {
     });
   });
 
+  describe('searchEvents by many owners', () => {
+    const owners = 50;
+    let criteria: SearchCriteria;
+    /** The rows that the search reads, also those that it does not return. */
+    let looked: number;
+    beforeEach(() => {
+      const events = Array.from({ length: 10 * owners }, (_, index) =>
+        podLifeEvents(4 * index + 1, { owner: `owner-${index % owners}` }),
+      );
+      store.append(events.flat(), fakePosition(40 * owners));
+      criteria = {
+        anyOf: store.findKeys('owners', { kind: 'ReplicaSet' }, owners).map((key) => ({ column: 'owner', key })),
+      };
+      looked = 0;
+      const rows = store.rows.bind(store);
+      store.rows = (...args) => {
+        const found = rows(...args);
+        looked += found.length;
+        return found;
+      };
+    });
+
+    it('reads about as many rows as it returns, and each one once', async () => {
+      const { events } = await searchEvents(store, criteria, { first: 1, last: 40 * owners, limit: 500 });
+      expect(events.map(({ seq }) => seq)).to.deep.equal(
+        Array.from({ length: 500 }, (_, index) => 40 * owners - index),
+      );
+      expect(looked).to.be.below(1_000);
+    });
+
+    it('ends when the caller has gone', async () => {
+      const leaving = new AbortController();
+      const search = searchEvents(store, criteria, { first: 1, last: 40 * owners, limit: 500 }, leaving.signal);
+      leaving.abort(new Error('gone'));
+      expect(await search.catch((error: unknown) => (error as Error).message)).to.equal('gone');
+      expect(looked).to.be.below(500);
+    });
+  });
+
   it('The event store searches more events than one step reads', async () => {
     const subnetOf = (seq: number): string => (seq % 100 === 0 ? 'rare' : 'lan');
     const events = Array.from({ length: 1_050 }, (_, index) => fakeEvent(index + 1, { subnet: subnetOf(index + 1) }));

@@ -11,10 +11,14 @@ export type Hit = MessageInput<SearchHit> & { readonly kind: string };
 
 const maxHits = 50;
 const maxOfKind = 15;
+/** The newest owners of a name that are read: a re-created one has another uid. */
+const maxOwnersOfName = 200;
+
+/** What begins with the text ?1. */
+const startsWith = 'name >= ?1 AND name < ?1 || char(1114111)';
 
 /** Creates the search of a database. `eventOf` reads one event. */
 export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) => Event): (text: string) => Hit[] {
-  const startsWith = 'name >= ?1 AND name < ?1 || char(1114111)';
   const find = (columns: string, table: string) =>
     database.prepare(`SELECT ${columns} FROM ${table} WHERE ${startsWith} ORDER BY name LIMIT ${maxOfKind}`);
   const subnets = find('name', 'subnets');
@@ -23,7 +27,6 @@ export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) 
     `SELECT id, namespace, name FROM pods WHERE namespace = ?2 AND ${startsWith} ORDER BY name LIMIT ${maxOfKind}`,
   );
   const nodes = find('name', 'nodes');
-  const owners = find('DISTINCT namespace, kind, name', 'owners');
   const newestOfPod = database.prepare('SELECT max(seq) AS seq FROM events WHERE pod = ?');
   const withAddress = database.prepare(
     `SELECT s.name, (SELECT max(seq) FROM changes c WHERE c.subnet = s.id AND c.ip = ?1) AS seq FROM subnets s
@@ -58,6 +61,8 @@ export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) 
     }));
   };
 
+  const ownerHits = createOwnerSearch(database);
+
   return (text) => {
     const address = canonicalAddress(text);
     const hits = [
@@ -66,14 +71,35 @@ export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) 
       ...findMarked('container', text, containerMark(text)),
       ...subnets.all(text).map(({ name }) => ({ kind: 'subnet', subnet: String(name), name: String(name) })),
       ...podHits(text),
-      ...owners.all(text).map((row) => ({
-        kind: 'owner',
-        namespace: String(row['namespace']),
-        name: String(row['name']),
-        ownerKind: String(row['kind']),
-      })),
+      ...ownerHits(text),
       ...nodes.all(text).map(({ name }) => ({ kind: 'node', name: String(name) })),
     ];
     return hits.slice(0, maxHits);
   };
+}
+
+/** Goes from name to name: the owners of one name, each with its uid, may be many. */
+function createOwnerSearch(database: DatabaseSync): (text: string) => Hit[] {
+  const ownerNames = database.prepare(
+    `WITH RECURSIVE found (name) AS (
+       SELECT min(name) FROM owners WHERE ${startsWith} UNION ALL
+       SELECT (SELECT min(o.name) FROM owners o WHERE o.name > found.name AND o.name < ?1 || char(1114111))
+       FROM found WHERE found.name IS NOT NULL
+     ) SELECT name FROM found WHERE name IS NOT NULL LIMIT ${maxOfKind}`,
+  );
+  const newestOwners = database.prepare(
+    `SELECT DISTINCT namespace, kind, ?1 AS name
+     FROM (SELECT namespace, kind FROM owners WHERE name = ?1 ORDER BY id DESC LIMIT ${maxOwnersOfName})`,
+  );
+  return (text) =>
+    ownerNames
+      .all(text)
+      .flatMap(({ name }) => newestOwners.all(String(name)))
+      .slice(0, maxOfKind)
+      .map((row) => ({
+        kind: 'owner',
+        namespace: String(row['namespace']),
+        name: String(row['name']),
+        ownerKind: String(row['kind']),
+      }));
 }

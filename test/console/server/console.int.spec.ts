@@ -353,10 +353,11 @@ describe('The console with sign-in', () => {
     expect(text.split('\r\n')[0]).to.equal('address,state');
   });
 
-  it('opens at most four streams for a session', async () => {
-    const cookie = await signIn(console, tokenOf('alice'));
+  it('opens at most eight streams for a person, in all sessions', async () => {
+    const [cookie, other] = [await signIn(console, tokenOf('alice')), await signIn(console, tokenOf('alice'))];
     const open = [];
-    for (let index = 0; index < 4; index++) open.push(await openResponse(console, api('/events/stream'), { cookie }));
+    for (let index = 0; index < 8; index++)
+      open.push(await openResponse(console, api('/events/stream'), { cookie: index % 2 ? cookie : other }));
     expect((await browse(console, api('/events/stream'), { cookie })).status).to.equal(503);
     for (const each of open) each.destroy();
   });

@@ -2,7 +2,7 @@
  * The time of the address map: a slider over the history, a play, and jumps from event to event.
  */
 import { useEffect, useState } from 'preact/hooks';
-import type { AddressMap, Moment } from '../../api/address-map.ts';
+import type { AddressMap, AddressMoments, Moment } from '../../api/address-map.ts';
 import { apiUrl } from '../data/client.ts';
 import { changeQuery } from '../data/router.ts';
 import { useData } from '../data/use-data.ts';
@@ -93,18 +93,13 @@ interface Jumps {
  * The events before and after the time of the map, of the selected address or of the Subnet;
  * undefined while they are read.
  */
-function useJumps({ subnet, map, address }: Jumps): Pick<AddressMap, 'previous' | 'next'> | undefined {
+function useJumps({ subnet, map, address }: Jumps): Pick<AddressMoments, 'previous' | 'next'> | undefined {
   const isRested = useRested(address);
   const { family, moment } = map;
   const url =
     address === '' || !isRested
       ? ''
-      : apiUrl(['subnets', subnet, 'map'], {
-          family: String(family),
-          seq: String(moment.seq),
-          range: `${address}/${family === 4 ? 32 : 128}`,
-          address,
-        });
-  const { value, of } = useData<AddressMap>(url);
+      : apiUrl(['subnets', subnet, 'moments'], { family: String(family), seq: String(moment.seq), address });
+  const { value, of } = useData<AddressMoments>(url);
   return address === '' ? map : url !== '' && of === url ? value : undefined;
 }
