@@ -24,6 +24,8 @@ const sizes = {
 
 /** A /16 of the Subnet of the long history. The Subnet of the smoke test has 4,096 addresses. */
 const rangeOf = (livePods: number): string => (livePods > 1_000 ? 'range=10.0.0.0%2F16' : '');
+/** The fewest events of a kept history: a shorter one is built faster than it is restored. */
+const minKept = 100_000;
 /** The interval in which a viewer reads the present map, as the page does. */
 const refreshMs = 5_000;
 const changeMs = 100;
@@ -35,7 +37,7 @@ export const consoleRows: BenchGroup = {
     const events = Number(process.env['EVENTS'] || sizes[size].events);
     const browser = await startBrowser(run); // before the long work, which needs it
     printProgress(`building a history of ${events} events with ${livePods} live Pods in etcd:`);
-    const environment = await openHistoryEnvironment(run, events, { livePods });
+    const environment = await openHistoryEnvironment(run, events, { livePods, isKept: events >= minKept });
     const { model: readModel } = await startIndexedReadModel(environment);
     const { allocator } = environment;
     const range = rangeOf(livePods);

@@ -15,6 +15,7 @@ import {
 import { buildHistory } from '../../../history/build-history.ts';
 import { measureTime } from '../../measurement.ts';
 import { PlainReader } from '../../plain-reader.ts';
+import { keepHistory, keptFile, restoreHistory } from './kept-history.ts';
 
 export interface HistoryInEtcd {
   readonly run: Run;
@@ -36,6 +37,8 @@ const eventsPerProgress = 50_000;
 interface HistoryOptions {
   /** Pods that exist at a time. Default: 500. */
   readonly livePods?: number | undefined;
+  /** Whether the next run begins with this history. */
+  readonly isKept?: boolean | undefined;
   /** The name of the etcd server, if a run has several. */
   readonly name?: string | undefined;
 }
@@ -50,13 +53,32 @@ export async function openHistoryEnvironment(
   return { ...history, allocator: await startAllocator(run, { etcd: history.etcd }) };
 }
 
-/** Builds the history and compacts etcd. */
+/** Builds the history, or begins with the one that an earlier run kept. */
 export async function openHistory(
   run: Run,
   events: number,
-  { livePods, name = 'etcd' }: HistoryOptions = {},
+  { livePods, isKept = false, name = 'etcd' }: HistoryOptions = {},
 ): Promise<HistoryInEtcd> {
+  const file = isKept ? keptFile(events, livePods ?? 0) : '';
+  const isRestored = isKept && (await restoreHistory(run, file, name));
   const etcd = await startEtcd(run, { name, quotaBytes });
+  if (isRestored) printProgress(`  restored from ${file}`);
+  else {
+    await writeHistory(run, etcd, { events, livePods });
+    if (isKept) await keepHistory(etcd, file);
+  }
+  const client = connectEtcd([etcd.endpoint]);
+  run.onEnd(() => client.close());
+  const ledger = new EtcdLedger(client);
+  return { run, etcd, ledger, plainReader: new PlainReader(client), events: (await ledger.head(run.signal)).seq };
+}
+
+/** Builds the history, and compacts etcd. */
+async function writeHistory(
+  run: Run,
+  etcd: Etcd,
+  { events, livePods }: { readonly events: number; readonly livePods: number | undefined },
+): Promise<void> {
   let [printedAt, compactedAt] = [0, eventsPerProgress];
   const onProgress = (seq: number): void => {
     if (seq < printedAt + eventsPerProgress) return;
@@ -73,9 +95,6 @@ export async function openHistory(
   printProgress(`  ${seq} events built, ${Math.round(seq / (ms / 1_000))} per second`);
   await compactEtcd(etcd, '--physical');
   await etcd.etcdctl(['defrag'], { timeoutMs: maintenanceMs });
-  const client = connectEtcd([etcd.endpoint]);
-  run.onEnd(() => client.close());
-  return { run, etcd, ledger: new EtcdLedger(client), plainReader: new PlainReader(client), events: seq };
 }
 
 /** A read model that has all events, and the time that it took from its start. */
