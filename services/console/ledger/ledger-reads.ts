@@ -32,8 +32,8 @@ const pastMs = 5_000;
 const maxMaps = 8;
 const maxAddresses = 100;
 /**
- * The calls in progress. A map blocks the read model, and each event of an address is a read of etcd.
- * All requests in progress may wait.
+ * The calls in progress. A map blocks the read model, and each event of an address is a read of
+ * etcd. All requests in progress may wait.
  */
 const [maxMapCalls, maxAddressCalls, maxWaiting] = [2, 8, 512];
 /** The limit for the events of an address on a page. */
