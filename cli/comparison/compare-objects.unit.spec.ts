@@ -14,7 +14,7 @@ describe('IP objects', () => {
     expect(missing).to.match(/^IP object missing: IP w{220}-[0-9a-f]{32}: there is none for 10\.0\.0\.2/);
   });
 
-  it('IP objects of ipledger are reported without an allocation', () => {
+  it('are reported without an allocation if they are of ipledger', () => {
     const spec = { subnet: 'lan', ipAddress: '10.0.0.9' };
     expect(
       describeDisagreements({ ips: [ip, { name: 'old.default.lan.default', allocation: '5', spec }] }),
@@ -23,7 +23,7 @@ describe('IP objects', () => {
     ]);
   });
 
-  it('IP objects of another controller are reported only with an address of ipledger’s subnets', () => {
+  it('are reported, if another controller owns them, only with an address of ipledger’s subnets', () => {
     const foreign = (of: string) => ({
       name: 'x.default',
       allocation: '',

@@ -39,7 +39,7 @@ async function lostPeriodAfter(
   return { from: end?.at ?? last.at, until: restored.at };
 }
 
-/** The lost period that contains `point`. `position` and `at`: the last event before `point`. */
+/** Returns the lost period of `point`; `position` and `at` are of the last event before it. */
 export async function lostEventsAt(
   allocator: LedgerClient,
   point: PointInTime | undefined,

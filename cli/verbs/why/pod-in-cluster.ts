@@ -111,7 +111,7 @@ const parseEvent = (item: UntypedJson): KubernetesEvent => ({
 /** The default of the pod-watcher. */
 const watcherNamespace = 'kube-system';
 
-/** A clause with the remedy of halted releases, if the Lease can be read. */
+/** Returns a clause with the remedy of halted releases, if the Lease can be read. */
 export async function readReleaseHalt(
   kubernetes: Pick<KubernetesClient, 'get'>,
   namespace: string,

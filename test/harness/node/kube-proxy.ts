@@ -33,7 +33,7 @@ export async function kubeProxyLaunch(
     clientConnection: { kubeconfig },
     healthzBindAddress: `127.0.0.1:${healthPort}`,
     metricsBindAddress: '',
-    // The machine has the limits of connection tracking
+    // Zero leaves the machine’s limits of connection tracking as they are
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
   };
   writeFileSync(file, stringify(configuration));

@@ -27,9 +27,9 @@ export interface OvsdbServerSettings {
   readonly schema: OvnSchema | object;
   /** The certificates for TLS, with which the server also requires those of clients. */
   readonly tls?: TlsFiles;
-  /** Path of the network namespace in which it runs. */
+  /** Path of the network namespace in which the server runs. */
   readonly namespace?: string;
-  /** Folder of its data and sockets. Default: a folder of the run under its name. */
+  /** Folder of the data and the sockets. Default: a folder of the run with the server’s name. */
   readonly folder?: string;
 }
 
