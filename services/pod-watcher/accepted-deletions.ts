@@ -13,7 +13,7 @@ import type { PodController } from './controllers/pods/pod-controller.ts';
 export interface AcceptedDeletionsOptions {
   readonly podController: Pick<PodController, 'acceptMassDeletion' | 'accepted'>;
   readonly nodeController: Pick<NodeController, 'acceptMassDeletion' | 'isAccepted'>;
-  /** The id of the last acceptance that was over when an earlier watcher ran. */
+  /** The id of the last acceptance that was over while an earlier watcher ran. */
   readonly usedBefore: string;
   /** Records a Kubernetes Event about the Lease. */
   readonly recordLeaseEvent: (event: PodEvent) => void;
@@ -23,14 +23,17 @@ export interface AcceptedDeletionsOptions {
 export class AcceptedDeletions {
   readonly #options: AcceptedDeletionsOptions;
   #current: MassDeletionAcceptance | undefined;
-  /** The acceptance whose end was reported. */
+  /** The acceptance whose end has been reported. */
   #ended: MassDeletionAcceptance | undefined;
 
   constructor(options: AcceptedDeletionsOptions) {
     this.#options = options;
   }
 
-  /** The id of the last acceptance that is over. Until then, the next watcher applies it again. */
+  /**
+   * The id of the last acceptance that is over. While one is not over, the next watcher applies it
+   * again.
+   */
   get used(): string {
     return this.#current && this.#isOver ? this.#current.id : this.#options.usedBefore;
   }
@@ -40,7 +43,7 @@ export class AcceptedDeletions {
     return podController.accepted.length === 0 && !nodeController.isAccepted;
   }
 
-  /** Reads the annotations of the Lease, at each renewal. */
+  /** Reads the annotations of the Lease. Called at each renewal. */
   read(annotations: UntypedJson): void {
     const { podController, nodeController, usedBefore, log } = this.#options;
     this.#reportEnd();

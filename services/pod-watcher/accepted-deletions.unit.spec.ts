@@ -33,7 +33,7 @@ describe('an acceptance of a mass deletion', () => {
     return { deletions, applied, state, events };
   }
 
-  it('is applied once, and is used when both controllers have recovered', () => {
+  it('an acceptance of a mass deletion is applied once, and is used when both controllers have recovered', () => {
     const { deletions, applied, state } = world('zero');
     for (let renewals = 0; renewals < 3; renewals++) deletions.read(annotationsOf(acceptance));
     expect(applied).to.deep.equal([acceptance.pods, 'cleaned up', 6]);
@@ -44,7 +44,7 @@ describe('an acceptance of a mass deletion', () => {
     expect(deletions.used).to.equal('one');
   });
 
-  it('records one Event when it is over', () => {
+  it('an acceptance of a mass deletion records one Event when it is over', () => {
     const { deletions, state, events } = world();
     const renew = (): void => deletions.read(annotationsOf(acceptance));
     renew();
@@ -56,20 +56,20 @@ describe('an acceptance of a mass deletion', () => {
     expect(events).to.deep.equal(['AcceptedMassDeletionEnded']);
   });
 
-  it('is not applied by the next watcher if it was used', () => {
+  it('an acceptance of a mass deletion is not applied by the next watcher if it was used', () => {
     const { deletions, applied } = world('one');
     deletions.read(annotationsOf(acceptance));
     expect([applied, deletions.used]).to.deep.equal([[], 'one']);
   });
 
-  it('replaces an earlier result', () => {
+  it('an acceptance of a mass deletion replaces an earlier result', () => {
     const { deletions, applied } = world();
     deletions.read(annotationsOf(acceptance));
     deletions.read(annotationsOf({ id: 'two', pods: {}, nodes: 7, reason: '' }));
     expect(applied.slice(3)).to.deep.equal([{}, '', 7]);
   });
 
-  it('is ignored in another form, and its parts that are no counts are', () => {
+  it('an acceptance of a mass deletion is ignored if malformed, and so are its numbers that are not counts', () => {
     const { deletions, applied } = world();
     for (const text of ['', '{', '[]', '7', '{"pods":{"a":1}}']) deletions.read(annotationsOf(text));
     expect(applied).to.deep.equal([]);

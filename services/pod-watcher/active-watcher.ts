@@ -13,35 +13,37 @@ import { wireControllers } from './wiring/controllers.ts';
 import { createInformers, type Informers, type WiringOptions } from './wiring/inputs.ts';
 
 export interface ActiveWatcherOptions extends WiringOptions {
-  /** Stores what `handoverState()` returns. Resolves when it is stored. */
+  /** Stores the result of `handoverState()`. Resolves when it is stored. */
   readonly storeHandoverState: () => Promise<void>;
   /** Ends the program after an error that a retry cannot fix. */
   readonly fail: (error: unknown) => void;
 }
 
 export interface ActiveWatcher {
-  /** True while inputs are current, controllers run and no alarm is on; else the reason. */
+  /**
+   * True while inputs are current, controllers run and no alarm is active; otherwise the reason.
+   */
   readonly ready: true | string;
-  /** Reads the Lease's annotations, with an accepted mass deletion, after each renewal. */
+  /** Reads the Lease's annotations, which may accept a mass deletion, after each renewal. */
   onLeaseAnnotations(annotations: UntypedJson): void;
   /** Raises an alarm while nothing can be written to the ledger. */
   onLedgerStatus(status: Pick<GetStatusReply, 'cannotWrite'>): void;
-  /** What the next active watcher needs, as JSON. */
+  /** The state for the next active watcher, as JSON. */
   handoverState(): string;
   readonly stats: WatcherStats;
 }
 
 export interface WatcherStats {
-  /** The informers and the ledger. */
+  /** The status of the informers and of the ledger. */
   readonly inputs: readonly InputStatus[];
-  /** The last ledger event that the projection contains. */
+  /** The last ledger event that the projection includes. */
   readonly projectedSeq: number;
-  /** Pods that wait for an address. */
+  /** The number of Pods that wait for an address. */
   readonly waitingPods: number;
-  /** Pods and Nodes that are missing in a mass deletion, while it halts releases. */
+  /** The numbers of missing Pods and Nodes while a mass deletion halts releases. */
   readonly missing: { readonly pods: number; readonly nodes: number };
   readonly alarms: number;
-  /** Subnets that are in force and give no new address. */
+  /** The number of Subnets in force that allocate no new address. */
   readonly suspendedSubnets: number;
 }
 
@@ -53,13 +55,14 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   const informers = createInformers(options);
   const controllers = wireControllers(options, informers);
   const { nodeController, alarms, subscribers } = controllers;
-  /** The time of the last reply of the allocator, from the snapshot on. */
+  /** The time of the last reply of the allocator; -Infinity before the first snapshot. */
   let repliedAt = -Infinity;
 
   let started = false;
   let firstVersion: string | undefined;
   const start = async (): Promise<void> => {
-    // Without a version of an earlier watcher, the next watcher would miss deletions of Pods.
+    // Stores a version if no earlier watcher did: without it, the next watcher would miss deletions
+    // of Pods.
     if (handoverState.pods === '') {
       firstVersion = informers.pods.resourceVersion;
       await storeHandoverState();
@@ -68,7 +71,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
     started = true;
     log.info({ pods: informers.pods.objects.size, subnets: informers.subnets.objects.size }, 'ready');
   };
-  // Nodes are not needed by the other controllers, so these do not wait for them.
+  // Starts the other controllers without waiting for Nodes, which they do not need.
   const { nodes, ...needed } = informers;
   const starters = [
     onceSynced(Object.values(needed), () => void start().catch(fail)),
@@ -133,11 +136,15 @@ function statsOf({ alarms, nodeController, podController, projection, subnets }:
   };
 }
 
-/** The order matters: Pods need the Subnets, IPPools and reservations that their requests name. */
+/**
+ * Starts the controllers in this order: Pods need the Subnets, IPPools and reservations that their
+ * requests name.
+ */
 async function startControllers(controllers: Controllers, besideKubeOvn: boolean): Promise<void> {
   controllers.projection.start();
   await controllers.subnetController.start();
-  // Beside Kube-OVN, namespaces name Kube-OVN's Subnets, and no Subnet serves OVN4NFV.
+  // Starts neither controller beside Kube-OVN: there, namespaces name Kube-OVN's Subnets, and no
+  // Subnet serves OVN4NFV.
   if (!besideKubeOvn) void controllers.networkController.start();
   await controllers.poolController.start();
   if (!besideKubeOvn) controllers.namespaceController.start();
@@ -147,7 +154,7 @@ async function startControllers(controllers: Controllers, besideKubeOvn: boolean
   controllers.podController.start();
 }
 
-/** The parts of the handover state that only controllers know. Its lists are bounded. */
+/** Returns the parts of the handover state that only controllers know, as bounded lists. */
 function whatControllersSaw({ podController, nodeController }: Controllers) {
   const { [allObjects]: vanishedPods = 0, ...namespaces } = podController.halted;
   return {
@@ -172,7 +179,7 @@ function informerStatus(informers: Informers): InputStatus[] {
   });
 }
 
-/** How current the ledger's state is. */
+/** Returns how current the ledger's state is. */
 function ledgerStatus(repliedAt: number): InputStatus {
   const isKnown = repliedAt > -Infinity;
   return { name: 'the allocator', isKnown, silentMs: performance.now() - repliedAt, maxSilentMs: watchSilenceMs };

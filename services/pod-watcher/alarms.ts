@@ -1,4 +1,7 @@
-/** Alarms: conditions for an operator, in the log, in an Event and in /readyz until they end. */
+/**
+ * Alarms: conditions that an operator must fix. They are in the log, in an Event and in /readyz
+ * until they end.
+ */
 import type { Logger } from '../../lib/process/log.ts';
 import type { PodEvent } from './kubernetes/event-recorder.ts';
 
@@ -20,7 +23,7 @@ export class Alarms {
     return [...this.#active.values()].map(({ message }) => message);
   }
 
-  /** Returns the setter of an alarm. undefined clears it. @param reason in CamelCase */
+  /** Returns the setter of an alarm, which undefined clears. @param reason in CamelCase */
   setterFor(reason: string): (message: string | undefined) => void {
     return (message) => {
       const active = this.#active.get(reason);

@@ -12,7 +12,7 @@ describe('Alarm', () => {
     return { lines, events, alarms };
   }
 
-  it('logs an error, records an Event and appears in /readyz once while it is repeated', () => {
+  it('A repeated alarm logs an error, records an Event and appears in /readyz only once', () => {
     const { lines, events, alarms } = world();
     const setAlarm = alarms.setterFor('MassPodDeletion');
     setAlarm('60 are missing');
@@ -22,7 +22,7 @@ describe('Alarm', () => {
     expect(alarms.messages).to.deep.equal(['61 are missing']);
   });
 
-  it('logs once and records an Event when it is cleared, and leaves other alarms active', () => {
+  it('A cleared alarm is logged once and recorded as an Event, and other alarms stay active', () => {
     const { lines, events, alarms } = world();
     alarms.setterFor('MassNodeDeletion')('6 are missing');
     const setAlarm = alarms.setterFor('MassPodDeletion');

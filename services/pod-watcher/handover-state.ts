@@ -1,7 +1,7 @@
 /**
- * Handover state: what an active watcher stores in its Lease for the next one. It has the versions
- * from which to read past deletions, halted mass deletions, for how long Pods terminate, the Nodes
- * out of service, and the position in the ledger.
+ * Handover state: the data that an active watcher stores in its Lease for the next one. It has the
+ * versions from which to read past deletions, halted mass deletions, how long Pods have terminated,
+ * the Nodes out of service, and the position in the ledger.
  */
 import type { Position } from '../../proto/generated/ipledger.ts';
 import type { TerminatingPods } from './controllers/pods/lifecycle-tracker.ts';
@@ -12,18 +12,24 @@ export interface HandoverState {
   /** Versions of the API server up to which all changes are processed; "" while unknown. */
   readonly pods: string;
   readonly nodes: string;
-  /** How many Pods and Nodes are missing in a mass deletion that halts releases; 0 without one. */
+  /**
+   * The numbers of Pods and Nodes that are missing in a mass deletion that halts releases;
+   * otherwise 0.
+   */
   readonly vanishedPods: number;
   readonly vanishedNodes: number;
-  /** How many Pods are missing in each namespace that is halted by itself. */
+  /** The number of missing Pods in each namespace that is halted separately. */
   readonly haltedNamespaces: Readonly<Record<string, number>>;
-  /** The id of the last acceptance of a mass deletion that is over; "" for none. */
+  /** The id of the last acceptance of a mass deletion that is over; "" if there is none. */
   readonly usedAcceptance: string;
-  /** How long terminating Pods were seen: no other machine's clock shows it. */
+  /** How long watchers have seen terminating Pods, because no other clock measures it. */
   readonly terminating: TerminatingPods;
-  /** Nodes with the out-of-service taint, and the time of their last binding then. */
+  /**
+   * Nodes with the out-of-service taint, and the time of their last binding when the taint was
+   * seen.
+   */
   readonly outOfService: Readonly<Record<string, number>>;
-  /** The last position in the ledger. A ledger without it was rewound. */
+  /** The last position in the ledger. A ledger that lacks it was rewound. */
   readonly ledger: Position | undefined;
 }
 
@@ -39,7 +45,7 @@ export const emptyHandoverState: HandoverState = {
   ledger: undefined,
 };
 
-/** Parses the state of a Lease. Unreadable parts are empty. */
+/** Parses the state in a Lease. Unreadable parts are empty. */
 export function parseHandoverState(text: string): HandoverState {
   let parsed: unknown;
   try {
@@ -67,7 +73,7 @@ export function parseHandoverState(text: string): HandoverState {
 
 const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? Number(value) : 0);
 
-/** The first entries of a record whose values are readable. */
+/** Returns the first entries of a record with readable values. */
 function entriesOf<T>(record: unknown, most: number, parse: (value: unknown) => T | undefined): Record<string, T> {
   const entries = Object.entries(asRecord(record)).slice(0, most);
   return Object.fromEntries(
@@ -84,10 +90,10 @@ function positionOf({ epoch, seq, hash }: UntypedJson): Position | undefined {
   return isComplete ? { epoch: Number(epoch), seq: Number(seq), hash } : undefined;
 }
 
-/** Changes are usually processed within this time. */
+/** The time within which changes are usually processed. */
 const defaultSettleMs = 30_000;
 
-/** Delays a kind's version until its changes are processed, against a crash. */
+/** Delays a kind's version until its changes are processed, so that a crash loses none. */
 class SettlingVersion {
   readonly #settleMs: number;
   #settled: string;
@@ -98,7 +104,10 @@ class SettlingVersion {
     this.#settleMs = settleMs;
   }
 
-  /** Records the current version. Returns the settled version, or the first. */
+  /**
+   * Records the current version. Returns the settled version, or the first one before any has
+   * settled.
+   */
   next(version: string): string {
     const now = performance.now();
     if (version !== '') this.#pending.push({ version, at: now });
@@ -120,7 +129,7 @@ export class HandoverStateWriter {
     this.#nodes = new SettlingVersion(nodes, settleMs);
   }
 
-  /** Records the current state. Returns the state to store, as JSON. Call it every few seconds. */
+  /** Records the current state. Returns the state to store, as JSON. Called every few seconds. */
   write({ pods, nodes, ...others }: HandoverState): string {
     return JSON.stringify({ pods: this.#pods.next(pods), nodes: this.#nodes.next(nodes), ...others });
   }

@@ -1,7 +1,7 @@
 /**
  * Limits of the fields of Kubernetes objects. They are checked when an object arrives, before other
  * work on it, so that no tenant's object uses too many resources. docs/security.md lists them.
- * Lengths count characters.
+ * Lengths are in characters.
  */
 import { truncate } from '../../lib/kubernetes/limit-messages.ts';
 
@@ -15,7 +15,7 @@ export const podLimits = {
   candidates: 256,
   /** The candidates of all attachments together. */
   candidatesOfPod: 1_024,
-  /** Addresses in all `ip_pool` annotations together: the candidates of both families. */
+  /** Addresses in all `ip_pool` annotations together, that is the candidates of both families. */
   poolAddresses: 2_048,
   /** Addresses in one `ip_address` annotation, or in the `ips` of a network. */
   addresses: 8,
@@ -25,38 +25,38 @@ export const podLimits = {
   routes: 64,
   /** Annotations about attachments. */
   annotations: 512,
-  /** All annotations about attachments together. */
+  /** Length of all annotations about attachments together. */
   annotationsLength: 65_536,
   ownerReferences: 64,
   networksLength: 16_384,
   poolLength: 16_384,
   routesLength: 8_192,
-  /** Every other annotation about attachments. */
+  /** Length of every other annotation about attachments. */
   annotationLength: 1_024,
 } as const;
 
 /** Limits of single names and addresses in any object. */
 export const textLimits = {
-  /** Limit of Linux. */
+  /** Linux's limit of an interface name. */
   interfaceLength: 15,
   namespaceLength: 63,
-  /** Limit of Kubernetes. */
+  /** Kubernetes' limit of a name. */
   nameLength: 253,
-  /** "<network>.<namespace>.ovn"; also the allocator's limit. */
+  /** Length of "<network>.<namespace>.ovn"; also the allocator's limit. */
   providerLength: 337,
-  /** An address with an optional prefix length, or a MAC. */
+  /** Length of an address with an optional prefix length, or of a MAC. */
   addressLength: 64,
 } as const;
 
 /** Limits of a Subnet. */
 export const subnetLimits = {
-  /** `cidrBlock` and `gateway`: one of each family. */
+  /** Length of `cidrBlock` and `gateway`, with one entry per family. */
   cidrLength: 128,
-  /** Also the allocator's limit. */
+  /** Entries of `excludeIps`; also the allocator's limit. */
   excludeIps: 4_096,
   vips: 256,
   namespaces: 4_096,
-  /** `namespaceSelectors`, as JSON. */
+  /** Length of `namespaceSelectors` as JSON. */
   selectorsLength: 16_384,
 } as const;
 
@@ -67,15 +67,15 @@ export const poolLimits = { ips: 4_096, namespaces: 4_096 } as const;
 export const ipamClaimLimits = {
   /** Addresses in `ipRequests`. */
   ipRequests: 2,
-  /** The number of IPAMClaims of a namespace up to which one is created because a Pod names it. */
+  /** IPAMClaims of a namespace, up to which one is created because a Pod names it. */
   perNamespace: 1_000,
 } as const;
 
 /** Limits of an IP object. */
 export const ipLimits = {
-  /** `spec`, as JSON. */
+  /** Length of `spec` as JSON. */
   specLength: 8_192,
-  /** `ipAddress`: one of each family. */
+  /** Length of `ipAddress`, with one address per family. */
   addressesLength: 128,
 } as const;
 
@@ -91,23 +91,23 @@ export const nodeLimits = { addresses: 32 } as const;
 /** Limits of a work queue. Work that takes longer than `slowMs` is logged with its key. */
 export const workQueueLimits = {
   slowMs: 1_000,
-  /** How long a work queue starts work before it yields to the event loop. */
+  /** The time for which a work queue starts work before it yields to the event loop. */
   sliceMs: 10,
 } as const;
 
-/** Limits of what an active watcher leaves in its Lease for the next one. */
+/** Limits of the handover state that an active watcher leaves in its Lease. */
 export const handoverLimits = {
-  /** Pods whose deletion was seen. The time of others starts again. */
+  /** Pods whose deletion was seen. The time of further Pods starts again. */
   terminatingPods: 256,
   /** Nodes that are out of service. */
   nodes: 256,
-  /** Namespaces that are halted by themselves. */
+  /** Namespaces that are halted separately. */
   namespaces: 256,
 } as const;
 
 const maxDescribedKeys = 4;
 
-/** The first of many keys, and the number of the others. */
+/** Returns the first of many keys, and the number of the others. */
 export function describeKeys(keys: readonly string[]): string {
   const named = keys.slice(0, maxDescribedKeys).map((key) => truncate(key));
   return named.join(', ') + (keys.length > named.length ? ` and ${keys.length - named.length} more` : '');

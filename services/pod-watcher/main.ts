@@ -35,7 +35,7 @@ interface Options extends TracingSettings {
   readonly allocator: string;
   readonly healthListen: string;
   readonly namespace: string;
-  /** Seconds. */
+  /** Intervals in seconds. */
   readonly garbageInterval: number;
   readonly checkpointInterval: number;
   readonly allocatorTimeout: number;
@@ -45,7 +45,7 @@ interface Options extends TracingSettings {
 }
 
 const log = createLogger('pod-watcher');
-/** Seconds, or a count. */
+/** Parses seconds, or a count. */
 const wholeNumber = (text: string): number => parseWholeNumber(text, 0, 999_999);
 
 function readOptions(): Options {

@@ -3,7 +3,7 @@ import { createRegistry, addGauge, type Registry } from '../../lib/process/metri
 import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 import type { WatcherStats } from './active-watcher.ts';
 
-/** @param stats of the active watcher; undefined while this one is a standby */
+/** @param stats those of the active watcher; undefined while this watcher is a standby */
 export function watcherMetrics(stats: () => WatcherStats | undefined): Registry {
   const registry = createRegistry('pod-watcher');
   for (const gauge of certificateGauges) addGauge(registry, gauge);

@@ -1,7 +1,7 @@
-/** Values by namespace and name: a joined key would take as much memory as a value. */
+/** Values by namespace and name, because a joined key would take as much memory as a value. */
 import { keyOf } from '../../lib/kubernetes/client/informer.ts';
 
-/** The name of a value; the namespace is "" for what is in none. */
+/** The name of a value; the namespace is "" for a cluster-scoped object. */
 export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export class NamespacedMap<Value> {
     return this.#namespaces.get(namespaceOf(key))?.has(nameOf(key)) === true;
   }
 
-  /** Keeps both texts: pass those that the value has itself. */
+  /** Keeps both texts, so the caller should pass the texts that the value has itself. */
   set({ namespace, name }: NamespacedName, value: Value): void {
     const values = this.#namespaces.get(namespace) ?? new Map<string, Value>();
     if (!values.has(name)) this.#size++;
@@ -54,8 +54,8 @@ export class NamespacedMap<Value> {
   }
 }
 
-/** The namespace in a key (`keyOf`); "" for none. */
+/** Returns the namespace in a key (`keyOf`); "" if it has none. */
 export const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
 
-/** The name in a key (`keyOf`). */
+/** Returns the name in a key (`keyOf`). */
 export const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);

@@ -1,7 +1,7 @@
 /**
- * The traces of Pods that this watcher has seen before they had addresses. The root span `pod`
- * begins then, and ends when the annotations show the addresses. Writes of the projection join the
- * trace of their Pod: stored events contain no trace.
+ * The traces of Pods that this watcher saw before they had addresses. The root span `pod` begins
+ * then, and ends when the annotations show the addresses. Writes of the projection join the trace
+ * of their Pod here, because stored events contain no trace.
  */
 import { allocationAttributes, podAttributes, type Span } from '../../lib/tracing/span.ts';
 import type { TraceContext } from '../../lib/tracing/trace-context.ts';
@@ -11,13 +11,15 @@ import { isLauncher } from './kubernetes/launcher-verifier.ts';
 import { hasAllocatedAnnotation, type Pod } from './kubernetes/objects/pod.ts';
 import type { HeldAllocation } from './ledger/ledger-events.ts';
 
-/** The oldest is removed first: later writes for that Pod have no spans. */
+/**
+ * The number of traces. The oldest is removed first, and later writes for its Pod have no spans.
+ */
 const maxPods = 4_096;
 
 interface PodTrace {
   readonly context: TraceContext;
   readonly seenAtMs: number;
-  /** Started by the first request for addresses: most Pods need none. */
+  /** The root span, which the first request for addresses starts: most Pods need none. */
   root: Span | undefined;
 }
 
@@ -39,13 +41,13 @@ export class PodTraces {
     return trace.root.child('request addresses', { kind: 'client' });
   }
 
-  /** Starts the span of a write for a traced Pod with addresses; else undefined. */
+  /** Starts the span of a write for a traced Pod with addresses; otherwise returns undefined. */
   startWrite(pod: Pod | undefined, name: string, allocations: readonly HeldAllocation[]): Span | undefined {
     const root = pod && this.#byUid.get(pod.uid)?.root;
     return root?.child(name, { kind: 'client', attributes: allocationAttributes(allocations) });
   }
 
-  /** Ends the root span: the annotations show these allocations. */
+  /** Ends the root span when the annotations show these allocations. */
   onAnnotated(pod: Pod, allocations: readonly HeldAllocation[]): void {
     const root = this.#byUid.get(pod.uid)?.root;
     if (!root || allocations.length === 0) return;
@@ -74,7 +76,7 @@ export class PodTraces {
   }
 }
 
-/** The container runtime's uid: a launcher's own, and a static Pod's hash. */
+/** Returns the uid that the container runtime has: a launcher's own, and a static Pod's hash. */
 const containerUid = (pod: Pod): string => (isLauncher(pod) ? pod.uid : pod.ledgerUid);
 
 const awaitsAddresses = (pod: Pod): boolean =>

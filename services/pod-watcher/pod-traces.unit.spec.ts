@@ -14,7 +14,7 @@ function setUp(ratio = 1) {
 }
 
 describe('PodTraces', () => {
-  it('continue the trace of a Pod from its request to the writes that show its addresses', () => {
+  it('PodTraces continue the trace of a Pod from its request to the writes that show its addresses', () => {
     const { pods, spans, traces } = setUp();
     const pod = podNamed('web');
     const held = [heldAllocation('web')];
@@ -43,13 +43,13 @@ describe('PodTraces', () => {
     ['shows its addresses', podNamed('web', { annotations: { 'lan.default.kubernetes.io/allocated': 'true' } })],
     ['is being deleted', podNamed('web', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })],
   ] as const)
-    it(`have no trace for a Pod that ${title} when the watcher first sees it`, () => {
+    it(`PodTraces have no trace for a Pod that ${title} when the watcher first sees it`, () => {
       const { pods, traces } = setUp();
       pods.put(pod);
       expect(traces.startRequest(pod)).to.be.undefined;
     });
 
-  it('have no spans for a Pod that requests no address, and none at ratio 0', () => {
+  it('PodTraces have no spans for a Pod that requests no address, and none at ratio 0', () => {
     const { pods, spans, traces } = setUp();
     const pod = podNamed('web');
     pods.put(pod);
@@ -61,7 +61,7 @@ describe('PodTraces', () => {
     expect(off.traces.startRequest(pod)).to.be.undefined;
   });
 
-  it('end with an error when the Pod is deleted before it has addresses', () => {
+  it('PodTraces end with an error when the Pod is deleted before it has addresses', () => {
     const { pods, spans, traces } = setUp();
     const pod = podNamed('web');
     pods.put(pod);
@@ -71,7 +71,7 @@ describe('PodTraces', () => {
     expect(traces.startRequest(pod)).to.be.undefined;
   });
 
-  it('use the uid of the container runtime: of a launcher its own, not that of its machine', () => {
+  it('PodTraces use the uid of the container runtime, which for a launcher is its own, not its machine’s', () => {
     const { pods, spans, traces } = setUp();
     const pod = launcher('a');
     expect(pod.ledgerUid).not.to.equal(pod.uid);
@@ -80,7 +80,7 @@ describe('PodTraces', () => {
     expect(spans[0]?.context.traceId).to.equal(podTrace(pod.uid).traceId);
   });
 
-  it('are bounded in number: the oldest ends first', () => {
+  it('PodTraces are bounded in number, and the oldest trace ends first', () => {
     const { pods, spans, traces } = setUp();
     const first = podNamed('first');
     pods.put(first);

@@ -1,6 +1,6 @@
 /**
- * Shares equal values, so that a long list of objects has each of them once. It keeps a limited
- * number of values: beyond, it starts again, and equal values may exist twice.
+ * Shares equal values, so that a long list of objects has each value once. It keeps a limited
+ * number of values. Beyond that it starts again, and equal values may exist twice.
  */
 const defaultMaxValues = 4_096;
 
@@ -12,7 +12,7 @@ export class SharedValues<Value> {
     this.#maxValues = maxValues;
   }
 
-  /** Returns the first value that had this key. @param key equal for equal values only */
+  /** Returns the first value that had this key. @param key must be equal only for equal values */
   share(key: string, value: Value): Value {
     const known = this.#values.get(key);
     if (known !== undefined) return known;
@@ -26,16 +26,16 @@ export class SharedValues<Value> {
   }
 }
 
-/** Longer texts are not kept beyond their object. */
+/** The length of a text up to which it is shared. A longer text is not kept beyond its object. */
 const maxLength = 256;
 const texts = new SharedValues<string>(16_384);
 const recentTexts = new SharedValues<string>(65_536);
 
-/** Returns an equal text. Use it for texts that many objects have, as the name of a Subnet. */
+/** Returns an equal text. Shares texts that many objects have, such as the name of a Subnet. */
 export const sharedText = (text: string): string => (text.length > maxLength ? text : texts.share(text, text));
 
-/** Shares a text of objects that arrive together: a Pod and its allocation. */
+/** Shares a text of objects that arrive together, such as a Pod and its allocation. */
 export const recentText = (text: string): string => (text.length > maxLength ? text : recentTexts.share(text, text));
 
-/** Call it when a program becomes idle. */
+/** Forgets the recent texts. Called when a program becomes idle. */
 export const forgetRecentTexts = (): void => recentTexts.clear();

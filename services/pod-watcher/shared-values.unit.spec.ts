@@ -1,9 +1,8 @@
-/** Unit tests of shared values. */
 import { expect } from 'chai';
 import { SharedValues } from './shared-values.ts';
 
 describe('Shared values', () => {
-  it('are the first ones with their key', () => {
+  it('Shared values are the first values with their key', () => {
     const values = new SharedValues<{ readonly of: number }>();
     const first = { of: 1 };
     expect(values.share('a', first)).to.equal(first);
@@ -11,7 +10,7 @@ describe('Shared values', () => {
     expect(values.share('b', { of: 2 })).to.deep.equal({ of: 2 });
   });
 
-  it('are forgotten when they are cleared', () => {
+  it('Shared values are forgotten when they are cleared', () => {
     const values = new SharedValues<{ readonly of: number }>();
     values.share('a', { of: 1 });
     values.clear();
@@ -19,7 +18,7 @@ describe('Shared values', () => {
     expect(values.share('a', second)).to.equal(second);
   });
 
-  it('are forgotten beyond a number of keys', () => {
+  it('Shared values are forgotten beyond a number of keys', () => {
     const values = new SharedValues<{ readonly of: number }>();
     const first = values.share('0', { of: 0 });
     for (let key = 1; key < 4_096; key++) values.share(String(key), { of: key });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SortedList } from './sorted-list.ts';
 
 describe('SortedList', () => {
-  it('has the content of a sorted set after any additions and removals', () => {
+  it('SortedList has the content of a sorted set after any additions and removals', () => {
     const anyStep = fc.record({ add: fc.boolean(), item: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 80, size: 'max' }), fc.nat(22), fc.nat(5), (steps, from, most) => {
@@ -22,7 +22,7 @@ describe('SortedList', () => {
     );
   });
 
-  it('needs a logarithmic number of comparisons to add, remove and find items', () => {
+  it('SortedList needs a logarithmic number of comparisons to add, remove and find items', () => {
     let compared = 0;
     const list = new SortedList<number>((one, other) => ((compared += 1), one - other));
     for (let item = 0; item < 10_000; item++) list.add((item * 7_919) % 10_007);

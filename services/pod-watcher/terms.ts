@@ -1,6 +1,6 @@
 /**
- * The terms of a pod-watcher: an active watcher runs while this process holds the Lease. Before
- * each term an allocator has to answer, and Kube-OVN's controller must not run.
+ * Runs the terms of a pod-watcher: an active watcher runs while this process holds the Lease.
+ * Before each term an allocator has to answer, and Kube-OVN's controller must not run.
  */
 import { errorMessage } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/grpc/calls.ts';
@@ -23,15 +23,15 @@ export interface TermsOptions extends Pick<
   ActiveWatcherOptions,
   'api' | 'kubeOvnApi' | 'garbageIntervalMs' | 'namespaceLimit' | 'tracer'
 > {
-  /** The allocators. */
+  /** The connection to the allocators. */
   readonly client: Connection;
   /** The namespace of the Lease. */
   readonly namespace: string;
-  /** The identity in the Lease; default: one of the process. */
+  /** The identity in the Lease; default: an identity of the process. */
   readonly identity?: string;
-  /** 0: never. */
+  /** The interval of checkpoints; 0: none are stored. */
   readonly checkpointIntervalMs: number;
-  /** Silence of all allocators after which the Lease is handed over. */
+  /** The silence of all allocators after which the Lease is handed over. */
   readonly allocatorTimeoutMs: number;
   /** Called when the readiness of the program changes, and with each active watcher. */
   readonly onReadiness: (ready: () => boolean | string) => void;
@@ -61,10 +61,11 @@ export async function runTerms(options: TermsOptions): Promise<void> {
       await waitUntilReachable(probe, { log, signal }, () => onReadiness(() => 'no allocator answers'));
       if (kubeOvnApi) return;
       await refuseKubeOvn(api, log, signal);
-      // An alarm of an earlier term would compare the Lease with what it was then.
+      // Renews the check in each term: an earlier one would compare the Lease with its state in
+      // that term.
       checkKubeOvn = kubeOvnAlarm(api, log, life);
     },
-    // A standby is always ready. The active watcher is ready when its inputs are current.
+    // Reports a standby as ready. The active watcher is ready when its inputs are current.
     onStandby: () => onReadiness(() => true),
     onRenewed: (annotations: UntypedJson) => (checkKubeOvn(), watching?.onLeaseAnnotations(annotations)),
     handoverState: () => watching?.handoverState(),
@@ -84,7 +85,7 @@ export async function runTerms(options: TermsOptions): Promise<void> {
     if (intervalMs > 0) void storeCheckpoints({ api, namespace, intervalMs, allocator: ledger, log, signal: term });
     onReadiness(() => active.ready);
     options.onActive(active);
-    // A standby that an allocator answers can take over
+    // Hands over to a standby that an allocator may answer.
     if (await isUnreachableFor(options.allocatorTimeoutMs, probe, { signal: term }))
       log.warn('no allocator answers: handing the Lease over');
     watching = undefined;
@@ -93,7 +94,7 @@ export async function runTerms(options: TermsOptions): Promise<void> {
   });
 }
 
-/** Waits until Kube-OVN's controller certainly does not run. @throws Error when it runs */
+/** Waits until Kube-OVN's controller has certainly stopped. @throws Error when it runs */
 async function refuseKubeOvn(api: Api, log: Logger, signal: AbortSignal): Promise<void> {
   const check = kubeOvnControllerCheck(api);
   for (let checks = 0; !signal.aborted; checks++) {
@@ -110,7 +111,7 @@ async function refuseKubeOvn(api: Api, log: Logger, signal: AbortSignal): Promis
   }
 }
 
-/** Returns a function that ends the program when Kube-OVN runs. Call it at intervals. */
+/** Returns a function that ends the program when Kube-OVN runs. Must be called at intervals. */
 function kubeOvnAlarm(api: Api, log: Logger, { signal, fail }: Lifecycle): () => void {
   const check = kubeOvnControllerCheck(api);
   return () => {

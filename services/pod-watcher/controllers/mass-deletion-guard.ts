@@ -1,14 +1,15 @@
 /**
- * Halts releases while most objects of a scope are missing without a deletion. Then it is more
- * likely that the API server lost them (restored from a backup, connected to other data) than that
- * they were deleted. A scope is a namespace, or all objects.
+ * Halts releases while most objects of a scope are missing without a deletion. In that case the API
+ * server has probably lost them (restored from a backup, connected to other data). A scope is a
+ * namespace, or all objects.
  */
 
 /** The scope of all objects. No namespace has this name. */
 export const allObjects = '*';
 
 /**
- * How many objects of a scope are missing, and how many are expected, the missing ones included.
+ * The number of missing objects of a scope, and of expected objects, which includes the missing
+ * ones.
  */
 export interface ScopeCounts {
   readonly missing: number;
@@ -18,15 +19,15 @@ export interface ScopeCounts {
 export interface MassDeletionGuardOptions {
   /** The smallest number of objects of a scope at which the guard acts. */
   readonly minObjects: number;
-  /** The missing objects when an earlier process halted a scope, by scope. */
+  /** The number of missing objects when an earlier process halted a scope, by scope. */
   readonly haltedBefore?: Readonly<Record<string, number>>;
 }
 
 export class MassDeletionGuard {
   readonly #minObjects: number;
-  /** The most missing objects since a scope was halted, by scope. */
+  /** The highest number of missing objects since a scope was halted, by scope. */
   readonly #halted: Map<string, number>;
-  /** The missing objects that an operator accepted as deleted, by scope. */
+  /** The number of missing objects that an operator accepted as deleted, by scope. */
   readonly #accepted = new Map<string, number>();
 
   constructor({ minObjects, haltedBefore = {} }: MassDeletionGuardOptions) {
@@ -34,12 +35,12 @@ export class MassDeletionGuard {
     this.#halted = new Map(Object.entries(haltedBefore).filter(([, missing]) => missing > 0));
   }
 
-  /** The most missing objects since a scope was halted, by scope. */
+  /** The highest number of missing objects since a scope was halted, by scope. */
   get halted(): ReadonlyMap<string, number> {
     return this.#halted;
   }
 
-  /** Whether an operator accepted that so many objects of the scope are missing. */
+  /** Whether an operator accepted this number of missing objects in the scope. */
   isAccepted(scope: string, missing: number): boolean {
     return missing <= (this.#accepted.get(scope) ?? 0);
   }
@@ -50,8 +51,8 @@ export class MassDeletionGuard {
   }
 
   /**
-   * An operator accepted that up to these numbers of objects were deleted, by scope. What was
-   * accepted of other scopes stays.
+   * Accepts the deletion of up to these numbers of objects, by scope. Keeps what was accepted for
+   * other scopes.
    */
   accept(accepted: Readonly<Record<string, number>>): void {
     for (const [scope, missing] of Object.entries(accepted)) this.#accepted.set(scope, missing);
@@ -59,7 +60,7 @@ export class MassDeletionGuard {
 
   /**
    * Whether a scope must be halted. The halt ends when half of the missing objects are back. New
-   * objects do not end it: controllers create them as replacements of the missing ones.
+   * objects do not end it: controllers create them to replace the missing ones.
    */
   mustHalt(scope: string, counts: ScopeCounts): boolean {
     if (this.isAccepted(scope, counts.missing)) return false;
@@ -68,8 +69,8 @@ export class MassDeletionGuard {
   }
 
   /**
-   * Halts or resumes a scope. Returns whether it is halted. What an operator accepted is over when
-   * most objects exist.
+   * Halts or resumes a scope. Returns whether it is halted. An acceptance ends when most objects
+   * exist.
    */
   update(scope: string, counts: ScopeCounts): boolean {
     const isHalted = this.mustHalt(scope, counts);

@@ -7,14 +7,14 @@ const update = (guard: MassDeletionGuard, missing: number, expected: number, sco
   guard.update(scope, { missing, expected });
 
 describe('the mass-deletion guard', () => {
-  it('halts if more than half of the minimum number are missing', () => {
+  it('the mass-deletion guard halts a scope of at least the minimum size if more than half of it is missing', () => {
     expect(update(createGuard(), 10, 20)).to.equal(false);
     expect(update(createGuard(), 11, 20)).to.equal(true);
     expect(update(createGuard(), 19, 19)).to.equal(false);
     expect(update(createGuard(), 0, 0)).to.equal(false);
   });
 
-  it('stays halted until half of the missing are back, although new objects are added', () => {
+  it('the mass-deletion guard stays halted until half of the missing objects are back, although new objects are added', () => {
     const guard = createGuard();
     update(guard, 60, 100);
     expect(update(guard, 60, 1_000)).to.equal(true);
@@ -23,7 +23,7 @@ describe('the mass-deletion guard', () => {
     expect(update(guard, 60, 1_000)).to.equal(false);
   });
 
-  it('counts the highest number of missing objects', () => {
+  it('the mass-deletion guard counts the highest number of missing objects', () => {
     const guard = createGuard();
     update(guard, 60, 100);
     update(guard, 90, 100);
@@ -31,7 +31,7 @@ describe('the mass-deletion guard', () => {
     expect(update(guard, 50, 100)).to.equal(true);
   });
 
-  it('halts each scope by itself', () => {
+  it('the mass-deletion guard halts each scope separately', () => {
     const guard = createGuard();
     expect(update(guard, 60, 100, 'a')).to.equal(true);
     expect(update(guard, 60, 1_000)).to.equal(false);
@@ -39,13 +39,13 @@ describe('the mass-deletion guard', () => {
     expect([...guard.halted.keys()]).to.deep.equal(['a']);
   });
 
-  it('stays halted in the next process', () => {
+  it('the mass-deletion guard stays halted in the next process', () => {
     expect(update(createGuard({ [allObjects]: 60 }), 60, 1_000)).to.equal(true);
     expect(update(createGuard({ [allObjects]: 60 }), 20, 1_000)).to.equal(false);
     expect(createGuard({ [allObjects]: 0 }).halted.size).to.equal(0);
   });
 
-  it('resumes when an operator accepts the missing objects, up to their number and until most exist', () => {
+  it('the mass-deletion guard resumes when an operator accepts the missing objects, up to their number and until most exist', () => {
     const guard = createGuard({ a: 60, b: 60 });
     guard.accept({ a: 60 });
     expect([update(guard, 60, 100, 'a'), update(guard, 60, 100, 'b')]).to.deep.equal([false, true]);

@@ -1,7 +1,6 @@
 /**
- * A map of limited size by keys "namespace/…". At the limit it drops the entry of the namespace
- * with most entries that was put longest ago, so that one namespace displaces no entries of smaller
- * ones.
+ * A map of limited size with keys "namespace/…". At the limit it drops the oldest entry of the
+ * namespace with most entries, so that a large namespace displaces no entries of smaller ones.
  */
 import { namespaceOf } from '../namespaced-map.ts';
 
@@ -18,7 +17,7 @@ export class BoundedByNamespace<V> {
     return this.#namespaces.get(namespaceOf(key))?.get(key);
   }
 
-  /** Adds or replaces an entry, which is the newest of its namespace then. */
+  /** Adds or replaces an entry, which becomes the newest of its namespace. */
   put(key: string, value: V): void {
     this.delete(key);
     const namespace = namespaceOf(key);

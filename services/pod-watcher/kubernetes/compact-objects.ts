@@ -1,16 +1,16 @@
 /**
- * The objects of a kind, most of them as records that take less memory. It has the methods of a Map
- * that an informer uses. A look-up returns an equal object, and not always the same one.
+ * Stores the objects of a kind, most of them as records that take less memory. It has the methods
+ * of a Map that an informer uses. A look-up returns an equal object, but not always the same one.
  */
 import { keyOf, type ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
 import type { ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';
 import { nameOf, NamespacedMap } from '../namespaced-map.ts';
 
-/** What an object is stored as: without its name, which the store has. */
+/** The format in which an object is stored, without its name, which the store has. */
 export interface RecordFormat<T, Stored> {
-  /** Returns an unusual object itself. */
+  /** Returns the record of an object, or an unusual object itself. */
   store(object: T): Stored;
-  /** Returns an object that is equal to the stored one. */
+  /** Returns an object that equals the stored one. */
   restore(stored: Stored, name: string): T;
 }
 

@@ -9,7 +9,7 @@ import type { Pod } from './objects/pod.ts';
 
 const namespaces = ['default', 'elsewhere'];
 
-/** A Pod that becomes a record, or a launcher, which is stored as it is. */
+/** Makes a Pod that becomes a record, or a launcher, which is stored as it is. */
 const makePod = (name: string, namespace: string, isUsual: boolean): Pod => ({
   ...podNamed(name, { metadata: { namespace } }),
   ...(!isUsual && { ledgerName: 'vm1' }),
@@ -29,7 +29,7 @@ function expectSame(objects: ObjectStore<Pod>, expected: ReadonlyMap<string, Pod
 }
 
 describe('CompactObjects', () => {
-  it('has the same objects as a Map after random changes', () => {
+  it('CompactObjects has the same objects as a Map after random changes', () => {
     const anyPod = fc
       .tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom(...namespaces), fc.boolean())
       .map((parts) => makePod(...parts));
@@ -52,7 +52,7 @@ describe('CompactObjects', () => {
     );
   });
 
-  it('continues an iteration in which objects are deleted', () => {
+  it('CompactObjects continues an iteration in which objects are deleted', () => {
     const objects = new CompactObjects(podRecords);
     for (const name of ['a', 'b', 'c']) objects.set(`default/${name}`, podNamed(name));
     const seen: string[] = [];

@@ -21,7 +21,7 @@ import { createObject, mergePatch, objectPath, readObject } from '../../../lib/k
 export interface Regarding {
   readonly apiVersion: string;
   readonly kind: string;
-  /** "" for a cluster-scoped object. */
+  /** The namespace; "" for a cluster-scoped object. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -37,7 +37,7 @@ export interface PodEvent {
 interface Series {
   readonly regarding: Regarding;
   readonly event: PodEvent;
-  /** Occurrences since the last write. */
+  /** The number of occurrences since the last write. */
   readonly unwritten: number;
   readonly writtenAt: number;
   readonly written: string;
@@ -45,9 +45,9 @@ interface Series {
 
 /** The minimum time between two writes of a series. */
 export interface EventIntervals {
-  /** When its message changed. */
+  /** The time before a changed message. */
   readonly changedMs: number;
-  /** When its message is the same. */
+  /** The time before the same message. */
   readonly repeatMs: number;
 }
 
@@ -56,7 +56,7 @@ const component = 'ipledger-pod-watcher';
 const maxSeries = 4_096;
 const messageMaxBytes = 1_024;
 const concurrency = 4;
-/** After this number of failed attempts an Event is dropped. */
+/** The number of failed attempts after which an Event is dropped. */
 const maxTries = 5;
 
 export class EventRecorder {
@@ -95,7 +95,8 @@ export class EventRecorder {
   async #write(key: string): Promise<'done' | 'again'> {
     const series = this.#series.get(key);
     if (!series || series.unwritten === 0) return 'done';
-    // An occurrence during the write calls this again immediately.
+    // Postpones a write that is not due yet: an occurrence during the write calls this again
+    // immediately.
     const dueInMs = this.#dueInMs(series);
     if (dueInMs > 0) {
       this.#queue.addAfter(key, dueInMs);
@@ -119,7 +120,7 @@ export class EventRecorder {
   async #createOrCount(key: string, { regarding, event, unwritten, writtenAt }: Series): Promise<void> {
     const namespace = regarding.namespace || 'default';
     const collection = `/api/v1/namespaces/${namespace}/events`;
-    // A name is limited in length, and no part of it ends in a dash or a dot.
+    // Shortens the name, whose length is limited. No part of a name may end in a dash or a dot.
     const beginning = regarding.name.slice(0, 230).replace(/[^a-z0-9]+$/, '');
     const name = `${beginning}.${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
     const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
@@ -149,7 +150,7 @@ export class EventRecorder {
       const count = Number(asRecord(await readObject(this.#api, path, signal))['count'] ?? 0) + unwritten;
       await mergePatch(this.#api, { path, body: { message, count, lastTimestamp: now }, signal });
     } catch (error) {
-      // The API server deletes Events after an hour.
+      // Creates an Event again that the API server deleted after an hour.
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       await create();
     }

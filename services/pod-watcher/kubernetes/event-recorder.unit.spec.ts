@@ -21,7 +21,7 @@ describe('Event recorder', () => {
   const stored = (): object[] => [...api.objects.values()];
   const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
 
-  it('writes an Event with its object and message', async () => {
+  it('Event recorder writes an Event with its object and message', async () => {
     events.record(pod, full);
     await until(() => api.objects.size === 1);
     expect([...api.objects.keys()][0]).to.match(/^\/api\/v1\/namespaces\/app\/events\/a\.[0-9a-f]{16}$/);
@@ -35,7 +35,7 @@ describe('Event recorder', () => {
     });
   });
 
-  it('escapes what a tenant wrote into the message, which terminals would obey', async () => {
+  it('Event recorder escapes control characters that a tenant wrote into the message', async () => {
     events.record(pod, { ...full, message: 'network "a\u001b[2J\u202eb\nNormal  Scheduled" does not exist' });
     await until(() => api.objects.size === 1);
     expect(stored()[0]).to.include({
@@ -43,14 +43,14 @@ describe('Event recorder', () => {
     });
   });
 
-  it('writes Events of cluster-scoped objects to the namespace default', async () => {
+  it('Event recorder writes Events of cluster-scoped objects to the namespace default', async () => {
     events.record({ ...pod, kind: 'Subnet', namespace: '' }, full);
     await until(() => api.objects.size === 1);
     expect([...api.objects.keys()][0]).to.match(/^\/api\/v1\/namespaces\/default\/events\//);
     expect(stored()[0]).to.have.property('involvedObject').that.not.has.property('namespace');
   });
 
-  it('writes one Event for each reason with the latest message, and does not write each repetition', async () => {
+  it('Event recorder writes one Event for each reason with the latest message, and not each repetition', async () => {
     events.record(pod, full);
     await until(() => api.objects.size === 1);
     await settled();
@@ -65,7 +65,7 @@ describe('Event recorder', () => {
     await until(() => api.objects.size === 2);
   });
 
-  it('limits the writes of changing messages, and writes the latest one', async () => {
+  it('Event recorder limits the writes of changing messages, and writes the latest one', async () => {
     events = new EventRecorder(api, silentLogger, stop.signal, { changedMs: 3_600_000 });
     for (let times = 0; times < 5; times++) {
       events.record(pod, { ...full, message: `subnet ${times} is full` });
@@ -75,13 +75,13 @@ describe('Event recorder', () => {
     expect(stored()[0]).to.include({ message: 'subnet 0 is full', count: 1 });
   });
 
-  it('counts the occurrences between two writes', async () => {
+  it('Event recorder counts the occurrences between two writes', async () => {
     for (let times = 0; times < 5; times++) events.record(pod, { ...full, message: `subnet ${times} is full` });
     await until(() => stored().some((each) => 'message' in each && each.message === 'subnet 4 is full'));
     expect(stored()[0]).to.include({ count: 5 });
   });
 
-  it('writes a message that arrives during a write', async () => {
+  it('Event recorder writes a message that arrives during a write', async () => {
     api.onWrite = () => {
       api.onWrite = undefined;
       events.record(pod, { ...full, message: 'news' });
@@ -91,7 +91,7 @@ describe('Event recorder', () => {
     expect(stored()[0]).to.include({ message: 'news', count: 2 });
   });
 
-  it('continues the count of an Event from before a restart, and creates it again after it expired', async () => {
+  it('Event recorder continues the count of an Event from before a restart, and creates it again after it has expired', async () => {
     events.record(pod, full);
     await until(() => api.objects.size === 1);
     const again = new EventRecorder(api, silentLogger, stop.signal, { changedMs: 20 });
@@ -104,7 +104,7 @@ describe('Event recorder', () => {
     expect(stored()[0]).to.include({ message: 'news', count: 1 });
   });
 
-  it('shortens a message to the limit of an Event, and keeps its end', async () => {
+  it('Event recorder shortens a message to the limit of an Event, and keeps its end', async () => {
     events.record(pod, { ...full, message: `${'x'.repeat(5_000)}; widen the subnet` });
     await until(() => api.objects.size === 1);
     expect(stored()[0]).to.have.property('message').with.length(1_022);
@@ -113,13 +113,13 @@ describe('Event recorder', () => {
       .that.matches(/^x+ … x+; widen the subnet$/);
   });
 
-  it('gives valid names to Events of objects with long names', async () => {
+  it('Event recorder gives valid names to Events of objects with long names', async () => {
     events.record({ ...pod, name: `${'a'.repeat(228)}-.${'b'.repeat(20)}` }, full);
     await until(() => api.objects.size === 1);
     expect([...api.objects.keys()][0]).to.match(/\/a{228}\.[0-9a-f]{16}$/);
   });
 
-  it('drops an Event that the API server rejects', async () => {
+  it('Event recorder drops an Event that the API server rejects', async () => {
     api.failRequest = () => new ApiError(403, 'the namespace is being terminated');
     events.record(pod, full);
     await settled();
@@ -129,7 +129,7 @@ describe('Event recorder', () => {
     expect(stored()[0]).to.have.property('involvedObject').that.includes({ uid: 'other' });
   });
 
-  it('drops Events of the namespace that has most of them, and not those of others', async () => {
+  it('Event recorder drops Events of the namespace that has most of them, and keeps those of other namespaces', async () => {
     events.record({ ...pod, namespace: 'quiet', name: 'victim', uid: 'victim' }, full);
     for (let index = 0; index < 20_000; index++)
       events.record({ ...pod, namespace: 'busy', name: `p${index}`, uid: `u${index}` }, full);

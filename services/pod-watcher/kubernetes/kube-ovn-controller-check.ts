@@ -9,7 +9,10 @@ import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { readObject } from '../../../lib/kubernetes/client/object-requests.ts';
 
-/** Each call compares the controller's Lease with the earlier reads. Throws ApiError. */
+/**
+ * Returns the check, of which each call compares the controller's Lease with earlier reads. Throws
+ * ApiError.
+ */
 export function kubeOvnControllerCheck(api: Api): (signal: AbortSignal) => Promise<LeaseHolderStatus> {
   const observe = createLeaseObserver();
   return async (signal) =>

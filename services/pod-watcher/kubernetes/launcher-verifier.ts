@@ -1,10 +1,10 @@
 /**
  * Verifies Pods that assert that they run a virtual machine.
  *
- * Each client that may create Pods may write any ownerReference. So a Pod that asserts that it is
- * the launcher of a VirtualMachineInstance keeps its own name and uid, and gets no address, until
- * the API shows the instance with that uid. If the status of the instance lists its Pods, this Pod
- * must be among them. Then the ledger identifies the Pod by the machine.
+ * Each client that may create Pods may write any ownerReference. So a Pod that claims to be the
+ * launcher of a VirtualMachineInstance keeps its own name and uid, and gets no address, until the
+ * API shows the instance with that uid. If the status of the instance lists its Pods, this Pod must
+ * be among them. Then the ledger identifies the Pod by the machine.
  *
  * Invariant: a verified Pod keeps its identity, even when its ownerReferences are edited.
  */
@@ -29,7 +29,10 @@ export interface LauncherVerifierOptions {
 
 const concurrency = 16;
 const firstBackoffMs = 500;
-/** Rejected assertions are verified rarely: any number of Pods may make one. */
+/**
+ * The longest backoff. Rejected claims are verified rarely, because any number of Pods may make
+ * them.
+ */
 const maxBackoffMs = 300_000;
 
 /** Whether the Pod is verified as a launcher. */
@@ -39,24 +42,24 @@ export const isLauncher = ({ name, ledgerName }: Pick<Pod, 'name' | 'ledgerName'
 export const isUnverifiedLauncher = (pod: Pod): boolean =>
   pod.assertedMachine !== undefined && !isLauncher(pod) && pod.launcherRefusal === '';
 
-/** The Pod with the identity of the machine that it asserts. */
+/** Returns the Pod with the identity of the machine that it claims to run. */
 export const asVirtualMachine = (pod: Pod): Pod =>
   pod.assertedMachine
     ? { ...pod, ledgerName: pod.assertedMachine.name, ledgerUid: pod.assertedMachine.uid, launcherRefusal: '' }
     : pod;
 
-/** Pods by "namespace/name", with their verified identity. */
+/** The Pods by "namespace/name", with their verified identity. */
 export type VerifiedPods = Pick<ObjectStore<Pod>, 'get' | 'has' | 'keys' | 'keysOf'>;
 
 export class LauncherVerifier {
   readonly objects: VerifiedPods;
   readonly #options: LauncherVerifierOptions;
-  /** The Pods whose identity or assertion differs from their object's. */
+  /** The Pods whose identity or refusal differs from their object's. */
   readonly #changed = new Map<string, Pod>();
   readonly #queue: WorkQueue;
   readonly #listeners: ((change: ObjectChange<Pod>) => void)[] = [];
 
-  /** Create it before other subscribers of `pods`, so that they find it up to date. */
+  /** Must be created before other subscribers of `pods`, which rely on its updates. */
   constructor(options: LauncherVerifierOptions) {
     this.#options = options;
     const { pods, log, signal } = options;
@@ -95,7 +98,7 @@ export class LauncherVerifier {
     if (isUnverifiedLauncher(pod)) this.#queue.add(keyOf(pod));
   }
 
-  /** The last change of a Pod has its verified identity. */
+  /** Reports a deleted Pod with its verified identity. */
   #drop(object: Pod, witnessed: boolean): void {
     const known = this.#changed.get(keyOf(object));
     this.#changed.delete(keyOf(object));
@@ -103,7 +106,10 @@ export class LauncherVerifier {
     this.#notify({ kind: 'gone', object: pod, witnessed });
   }
 
-  /** @param object the Pod as the informer has it; `before`: as it was known until now */
+  /**
+   * Stores and reports a Pod. @param object the Pod as the informer has it; `before`: its last
+   * known state
+   */
   #set(pod: Pod, { object, before }: { readonly object: Pod | undefined; readonly before: Pod | undefined }): void {
     if (pod === object) this.#changed.delete(keyOf(pod));
     else this.#changed.set(keyOf(pod), pod);
@@ -138,7 +144,7 @@ export class LauncherVerifier {
   }
 }
 
-/** A changed Pod, with the identity or the rejection that was decided before. */
+/** Returns a changed Pod with the identity or the refusal that was decided before. */
 function withIdentityOf(known: Pod, pod: Pod): Pod {
   const { assertedMachine, ledgerName, ledgerUid, launcherRefusal } = known;
   const isSameAssertion =

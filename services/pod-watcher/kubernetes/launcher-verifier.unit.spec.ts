@@ -21,7 +21,7 @@ describe('Pod that claims to run a virtual machine', () => {
   const vm1 = { uid: 'uid-vm1', deleting: false };
   const name = 'virt-launcher-vm1-one';
 
-  it('keeps its own identity until the claim is verified, then has the identity of the machine', async () => {
+  it('a Pod that claims to run a virtual machine keeps its own identity until the claim is verified, then has the identity of the machine', async () => {
     const { pods, of, changes } = world((key) => Promise.resolve(key === 'default/vm1' ? vm1 : undefined));
     pods.put(unverifiedLauncher('one'));
     const before = of(name);
@@ -32,7 +32,7 @@ describe('Pod that claims to run a virtual machine', () => {
     expect(changes.at(-1)).to.deep.include({ kind: 'present', before });
   });
 
-  it('keeps the identity of its machine in the change that reports its deletion', async () => {
+  it('a Pod that claims to run a virtual machine keeps the identity of its machine in the change that reports its deletion', async () => {
     const { pods, of, changes } = world(() => Promise.resolve(vm1));
     pods.put(unverifiedLauncher('one'));
     await until(() => isLauncher(of(name) as Pod));
@@ -42,7 +42,7 @@ describe('Pod that claims to run a virtual machine', () => {
     expect(of(name)).to.equal(undefined);
   });
 
-  it('is verified again after an error of the API server', async () => {
+  it('a Pod that claims to run a virtual machine is verified again after an error of the API server', async () => {
     let tries = 0;
     const { pods, of } = world(() => (++tries < 2 ? Promise.reject(new Error('no answer')) : Promise.resolve(vm1)));
     pods.put(unverifiedLauncher('one'));
@@ -50,7 +50,7 @@ describe('Pod that claims to run a virtual machine', () => {
     expect(tries).to.equal(2);
   });
 
-  it('does not become a machine when its owner reference is edited after verification', async () => {
+  it('a verified launcher does not become another machine when its owner reference is edited', async () => {
     let lookups = 0;
     const { pods, of } = world(() => Promise.resolve((lookups++, vm1)));
     pods.put(podNamed(name));
@@ -61,7 +61,7 @@ describe('Pod that claims to run a virtual machine', () => {
     expect(lookups).to.equal(1);
   });
 
-  it('is stored once while it claims nothing', () => {
+  it('a Pod that claims nothing is stored once', () => {
     const { pods, of } = world(() => Promise.resolve(undefined));
     for (const phase of ['Pending', 'Running']) {
       const pod = podNamed('a', { status: { phase } });
@@ -72,7 +72,7 @@ describe('Pod that claims to run a virtual machine', () => {
     expect(of('a')).to.equal(undefined);
   });
 
-  it('keeps its first uid in the ledger when it is edited to look like a static Pod', () => {
+  it('a Pod keeps its first uid in the ledger when it is edited to look like a static Pod', () => {
     const { pods, of, changes } = world(() => Promise.resolve(undefined));
     const mirror = { ...mirrorOf('a', 'a'.repeat(32)), uid: 'uid-a' };
     pods.put(podNamed('a'));

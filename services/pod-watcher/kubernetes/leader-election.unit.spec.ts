@@ -40,7 +40,7 @@ describe('Leader election', () => {
       spec: { holderIdentity, leaseDurationSeconds, leaseTransitions: 4 },
     });
 
-  it('creates the Lease and renews it', async () => {
+  it('Leader election creates the Lease and renews it', async () => {
     const lease = await acquire();
     expect(lease).not.to.equal(undefined);
     expect(spec()).to.include({ leaseDurationSeconds: 1, leaseTransitions: 0 });
@@ -50,10 +50,10 @@ describe('Leader election', () => {
     expect(spec()['acquireTime']).to.equal(acquired);
   });
 
-  it('takes over a Lease only from a holder that stopped renewing it', async () => {
+  it('Leader election takes over a Lease only from a holder that stopped renewing it', async () => {
     heldBy('other');
     const since = performance.now();
-    // Another process renews between the reads, for longer than the duration.
+    // Renews the Lease as another process, between the reads, for longer than its duration.
     api.failRequest = () => {
       if (performance.now() - since < 1_200) heldBy('other');
       else api.failRequest = undefined;
@@ -67,7 +67,7 @@ describe('Leader election', () => {
     expect(spec()).to.include({ leaseTransitions: 5 });
   });
 
-  it('takes over a released Lease without a wait', async () => {
+  it('Leader election takes over a released Lease without a wait', async () => {
     heldBy('');
     const lease = await acquire();
     expect(standbys).to.equal(0);
@@ -75,7 +75,7 @@ describe('Leader election', () => {
     expect(spec()['holderIdentity']).to.equal('');
   });
 
-  it('renews no more after a release that the API server refuses, so that a standby takes over when the Lease expires', async () => {
+  it('Leader election renews no more after a release that the API server refuses, so that a standby can take over', async () => {
     const lease = await acquire();
     await until(() => renewals > 0);
     api.failRequest = ({ method }) => (method === 'PUT' ? new ApiError(409, 'the Lease was renewed') : undefined);
@@ -85,7 +85,7 @@ describe('Leader election', () => {
     expect(await Promise.race([lease?.ended, renewed])).to.equal(undefined);
   });
 
-  it('releases the Lease also during a renewal', async () => {
+  it('Leader election releases the Lease also during a renewal', async () => {
     const lease = await acquire({ renewEveryMs: 30_000 }, () => 'state 7');
     const answer = api.request.bind(api);
     const renewal = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ describe('Leader election', () => {
     await lease?.ended;
   });
 
-  it('ends when another process holds the Lease', async () => {
+  it('Leader election ends when another process holds the Lease', async () => {
     const lease = await acquire();
     heldBy('other');
     await lease?.ended;
@@ -114,19 +114,19 @@ describe('Leader election', () => {
     expect(spec()['holderIdentity'], 'what is another’s is not given back').to.equal('other');
   });
 
-  it('ends when the Lease cannot be renewed in time', async () => {
+  it('Leader election ends when the Lease cannot be renewed in time', async () => {
     const lease = await acquire({ renewWithinMs: 100 });
     api.failRequest = () => new ApiError(500, 'etcd is away');
     await lease?.ended;
   });
 
-  it('ends before a standby may take over, also when the API server fails slowly', async () => {
+  it('Leader election ends before a standby may take over, also when the API server fails slowly', async () => {
     const renewWithinMs = 2_000;
     const lease = await acquire({ renewWithinMs });
     const othersMay = pause(1.5 * renewWithinMs, stop.signal).then(() => 'others may take it');
     let requests = 0;
     api.request = async ({ signal }) => {
-      // The first attempt uses most of the time, and the second gets no response.
+      // Uses most of the time for the first attempt; the second gets no response.
       const tooLong = requests++ === 0 ? timeoutSignal(0.9 * renewWithinMs, signal) : signal;
       await pause(60_000, tooLong);
       throw new ApiError(500, 'etcd is away');
@@ -134,7 +134,7 @@ describe('Leader election', () => {
     expect(await Promise.race([lease?.ended, othersMay])).to.equal(undefined);
   });
 
-  it('does not acquire the Lease by a response after its expiry', async () => {
+  it('Leader election does not acquire the Lease by a response after its expiry', async () => {
     const answer = api.request.bind(api);
     let lateAnswers = 0;
     api.request = async (request) => {
@@ -147,7 +147,7 @@ describe('Leader election', () => {
     expect(lateAnswers).to.be.greaterThan(1);
   });
 
-  it('continues after short failures of the API server', async () => {
+  it('Leader election continues after short failures of the API server', async () => {
     const lease = await acquire();
     let failures = 0;
     api.failRequest = () => (failures++ < 5 ? new ApiError(500, 'etcd is away') : undefined);
@@ -159,14 +159,14 @@ describe('Leader election', () => {
     expect(ended).to.equal(false);
   });
 
-  it('waits for the Lease until it is aborted', async () => {
+  it('Leader election waits for the Lease until it is aborted', async () => {
     api.failRequest = () => new ApiError(500, 'etcd is away');
     const lease = acquire();
     stop.abort();
     expect(await lease).to.equal(undefined);
   });
 
-  it('passes on the handover state, also over a holder that wrote none', async () => {
+  it('Leader election passes on the handover state, also across a holder that wrote none', async () => {
     let state: string | undefined;
     const first = await acquire({}, () => state);
     expect(first?.handoverState).to.equal('');
@@ -181,7 +181,7 @@ describe('Leader election', () => {
     expect(storedState()).to.equal('state 7');
   });
 
-  it('reads and keeps the annotations that another client writes', async () => {
+  it('Leader election reads and keeps the annotations that another client writes', async () => {
     const annotations = { 'ipledger.io/accepted-mass-deletion': '{}' };
     let seen: unknown;
     await acquireLease({
@@ -206,7 +206,7 @@ describe('Leader election', () => {
     expect(storedState()).to.equal('state');
   });
 
-  it('stores the handover state without waiting for the next renewal', async () => {
+  it('Leader election stores the handover state without waiting for the next renewal', async () => {
     let state = 'state 1';
     const lease = await acquire({ renewEveryMs: 30_000 }, () => state);
     await lease?.store();
@@ -217,7 +217,7 @@ describe('Leader election', () => {
     expect(renewals).to.equal(2);
   });
 
-  it('stores what a call during a renewal needs by the next one', async () => {
+  it('Leader election stores state of a call during a renewal by the next renewal', async () => {
     let state = 'state 1';
     const lease = await acquire({ renewEveryMs: 30_000 }, () => state);
     const stored: string[] = [];
@@ -231,7 +231,7 @@ describe('Leader election', () => {
     expect(stored).to.deep.equal(['state 2']);
   });
 
-  it('never reports the handover state as stored after the Lease was lost', async () => {
+  it('Leader election never reports the handover state as stored after the Lease was lost', async () => {
     const lease = await acquire({}, () => 'state 7');
     heldBy('other');
     let isStored = false;
@@ -241,7 +241,7 @@ describe('Leader election', () => {
     expect([isStored, storedState()]).to.deep.equal([false, undefined]);
   });
 
-  it('stores the handover state by a later renewal when the API server fails', async () => {
+  it('Leader election stores the handover state by a later renewal when the API server fails', async () => {
     const lease = await acquire({ renewEveryMs: 20 }, () => 'state 7');
     let failures = 0;
     api.failRequest = () => (failures++ < 3 ? new ApiError(500, 'etcd is away') : undefined);

@@ -1,5 +1,5 @@
 /**
- * Index of Pods by their name in the ledger. The launchers of a virtual machine share the name of
+ * Indexes Pods by their name in the ledger. The launchers of a virtual machine share the name of
  * the machine: during a live migration there are two, and both show the same addresses.
  */
 import { SortedList } from '../sorted-list.ts';
@@ -9,7 +9,7 @@ import { keysOfNamespace } from '../../../lib/kubernetes/client/object-store.ts'
 import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
 import { isTerminated, type Pod } from './objects/pod.ts';
 
-/** "namespace/name" in the ledger. */
+/** Returns the name of a Pod in the ledger, "namespace/name". */
 export const ledgerKeyOf = ({ namespace, ledgerName }: Pick<Pod, 'namespace' | 'ledgerName'>): string =>
   keyOf({ namespace, name: ledgerName });
 
@@ -19,18 +19,18 @@ const assertedKeyOf = ({ namespace, assertedMachine }: Pod): string =>
 /** The launchers of one machine. */
 interface Launchers {
   readonly byName: Map<string, Pod>;
-  /** Running Pods first, the newest first among them. */
+  /** The launchers: running Pods first, the newest of them first. */
   readonly inOrder: SortedList<Pod>;
 }
 
 export class LedgerPods {
   readonly #pods: { readonly objects: VerifiedPods };
-  /** Keyed by the name of their machine. */
+  /** The launchers by the name of their machine. */
   readonly #launchers = new Map<string, Launchers>();
-  /** Unverified launchers, by the asserted machine and their own name. */
+  /** Unverified launchers by the claimed machine and their own name. */
   readonly #unverified = new Map<string, Map<string, Pod>>();
 
-  /** Create it before other subscribers of `pods`, so that they find it up to date. */
+  /** Must be created before other subscribers of `pods`, which rely on its updates. */
   constructor(pods: Pick<Informer<Pod>, 'subscribe'> & { readonly objects: VerifiedPods }) {
     this.#pods = pods;
     pods.subscribe((change) => {
@@ -44,7 +44,7 @@ export class LedgerPods {
     if (before?.assertedMachine) this.#unverified.get(assertedKeyOf(before))?.delete(before.name);
     if (change.kind === 'gone') this.#drop(object);
     else {
-      // The verification of a launcher changes its name in the ledger.
+      // Moves a launcher whose verification has changed its name in the ledger.
       if (before && before.ledgerName !== object.ledgerName) this.#drop(before);
       this.#put(object);
     }
@@ -57,20 +57,20 @@ export class LedgerPods {
       this.#unverified.delete(assertedKeyOf(before));
   }
 
-  /** Whether an unverified launcher asserts this identity. */
+  /** Whether an unverified launcher claims this identity. */
   hasUnverifiedLauncher(key: string, identity: string): boolean {
     return [...(this.#unverified.get(key)?.values() ?? [])].some(
       ({ assertedMachine }) => assertedMachine?.uid === identity,
     );
   }
 
-  /** All names in the ledger. */
+  /** Yields all names in the ledger. */
   *keys(): Iterable<string> {
     for (const key of this.#pods.objects.keys()) if (this.#hasPlain(key)) yield key;
     yield* this.#launchers.keys();
   }
 
-  /** The names of one namespace. */
+  /** Yields the names of one namespace. */
   *ofNamespace(namespace: string): Iterable<string> {
     for (const key of keysOfNamespace(this.#pods.objects, namespace)) if (this.#hasPlain(key)) yield key;
     for (const key of this.#launchers.keys()) if (key.startsWith(`${namespace}/`)) yield key;
@@ -80,26 +80,29 @@ export class LedgerPods {
     return this.#hasPlain(key) || this.#launchers.has(key);
   }
 
-  /** The Pod that gets the allocations of a name. */
+  /** Returns the Pod that gets the allocations of a name. */
   get(key: string): Pod | undefined {
     const launchers = this.#launchers.get(key);
     return launchers ? this.all(key)[0] : this.#plain(key);
   }
 
-  /** All Pods of a name: running Pods first, the newest first among them. */
+  /** Returns all Pods of a name: running Pods first, the newest of them first. */
   all(key: string): readonly Pod[] {
     const own = this.#plain(key);
     const launchers = this.#launchers.get(key)?.inOrder.after(undefined) ?? [];
     return own ? [own, ...launchers].sort(runningThenNewest) : launchers;
   }
 
-  /** Whether a Pod of this name is no launcher. Reads it only if the name allows one. */
+  /**
+   * Whether the Pod of this name is not a launcher. Reads the Pod only if the name may be a
+   * launcher's.
+   */
   #hasPlain(key: string): boolean {
     if (!key.includes(`/${launcherPrefix}`)) return this.#pods.objects.has(key);
     return this.#plain(key) !== undefined;
   }
 
-  /** The Pod of this name, unless it is a launcher. */
+  /** Returns the Pod of this name, unless it is a launcher. */
   #plain(key: string): Pod | undefined {
     const own = this.#pods.objects.get(key);
     return own && !isLauncher(own) ? own : undefined;

@@ -10,7 +10,7 @@ describe('Pods by their name in the ledger', () => {
     return { source, pods: new LedgerPods(source) };
   }
 
-  it('are the Pods of the API server', () => {
+  it('Pods by their name in the ledger are the Pods of the API server', () => {
     const { source, pods } = world();
     source.put(podNamed('a'));
     expect([...pods.keys()]).to.deep.equal(['default/a']);
@@ -19,7 +19,7 @@ describe('Pods by their name in the ledger', () => {
     expect(pods.has('default/a')).to.equal(false);
   });
 
-  it('have a virtual machine in place of its launchers, while one exists', () => {
+  it('Pods by their name in the ledger have a virtual machine in place of its launchers, while one exists', () => {
     const { source, pods } = world();
     const [one, two] = [launcher('one'), launcher('two')];
     source.put(one);
@@ -31,7 +31,7 @@ describe('Pods by their name in the ledger', () => {
     expect([...pods.keys()]).to.deep.equal([]);
   });
 
-  it('return the newest running launcher of a machine', () => {
+  it('Pods by their name in the ledger return the newest running launcher of a machine', () => {
     const { source, pods } = world();
     const ended = { status: { phase: 'Succeeded' } };
     source.put(launcher('c', { ...at('2026-01-31T08:03:00Z'), ...ended }));
@@ -40,7 +40,7 @@ describe('Pods by their name in the ledger', () => {
     expect(pods.all('default/vm1').map(({ name }) => name.slice(-1))).to.deep.equal(['b', 'a', 'c']);
   });
 
-  it('are found by namespace after additions, deletions and new ledger names', () => {
+  it('Pods by their name in the ledger are found by namespace after additions, deletions and new ledger names', () => {
     const { source, pods } = world();
     const elsewhere = podNamed('c', { metadata: { namespace: 'elsewhere' } });
     for (const pod of [podNamed('a'), podNamed('b'), launcher('one'), launcher('two'), elsewhere]) source.put(pod);
@@ -53,7 +53,7 @@ describe('Pods by their name in the ledger', () => {
     expect([...pods.ofNamespace('default'), ...pods.ofNamespace('elsewhere')]).to.deep.equal(['default/a']);
   });
 
-  it('have no launcher after its owner reference was removed', () => {
+  it('Pods by their name in the ledger have no launcher after its owner reference was removed', () => {
     const { source, pods } = world();
     const one = launcher('one');
     source.put(one);

@@ -4,7 +4,7 @@ import { isStaticIdentity } from '../../../lib/kubernetes/pod-identity.ts';
 import { isTerminated, type Pod } from './objects/pod.ts';
 
 export class PodsByNode {
-  /** Keyed by node and namespace. */
+  /** The counts by node and namespace. */
   readonly #counts = new Map<string, Map<string, number>>();
 
   constructor(pods: Pick<Informer<Pod>, 'subscribe'>) {

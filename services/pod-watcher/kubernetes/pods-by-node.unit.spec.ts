@@ -4,7 +4,7 @@ import type { Pod } from './objects/pod.ts';
 import { PodsByNode } from './pods-by-node.ts';
 
 describe('Pods by node', () => {
-  it('have the Pods that were scheduled to a node and have not ended, without mirrors', () => {
+  it('Pods by node counts the Pods that were scheduled to a node and have not ended, without mirrors', () => {
     const pods = new FakeInformer<Pod>();
     const byNode = new PodsByNode(pods);
     const has = (): boolean => byNode.has('node-1', 'default');

@@ -1,4 +1,6 @@
-/** The replies of a real kube-apiserver to a client with the permissions of deploy/rbac.yaml. */
+/**
+ * Tests the replies of a real kube-apiserver to a client with the permissions of deploy/rbac.yaml.
+ */
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
@@ -116,7 +118,7 @@ describe('On a real API server with the permissions of the watcher', function ()
     await until(() => !source.objects.has('default/p1'));
   });
 
-  it('virtual machines are listed and watched without anything but their metadata', async () => {
+  it('virtual machines are listed and watched with only their metadata', async () => {
     for (const definition of virtualMachineCrds) {
       const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
       await createObject(admin, { path, body: definition, signal: stop.signal });
@@ -195,7 +197,7 @@ describe('On a real API server with the permissions of the watcher', function ()
     await createObject(admin, { path: vips.path, body, signal: stop.signal });
     const { uid } = vips.parse(await readObject(admin, vip('early'), stop.signal));
     await deleteObject(admin, vip('early'), uid, stop.signal);
-    const version = '1'; // before there were Vips, let alone a server that watched them
+    const version = '1'; // is older than the first Vip and than the watch of Vips
     let first = '';
     for await (const { name } of deletedSince(api, vips, { version, signal: stop.signal })) {
       first = name;
@@ -218,7 +220,7 @@ describe('On a real API server with the permissions of the watcher', function ()
     await mergePatch(api, { path: `${path}/doomed`, body, signal: stop.signal });
   });
 
-  it('a patch changes the Pod of its uid, and no other Pod of the name', async () => {
+  it('a patch changes the Pod of its uid, and no other Pod of the same name', async () => {
     await createPod('patched', { 'macvlan.default.kubernetes.io/mac_address': '02:00:00:00:00:09' });
     const path = podPath('default', 'patched');
     const pod = toPod(await readObject(api, path, stop.signal));
@@ -399,7 +401,7 @@ describe('On a real API server with the permissions of the watcher', function ()
   it('the watcher has no other permissions', async () => {
     const pod = podPath('default', 'p2');
     expect(await failure(deleteObject(api, pod, 'u', stop.signal))).to.include({ status: 403, reaction: 'denied' });
-    // The watcher deletes the Subnets of deleted Networks.
+    // Excludes Subnets: the watcher deletes the Subnets of deleted Networks.
     for (const { path } of [ipPools, vips])
       expect(await failure(deleteObject(api, objectPath(path, 'big'), 'u', stop.signal)), path).to.include({
         status: 403,

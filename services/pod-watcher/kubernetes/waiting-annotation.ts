@@ -1,7 +1,7 @@
 /**
- * Shows on a Pod why it has no addresses, in an annotation. The node agent adds that to its CNI
- * error: it may read this one Pod, and no Events. Most waits are short, so the first text is
- * written after two seconds, and a new one at most every 10 seconds, as an Event is.
+ * Shows on a Pod why it has no addresses, in an annotation. The node agent adds the reason to its
+ * CNI error: it may read this one Pod, and no Events. Most waits are short, so the first text is
+ * written after two seconds, and a new text at most every 10 seconds, as an Event is.
  */
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
@@ -15,16 +15,18 @@ import { BoundedByNamespace } from './bounded-by-namespace.ts';
 import type { PodEvent } from './event-recorder.ts';
 import type { Pod } from './objects/pod.ts';
 
-/** The text of a CNI error has at most 512 bytes. */
+/** The limit of the text of a CNI error. */
 const maxBytes = 512;
-/** Pods that are waiting. For more, the reason is in the Event only. */
+/**
+ * The number of waiting Pods with the annotation. Further Pods have the reason only in the Event.
+ */
 const maxPods = 10_000;
 const concurrency = 4;
 const firstBackoffMs = 1_000;
 const maxBackoffMs = 30_000;
 const intervalMs = 10_000;
 const defaultDelayMs = 2_000;
-/** The text that an earlier watcher wrote. */
+/** A text that an earlier watcher wrote. */
 const unknownText = '?';
 
 interface Shown {
@@ -42,7 +44,7 @@ export class WaitingAnnotation {
   readonly #pods = new BoundedByNamespace<Shown>(maxPods);
   readonly #queue: WorkQueue;
 
-  /** @param delayMs until the first text of a Pod is written */
+  /** @param delayMs the time before the first text of a Pod is written */
   constructor(api: Api, log: Logger, signal: AbortSignal, delayMs = defaultDelayMs) {
     this.#api = api;
     this.#log = log;
@@ -53,7 +55,7 @@ export class WaitingAnnotation {
     this.#queue.start();
   }
 
-  /** Handles an Event about a Pod. A reason without addresses precedes other Warnings. */
+  /** Handles an Event about a Pod. The reason why it has no addresses precedes other Warnings. */
   record(pod: Pod, { type, reason, message }: PodEvent): void {
     if (reason === 'PodNetworkAllocated') return this.end(pod);
     const shown = this.#shownOf(pod);
@@ -61,7 +63,7 @@ export class WaitingAnnotation {
       this.#show(keyOf(pod), { ...shown, text: cutMiddle(message, maxBytes) });
   }
 
-  /** The Pod waits no longer. Removes the annotation, also one that an earlier watcher wrote. */
+  /** Removes the annotation of a Pod that no longer waits, also if an earlier watcher wrote it. */
   end(pod: Pod): void {
     this.#show(keyOf(pod), { ...this.#shownOf(pod), text: '' });
   }
@@ -90,7 +92,7 @@ export class WaitingAnnotation {
       await mergePatch(this.#api, { path: podPath(namespace, name), body, signal: this.#signal });
     } catch (error) {
       if (!(error instanceof ApiError) || error.reaction === 'later') return 'again';
-      // The Pod is deleted, or the API server rejects the text
+      // Gives up: the Pod is deleted, or the API server rejects the text.
       this.#log.debug({ pod: key, reason: error.message }, 'could not show why a Pod waits');
     }
     const latest = this.#pods.get(key);
@@ -101,5 +103,8 @@ export class WaitingAnnotation {
   }
 }
 
-/** Warnings without a stage are about networks of others: allocation continues. */
+/**
+ * Whether a Warning is a reason to wait. Warnings without a stage are about networks of other
+ * plugins: allocation continues.
+ */
 const isWaitReason = (message: string): boolean => message.startsWith('stage=');

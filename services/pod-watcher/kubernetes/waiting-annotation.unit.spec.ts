@@ -23,7 +23,7 @@ describe('The annotation of a waiting Pod', () => {
   const shown = (): unknown =>
     (api.objects.get(path)?.metadata['annotations'] as Record<string, unknown>)?.['ipledger.io/waiting'];
 
-  it('has why the Pod has no addresses, and not a later Warning about another network', async () => {
+  it('The annotation of a waiting Pod has the reason why the Pod has no addresses, and not a later Warning about another network', async () => {
     waiting.record(podNamed('web'), warning('default/empty is not served'));
     waiting.record(podNamed('web'), warning('stage=acquireAddress error=the Subnet is full'));
     waiting.record(podNamed('web'), warning('default/empty is not served'));
@@ -32,14 +32,14 @@ describe('The annotation of a waiting Pod', () => {
     expect(api.writes).to.have.length(1);
   });
 
-  it('has at most 512 bytes, and keeps its end', async () => {
+  it('The annotation of a waiting Pod has at most 512 bytes, and keeps its end', async () => {
     waiting.record(podNamed('web'), warning(`stage=a error=${'é'.repeat(2_000)}; widen the subnet`));
     await until(() => shown() !== undefined);
     expect(Buffer.byteLength(String(shown()))).to.be.within(500, 512);
     expect(shown()).to.match(/^stage=a error=é+ … é+; widen the subnet$/);
   });
 
-  it('is not written again for the same reason, and not at once for another reason', async () => {
+  it('The annotation of a waiting Pod is not written again for the same reason, and not at once for another reason', async () => {
     waiting.record(podNamed('web'), warning('stage=a error=first'));
     await until(() => shown() === 'stage=a error=first');
     for (const text of ['first', 'second', 'first']) waiting.record(podNamed('web'), warning(`stage=a error=${text}`));
@@ -51,20 +51,20 @@ describe('The annotation of a waiting Pod', () => {
     expect(shown()).to.equal('stage=a error=first');
   });
 
-  it('is not written to another Pod of the name, and not again after a rejection', async () => {
+  it('The annotation of a waiting Pod is not written to another Pod of the same name, or again after a rejection', async () => {
     waiting.record(podNamed('web', { uid: 'earlier' }), warning('stage=a error=e'));
     await until(() => api.writes.length === 1);
     expect(shown()).to.equal(undefined);
   });
 
-  it('is written when the API server is back', async () => {
+  it('The annotation of a waiting Pod is written when the API server is back', async () => {
     const failures = [new ApiError(503, 'unavailable')];
     api.failRequest = () => failures.pop();
     waiting.record(podNamed('web'), warning('stage=a error=e'));
     await until(() => shown() === 'stage=a error=e');
   });
 
-  it('is removed when the Pod gets its addresses before it was written', async () => {
+  it('The annotation of a waiting Pod is removed when the Pod gets its addresses before it was written', async () => {
     waiting.record(podNamed('web'), warning('stage=a error=e'));
     waiting.record(podNamed('web'), allocated);
     waiting.record(podNamed('web', { uid: 'uid-web' }), warning('stage=a error=again'));
@@ -72,7 +72,7 @@ describe('The annotation of a waiting Pod', () => {
     expect(api.writes).to.have.length(1);
   });
 
-  it('is removed at once when the Pod gets its addresses', async () => {
+  it('The annotation of a waiting Pod is removed at once when the Pod gets its addresses', async () => {
     waiting.record(podNamed('web'), warning('stage=a error=e'));
     await until(() => shown() === 'stage=a error=e');
     waiting.record(podNamed('web'), allocated);
@@ -80,14 +80,14 @@ describe('The annotation of a waiting Pod', () => {
     expect(api.writes).to.have.length(2);
   });
 
-  it('is removed also if another watcher wrote it', async () => {
+  it('The annotation of a waiting Pod is removed also if another watcher wrote it', async () => {
     const annotations = { 'ipledger.io/waiting': 'stage=a error=e' };
     api.put(path, { metadata: { name: 'web', namespace: 'default', uid: 'uid-web', annotations } });
     waiting.end(podNamed('web', { annotations }));
     await until(() => shown() === null || shown() === undefined);
   });
 
-  it('is not written while the Pod waits for a short time', async () => {
+  it('The annotation of a waiting Pod is not written while the Pod waits for a short time', async () => {
     const patient = new WaitingAnnotation(api, silentLogger, stop.signal, 3_600_000);
     patient.record(podNamed('web'), warning('stage=a error=e'));
     patient.record(podNamed('web'), allocated);

@@ -1,11 +1,11 @@
-/** Allocations by a name that follows from each of them, for example that of its Pod. */
+/** Allocations by a name that follows from each of them, such as the name of its Pod. */
 import { type NamespacedName, NamespacedMap } from '../namespaced-map.ts';
 import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
 import type { HeldAllocation } from './ledger-events.ts';
 
 export class AllocationIndex {
   readonly #nameOf: (allocation: HeldAllocation) => NamespacedName;
-  /** Nearly all names have one allocation: then without a list. */
+  /** The allocations by name. Nearly all names have one allocation, which needs no list. */
   readonly #allocations = new NamespacedMap<HeldAllocation | readonly HeldAllocation[]>();
 
   /** @param nameOf must return the same name each time */
@@ -13,7 +13,7 @@ export class AllocationIndex {
     this.#nameOf = nameOf;
   }
 
-  /** The keys (`keyOf`) of all names with an allocation. */
+  /** Yields the keys (`keyOf`) of all names with an allocation. */
   *keys(): Iterable<string> {
     for (const [namespace, name] of this.#allocations.entries()) yield keyOf({ namespace, name });
   }
@@ -22,12 +22,12 @@ export class AllocationIndex {
     for (const [, , stored] of this.#allocations.entries()) yield* asList(stored);
   }
 
-  /** The allocations of a name, the oldest first. */
+  /** Returns the allocations of a name, oldest first. */
   of(key: string): readonly HeldAllocation[] {
     return asList(this.#allocations.get(key));
   }
 
-  /** Adds an allocation, or replaces the one with its seq. */
+  /** Adds an allocation, or replaces the allocation with its seq. */
   put(allocation: HeldAllocation): void {
     const name = this.#nameOf(allocation);
     const others = this.of(keyOf(name)).filter(({ seq }) => seq !== allocation.seq);

@@ -1,4 +1,3 @@
-/** Unit tests of the index of allocations. */
 import { expect } from 'chai';
 import { heldAllocation } from '../testing/fakes.ts';
 import { AllocationIndex } from './allocation-index.ts';
@@ -8,7 +7,7 @@ const podOf = ({ namespace, pod }: HeldAllocation) => ({ namespace, name: pod })
 const seqsOf = (index: AllocationIndex, key: string): number[] => index.of(key).map(({ seq }) => seq);
 
 describe('AllocationIndex', () => {
-  it('has each allocation of a name once, the oldest first', () => {
+  it('AllocationIndex has each allocation of a name once, oldest first', () => {
     const index = new AllocationIndex(podOf);
     for (const seq of [5, 5, 3, 9, 3]) index.put(heldAllocation('a', { seq }));
     index.put(heldAllocation('b', { seq: 1 }));
@@ -20,7 +19,7 @@ describe('AllocationIndex', () => {
     expect([...index.keys()]).to.deep.equal(['default/a', 'default/b']);
   });
 
-  it('drops a name with its last allocation', () => {
+  it('AllocationIndex drops a name with its last allocation', () => {
     const index = new AllocationIndex(podOf);
     index.put(heldAllocation('b', { seq: 4 }));
     for (const seq of [5, 3, 9]) index.put(heldAllocation('a', { seq }));
@@ -40,7 +39,7 @@ describe('AllocationIndex', () => {
     expect([...index.keys()]).to.deep.equal([]);
   });
 
-  it('replaces an allocation by a new version of it', () => {
+  it('AllocationIndex replaces an allocation with its new version', () => {
     const index = new AllocationIndex(podOf);
     for (const [seq, node] of [
       [5, ''],

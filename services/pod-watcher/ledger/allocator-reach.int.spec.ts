@@ -5,7 +5,7 @@ import { LedgerService } from '../../../proto/generated/ipledger.ts';
 import { createReachProbe } from './allocator-reach.ts';
 
 describe('createReachProbe', () => {
-  it('reports the status of each answer', async () => {
+  it('createReachProbe reports the status of each answer', async () => {
     const cannotWrite = { reason: 'etcd-full', message: 'etcd is full', since: '2026-11-17T14:05:00.000Z' };
     const getStatus = (_call: unknown, done: (error: null, reply: object) => void): void => done(null, { cannotWrite });
     await using server = await startTestServer([LedgerService, { getStatus }]);

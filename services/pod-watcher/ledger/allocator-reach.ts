@@ -1,7 +1,7 @@
 /**
- * Whether the allocator answers. A pod-watcher that reaches Kubernetes and no allocator, as on an
- * isolated node, would hold its Lease for ever and serve no Pod: it hands the Lease over, and does
- * not take it before the allocator answers again.
+ * Checks whether the allocator answers. A pod-watcher that reaches Kubernetes but no allocator, as
+ * on an isolated node, would keep its Lease and serve no Pod. So it hands the Lease over, and takes
+ * it back only after the allocator has answered again.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, type Connection } from '../../../lib/grpc/client.ts';
@@ -12,7 +12,7 @@ import { type GetStatusReply, LedgerService } from '../../../proto/generated/ipl
 const timeoutMs = 5_000;
 const probeEveryMs = 5_000;
 
-/** Resolves to whether an allocator answers; an error of its own is an answer. */
+/** Resolves to whether an allocator answers. An error that the allocator returns is an answer. */
 export type ReachProbe = (signal: AbortSignal) => Promise<boolean>;
 
 /** @param onStatus called with each answer */
@@ -30,7 +30,7 @@ export const createReachProbe =
 export interface ReachOptions {
   readonly log: Pick<Logger, 'warn'>;
   readonly signal: AbortSignal;
-  /** Time between two probes. */
+  /** The time between two probes. */
   readonly everyMs?: number;
 }
 
@@ -52,7 +52,7 @@ export async function waitUntilReachable(
 }
 
 /**
- * Resolves to true when all probes of a time were silent, to false when the signal is aborted. A
+ * Resolves to true when no probe was answered for a time, to false when the signal is aborted. A
  * process that was suspended for that time sends more than one probe before it decides.
  */
 export async function isUnreachableFor(

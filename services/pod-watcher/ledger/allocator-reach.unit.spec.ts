@@ -4,7 +4,7 @@ import { isUnreachableFor, waitUntilReachable } from './allocator-reach.ts';
 
 const everyMs = 1;
 
-/** A probe with these answers; the last one is repeated. */
+/** Makes a probe with these answers, of which the last is repeated. */
 const answering = (...answers: boolean[]) => {
   const probes: boolean[] = [];
   const probe = (): Promise<boolean> => {
@@ -20,20 +20,20 @@ describe('The reach of the allocator', () => {
   after(() => stop.abort());
   const { signal } = stop;
 
-  it('is waited for until it answers, and its silence is reported once', async () => {
+  it('waitUntilReachable waits until the allocator answers, and reports its silence once', async () => {
     const { probe, probes } = answering(false, false, true);
     let reports = 0;
     await waitUntilReachable(probe, { log: silentLogger, signal, everyMs }, () => reports++);
     expect([probes.length, reports]).to.deep.equal([3, 1]);
   });
 
-  it('is lost when no probe was answered for a time, and not by single silent probes', async () => {
+  it('isUnreachableFor resolves when no probe was answered for a time, and not after single silent probes', async () => {
     const alternating = answering(false, true, false, true, false, true, false);
     expect(await isUnreachableFor(1, alternating.probe, { signal, everyMs })).to.equal(true);
     expect(alternating.probes.length).to.be.greaterThan(7);
   });
 
-  it('is not lost when the term ends', async () => {
+  it('isUnreachableFor resolves to false when the term ends', async () => {
     const term = new AbortController();
     const probe = (): Promise<boolean> => (term.abort(), Promise.resolve(false));
     expect(await isUnreachableFor(1, probe, { signal: term.signal, everyMs })).to.equal(false);

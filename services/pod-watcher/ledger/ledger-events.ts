@@ -1,4 +1,4 @@
-/** The events and records of the ledger, reduced to the fields that pod-watcher uses. */
+/** Events and records of the ledger, reduced to the fields that pod-watcher uses. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { UnknownEvent } from '../../../lib/ledger-client/follow-ledger.ts';
 import { recentText, sharedText, SharedValues } from '../shared-values.ts';
@@ -21,7 +21,7 @@ import type { NamespacedName } from '../namespaced-map.ts';
 export interface AppliedSubnet {
   readonly name: string;
   readonly spec: SubnetSpec;
-  /** The Kubernetes object that configured it; undefined when an operator did. */
+  /** The Kubernetes object that configured the subnet; undefined when an operator did. */
   readonly source: SourceObject | undefined;
 }
 
@@ -29,17 +29,17 @@ export interface AppliedSubnet {
 export interface AppliedPool {
   readonly name: string;
   readonly spec: PoolSpec;
-  /** The Kubernetes object that configured it; undefined when an operator did. */
+  /** The Kubernetes object that configured the pool; undefined when an operator did. */
   readonly source: SourceObject | undefined;
 }
 
 /** One reserved address. */
 export interface ReservedAddress {
-  /** The number of the event that reserved it. */
+  /** The sequence number of the event that reserved the address. */
   readonly seq: number;
   readonly subnet: string;
   readonly address: string;
-  /** "pod/<namespace>/<pod>/<provider>", or another owner, as "vip/web". */
+  /** The owner: "pod/<namespace>/<pod>/<provider>", or another one such as "vip/web". */
   readonly reservedFor: string;
   readonly reason: string;
   readonly mac: string;
@@ -65,7 +65,9 @@ export type LedgerEvent =
       readonly interface: string;
       readonly node: string;
     }
-  /** A container of this Pod has ended: released addresses may be available now. */
+  /**
+   * Reports that a container of this Pod has ended, so that released addresses may be available.
+   */
   | {
       readonly kind: 'unbound';
       readonly subnet: string;
@@ -76,9 +78,9 @@ export type LedgerEvent =
   | { readonly kind: 'subnet-configured'; readonly subnet: AppliedSubnet }
   | { readonly kind: 'subnet-retired'; readonly subnet: string }
   | { readonly kind: 'pool-configured'; readonly pool: AppliedPool }
-  /** All Pods of the subnet may get the addresses of the pool again. */
+  /** Reports that all Pods of the subnet may get the addresses of the pool again. */
   | { readonly kind: 'pool-retired'; readonly pool: string; readonly subnet: string }
-  /** One event for each address. */
+  /** Reports one reserved address. */
   | { readonly kind: 'reserved'; readonly reserved: ReservedAddress }
   | {
       readonly kind: 'unreserved';
@@ -88,9 +90,10 @@ export type LedgerEvent =
     }
   | { readonly kind: 'quarantined' | 'unquarantined'; readonly subnet: string; readonly address: string };
 
-/** Converts an allocation of a list. */
+/** Converts an allocation that a list returned. */
 export function heldAllocationOf(allocation: Allocation): HeldAllocation {
-  // An older binding is of the previous Pod, from which the address was transferred.
+  // Ignores older bindings: they belong to the previous Pod, from which the address was
+  // transferred.
   const bound = allocation.bindings.findLast(({ at }) => Date.parse(at) >= Date.parse(allocation.at));
   return shareTexts({
     seq: allocation.seq,
@@ -105,7 +108,7 @@ export function heldAllocationOf(allocation: Allocation): HeldAllocation {
   });
 }
 
-/** Converts an event; one event of the ledger may become none or several. @throws UnknownEvent */
+/** Converts an event, to none or several. @throws UnknownEvent */
 export function ledgerEventsOf(event: Event): LedgerEvent[] {
   const events = applyEventTable(ledgerEvents, event);
   if (events) return events;
@@ -114,7 +117,7 @@ export function ledgerEventsOf(event: Event): LedgerEvent[] {
 
 const nothing = (): LedgerEvent[] => [];
 
-/** What the pod-watcher acts on, for each event type. */
+/** The conversion of each event type to what the pod-watcher acts on. */
 const ledgerEvents: EventTable<LedgerEvent[]> = {
   addressAllocated: (allocated, event) => [{ kind: 'allocated', allocation: allocationOf(event, allocated) }],
   addressTransferred: (transferred, event) => [
@@ -153,7 +156,7 @@ const ledgerEvents: EventTable<LedgerEvent[]> = {
   keyRotated: nothing,
 };
 
-/** Converts a reservation of a list. */
+/** Converts a reservation that a list returned. */
 export function reservedAddressOf({ subnet, address, reservation }: AddressRecord): ReservedAddress {
   if (!reservation) throw new IpledgerError('BUG', `${address} of subnet ${subnet} is listed without reservation`);
   const { seq, reservedFor, reason, mac } = reservation;
@@ -192,7 +195,7 @@ function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocat
 
 const owners = new SharedValues<Owner>();
 
-/** Returns the allocation with the texts that its Pod and other allocations have. */
+/** Replaces texts of an allocation with equal texts of its Pod and of other allocations. */
 function shareTexts(allocation: HeldAllocation): HeldAllocation {
   const { seq, namespace, pod, uid, provider, ordinal, subnet, addresses, mac, node, owner } = allocation;
   return {
@@ -237,7 +240,7 @@ function present<Spec>(spec: Spec | undefined): Spec {
 
 /** An allocation that a Pod holds. */
 export interface HeldAllocation {
-  /** The number of the event that made it; identifies the allocation. */
+  /** The sequence number of the event that made the allocation, which identifies it. */
   readonly seq: number;
   readonly namespace: string;
   readonly pod: string;
@@ -246,21 +249,21 @@ export interface HeldAllocation {
   readonly provider: string;
   readonly ordinal: number;
   readonly subnet: string;
-  /** IPv4 first. */
+  /** The addresses, IPv4 first. */
   readonly addresses: readonly AssignedAddress[];
   readonly mac: string;
-  /** The name as requested, or as bound; "" while unknown. */
+  /** The interface as requested, or as bound; "" while unknown. */
   readonly interface: string;
-  /** The Node of the binding, else the Node of the Pod at allocation; "" while unknown. */
+  /** The Node of the binding, or else of the Pod at the allocation; "" while unknown. */
   readonly node: string;
-  /** The controller of the Pod at allocation; undefined without one. */
+  /** The controller of the Pod at the allocation; undefined if it had none. */
   readonly owner: Owner | undefined;
 }
 
 type PodOfAllocation = Pick<HeldAllocation, 'namespace' | 'pod'>;
 
-/** The name of the Pod of an allocation. */
+/** Returns the name of an allocation's Pod. */
 export const podNameOf = ({ namespace, pod }: PodOfAllocation): NamespacedName => ({ namespace, name: pod });
 
-/** The key of that name (`keyOf`). */
+/** Returns the key (`keyOf`) of an allocation's Pod. */
 export const podKeyOf = (allocation: PodOfAllocation): string => keyOf(podNameOf(allocation));

@@ -1,4 +1,6 @@
-/** What pod-watcher receives of the ledger: a snapshot, then each command's events. */
+/**
+ * Delivers the ledger to the parts of the pod-watcher: a snapshot, and then each command's events.
+ */
 import type { EventReply } from '../../../lib/ledger-client/event-subscription.ts';
 import type { SnapshotSummary } from '../../../lib/ledger-client/follow-ledger.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
@@ -24,11 +26,11 @@ export interface LedgerSnapshot {
   readonly reservations: readonly ReservedAddress[];
 }
 
-/** Receives the ledger's state, in order and synchronously; must be fast, not throw. */
+/** Receives the ledger's state in order and synchronously. It must be fast and must not throw. */
 export interface LedgerSubscriber {
   /** Replaces all earlier state: at the start, and after events were missed. */
   onSnapshot(snapshot: LedgerSnapshot): void;
-  /** The events of one command; `seq` is the position after it. */
+  /** Receives the events of one command; `seq` is the position after it. */
   onEvents(events: readonly LedgerEvent[], seq: number): void;
 }
 

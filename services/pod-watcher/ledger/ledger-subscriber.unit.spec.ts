@@ -48,14 +48,14 @@ async function takeSnapshot(
 }
 
 describe('Ledger subscribers', () => {
-  it('receive one snapshot with the allocations of all pages, at the position of the first page', async () => {
+  it('Ledger subscribers receive one snapshot with the allocations of all pages, at the position of the first page', async () => {
     const { summary, snapshots } = await takeSnapshot([[3], [3, 5], [9]]);
     expect(summary).to.deep.equal({ position: position(10), allocations: 3 });
     expect(snapshots.map(({ seq }) => seq)).to.deep.equal([10]);
     expect(snapshots[0]?.allocations.map(({ seq }) => seq)).to.deep.equal([3, 5, 9]);
   });
 
-  it('receive the Subnets, pools and reservations in the snapshot', async () => {
+  it('Ledger subscribers receive the Subnets, pools and reservations in the snapshot', async () => {
     const { snapshots } = await takeSnapshot([[]], [['10.0.0.2'], ['10.0.0.2', '10.0.0.3']]);
     const [snapshot] = snapshots;
     expect(snapshot?.subnets.map(({ name }) => name)).to.deep.equal(['macvlan']);
@@ -64,7 +64,7 @@ describe('Ledger subscribers', () => {
     expect(snapshot?.reservations.map(({ address }) => address)).to.deep.equal(['10.0.0.2', '10.0.0.3']);
   });
 
-  it('receive the events of one command together', () => {
+  it('Ledger subscribers receive the events of one command together', () => {
     const received: string[] = [];
     const events = [allocated(11, [1, 2]), allocated(12, [2, 2]), released(13, 11)];
     const subscriber = {

@@ -1,4 +1,4 @@
-/** The present allocations, by Pod and by name of the IP object. */
+/** The present allocations, by Pod and by the name of their IP object. */
 import {
   attachmentOf,
   type AttachmentName,
@@ -26,13 +26,13 @@ import {
 import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-subscriber.ts';
 
 export interface AffectedObjects {
-  /** "namespace/name" */
+  /** The names of Pods, "namespace/name". */
   readonly pods: ReadonlySet<string>;
-  /** Names of IP objects. */
+  /** The names of IP objects. */
   readonly ips: ReadonlySet<string>;
-  /** Subnets whose counts changed. */
+  /** The Subnets whose counts changed. */
   readonly subnets: ReadonlySet<string>;
-  /** IPPools of Subnets whose counts changed. */
+  /** The IPPools of Subnets whose counts changed. */
   readonly pools: ReadonlySet<string>;
 }
 
@@ -54,39 +54,42 @@ export class AllocationView implements LedgerSubscriber {
     this.#onAffected = onAffected;
   }
 
-  /** The last event that the view contains. */
+  /** The last event that the view includes. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** The allocations of all Pods with this name, in order of their attachments. */
+  /** Returns the allocations of all Pods with this name, in order of their attachments. */
   allocationsOfPod(pod: string): HeldAllocation[] {
     return this.#byPod
       .of(pod)
       .toSorted((a, b) => (a.provider === b.provider ? a.ordinal - b.ordinal : a.provider < b.provider ? -1 : 1));
   }
 
-  /** The name of the IP object that shows an allocation. */
+  /** Returns the name of the IP object that shows an allocation. */
   ipNameOf(allocation: HeldAllocation): string {
     const name = ipObjectName(allocation);
     if (isFirstInNameOrder(allocation) && !this.#reserved.has(name)) return name;
     return this.#hasName(name, allocation) ? name : distinctIpObjectName(allocation);
   }
 
-  /** The allocation of this IP object: the older of two with the same attachment. */
+  /** Returns the allocation of this IP object, the older of two with the same attachment. */
   allocationOfIp(name: string): HeldAllocation | undefined {
     const found = [...this.#sharing(name), ...this.#withDistinctName(name)];
     return found.filter((each) => this.ipNameOf(each) === name).sort((a, b) => a.seq - b.seq)[0];
   }
 
-  /** Whether an allocation has a shared name: the first in order, except for reservations. */
+  /**
+   * Whether an allocation has a shared name: the first in order has it, unless a user reserved the
+   * name.
+   */
   #hasName(name: string, allocation: HeldAllocation): boolean {
     const reserved = this.#reserved.get(name);
     if (reserved) return compareInNameOrder(reserved, allocation) === 0;
     return this.#sharing(name).every((other) => compareInNameOrder(allocation, other) <= 0);
   }
 
-  /** The allocations whose `ipObjectName` this is. */
+  /** Returns the allocations with this `ipObjectName`. */
   #sharing(name: string): HeldAllocation[] {
     return [...this.#byShortName.of(name), ...this.#ofFullName(name)];
   }
@@ -102,7 +105,7 @@ export class AllocationView implements LedgerSubscriber {
     );
   }
 
-  /** The allocation of an address. It reads all allocations: call it for rare events only. */
+  /** Returns the allocation of an address. Reads all allocations, so it is for rare events only. */
   allocationAt({ subnet, address }: { readonly subnet: string; readonly address: string }): HeldAllocation | undefined {
     for (const each of this.#byPod.values())
       if (each.subnet === subnet && each.addresses.some((assigned) => assigned.address === address)) return each;
@@ -117,7 +120,7 @@ export class AllocationView implements LedgerSubscriber {
     return this.#pools.get(name);
   }
 
-  /** All objects of the view. */
+  /** Returns all objects of the view. */
   all(): AffectedObjects {
     return {
       pods: new Set(this.#byPod.keys()),
@@ -180,7 +183,10 @@ export class AllocationView implements LedgerSubscriber {
     addTo(this.#poolsOfSubnet, pool.spec.subnet, name);
   }
 
-  /** The IP objects that a change at a name may affect: it, and all that share it. */
+  /**
+   * Returns the IP objects that a change at a name may affect: that object, and all that share its
+   * name.
+   */
   #namesAround(name: string | undefined, changed?: HeldAllocation): string[] {
     if (name === undefined) return [];
     const others = this.#sharing(name).filter((each) => !changed || compareInNameOrder(each, changed) !== 0);
@@ -220,7 +226,10 @@ export class AllocationView implements LedgerSubscriber {
     return allocation;
   }
 
-  /** The names of nearly all allocations contain their Pods. */
+  /**
+   * Returns the indexes for an allocation's name. The names of nearly all allocations contain their
+   * Pods and need none.
+   */
   #indexesOfName(allocation: HeldAllocation): readonly AllocationIndex[] {
     const fullName = fullIpObjectName(allocation);
     if (hasSpaceForHash(fullName)) return [];

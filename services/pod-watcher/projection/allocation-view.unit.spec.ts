@@ -35,7 +35,7 @@ function watched() {
 }
 
 describe('Allocation view', () => {
-  it('finds allocations by Pod and by IP object, in order of the attachments', () => {
+  it('Allocation view finds allocations by Pod and by IP object, in order of the attachments', () => {
     const { view, last } = watched();
     view.onEvents([allocated(8, 1), allocated(7)], 8);
     expect(view.allocationsOfPod('default/a').map(({ seq }) => seq)).to.deep.equal([7, 8]);
@@ -48,7 +48,7 @@ describe('Allocation view', () => {
     expect(view.seq).to.equal(8);
   });
 
-  it('is unchanged by a repeated event', () => {
+  it('Allocation view does not change when an event is repeated', () => {
     const { view } = watched();
     view.onSnapshot({
       seq: 8,
@@ -63,7 +63,7 @@ describe('Allocation view', () => {
     expect(view.allocationsOfPod('default/a').map(({ seq }) => seq)).to.deep.equal([8]);
   });
 
-  it('has interface and Node after a binding', () => {
+  it('Allocation view has interface and Node after a binding', () => {
     const { view, last } = watched();
     view.onEvents([allocated(7)], 7);
     view.onEvents([boundEvent('a', 7)], 8);
@@ -73,7 +73,7 @@ describe('Allocation view', () => {
     expect(last()).to.deep.equal({ pods: [], ips: [], subnets: [] });
   });
 
-  it('reports all objects before and after a new snapshot as affected', () => {
+  it('Allocation view reports all objects before and after a new snapshot as affected', () => {
     const { view, last } = watched();
     view.onSnapshot({
       seq: 5,
@@ -97,7 +97,7 @@ describe('Allocation view', () => {
     expect(view.allocationsOfPod('default/old')).to.deep.equal([]);
   });
 
-  it('returns the older of two allocations with the same IP object name', () => {
+  it('Allocation view returns the older of two allocations with the same IP object name', () => {
     const { view } = watched();
     const other = heldAllocation('a', { seq: 3, uid: 'old' });
     view.onEvents([allocated(7), { kind: 'allocated', allocation: other }], 7);
@@ -126,11 +126,11 @@ describe('Allocation view', () => {
     mac: '',
   });
 
-  it('has one name for each attachment, after random changes, and reports each name whose allocation changes', () => {
+  it('Allocation view has one name per attachment after random changes, and reports each name whose allocation changes', () => {
     const step = fc.tuple(anyAttachment, fc.constantFrom('allocate', 'release', 'reserve', 'unreserve'));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30, size: 'max' }), (steps) => {
-        /** The objects of a projection that looks only at what is reported. */
+        /** The objects of a projection that reads only reported names. */
         const shown = new Map<string, HeldAllocation>();
         const view: AllocationView = new AllocationView(({ ips }) => {
           for (const name of ips) {
@@ -172,7 +172,7 @@ describe('Allocation view', () => {
     );
   });
 
-  it('has names that do not depend on the order in which the allocations came', () => {
+  it('Allocation view has names that do not depend on the order of arrival of the allocations', () => {
     const attachments = fc
       .uniqueArray(anyAttachment, { selector: attachmentText, maxLength: 12 })
       .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
@@ -202,7 +202,7 @@ describe('Allocation view', () => {
     );
   });
 
-  it('gives a Pod with dots a distinct name while a Pod without dots shares its name', () => {
+  it('Allocation view gives a Pod with dots a distinct name while a Pod without dots shares its name', () => {
     const { view, last } = watched();
     const plain = 'a.bug.net.lan.default';
     const second = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 7 });
@@ -220,7 +220,7 @@ describe('Allocation view', () => {
     expect(view.allocationOfIp(plain)?.seq).to.equal(8);
   });
 
-  it('finds the allocation of an address', () => {
+  it('Allocation view finds the allocation of an address', () => {
     const { view } = watched();
     view.onEvents([allocated(7)], 7);
     expect(view.allocationAt({ subnet: 'macvlan', address: '10.0.0.2' })?.seq).to.equal(7);
@@ -228,7 +228,7 @@ describe('Allocation view', () => {
     expect(view.allocationAt({ subnet: 'other', address: '10.0.0.2' })).to.equal(undefined);
   });
 
-  it('has the configured subnets', () => {
+  it('Allocation view has the configured subnets', () => {
     const { view, last } = watched();
     view.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('macvlan') }], 2);
     expect(view.subnet('macvlan')?.spec.provider).to.equal('macvlan.default');

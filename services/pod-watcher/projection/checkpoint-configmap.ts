@@ -1,7 +1,7 @@
 /**
  * Stores the ledger's signed checkpoints in a ConfigMap, where a writer of the ledger's etcd cannot
- * change them. Each checkpoint is one entry, named by the number of its event. The ConfigMap keeps
- * the latest checkpoints, and the last one of each earlier day.
+ * change them. Each checkpoint is one entry, named by its event number. The ConfigMap keeps the
+ * latest checkpoints, and the last one of each earlier day.
  */
 import { errorMessage } from '../../../lib/errors.ts';
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
@@ -16,7 +16,7 @@ import { type UntypedJson, asRecord, asText } from '../../../lib/kubernetes/unty
 const checkpointConfigMapName = 'ipledger-checkpoints';
 const verifierAnnotation = 'ipledger.io/verifier-key';
 const maxRecent = 100;
-/** An object has at most 1 MiB, and a checkpoint less than half a KiB. */
+/** The number of entries: an object has at most 1 MiB, and a checkpoint less than half a KiB. */
 const maxEntries = 1_000;
 const timeoutMs = 30_000;
 
@@ -30,7 +30,7 @@ export interface CheckpointStoreOptions {
   readonly signal: AbortSignal;
 }
 
-/** Stores a checkpoint at each interval until an abort, also after a failure. */
+/** Stores a checkpoint at each interval until an abort. Continues after a failure. */
 export async function storeCheckpoints(options: CheckpointStoreOptions): Promise<void> {
   const { allocator, log, signal, intervalMs } = options;
   let loggedReason = '';
@@ -41,7 +41,7 @@ export async function storeCheckpoints(options: CheckpointStoreOptions): Promise
       loggedReason = '';
     } catch (error) {
       const reason = errorMessage(error);
-      // Logged once: an allocator may run without a checkpoint key.
+      // Logs a reason once: an allocator may run without a checkpoint key.
       if (!signal.aborted && reason !== loggedReason) log.info({ reason }, 'checkpoint not stored');
       loggedReason = reason;
     }
@@ -56,9 +56,10 @@ interface StoredCheckpoint {
 }
 
 /**
- * @param last what this pod-watcher stored last, which is always kept: a ConfigMap without it was
- * changed by another program, and the
- *   checkpoints that are stored now prove nothing about the time before.
+ * Stores a checkpoint.
+ * @param last the checkpoint that this pod-watcher stored last, which is always kept. A ConfigMap
+ * without it was changed by another program, and later checkpoints prove nothing about the time
+ * before.
  */
 async function store(
   { api, namespace, log, signal }: CheckpointStoreOptions,

@@ -10,7 +10,7 @@ import { storeCheckpoints } from './checkpoint-configmap.ts';
 
 const path = '/api/v1/namespaces/kube-system/configmaps/ipledger-checkpoints';
 
-/** A log line. */
+/** A line of the log. */
 interface Line {
   readonly checkpoint: string;
 }
@@ -18,7 +18,7 @@ interface Line {
 describe('ConfigMap of checkpoints', () => {
   let api: FakeApi;
   let stop: AbortController;
-  /** What the allocator signs next. */
+  /** The event number that the allocator signs next. */
   let seq: number;
   let day: number;
   let requests: number;
@@ -56,7 +56,7 @@ describe('ConfigMap of checkpoints', () => {
     await until(() => entries()[String(of).padStart(16, '0')] !== undefined);
   };
 
-  it('is created with the first checkpoint, and gets each new checkpoint', async () => {
+  it('ConfigMap of checkpoints is created with the first checkpoint, and gets each new checkpoint', async () => {
     seq = 3;
     keep();
     await settled(3);
@@ -66,7 +66,7 @@ describe('ConfigMap of checkpoints', () => {
     expect(annotations).to.deep.equal({ 'ipledger.io/verifier-key': 'k+id+key' });
   });
 
-  it('is not written while the ledger is unchanged', async () => {
+  it('ConfigMap of checkpoints is not written while the ledger is unchanged', async () => {
     keep();
     await settled(3);
     const { length } = api.writes;
@@ -75,7 +75,7 @@ describe('ConfigMap of checkpoints', () => {
     expect(api.writes).to.have.length(length);
   });
 
-  it('logs an error when another program removed or changed the last checkpoint, and stores the next checkpoints', async () => {
+  it('ConfigMap of checkpoints without the last checkpoint, which another program removed or changed, is logged and continued', async () => {
     keep();
     await settled(3);
     for (const data of [{}, { '0000000000000007': 'another note' }]) {
@@ -92,7 +92,7 @@ describe('ConfigMap of checkpoints', () => {
     expect(Object.keys(entries())).to.include('0000000000000009');
   });
 
-  it('keeps the latest checkpoints, and the last checkpoint of each earlier day', async () => {
+  it('ConfigMap of checkpoints keeps the latest checkpoints, and the last checkpoint of each earlier day', async () => {
     const notes = Array.from({ length: 120 }, (_, index) => {
       day = index < 60 ? 1 : 2;
       return [String(index + 1).padStart(16, '0'), noteOf(index + 1)] as const;
@@ -112,7 +112,7 @@ describe('ConfigMap of checkpoints', () => {
     expect(asText(Object.values(entries())[0])).to.contain('2026-01-01');
   });
 
-  it('is written after failures of the allocator and of the API server', async () => {
+  it('ConfigMap of checkpoints is written after failures of the allocator and of the API server', async () => {
     let refused = 3;
     keep(() => (refused-- > 0 ? new IpledgerError('NO_CHECKPOINT_KEY', 'no key') : undefined));
     let failures = 3;

@@ -18,7 +18,7 @@ function keys(networks: string, provider: string, { held = [] as string[], phase
 }
 
 describe('Annotations of detached networks', () => {
-  it('are those that the projection wrote, and not the requests', () => {
+  it('Annotations of detached networks are those that the projection wrote, but not the requests', () => {
     expect(keys('other', 'lan.default')).to.deep.equal([
       'lan.default.kubernetes.io/ip_address',
       'lan.default.kubernetes.io/allocated',
@@ -26,14 +26,14 @@ describe('Annotations of detached networks', () => {
     expect(keys('', 'lan.default.ovn')).to.have.length(2);
   });
 
-  it('are none while an annotation selects the network in any form', () => {
+  it('a network that an annotation selects in any form has no detached annotations', () => {
     for (const networks of ['lan', 'default/lan@net1', 'a,lan', '[{"name":"lan"}]', '[{"name": "lan", "ips": ["x"]'])
       expect(keys(networks, 'lan.default'), networks).to.deep.equal([]);
     expect(keys('lan', 'lan.default.ovn')).to.deep.equal([]);
     expect(keys('lan-2', 'lan.default')).to.have.length(2);
   });
 
-  it('are none with an allocation, on a terminated Pod, and of the primary network', () => {
+  it('an allocated network, a terminated Pod and the primary network have no detached annotations', () => {
     expect(keys('', 'lan.default', { held: ['lan.default'] })).to.deep.equal([]);
     expect(keys('', 'lan.default', { phase: 'Succeeded' })).to.deep.equal([]);
     expect(keys('', 'ovn')).to.deep.equal([]);

@@ -1,7 +1,7 @@
 /**
- * The IP object of an allocation, in Kube-OVN's format, and how it is written. It has no finalizer:
- * the watcher creates it again after a deletion. It has no owner reference: Kubernetes' garbage
- * collector deletes cluster-scoped objects that are owned by a Pod.
+ * The IP object of an allocation, in Kube-OVN's format, and how it is written. It has no finalizer,
+ * because the watcher creates it again after a deletion. It has no owner reference, because
+ * Kubernetes' garbage collector deletes cluster-scoped objects that are owned by a Pod.
  */
 import { ipObjectName, fullIpObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { allocationAnnotation, finalizer } from '../../../lib/kubernetes/kubernetes-metadata.ts';
@@ -29,7 +29,7 @@ const podTypes: Readonly<Record<string, string>> = {
   [virtualMachineKind]: 'VirtualMachine',
 };
 
-/** A cluster-scoped IP object. */
+/** The cluster-scoped IP object to write. */
 export interface IpManifest {
   readonly apiVersion: string;
   readonly kind: 'IP';
@@ -41,10 +41,12 @@ export interface IpManifest {
   readonly spec: Record<string, string | readonly string[]>;
 }
 
-/** The full name of the IP object where the object has a shortened name. */
+/** The annotation with the full name of an IP object whose name is shortened. */
 const nameAnnotation = 'ipledger.io/name';
 
-/** What the object of an allocation shows. @param node the Node of the Pod, "" while unknown */
+/**
+ * Returns what the object of an allocation shows. @param node the Node of the Pod; "" while unknown
+ */
 export function shownAllocation(allocation: HeldAllocation, node: string): ShownAllocation {
   const { pod, namespace, subnet, addresses, mac, owner } = allocation;
   const podType = podTypes[owner?.kind ?? ''] ?? '';
@@ -53,8 +55,8 @@ export function shownAllocation(allocation: HeldAllocation, node: string): Shown
 
 /**
  * Returns the object for an allocation.
- * @param node as for `shownAllocation`
- * @param name another name than its own if it shares that one
+ * @param node see `shownAllocation`
+ * @param name another name, if the allocation shares its usual name
  */
 export function ipManifest(allocation: HeldAllocation, node: string, name = ipObjectName(allocation)): IpManifest {
   const shown = shownAllocation(allocation, node);
@@ -74,7 +76,9 @@ export function ipManifest(allocation: HeldAllocation, node: string, name = ipOb
   };
 }
 
-/** Whether an object is complete for an allocation: the usual case, which needs no manifest. */
+/**
+ * Whether an object is complete for an allocation. This is the usual case, which needs no manifest.
+ */
 export function showsAllocation(object: IpObject, allocation: HeldAllocation, node: string): boolean {
   if (!(object instanceof ShownIp) || object.allocation !== String(allocation.seq) || object.node !== node)
     return false;
@@ -87,7 +91,7 @@ interface RequiredFields {
   readonly spec: UntypedJson;
 }
 
-/** The watcher's fields of an object that reserves its address. */
+/** Returns the watcher's fields of an object that reserves its address. */
 function reservedIpPatch({ metadata, spec }: IpManifest): RequiredFields {
   const key = 'ovn.kubernetes.io/node-name';
   const node = metadata.labels[key];
@@ -97,7 +101,7 @@ function reservedIpPatch({ metadata, spec }: IpManifest): RequiredFields {
   };
 }
 
-/** The CRD makes these fields of an IP object immutable. */
+/** The fields of an IP object that the CRD makes immutable. */
 const immutableFields = ['subnet', 'namespace', 'podName', 'podType', 'macAddress', 'v4IpAddress', 'v6IpAddress'];
 
 /** Whether an object shows another allocation, so that it must be replaced. */
@@ -125,7 +129,10 @@ export interface IpAssignment {
   readonly node: string;
 }
 
-/** @param assignment undefined for none. Returns whether it wrote one. @throws ApiError */
+/**
+ * Writes or deletes an IP object. @param assignment undefined: no allocation. Returns whether it
+ * wrote an object. @throws ApiError
+ */
 export async function syncIpObject(
   name: string,
   assignment: IpAssignment | undefined,
@@ -142,12 +149,12 @@ export async function syncIpObject(
     return false;
   }
   if (!manifest || !assignment) {
-    // Only objects that the watcher created are deleted.
+    // Deletes only objects that the watcher created.
     if (object && object.allocation !== '') await deleteObject(api, path, object.uid, signal);
     return false;
   }
   const shown = shownAllocation(assignment.allocation, assignment.node);
-  // Its immutable fields are of another allocation: replace the object.
+  // Replaces an object whose immutable fields belong to another allocation.
   const isStale = object !== undefined && belongsToOtherAllocation(object, manifest, shown);
   if (isStale) await deleteObject(api, path, object.uid, signal);
   if (!object || isStale) await createObject(api, { path: ipKind.path, body: manifest, signal });
@@ -157,7 +164,10 @@ export async function syncIpObject(
   return true;
 }
 
-/** An IP object that reserves an address belongs to its creator, and stays after a release. */
+/**
+ * Shows an allocation on an IP object that reserves its address. The object belongs to its creator,
+ * and stays after a release.
+ */
 async function projectOnReservation(
   object: IpObject,
   manifest: IpManifest | undefined,
@@ -176,7 +186,7 @@ async function projectOnReservation(
   return false;
 }
 
-/** Lets an object's deletion finish. If it has an allocation, it is created again. */
+/** Completes the deletion of an object. If it has an allocation, it is created again. */
 async function removeFinalizers(object: IpObject, path: string, { api, signal }: IpSyncOptions): Promise<void> {
   const metadata = removeFinalizersPatch(object);
   if (metadata)

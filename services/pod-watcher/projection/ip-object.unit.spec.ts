@@ -13,7 +13,7 @@ const asObject = (manifest: ReturnType<typeof ipManifest>, more: object = {}) =>
   ips.parse({ ...manifest, metadata: { ...manifest.metadata, uid: 'u', resourceVersion: '1', ...more } });
 
 describe('IP object of an allocation', () => {
-  it('has Kube-OVN’s format, no finalizer and no owner', () => {
+  it('IP object of an allocation has Kube-OVN’s format, no finalizer and no owner', () => {
     const dual = heldAllocation('p', {
       mac: '02:00:00:00:00:01',
       addresses: [
@@ -60,14 +60,14 @@ describe('IP object of an allocation', () => {
     ).to.equal('');
   });
 
-  it('leaves out a label that is too long, and has its value in the spec', () => {
+  it('IP object of an allocation omits a label that is too long, and has its value in the spec', () => {
     const [subnet, node] = ['s'.repeat(64), `n${'.long'.repeat(20)}`];
     const { metadata, spec } = ipManifest(heldAllocation('p', { subnet }), node);
     expect(metadata.labels).to.deep.equal({ 'ovn.kubernetes.io/ip_reserved': 'false' });
     expect(spec).to.include({ subnet, nodeName: node });
   });
 
-  it('has the full name in an annotation when its name is shortened', () => {
+  it('IP object of an allocation has the full name in an annotation when its name is shortened', () => {
     const pod = `p${'.long'.repeat(50)}`;
     const { metadata, spec } = ipManifest(heldAllocation(pod), '');
     expect(metadata.name).to.have.length.at.most(253);
@@ -78,7 +78,7 @@ describe('IP object of an allocation', () => {
     expect(spec).to.include({ podName: pod, namespace: 'default' });
   });
 
-  it('is complete with the required fields, also with additional fields', () => {
+  it('IP object of an allocation is complete with the required fields, also with additional fields', () => {
     const allocation = heldAllocation('p');
     const manifest = ipManifest(allocation, '');
     const isComplete = (object: IpObject): boolean => showsAllocation(object, allocation, '');
@@ -97,7 +97,7 @@ describe('IP object of an allocation', () => {
     ['its Node', { nodeName: 'node-9' }],
     ['an absent field', { podType: undefined }],
   ] as const)
-    it(`is not complete when a user edited ${what}`, () => {
+    it(`IP object of an allocation is incomplete when a user edited ${what}`, () => {
       const manifest = ipManifest(heldAllocation('p'), '');
       const object = asObject({ ...manifest, spec: { ...manifest.spec, ...edit } as never });
       expect(showsAllocation(object, heldAllocation('p'), '')).to.equal(false);
@@ -106,14 +106,14 @@ describe('IP object of an allocation', () => {
       expect(belongsToOtherAllocation(object, manifest, shown)).to.equal(what === 'an immutable field');
     });
 
-  it('is not complete when a user removed a label', () => {
+  it('IP object of an allocation is incomplete when a user removed a label', () => {
     const manifest = ipManifest(heldAllocation('p'), '');
     const object = asObject(manifest, { labels: {} });
     expect(showsAllocation(object, heldAllocation('p'), '')).to.equal(false);
     expect(matchesManifest(object, manifest)).to.equal(false);
   });
 
-  it('has all its fields while it is deleted, and when it is no allocation of the watcher', () => {
+  it('an IP object that is being deleted, or that the watcher did not write, keeps all its fields', () => {
     const manifest = ipManifest(heldAllocation('p'), '');
     for (const more of [
       { deletionTimestamp: '2026-01-31T08:00:00Z' },
@@ -123,7 +123,7 @@ describe('IP object of an allocation', () => {
       expect(asObject(manifest, more).content, JSON.stringify(more)).to.deep.include({ spec: manifest.spec });
   });
 
-  it('is complete with labels left out and addresses of both families', () => {
+  it('IP object of an allocation is complete with omitted labels and addresses of both families', () => {
     const allocation = heldAllocation('p', {
       subnet: 's'.repeat(64),
       addresses: ['10.0.0.2', 'fd00::2'].map((address) => ({ address, cidr: '', gateway: '' })),

@@ -1,4 +1,4 @@
-/** The answer to an OVN4NFV request, as annotations (docs/ovn4nfv.md). Pure. */
+/** The answer to an OVN4NFV request, in annotations (docs/ovn4nfv.md). Pure. */
 import { ovn4nfvProvider } from '../../../lib/kubernetes/served-network.ts';
 import { ovnAnnotation, ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../lib/ovn4nfv/annotations.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
@@ -6,17 +6,17 @@ import type { Ovn4nfvInterface } from '../../../lib/ovn4nfv/interface.ts';
 import { type Ovn4nfvForm, parseOvn4nfvRequest } from '../../../lib/ovn4nfv/request.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 
-/** One NIC, and what was requested for it. */
+/** A NIC with its request. */
 interface AnsweredNic {
   readonly allocation: HeldAllocation;
-  /** undefined for a Pod that requested its NIC without an annotation. */
+  /** The requested interface; undefined for a Pod that requested its NIC without an annotation. */
   readonly requested: Ovn4nfvInterface | undefined;
   readonly isDefaultGateway: boolean;
 }
 
 /**
- * Returns the annotation with the answer; {} while the Pod has not all NICs of its request, so that
- * a part of them is never visible.
+ * Returns the annotation with the answer; {} until the Pod has all NICs of its request, so that an
+ * incomplete answer is never visible.
  * @param own the allocations of the Pod's uid
  */
 export function ovn4nfvAnswer(pod: Pod, own: readonly HeldAllocation[]): Record<string, string> {
@@ -25,7 +25,8 @@ export function ovn4nfvAnswer(pod: Pod, own: readonly HeldAllocation[]): Record<
     .sort((one, other) => one.ordinal - other.ordinal);
   if (allocations.length === 0) return {};
   const request = parseOvn4nfvRequest(pod);
-  // The annotation was edited after the NICs were allocated: the answer to the first request stays.
+  // Keeps the answer to the first request if the annotation was edited after the NICs were
+  // allocated.
   if (!request.ok) return {};
   const { form, interfaces } = request.value ?? { form: 'ovn' as const, interfaces: [undefined] };
   if (!isAnswerTo(allocations, interfaces)) return {};
@@ -39,7 +40,7 @@ export function ovn4nfvAnswer(pod: Pod, own: readonly HeldAllocation[]): Record<
   return { [key]: JSON.stringify(value) };
 }
 
-/** Whether the allocations are those of these interfaces, one for each, in their order. */
+/** Whether these allocations answer these interfaces, one for each, in their order. */
 const isAnswerTo = (
   allocations: readonly HeldAllocation[],
   interfaces: readonly (Ovn4nfvInterface | undefined)[],
@@ -78,13 +79,13 @@ const addressesOf = (nic: AnsweredNic) => ({
   gateway_ip: gatewaysOf(nic).join(','),
 });
 
-/** OVN4NFV's name of a NIC that the CNI ADD names is "*". */
+/** Returns the place of a NIC. OVN4NFV's name of a NIC that the CNI ADD names is "*". */
 const placeOf = ({ allocation, isDefaultGateway }: AnsweredNic) => ({
   defaultGateway: String(isDefaultGateway),
   interface: allocation.interface === '' ? '*' : allocation.interface,
 });
 
-/** "address/length", IPv4 first. */
+/** Returns the addresses as "address/length", IPv4 first. */
 const cidrsOf = ({ allocation }: AnsweredNic): string[] =>
   allocation.addresses.map(({ address, cidr }) => `${address}/${cidr.split('/')[1] ?? ''}`);
 

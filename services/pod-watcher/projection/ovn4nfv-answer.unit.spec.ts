@@ -33,7 +33,7 @@ function answersOf(annotations: Record<string, string>, allocations = [nic(0), n
 }
 
 describe('The answer to an OVN4NFV request', () => {
-  it('the answer to ovnNetwork is ovnIfaceList, in the order of the request', () => {
+  it('The answer to ovnNetwork is ovnIfaceList, in the order of the request', () => {
     expect(answersOf({ ovnNetwork }, [nic(1), nic(0)])).to.deep.equal({
       ovnIfaceList: [
         {
@@ -54,7 +54,7 @@ describe('The answer to an OVN4NFV request', () => {
     });
   });
 
-  it('the answer to nfn-network is ovnInterfaces, with lists of addresses', () => {
+  it('The answer to nfn-network is ovnInterfaces, with lists of addresses', () => {
     expect(answersOf({ 'k8s.plugin.opnfv.org/nfn-network': nfn }))
       .to.have.property('k8s.plugin.opnfv.org/ovnInterfaces')
       .with.nested.property('[1]')
@@ -67,21 +67,21 @@ describe('The answer to an OVN4NFV request', () => {
       });
   });
 
-  it('the answer to ovn replaces it, and is not written again', () => {
+  it('The answer to ovn replaces that annotation, and is not written again', () => {
     const answer = { ip_address: '172.16.25.3/24', mac_address: '0a:00:00:00:00:00', gateway_ip: '172.16.25.1' };
     expect(answersOf({ ovn: '{}' }, [nic(0)])).to.deep.equal({ ovn: answer });
     expect(answersOf({ ovn: JSON.stringify(answer) }, [nic(0)])).to.deep.equal({});
   });
 
-  it('the answer to a Pod without a request is ovn', () => {
+  it('The answer to a Pod without a request is the annotation ovn', () => {
     expect(answersOf({}, [nic(0)])).to.have.property('ovn');
   });
 
-  it('is not written while the Pod has a part of the NICs', () => {
+  it('The answer to an OVN4NFV request is not written while the Pod has only some of the NICs', () => {
     expect(answersOf({ ovnNetwork }, [nic(0)])).to.deep.equal({});
   });
 
-  it('stays as it was when the request is changed later', () => {
+  it('The answer to an OVN4NFV request stays as it was when the request is changed later', () => {
     for (const changed of [
       '{malformed',
       JSON.stringify([interfaces[1], interfaces[0]]),
@@ -90,7 +90,7 @@ describe('The answer to an OVN4NFV request', () => {
       expect(answersOf({ ovnNetwork: changed }), changed).to.deep.equal({});
   });
 
-  it('has the requested gateway instead of that of the Subnet', () => {
+  it('The answer to an OVN4NFV request has the requested gateway instead of the Subnet’s gateway', () => {
     const request = { type: 'ovn4nfv', interface: [{ ...interfaces[0], gwipaddress: '172.16.25.254' }] };
     const answers = answersOf({ 'k8s.plugin.opnfv.org/nfn-network': JSON.stringify(request) }, [nic(0)]);
     expect(answers).to.have.nested.property(
@@ -99,7 +99,7 @@ describe('The answer to an OVN4NFV request', () => {
     );
   });
 
-  it('has both families, IPv4 first', () => {
+  it('The answer to an OVN4NFV request has both families, IPv4 first', () => {
     const dual = [addressIn(25, 3), { address: 'fd00::3', cidr: 'fd00::/64', gateway: 'fd00::1' }];
     const answer = {
       ip_address: '172.16.25.3/24,fd00::3/64',
@@ -110,7 +110,7 @@ describe('The answer to an OVN4NFV request', () => {
     expect(answersOf({ ovn: JSON.stringify(answer) }, [nic(0, { addresses: dual })])).to.deep.equal({});
   });
 
-  it('does not have allocations of an earlier Pod of the name', () => {
+  it('The answer to an OVN4NFV request does not include allocations of an earlier Pod of the same name', () => {
     expect(answersOf({ ovnNetwork }, [nic(0), nic(1, { uid: 'earlier' })])).to.deep.equal({});
   });
 });

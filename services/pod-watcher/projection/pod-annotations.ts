@@ -3,9 +3,10 @@
  * the warnings about them. Pure.
  *
  * Keys are "<provider>.kubernetes.io/<suffix>". The first attachment of a provider has the plain
- * suffixes. A further one has `ip_address.<interface>` and `mac_address.<interface>` once its
- * interface is known. Several attachments of one Kube-OVN-type network also have
- * "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have its answer.
+ * suffixes. A further attachment has `ip_address.<interface>` and `mac_address.<interface>` once
+ * its interface is known. Several attachments of one Kube-OVN-type network also have
+ * "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have the answer
+ * to it.
  */
 import { isAnnotationKey } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
@@ -21,34 +22,34 @@ import { describeKeys, truncate } from '../limits.ts';
 /** Values of annotations; null removes one. */
 export type Annotations = Record<string, string | null>;
 
-/** A merge patch of a Pod. By the uid, no other Pod of the name is patched. */
+/** A merge patch of a Pod. Its uid prevents a patch of another Pod of the same name. */
 export interface PodPatch {
   readonly metadata: { readonly uid: string; readonly annotations: Annotations };
 }
 
-/** What a Pod shows of a Subnet in force. */
+/** The fields of a Subnet in force that its Pods show. */
 export interface ShownSubnet {
-  /** Whether it belongs to Kube-OVN's own networks, by its provider. */
+  /** Whether the provider belongs to Kube-OVN's own networks. */
   readonly isOvn: boolean;
   readonly cidrBlock: string;
   readonly gateway: string;
-  /** The VPC, if a router connects the Subnet; "" otherwise. */
+  /** The VPC, if a router connects the Subnet; otherwise "". */
   readonly logicalRouter: string;
-  /** Absent for an overlay. `provider` is the name of a ProviderNetwork. */
+  /** The VLAN; absent for an overlay. `provider` is the name of a ProviderNetwork. */
   readonly vlan?: { readonly id: number; readonly provider: string } | undefined;
 }
 
 export interface AnnotationChanges {
-  /** All changes; undefined without changes. */
+  /** The patch with all changes; undefined if there are none. */
   readonly patch: PodPatch | undefined;
-  /** Keys that the API would reject, with the whole patch: they are left out. */
+  /** Keys that are omitted, because the API would reject them and the whole patch. */
   readonly rejectedKeys: readonly string[];
 }
 
 /**
- * Returns the changes of the annotations. Allocations of other uids are ignored. A terminated Pod
- * keeps the annotations of its released allocations, so that users can see what it had.
- * @param subnetOf the Subnet of a name; undefined for one that is not in force
+ * Returns the changes of the annotations. Ignores allocations of other uids. A terminated Pod keeps
+ * the annotations of its released allocations, so that users can see what it had.
+ * @param subnetOf returns the Subnet of a name; undefined if it is not in force
  */
 export function podPatch(
   pod: Pod,
@@ -70,7 +71,7 @@ export function podPatch(
   return { patch: changes.length === 0 ? undefined : patch, rejectedKeys };
 }
 
-/** A patch for the keys of each network, if the API rejects the patch with all of them. */
+/** Splits a patch by network, if the API rejects the whole patch. */
 export function patchesByNetwork({ metadata: { uid, annotations } }: PodPatch): PodPatch[] {
   const byPrefix = Map.groupBy(Object.entries(annotations), ([key]) => key.split('/', 1)[0]);
   return Array.from(byPrefix.values(), (entries) => ({ metadata: { uid, annotations: Object.fromEntries(entries) } }));
@@ -89,7 +90,10 @@ function annotationsOf(allocation: HeldAllocation, context: Context): Annotation
   return attachmentAnnotations(allocation, provider, context);
 }
 
-/** Several NICs of one Kube-OVN-type network have keys with their interface, as in Kube-OVN. */
+/**
+ * Returns the keys with the interface, which several NICs of one Kube-OVN-type network have, as in
+ * Kube-OVN.
+ */
 function interfaceAnnotations(
   allocation: HeldAllocation,
   all: readonly HeldAllocation[],
@@ -122,8 +126,8 @@ function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod
       subnet?.gateway,
     ),
     [key('allocated')]: 'true',
-    // Kube-OVN writes it after the Pod is scheduled. Here nothing else has to be ready, and a
-    // second patch would cost a write for each Pod.
+    // Writes `routed` at once. Kube-OVN writes it after the Pod is scheduled, but nothing else has
+    // to be ready here, and a second patch would cost a write for each Pod.
     [key('routed')]: 'true',
     ...(pod.ledgerName !== pod.name && { [key('virtualmachine')]: pod.ledgerName }),
     ...(isOvnProvider(provider) || subnet?.isOvn ? { [key('logical_switch')]: allocation.subnet } : {}),
@@ -131,7 +135,10 @@ function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod
   };
 }
 
-/** The agent makes pairs of veth links. A Pod that requests another type keeps its annotation. */
+/**
+ * Returns the annotations of an OVN NIC. The agent makes pairs of veth links; a Pod that requests
+ * another type keeps its annotation.
+ */
 function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undefined, key: KeyOf): Annotations {
   return {
     [key('pod_nic_type')]: nicType || 'veth-pair',
@@ -145,7 +152,7 @@ function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undef
 
 type KeyOf = (suffix: WrittenSuffix) => string;
 
-/** The ledger has MACs in lower case. The same MAC in upper case stays. */
+/** Returns the MAC in the ledger's lower case, or the same MAC as it is present in upper case. */
 function macOf({ mac }: HeldAllocation, present: string | undefined): string | null {
   if (mac === '') return null;
   return present?.toLowerCase() === mac.toLowerCase() ? present : mac;
@@ -166,7 +173,7 @@ const removedSuffixes = ['ip_address', 'mac_address', ...resultSuffixes];
  */
 export function detachedAnnotationKeys(pod: Pod, desired: Readonly<Record<string, unknown>>): string[] {
   const { annotations, problems } = pod;
-  // A field over its limit is unread, and may request any network.
+  // Skips a Pod with a field over its limit, which is unread and may request any network.
   if (isTerminated(pod) || problems.length > 0) return [];
   const maySelect = networkSelector(pod);
   return shownProviders(pod).flatMap((provider) => {
@@ -177,13 +184,13 @@ export function detachedAnnotationKeys(pod: Pod, desired: Readonly<Record<string
   });
 }
 
-/** Keys that Kubernetes never accepts. */
+/** Reports keys that Kubernetes never accepts. */
 export function rejectedKeysEvent(keys: readonly string[]): PodEvent {
   const message = `Kubernetes accepts no annotation ${describeKeys(keys)}: the Pod has the addresses and does not show them there (ipledger why shows them). Give the network a name of letters, digits, "-" and ".", and the interface a name that ends with a letter or a digit and has no other characters than these and "_"`;
   return { type: 'Warning', reason: 'AnnotationNotPossible', message };
 }
 
-/** Patches that the API server rejected, also each by itself. */
+/** Reports patches that the API server rejected, also separately. */
 export function rejectedPatchEvent(patches: readonly PodPatch[], reason: string): PodEvent {
   const keys = patches.flatMap(({ metadata }) => Object.keys(metadata.annotations));
   const message = `the API server rejected annotation ${describeKeys(keys)}: ${truncate(reason)}. The watcher tries again; correct what rejects it`;
@@ -192,10 +199,11 @@ export function rejectedPatchEvent(patches: readonly PodPatch[], reason: string)
 
 /**
  * Describes the mismatch when the agent of one Node bound an address for a Pod that Kubernetes
- * scheduled to another Node. undefined without a mismatch, or while one of the Nodes is unknown.
+ * scheduled to another Node. Returns undefined if there is none, or while one of the Nodes is
+ * unknown.
  */
 export function nodeMismatch(pod: Pod, allocations: readonly HeldAllocation[]): string | undefined {
-  // During a live migration, a virtual machine is on two Nodes.
+  // Skips virtual machines, which are on two Nodes during a live migration.
   if (pod.ledgerName !== pod.name) return undefined;
   const elsewhere = allocations.find(
     ({ uid, node }) => uid === pod.ledgerUid && pod.node !== '' && node !== '' && node !== pod.node,

@@ -16,24 +16,24 @@ const patchOf = (...options: Parameters<typeof podPatch>) => podPatch(...options
 const annotations = (patch: ReturnType<typeof patchOf>) => patch?.metadata.annotations;
 
 describe('Pod annotations of allocations', () => {
-  it('are written in one patch for the uid of the Pod', () => {
+  it('Pod annotations of allocations are written in one patch for the uid of the Pod', () => {
     expect(patchOf(podNamed('a'), [heldAllocation('a')], never)).to.deep.equal({
       metadata: { uid: 'uid-a', annotations: complete },
     });
   });
 
-  it('are not written when they are up to date', () => {
+  it('Pod annotations of allocations are not written when they are up to date', () => {
     expect(patchOf(podNamed('a', { annotations: complete }), [heldAllocation('a')], never)).to.equal(undefined);
   });
 
-  it('are restored where they were changed, and only there', () => {
+  it('Pod annotations of allocations are restored where they were changed, and only there', () => {
     const changed = podNamed('a', { annotations: { ...complete, [key('ip_address')]: '9.9.9.9' } });
     expect(annotations(patchOf(changed, [heldAllocation('a')], never))).to.deep.equal({
       [key('ip_address')]: '10.0.0.2',
     });
   });
 
-  it('join both families, IPv4 first', () => {
+  it('Pod annotations of allocations join both families, IPv4 first', () => {
     const dual = heldAllocation('a', {
       addresses: [
         { address: '10.0.0.2', cidr: '10.0.0.0/24', gateway: '10.0.0.1' },
@@ -47,7 +47,7 @@ describe('Pod annotations of allocations', () => {
     });
   });
 
-  it('keep the spelling of the MAC, and drop a MAC that is not allocated', () => {
+  it('Pod annotations of allocations keep the spelling of the MAC, and drop a MAC that is not allocated', () => {
     const annotatedPod = podNamed('a', { annotations: { ...complete, [key('mac_address')]: '00:00:00:53:6B:BB' } });
     expect(patchOf(annotatedPod, [heldAllocation('a', { mac: '00:00:00:53:6b:bb' })], never)).to.equal(undefined);
     expect(annotations(patchOf(annotatedPod, [heldAllocation('a')], never))).to.deep.equal({
@@ -60,7 +60,7 @@ describe('Pod annotations of allocations', () => {
     });
   });
 
-  it('name the Subnet of Kube-OVN’s own networks only', () => {
+  it('Pod annotations of allocations name the Subnet only of Kube-OVN’s own networks', () => {
     const ovn = heldAllocation('a', { provider: 'attachnet.default.ovn', subnet: 'attachnet' });
     expect(annotations(patchOf(podNamed('a'), [ovn], never))).to.include({
       'attachnet.default.ovn.kubernetes.io/logical_switch': 'attachnet',
@@ -73,7 +73,7 @@ describe('Pod annotations of allocations', () => {
     );
   });
 
-  it('show both families of the Subnet for an address of one family', () => {
+  it('Pod annotations of allocations show both families of the Subnet for an address of one family', () => {
     const dual = { ...lan, cidrBlock: '10.0.0.0/24,fd00::/64', gateway: '10.0.0.1,fd00::1' };
     const ipv6 = { addresses: [{ address: 'fd00::2', cidr: 'fd00::/64', gateway: 'fd00::1' }] };
     for (const allocation of [heldAllocation('a'), heldAllocation('a', ipv6)])
@@ -83,7 +83,7 @@ describe('Pod annotations of allocations', () => {
       });
   });
 
-  it('show the router or the VLAN, and the type of the link, of a NIC of Kube-OVN’s own type only', () => {
+  it('Pod annotations of allocations show router or VLAN, and the link type, only for NICs of Kube-OVN’s own type', () => {
     const provider = 'net.default.ovn';
     const ovnKey = (suffix: string) => `${provider}.kubernetes.io/${suffix}`;
     const underlay = { ...lan, isOvn: true, vlan: { id: 0, provider: 'physnet' } };
@@ -105,7 +105,7 @@ describe('Pod annotations of allocations', () => {
     );
   });
 
-  it('have the interface in the keys of a further address of a provider, once it is known', () => {
+  it('Pod annotations of allocations have the interface in the keys of a provider’s further address, once it is known', () => {
     const second = {
       seq: 8,
       ordinal: 1,
@@ -122,7 +122,7 @@ describe('Pod annotations of allocations', () => {
     });
   });
 
-  it('leave out keys that Kubernetes rejects', () => {
+  it('Pod annotations of allocations omit keys that Kubernetes rejects', () => {
     const [long, odd] = [`${'n'.repeat(240)}.default`, 'Physical_Net'];
     for (const provider of [long, odd])
       expect(patchOf(podNamed('a'), [heldAllocation('a', { provider })], never)).to.equal(undefined);
@@ -132,7 +132,7 @@ describe('Pod annotations of allocations', () => {
   });
 
   for (const name of ['up-', 'up.', 'a+b', 'ü', '-', '_x_'])
-    it(`leave out only the keys of an interface that cannot end a key: ${name}`, () => {
+    it(`Pod annotations of allocations omit only the keys of an interface that cannot end a key: ${name}`, () => {
       const others = ['net1', name].map((each, index) =>
         heldAllocation('a', { seq: 8 + index, ordinal: 1 + index, interface: each, mac: '02:00:00:00:00:02' }),
       );
@@ -145,7 +145,7 @@ describe('Pod annotations of allocations', () => {
       expect(rejectedKeys).to.deep.equal([key(`ip_address.${name}`), key(`mac_address.${name}`)]);
     });
 
-  it('leave out the keys of a Kube-OVN-type NIC whose interface cannot be part of a prefix', () => {
+  it('Pod annotations of allocations omit the keys of a Kube-OVN-type NIC whose interface cannot be part of a prefix', () => {
     const provider = 'net.default.ovn';
     const nics = ['net1', 'a_b'].map((name, ordinal) => heldAllocation('a', { provider, ordinal, interface: name }));
     const { patch, rejectedKeys } = podPatch(podNamed('a'), nics, never);
@@ -157,18 +157,18 @@ describe('Pod annotations of allocations', () => {
     expect(Object.keys(annotations(patch) ?? {}).filter((each) => each.includes('.a_b.'))).to.deep.equal([]);
   });
 
-  it('are neither written to a Pod with another uid, nor removed from a terminated Pod', () => {
+  it('Pod annotations of allocations are neither written to a Pod with another uid, nor removed from a terminated Pod', () => {
     expect(patchOf(podNamed('a', { uid: 'new' }), [heldAllocation('a')], never)).to.equal(undefined);
     const finished = { annotations: complete, status: { phase: 'Succeeded' } };
     expect(patchOf(podNamed('a', finished), [], never)).to.equal(undefined);
   });
 
-  it('are removed from a running Pod after an attachment was detached', () => {
+  it('Pod annotations of allocations are removed from a running Pod after an attachment was detached', () => {
     const removed = Object.fromEntries(Object.keys(complete).map((each) => [each, null]));
     expect(annotations(patchOf(podNamed('a', { annotations: complete }), [], never))).to.deep.equal(removed);
   });
 
-  it('have the interface in each key, for NICs of one Kube-OVN-type network', () => {
+  it('Pod annotations of allocations have the interface in each key, for NICs of one Kube-OVN-type network', () => {
     const provider = 'net.default.ovn';
     const nics = ['net1', 'net2'].map((name, ordinal) => heldAllocation('a', { provider, ordinal, interface: name }));
     const patch = annotations(patchOf(podNamed('a'), nics, never)) ?? {};
@@ -184,7 +184,7 @@ describe('Pod annotations of allocations', () => {
     expect(patchOf(podNamed('a', { annotations: present }), nics, never)).to.equal(undefined);
   });
 
-  it('name the virtual machine on its launcher', () => {
+  it('Pod annotations of allocations name the virtual machine on its launcher', () => {
     const patch = patchOf(launcher('a'), [heldAllocation('vm1')], never);
     expect(patch?.metadata.uid).to.equal('uid-virt-launcher-vm1-a');
     expect(patch?.metadata.annotations).to.include({
@@ -193,7 +193,7 @@ describe('Pod annotations of allocations', () => {
     });
   });
 
-  it('are written to the mirror of a static Pod with the uid of the mirror', () => {
+  it('Pod annotations of allocations are written to the mirror of a static Pod with the uid of the mirror', () => {
     const hash = 'd41d8cd98f00b204e9800998ecf8427e';
     const mirror = mirrorOf('a', hash);
     expect(patchOf(mirror, [heldAllocation('a', { uid: hash })], never)?.metadata.uid).to.equal(mirror.uid);

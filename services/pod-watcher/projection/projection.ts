@@ -43,7 +43,7 @@ export interface ProjectionOptions {
   readonly api: Api;
   readonly allocator: Pick<LedgerClient, 'call'>;
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
-  /** The index of `pods`. Create it before the projection, which finds it up to date. */
+  /** The index of `pods`. Must be created before the projection, which relies on its updates. */
   readonly ledgerPods: LedgerPods;
   readonly ips: Pick<Informer<IpObject>, 'objects' | 'subscribe'>;
   readonly subnets: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;
@@ -54,22 +54,25 @@ export interface ProjectionOptions {
   readonly recordEvent: (pod: Pod, event: PodEvent) => void;
   /** Absent: no spans. */
   readonly traces?: Pick<PodTraces, 'startWrite' | 'onAnnotated'> | undefined;
-  /** How long the IP object of a Pod without a Node is delayed. Default: 500 ms. */
+  /** The delay of the IP object of a Pod without a Node; default: 500 ms. */
   readonly schedulingWaitMs?: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Concurrent writes to the API server. */
+/** The number of concurrent writes to the API server. */
 const concurrency = 16;
 const firstBackoffMs = 200;
 const maxBackoffMs = 30_000;
-/** A rejected write needs an operator: after some attempts it is retried rarely. */
+/**
+ * The number of attempts after which a rejected write is retried rarely, because it needs an
+ * operator.
+ */
 const maxRejectedTries = 4;
 const rejectedRetryMs = 300_000;
-/** Pods change the counts of a Subnet: its status is written once after this time. */
+/** The delay of the status of a Subnet, whose counts many Pods change in that time. */
 const statusDelayMs = 1_000;
-/** An IP object shows the Pod's Node: a short delay avoids a second write. */
+/** The delay of an IP object, which shows the Pod's Node: it avoids a second write. */
 const defaultSchedulingWaitMs = 500;
 
 export class Projection {
@@ -79,7 +82,7 @@ export class Projection {
   readonly #pods: LedgerPods;
   readonly #queue: WorkQueue;
   readonly #warnings: ThrottledWarnings;
-  /** The last message of each reason that was reported about a Pod, by its uid. */
+  /** The last reported message of each reason, by the uid of the Pod. */
   readonly #reported = new Map<string, Map<string, string>>();
 
   constructor(options: ProjectionOptions) {
@@ -97,7 +100,8 @@ export class Projection {
       firstBackoffMs,
       maxBackoffMs,
       work: (key) => this.#project(key),
-      // A container start waits for the annotations of its Pod, and never for an IP object.
+      // Prefers other keys to IP objects: a container start waits only for the annotations of its
+      // Pod.
       canWait: (key) => key.startsWith('ip:'),
       namespaceOf: (key) => this.#namespaceOf(key),
       log,
@@ -110,7 +114,7 @@ export class Projection {
     options.vips.subscribe((change) => this.#onObject('vip', change));
   }
 
-  /** Projects all objects, then changes. Informers and snapshot must be complete. */
+  /** Projects all objects, and then changes. Informers and snapshot must be complete. */
   start(): void {
     const { ips, subnets, pools, vips } = this.#options;
     this.#onAffected(this.view.all());
@@ -143,7 +147,8 @@ export class Projection {
     const allocations = this.view.allocationsOfPod(key);
     if (allocations.length === 0) return;
     this.#queue.add(`pod:${key}`);
-    // An IP object shows the Node of its Pod, and a machine may have another launcher now.
+    // Updates the IP objects, which show the Node of the Pod: a machine may have another launcher
+    // now.
     const { object } = change;
     const nodeMayChange =
       change.kind === 'present'
@@ -179,7 +184,7 @@ export class Projection {
     }
   }
 
-  /** If the object does not exist, its deletion will be reported. All other errors are retried. */
+  /** Ignores a missing object, whose deletion will be reported. All other errors are retried. */
   #handleError(error: unknown, key: string): Outcome {
     if (!(error instanceof ApiError)) throw error;
     const { reaction, message: reason } = error;
@@ -195,7 +200,10 @@ export class Projection {
     return 'done';
   }
 
-  /** During a live migration, both launchers show the allocations of the machine. */
+  /**
+   * Writes the annotations. During a live migration, both launchers show the allocations of the
+   * machine.
+   */
   async #annotate(key: string): Promise<void> {
     const allocations = this.view.allocationsOfPod(key);
     const results = await Promise.allSettled(this.#pods.all(key).map((pod) => this.#annotateOne(pod, allocations)));
@@ -224,12 +232,12 @@ export class Projection {
       traces?.onAnnotated(pod, own);
     } catch (error) {
       span?.end('WRITE_FAILED');
-      // Another Pod has the name, and its own changes will be reported.
+      // Ignores that another Pod has the name: its own changes will be reported.
       if (!(error instanceof ApiError && error.reaction === 'changed')) throw error;
     }
   }
 
-  /** Writes each network's annotations alone if the API rejects the patch. */
+  /** Patches a Pod; if the API rejects the patch, writes each network's annotations separately. */
   async #patchPod(pod: Pod, patch: PodPatch): Promise<void> {
     const { api, signal } = this.#options;
     const path = podPath(pod.namespace, pod.name);
@@ -253,7 +261,7 @@ export class Projection {
     if (isNew) this.#options.log.warn({ pod: keyOf(pod), reason: message }, 'projection: bound on another Node');
   }
 
-  /** Returns whether it recorded the Event: once, until its message changes. */
+  /** Records an Event once, until its message changes. Returns whether it recorded the Event. */
   #reportOnce(pod: Pod, event: PodEvent): boolean {
     const reported = this.#reported.get(pod.uid) ?? new Map<string, string>();
     if (reported.get(event.reason) === event.message) return false;
@@ -285,14 +293,14 @@ export class Projection {
     if (isWritten) span?.end();
   }
 
-  /** The Pod of an allocation, or the launchers of its machine: the newest first. */
+  /** Returns the Pod of an allocation, or the launchers of its machine, newest first. */
   #ownersOf(allocation: HeldAllocation): readonly Pod[] {
     return this.#pods.all(podKeyOf(allocation)).filter(({ ledgerUid }) => ledgerUid === allocation.uid);
   }
 
   /**
-   * The Node of the Pod. Of two launchers it is that of the last binding: creation times are in
-   * seconds, so the newest of two may be unknown.
+   * Returns the Node of the Pod; with two launchers the Node of the last binding. Creation times
+   * are in seconds, so the newest launcher may be unknown.
    */
   #nodeOf(allocation: HeldAllocation): string {
     const nodes = this.#ownersOf(allocation).flatMap(({ node }) => node || []);
@@ -338,7 +346,7 @@ export class Projection {
   }
 }
 
-/** A retired Subnet or IPPool has an event of its own. */
+/** Ignores a retired Subnet or IPPool, for which there is a separate event. */
 async function undefinedIfRetired<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -20,7 +20,7 @@ describe('Projection', () => {
     options: Parameters<typeof createProjectionWorld>[2] = {},
   ): ReturnType<typeof createProjectionWorld> => createProjectionWorld(stop.signal, allocations, options);
 
-  it('labels a Vip with the IP object of the Pod that uses it', async () => {
+  it('Projection labels a Vip with the IP object of the Pod that uses it', async () => {
     const reserved = { seq: 3, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
     const { api, vips, projection, addPod } = world([heldAllocation('a')], { reservations: [reserved] });
     addPod(podNamed('a'));
@@ -36,7 +36,7 @@ describe('Projection', () => {
     expect(label()).to.include({ 'ovn.kubernetes.io/ip_reserved': 'a.default.macvlan.default' });
   });
 
-  it('writes annotations to both launchers and one IP object during a live migration', async () => {
+  it('Projection writes annotations to both launchers and one IP object during a live migration', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
     const { api, pods, projection, addPod, quiet } = world([heldAllocation('vm1', { owner })]);
     for (const suffix of ['a', 'b']) {
@@ -54,7 +54,7 @@ describe('Projection', () => {
     expect(api.objects.get(ipAt(ip))?.['spec']).to.include({ podName: 'vm1', podType: 'VirtualMachine' });
   });
 
-  it('shows the Node of the last binding while two launchers of the same second have the address', async () => {
+  it('Projection shows the Node of the last binding while two launchers of the same second hold the address', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
     const metadata = { creationTimestamp: '2026-01-31T08:00:00Z' };
     const { api, pods, projection } = world([heldAllocation('vm1', { owner, node: 'node-2' })]);
@@ -66,7 +66,7 @@ describe('Projection', () => {
     expect(api.objects.get(ip)?.['spec']).to.include({ podName: 'vm1', nodeName: 'node-2' });
   });
 
-  it('k8s-142223 writes the annotations and the IP object of an allocation once', async () => {
+  it('k8s-142223 Projection writes the annotations and the IP object of an allocation once', async () => {
     const { api, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     projection.start();
@@ -81,7 +81,7 @@ describe('Projection', () => {
     });
   });
 
-  it('delays the IP object of a Pod without a Node, and writes it once', async () => {
+  it('Projection delays the IP object of a Pod without a Node, and writes it once', async () => {
     const { api, pods, projection, addPod, quiet } = world([heldAllocation('a')], { schedulingWaitMs: 60_000 });
     addPod(podNamed('a'));
     projection.start();
@@ -95,14 +95,14 @@ describe('Projection', () => {
     expect(api.objects.get(ipAt('a.default.macvlan.default'))).to.have.nested.property('spec.nodeName', 'node-1');
   });
 
-  it('writes the IP object after the delay when the Pod still has no Node', async () => {
+  it('Projection writes the IP object after the delay when the Pod still has no Node', async () => {
     const { api, projection, addPod } = world([heldAllocation('a')], { schedulingWaitMs: 20 });
     addPod(podNamed('a'));
     projection.start();
     await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
   });
 
-  it('writes an IP object for each of two Pods that share Kube-OVN’s name, and deletes only that of a released Pod', async () => {
+  it('Projection writes an IP object for each of two Pods that share Kube-OVN’s name, and deletes only the released Pod’s', async () => {
     const dotted = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 7 });
     const plain = heldAllocation('a', { namespace: 'bug', provider: 'net.lan.default', seq: 8 });
     const { api, ips, projection, quiet } = world([dotted]);
@@ -123,7 +123,7 @@ describe('Projection', () => {
     expect(api.writes.slice(writes), 'the other object was not touched').to.have.length(1);
   });
 
-  it('leaves an IP object that reserves an address to its Pod, also if another Pod would have its name', async () => {
+  it('Projection leaves an IP object that reserves an address to its Pod, also if another Pod has the same object name', async () => {
     const name = 'a.bug.net.lan.default';
     const reserved = {
       seq: 3,
@@ -148,7 +148,7 @@ describe('Projection', () => {
     expect(api.objects.get(ipAt(name))?.metadata['annotations']).to.include({ 'ipledger.io/allocation': '9' });
   });
 
-  it('writes nothing when all objects are up to date', async () => {
+  it('Projection writes nothing when all objects are up to date', async () => {
     const { api, projection, addPod, addIp, quiet } = world([heldAllocation('a')]);
     const annotations = {
       'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
@@ -164,7 +164,7 @@ describe('Projection', () => {
     expect(api.writes).to.deep.equal([]);
   });
 
-  it('restores objects that were changed or deleted manually', async () => {
+  it('Projection restores objects that were changed or deleted manually', async () => {
     const { api, pods, ips, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     projection.start();
@@ -180,7 +180,7 @@ describe('Projection', () => {
     expect(pods.objects.get('default/a')?.annotations['macvlan.default.kubernetes.io/ip_address']).to.equal('10.0.0.2');
   });
 
-  it('deletes the IP object of a released allocation, and leaves the annotations of the Pod', async () => {
+  it('Projection deletes the IP object of a released allocation, and keeps the annotations of the Pod', async () => {
     const { api, projection, addPod, addIp, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'macvlan' } }));
     addIp(ipManifest(heldAllocation('a'), ''));
@@ -198,7 +198,7 @@ describe('Projection', () => {
     );
   });
 
-  it('deletes own IP objects without an allocation at the start, and no others', async () => {
+  it('Projection deletes its own IP objects without an allocation at the start, and no others', async () => {
     const { api, projection, addIp, quiet } = world([]);
     addIp(ipManifest(heldAllocation('gone'), ''));
     addIp({ metadata: { name: 'node-1' }, spec: { subnet: 'join' } });
@@ -207,7 +207,7 @@ describe('Projection', () => {
     expect([...api.objects.keys()]).to.deep.equal([ipAt('node-1')]);
   });
 
-  it('replaces the IP object when its name has another allocation', async () => {
+  it('Projection replaces the IP object when its name has another allocation', async () => {
     const { api, projection, addIp, quiet } = world([heldAllocation('a', { seq: 9, uid: 'new' })]);
     addIp(ipManifest(heldAllocation('a', { seq: 7, uid: 'old' }), ''));
     projection.start();
@@ -217,7 +217,7 @@ describe('Projection', () => {
     expect(api.objects.get(ipAt(name))?.metadata['annotations']).to.deep.equal({ 'ipledger.io/allocation': '9' });
   });
 
-  it('writes the Node of the Pod to the IP object once it is scheduled', async () => {
+  it('Projection writes the Node of the Pod to the IP object once it is scheduled', async () => {
     const { api, pods, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     projection.start();
@@ -229,7 +229,7 @@ describe('Projection', () => {
     expect(api.objects.get(ipAt('a.default.macvlan.default'))?.['spec']).to.include({ nodeName: 'node-1' });
   });
 
-  it('writes the Node of a launcher to the IP object of its machine once the launcher is verified', async () => {
+  it('Projection writes the Node of a launcher to the IP object of its machine once the launcher is verified', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
     const { api, pods, projection } = world([heldAllocation('vm1', { owner })], { schedulingWaitMs: 1 });
     const verified = launcher('a', { spec: { nodeName: 'node-1' } });
@@ -241,7 +241,7 @@ describe('Projection', () => {
     await until(() => (api.objects.get(ip)?.['spec'] as { nodeName?: string } | undefined)?.nodeName === 'node-1');
   });
 
-  it('does not patch another Pod of the same name', async () => {
+  it('Projection does not patch another Pod of the same name', async () => {
     const { api, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     api.put(podAt('a'), { metadata: { name: 'a', namespace: 'default', uid: 'new' } });
@@ -251,7 +251,7 @@ describe('Projection', () => {
     expect(api.writes.filter((write) => write.includes('/pods/'))).to.have.length(1);
   });
 
-  it('retries failed writes', async () => {
+  it('Projection retries failed writes', async () => {
     const { api, projection, addPod } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     let failures = 0;
@@ -260,7 +260,7 @@ describe('Projection', () => {
     await until(() => api.writes.length === 2);
   });
 
-  it('reports once that a Pod was bound on another Node', async () => {
+  it('Projection reports once that a Pod was bound on another Node', async () => {
     const held = [heldAllocation('a', { node: 'node-2' }), heldAllocation('b', { seq: 8 })];
     const { pods, recorded, projection, addPod, quiet } = world(held);
     const [a, b] = ['a', 'b'].map((name) => podNamed(name, { spec: { nodeName: 'node-1' } })) as [Pod, Pod];
@@ -276,7 +276,7 @@ describe('Projection', () => {
     );
   });
 
-  it('writes the counts of a Subnet together, as of the latest event, and only when they change', async () => {
+  it('Projection writes the counts of a Subnet together, as of the latest event, and only when they change', async () => {
     const { api, subnets, requestedSeqs, ledger, projection, quiet } = world([]);
     api.put(subnetAt, { metadata: { name: 'macvlan', uid: 'uid-macvlan' }, spec: {} });
     subnets.objects.set('macvlan', subnetNamed('macvlan'));
@@ -297,7 +297,7 @@ describe('Projection', () => {
     expect(api.objects.get(subnetAt)?.['status']).to.include({ v4usingIPs: 20 });
   });
 
-  it('writes the counts of an IPPool with its field names when its Subnet changes', async () => {
+  it('Projection writes the counts of an IPPool with its field names when its Subnet changes', async () => {
     const { api, pools, projection, quiet } = world([]);
     const path = `${ipPools.path}/web`;
     api.put(path, { metadata: { name: 'web' }, spec: { subnet: 'macvlan', ips: ['10.0.0.2'] } });
@@ -316,7 +316,7 @@ describe('Projection', () => {
     });
   });
 
-  it('replaces an IP object that another client created for another address', async () => {
+  it('Projection replaces an IP object that another client created for another address', async () => {
     const { api, addPod, addIp, projection, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     const name = 'a.default.macvlan.default';
@@ -330,7 +330,7 @@ describe('Projection', () => {
     ]);
   });
 
-  it('removes Kube-OVN’s finalizer of a deleted IP object, and creates the object again', async () => {
+  it('Projection removes Kube-OVN’s finalizer from a deleted IP object, and creates the object again', async () => {
     const { api, ips, addPod, addIp, projection, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
     const manifest = ipManifest(heldAllocation('a'), '');
@@ -346,7 +346,7 @@ describe('Projection', () => {
     expect(ips.objects.get(name)).to.include({ deleting: false });
   });
 
-  it('writes no counts of a retired Subnet', async () => {
+  it('Projection writes no counts of a retired Subnet', async () => {
     const { api, subnets, ledger, projection, quiet } = world([]);
     ledger.error = new IpledgerError('SUBNET_UNKNOWN', 'no subnet macvlan is configured');
     subnets.objects.set('macvlan', subnetNamed('macvlan'));

@@ -16,7 +16,7 @@ describe('A write that the API server rejects', () => {
     options: Parameters<typeof createProjectionWorld>[2] = {},
   ): ReturnType<typeof createProjectionWorld> => createProjectionWorld(stop.signal, allocations, options);
 
-  it('costs only its key, with an Event, for the annotation of an interface that cannot end a key', async () => {
+  it('a rejected write costs only the annotation of an interface that cannot end a key, and is reported in an Event', async () => {
     const held = ['', 'up-'].map((name, ordinal) =>
       heldAllocation('a', { seq: 7 + ordinal, ordinal, interface: name }),
     );
@@ -34,7 +34,7 @@ describe('A write that the API server rejects', () => {
   });
 
   for (const status of [422, 403])
-    it(`costs no annotation of another network, with status ${status}`, async () => {
+    it(`a rejected write with status ${status} costs no annotation of another network`, async () => {
       const held = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'refused.default' })];
       const { api, pods, recorded, projection, addPod } = world(held);
       addPod(podNamed('a'));
@@ -72,7 +72,7 @@ describe('A write that the API server rejects', () => {
       await until(() => pods.objects.get(annotated)?.annotations['macvlan.default.kubernetes.io/allocated'] === 'true');
     });
 
-  it('is logged once for many objects, which are written when the API server accepts them', async () => {
+  it('a write that the API server rejects for many objects is logged once, and repeated until it is accepted', async () => {
     const allocations = Array.from({ length: 30 }, (_, index) => heldAllocation(`p${index}`, { seq: index + 1 }));
     const lines: string[] = [];
     const { api, projection, addPod } = world(allocations, { log: pino({}, { write: (line) => lines.push(line) }) });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { ThrottledWarnings } from './throttled-warnings.ts';
 
 describe('Throttled warning', () => {
-  it('is logged once per interval, with the number of suppressed warnings', async () => {
+  it('Throttled warning is logged once per interval, with the number of suppressed warnings', async () => {
     const lines: Record<string, unknown>[] = [];
     const log = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
     const complaints = new ThrottledWarnings(log, 300);

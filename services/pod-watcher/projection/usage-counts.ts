@@ -2,12 +2,15 @@
 import type { Usage } from '../../../proto/generated/ipledger.ts';
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 
-/** The largest integer of the API server. The ledger and the CLI have larger counts. */
+/** The largest integer of the API server. The ledger and the CLI may have larger counts. */
 const maxCount = 2n ** 63n - 1n;
-/** The range of a fragmented subnet may have megabytes. The CLI prints the complete range. */
+/**
+ * The limit of a range: that of a fragmented subnet may have megabytes. The CLI prints the complete
+ * range.
+ */
 const rangeMaxLength = 8_192;
 
-/** Values of status fields, with exact integers. */
+/** The values of status fields, with exact integers. */
 export type Counts = Record<string, bigint | string>;
 
 /** Kube-OVN's names of status fields, after the prefix "v4" or "v6". */
@@ -62,14 +65,14 @@ function shorten(range: string): string {
   return `${range.slice(0, range.lastIndexOf(',', rangeMaxLength))},...`;
 }
 
-/** Whether the status has these values, with numbers beyond 2^53 rounded. */
+/** Whether the status has these values. Numbers beyond 2^53 are rounded. */
 export function hasCounts(status: UntypedJson, counts: Counts): boolean {
   return Object.entries(counts).every(
     ([key, value]) => status[key] === (typeof value === 'bigint' ? Number(value) : value),
   );
 }
 
-/** A merge patch of the status, with exact numbers. */
+/** Returns a merge patch of the status with exact numbers. */
 export function statusPatch(counts: Counts): object {
   const raw = Object.entries(counts).map(([key, value]) => [
     key,
@@ -78,7 +81,7 @@ export function statusPatch(counts: Counts): object {
   return { status: Object.fromEntries(raw) as Record<string, unknown> };
 }
 
-/** JSON.stringify writes such a value with all digits. TypeScript has no type for it yet. */
+/** Writes a value with all digits in JSON. TypeScript has no type for it yet. */
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 
 function exactNumber(value: bigint): object {

@@ -17,7 +17,7 @@ const usage = (family: number, parts: Partial<Usage>): Usage => ({
 });
 
 describe('Status counts', () => {
-  it('has counts and ranges of both families, empty for an absent family', () => {
+  it('Status counts have counts and ranges of both families, empty for an absent family', () => {
     const four = usage(4, {
       inUse: '2',
       available: '242',
@@ -36,7 +36,7 @@ describe('Status counts', () => {
     });
   });
 
-  it('has Kube-OVN’s field names of an IPPool', () => {
+  it('Status counts have Kube-OVN’s field names of an IPPool', () => {
     expect(usageCounts([usage(4, { inUse: '1' })], poolFieldNames)).to.include({
       v4AvailableIPs: 244n,
       v4UsingIPs: 1n,
@@ -45,7 +45,7 @@ describe('Status counts', () => {
     });
   });
 
-  it('is written with all digits, up to the largest integer of the API server', () => {
+  it('Status counts are written with all digits, up to the largest integer of the API server', () => {
     const counts = usageCounts(
       [usage(4, { available: '9007199254740993' }), usage(6, { available: '18446744073709551614' })],
       subnetFieldNames,
@@ -55,7 +55,7 @@ describe('Status counts', () => {
     expect(text).to.contain('"v6availableIPs":9223372036854775807');
   });
 
-  it('is not written when it is the same after JSON parsing', () => {
+  it('Status counts are not written when they are the same after JSON parsing', () => {
     const counts = usageCounts([usage(4, {}), usage(6, { available: '18446744073709551614' })], subnetFieldNames);
     const { status } = JSON.parse(JSON.stringify(statusPatch(counts))) as { status: Record<string, unknown> };
     expect(hasCounts(status, counts)).to.equal(true);
@@ -63,7 +63,7 @@ describe('Status counts', () => {
     expect(hasCounts({}, counts)).to.equal(false);
   });
 
-  it('WB-497 shortens a long range between two of its parts', () => {
+  it('WB-497 Status counts shorten a long range between two of its parts', () => {
     const inUseRange = Array.from({ length: 2_000 }, (_, index) => `10.0.${index >> 7}.${(index & 127) * 2}`).join(',');
     const range = String(usageCounts([usage(4, { inUseRange })], subnetFieldNames)['v4usingIPrange']);
     expect(range.length).to.be.at.most(8_200);

@@ -6,7 +6,7 @@ import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-subscrib
 
 const prefix = 'vip/';
 
-/** Kube-OVN's label of a Vip: the IP object of the Pod that uses it, "" while none does. */
+/** Kube-OVN's label of a Vip with the IP object of the Pod that uses it; "" while no Pod does. */
 export const userLabel = 'ovn.kubernetes.io/ip_reserved';
 const labelMaxLength = 63;
 
@@ -18,26 +18,28 @@ const placeKey = ({ subnet, address }: Place): string => `${subnet}/${address}`;
 
 export class VipUsers implements LedgerSubscriber {
   readonly #onAffected: (vips: Iterable<string>) => void;
-  /** Names of Vips by "subnet/address". */
+  /** The names of Vips by "subnet/address". */
   readonly #vips = new Map<string, string>();
-  /** The reverse. */
+  /** The places "subnet/address" by Vip, the reverse of `#vips`. */
   readonly #placesOf = new Map<string, Set<string>>();
   /** The allocations of these addresses, by "subnet/address". */
   readonly #users = new Map<string, HeldAllocation>();
-  /** "subnet/address" by the number of such an allocation. */
+  /** The places "subnet/address" by the sequence number of such an allocation. */
   readonly #placesUsedBy = new Map<number, readonly string[]>();
   readonly #view: Pick<AllocationView, 'allocationAt' | 'ipNameOf'>;
 
   /**
    * @param onAffected called with the Vips whose users may have changed
-   * @param view has the events already that this class receives
+   * @param view must have the events before this class receives them
    */
   constructor(onAffected: (vips: Iterable<string>) => void, view: Pick<AllocationView, 'allocationAt' | 'ipNameOf'>) {
     this.#onAffected = onAffected;
     this.#view = view;
   }
 
-  /** A Vip's label: the name of an IP object, "true" if it is too long, "" without. */
+  /**
+   * Returns a Vip's label: the name of an IP object, "true" if it is too long, "" if there is none.
+   */
   userOf(vip: string): string {
     for (const place of this.#placesOf.get(vip) ?? []) {
       const allocation = this.#users.get(place);
@@ -59,7 +61,7 @@ export class VipUsers implements LedgerSubscriber {
     this.#onAffected(new Set(events.flatMap((event) => this.#apply(event))));
   }
 
-  /** Returns the affected Vips. */
+  /** Applies an event. Returns the affected Vips. */
   #apply(event: LedgerEvent): string[] {
     if (event.kind === 'allocated') return this.#vipsAt(this.#addAllocation(event.allocation));
     if (event.kind === 'released') return this.#vipsAt(this.#removeAllocation(event.seq));
@@ -72,7 +74,7 @@ export class VipUsers implements LedgerSubscriber {
     return places.flatMap((place) => this.#vips.get(place) ?? []);
   }
 
-  /** Returns those of its addresses that Vips have reserved. */
+  /** Adds an allocation. Returns those of its addresses that Vips have reserved. */
   #addAllocation(allocation: HeldAllocation): readonly string[] {
     const { seq, subnet, addresses } = allocation;
     const places = addresses
@@ -90,7 +92,7 @@ export class VipUsers implements LedgerSubscriber {
     return places;
   }
 
-  /** A Pod may have the address already. */
+  /** Adds a reservation, whose address a Pod may already hold. */
   #reserveUsed(reserved: ReservedAddress): string[] {
     const vips = this.#reserve(reserved);
     const user = vips.length > 0 ? this.#view.allocationAt(reserved) : undefined;

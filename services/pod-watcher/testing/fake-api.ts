@@ -1,6 +1,6 @@
 /**
- * An API server in memory for specs: objects by path, resource versions, uid preconditions, and
- * errors on demand.
+ * An API server in memory for specs, with objects by path, resource versions, uid preconditions,
+ * and errors on demand.
  */
 import type { Api, ApiRequest } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
@@ -10,17 +10,17 @@ type Stored = Record<string, unknown> & { metadata: Record<string, unknown> };
 
 export class FakeApi implements Api {
   readonly server = 'http://fake';
-  /** Keyed by path: "/api/v1/namespaces/default/pods/a". */
+  /** Objects by path, such as "/api/v1/namespaces/default/pods/a". */
   readonly objects = new Map<string, Stored>();
-  /** "METHOD /path" of every write, in order. */
+  /** The writes as "METHOD /path", in order. */
   readonly writes: string[] = [];
-  /** Called before each request. The error that it returns is thrown. */
+  /** Called before each request. The request fails with the error that it returns. */
   failRequest: ((request: ApiRequest) => ApiError | undefined) | undefined;
   /** Called after each write with the path and the new object; undefined after a deletion. */
   onWrite: ((path: string, object: UntypedJson | undefined) => void) | undefined;
   #version = 0;
 
-  // No reply precedes the caller's await, as in a real server.
+  // Replies after the caller's await, as a real server does.
   async request(request: ApiRequest): Promise<unknown> {
     await Promise.resolve();
     const error = this.failRequest?.(request);
@@ -77,7 +77,7 @@ export class FakeApi implements Api {
   }
 }
 
-/** RFC 7396 */
+/** Merges a patch as RFC 7396 describes. */
 function merged(target: UntypedJson, patch: UntypedJson): UntypedJson {
   const result: Record<string, unknown> = { ...target };
   for (const [key, value] of Object.entries(patch)) {

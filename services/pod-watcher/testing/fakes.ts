@@ -21,7 +21,7 @@ const untilLimitMs = 15_000;
 
 /**
  * Resolves once `condition` is true.
- * @throws Error with the condition, if it is not true for 15 s
+ * @throws Error with the condition, if it is not true within 15 s
  */
 export async function until(condition: () => boolean): Promise<void> {
   const never = new AbortController().signal;
@@ -66,7 +66,7 @@ export interface PodParts {
   readonly metadata?: object;
 }
 
-/** A Pod of namespace default. */
+/** Makes a Pod in namespace default. */
 export function podNamed(
   name: string,
   { uid = `uid-${name}`, annotations = {}, spec, status, metadata }: PodParts = {},
@@ -78,7 +78,7 @@ export function podNamed(
   });
 }
 
-/** The mirror of a static Pod of node-1, as its kubelet writes it. */
+/** Makes the mirror of a static Pod on node-1, as its kubelet writes it. */
 export function mirrorOf(name: string, hash: string, { annotations, ...parts }: PodParts = {}): Pod {
   const node = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1', controller: true };
   return podNamed(name, {
@@ -91,8 +91,8 @@ export function mirrorOf(name: string, hash: string, { annotations, ...parts }: 
 }
 
 /**
- * An unverified Pod with VirtualMachineInstance vm1 as its controller; `instance` is the uid in its
- * owner reference.
+ * Makes an unverified Pod with VirtualMachineInstance vm1 as its controller; `instance` is the uid
+ * in its owner reference.
  */
 export function unverifiedLauncher(
   suffix: string,
@@ -103,11 +103,11 @@ export function unverifiedLauncher(
   return podNamed(`virt-launcher-vm1-${suffix}`, { ...parts, metadata });
 }
 
-/** A verified launcher of the virtual machine vm1. */
+/** Makes a verified launcher of the virtual machine vm1. */
 export const launcher = (suffix: string, parts: PodParts & { instance?: string } = {}): Pod =>
   asVirtualMachine(unverifiedLauncher(suffix, parts));
 
-/** A Subnet object, by default of provider macvlan.default. */
+/** Makes a Subnet object, by default of provider macvlan.default. */
 export function subnetNamed(name: string, spec: object = {}, metadata: object = {}): SubnetObject {
   return toSubnet({
     metadata: { name, uid: `uid-${name}`, generation: 1, ...metadata },
@@ -115,13 +115,13 @@ export function subnetNamed(name: string, spec: object = {}, metadata: object = 
   });
 }
 
-/** A subnet of the ledger. */
+/** Makes a subnet of the ledger. */
 export function appliedSubnet(name: string, provider = 'macvlan.default'): AppliedSubnet {
   const spec = { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], provider, protocol: 'IPv4' };
   return { name, spec, source: { uid: `uid-${name}`, generation: 1 } };
 }
 
-/** An allocation of a Pod of namespace default. */
+/** Makes an allocation of a Pod in namespace default. */
 export function heldAllocation(pod: string, parts: Partial<HeldAllocation> = {}): HeldAllocation {
   return {
     seq: 7,
@@ -140,13 +140,13 @@ export function heldAllocation(pod: string, parts: Partial<HeldAllocation> = {})
   };
 }
 
-/** The event that a container of a Pod of namespace default uses an allocation. */
+/** Makes the event that a container of a Pod in namespace default uses an allocation. */
 export function boundEvent(pod: string, seq: number, node = 'node-1'): LedgerEvent {
   return { kind: 'bound', seq, namespace: 'default', pod, interface: 'net1', node };
 }
 
 /**
- * An allocator that accepts all requests and records them; `refuse` returns the error of a
+ * An allocator that accepts all requests and records them. `refuse` returns the error of a
  * rejection.
  */
 export class FakeAllocator {
@@ -175,7 +175,7 @@ export class FakeAllocator {
       : Promise.resolve({ position: { epoch: 1, seq: this.#seq, hash: '' }, released: 1 });
   }
 
-  /** The first page has none: a reader has to request the next one. */
+  /** Returns an empty first page, so that a reader has to request the next one. */
   listBindings({ pageToken = '' }: MessageInput<ListBindingsRequest> = {}) {
     return Promise.resolve(
       pageToken === '' ? { bindings: [], nextPageToken: 'next' } : { bindings: this.bindings, nextPageToken: '' },

@@ -62,9 +62,9 @@ import {
   podEventRecorder,
 } from './object-access.ts';
 
-/** What the functions of this file share. */
+/** The parts that the functions of this file share. */
 interface Context {
-  /** What most controllers need. */
+  /** The options that most controllers need. */
   readonly base: Pick<WiringOptions, 'allocator' | 'log' | 'signal'>;
   readonly options: WiringOptions;
   readonly informers: VerifiedInformers;
@@ -75,11 +75,10 @@ interface Context {
   readonly alarms: Alarms;
   readonly budget: EventBudget;
   readonly waiting: WaitingAnnotation;
-  /** Absent: no spans. */
   readonly traces: PodTraces | undefined;
 }
 
-/** What the controllers know of the ledger. */
+/** The caches of the ledger's state. */
 interface Caches {
   readonly subnets: SubnetCache;
   readonly allocations: AllocationCache;
@@ -87,14 +86,17 @@ interface Caches {
   readonly vipAddresses: VipAddressCache;
 }
 
-/** The subscribers are in order: a cache precedes the controllers that read it. */
+/**
+ * Connects the parts. The order of subscribers matters: a cache precedes the controllers that read
+ * it.
+ */
 export function wireControllers(options: WiringOptions, watched: Informers) {
   const { api, allocator, lease, tracer, log, signal } = options;
   const base = { allocator, log, signal };
   const lookups = createLookups(api);
   const { lookUpMachines } = lookups;
   const informers = { ...watched, pods: new LauncherVerifier({ pods: watched.pods, lookUpMachines, log, signal }) };
-  // The first subscriber of the Pods: all others find it up to date
+  // Must be the first subscriber of the Pods: all others rely on its updates.
   const ledgerPods = new LedgerPods(informers.pods);
   const traces = tracer && new PodTraces(tracer, informers.pods);
   const events = new EventRecorder(api, log, signal);
@@ -285,12 +287,12 @@ function createPoolController({ base, options, informers, events }: Context, cac
   });
 }
 
-/** Whether the status of an IPPool shows no available address. Without these fields: false. */
+/** Whether the status of an IPPool shows no available address; false if it lacks these fields. */
 function isEmptyPool(status: UntypedJson | undefined): boolean {
   return status?.['v4AvailableIPs'] === 0 && status['v6AvailableIPs'] === 0;
 }
 
-/** The controllers of IP objects that reserve an address, and of Vips. */
+/** Creates the controllers of Vips, and of IP objects that reserve an address. */
 function createReservationControllers({ base, options, informers, events }: Context, caches: Caches) {
   const { api } = options;
   const access = {
@@ -312,7 +314,7 @@ function createReservationControllers({ base, options, informers, events }: Cont
     differences: ipReservationDifferences,
     reasons: ipReservationReasons,
     ...objectAccess(api, events, 'IP', ips),
-    writeStatus: () => Promise.resolve(), // IP objects have no status; they get Events only
+    writeStatus: () => Promise.resolve(), // IP objects have no status, and get only Events
   });
   const vipController = new ReservationController<VipObject>({
     ...shared,
@@ -363,7 +365,10 @@ function createNodeController(
   });
 }
 
-/** A transferred address has another allocation. allocationSeq 0: unknown. */
+/**
+ * Whether a binding belongs to an allocation: a transferred address has another allocation. An
+ * allocationSeq of 0 is unknown.
+ */
 const isBindingOf = ({ subnet, addresses, allocationSeq }: SandboxBinding, allocation: HeldAllocation): boolean =>
   allocation.subnet === subnet &&
   (allocationSeq === 0 || allocationSeq === allocation.seq) &&

@@ -1,4 +1,4 @@
-/** What the active watcher is made from: its options, and the informers of all watched kinds. */
+/** The inputs of the active watcher: its options, and the informers of all watched kinds. */
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Tracer } from '../../../lib/tracing/tracer.ts';
@@ -25,20 +25,19 @@ import { networkDefinitions } from '../kubernetes/objects/network-definition.ts'
 import { pods } from '../kubernetes/objects/pod.ts';
 
 export interface WiringOptions {
-  /** Beside Kube-OVN with ipledger's own objects. */
+  /** The API; beside Kube-OVN the API with ipledger's own objects. */
   readonly api: Api;
-  /** Beside Kube-OVN: the API with Kube-OVN's objects. Absent: ipledger serves them. */
+  /** The API with Kube-OVN's objects, beside Kube-OVN; absent: ipledger serves those objects. */
   readonly kubeOvnApi?: Api | undefined;
   readonly allocator: LedgerClient;
-  /** The interval of the garbage collector; 0: it does not run. */
+  /** The interval of the garbage collector; 0 disables it. */
   readonly garbageIntervalMs: number;
-  /** How many addresses the Pods of a namespace may request; absent: the default. */
+  /** The number of addresses that the Pods of a namespace may request; absent: the default. */
   readonly namespaceLimit?: BucketLimit;
   /** The Lease that this watcher holds. Alarms become Events of this Lease. */
   readonly lease: { readonly namespace: string; readonly name: string };
   /** The state that the previous active watcher left. */
   readonly handoverState: HandoverState;
-  /** Absent: no spans. */
   readonly tracer?: Tracer | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -46,7 +45,7 @@ export interface WiringOptions {
 
 export type Informers = ReturnType<typeof createInformers>;
 
-/** Informers whose Pods have the identity of their virtual machine, once it is verified. */
+/** The informers, with Pods that have the identity of their virtual machine once it is verified. */
 export type VerifiedInformers = Omit<Informers, 'pods'> & { readonly pods: LauncherVerifier };
 
 /** Creates the informers, and starts none. */
@@ -71,7 +70,7 @@ export function createInformers({ api, kubeOvnApi, log }: Pick<WiringOptions, 'a
   };
 }
 
-/** The kinds that Kube-OVN uses: beside it, its own objects are left out. */
+/** The kinds that Kube-OVN also uses. Beside Kube-OVN, its own objects are ignored. */
 const kindsInPlaceOfKubeOvn = { pods, namespaces, networkDefinitions };
 
 const kindsBesideKubeOvn: typeof kindsInPlaceOfKubeOvn = {

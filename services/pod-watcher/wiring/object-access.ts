@@ -1,4 +1,4 @@
-/** How controllers write to objects, record Events about them, and list their past deletions. */
+/** Writes objects for controllers, records Events about them, and lists their past deletions. */
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import {
@@ -42,7 +42,7 @@ function accessTo<T extends CustomResource>({ api, events }: Access, { apiVersio
       try {
         await mergePatch(api, { path: `${path}/status`, body, signal });
       } catch (error) {
-        // Kube-OVN's Vip has no status subresource
+        // Patches the object itself, because Kube-OVN's Vip has no status subresource.
         if (!(error instanceof ApiError && error.status === 404)) throw error;
         await mergePatch(api, { path, body, signal });
       }
@@ -51,7 +51,7 @@ function accessTo<T extends CustomResource>({ api, events }: Access, { apiVersio
   };
 }
 
-/** Access to objects of one kind of Kube-OVN, which are not namespaced. */
+/** Accesses the objects of a cluster-scoped kind of Kube-OVN. */
 export const objectAccess = <T extends CustomResource>(
   api: Api,
   events: EventRecorder,
@@ -59,7 +59,7 @@ export const objectAccess = <T extends CustomResource>(
   { path }: ResourceKind<T>,
 ) => accessTo<T>({ api, events }, { apiVersion: 'kubeovn.io/v1', kind, pathOf: ({ name }) => objectPath(path, name) });
 
-/** Access to IPAMClaims, which are namespaced and which the watcher also creates. */
+/** Accesses IPAMClaims, which are namespaced and which the watcher also creates. */
 export function ipamClaimAccess(api: Api, events: EventRecorder) {
   const { apiVersion, kind, plural } = ipamClaimApi;
   const collectionOf = (namespace: string): string =>
@@ -80,7 +80,7 @@ export function ipamClaimAccess(api: Api, events: EventRecorder) {
   };
 }
 
-/** Access to the namespaced Networks of OVN4NFV, and their Subnets. */
+/** Accesses the namespaced Networks of OVN4NFV, and their Subnets. */
 export function networkAccess(api: Api, events: EventRecorder) {
   const { apiVersion, kind, plural } = ovn4nfvNetworkApi;
   const pathOf = ({ namespace, name }: Ovn4nfvNetwork): string =>
@@ -121,7 +121,10 @@ export const annotationRemover =
     }
   };
 
-/** Returns a function that lists the deletions since a version; none while that is unknown. */
+/**
+ * Returns a function that lists the deletions since a version; it lists none while the version is
+ * unknown.
+ */
 export const deletionLister = <T extends ObjectMeta>(api: Api, kind: ResourceKind<T>, since: () => string) =>
   async function* (signal: AbortSignal): AsyncGenerator<T> {
     const version = since();

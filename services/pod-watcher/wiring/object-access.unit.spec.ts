@@ -1,4 +1,4 @@
-/** Writes of a status, also to kinds without a status subresource. */
+/** Tests writes of a status, also for kinds without a status subresource. */
 import { expect } from 'chai';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import type { Api, ApiRequest } from '../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -10,7 +10,7 @@ const vip = { name: 'front', namespace: '' } as VipObject;
 const { signal } = new AbortController();
 
 describe('object-access', () => {
-  /** An API server that does not have some paths. */
+  /** Makes an API server that does not have some paths. */
   const serverWithout = (absent: RegExp) => {
     const written: [path: string, body: unknown][] = [];
     const api = {
@@ -22,13 +22,13 @@ describe('object-access', () => {
     return { written, access: objectAccess(api, {} as EventRecorder, 'Vip', vips) };
   };
 
-  it('writes a status with the object if the CustomResourceDefinition has no status subresource, as that of Kube-OVN', async () => {
+  it('object-access writes a status with the object if the CustomResourceDefinition has no status subresource, as Kube-OVN’s has none', async () => {
     const { written, access } = serverWithout(/\/status$/);
     await access.writeStatus(vip, { ready: true }, signal);
     expect(written).to.deep.equal([['/apis/kubeovn.io/v1/vips/front', { status: { ready: true } }]]);
   });
 
-  it('writes a status to the subresource, and fails if the object does not exist', async () => {
+  it('object-access writes a status to the subresource, and fails if the object does not exist', async () => {
     const { written, access } = serverWithout(/none/);
     await access.writeStatus(vip, { ready: true }, signal);
     expect(written).to.deep.equal([['/apis/kubeovn.io/v1/vips/front/status', { status: { ready: true } }]]);

@@ -1,18 +1,21 @@
 /**
  * A queue of distinct keys that is fair to namespaces: they take turns, and each has its keys in
- * the order of arrival. So the keys of one namespace, in any number, delay those of another by one
- * turn of each waiting namespace.
+ * order of arrival. So the keys of one namespace, in any number, delay those of another by one turn
+ * of each waiting namespace.
  */
 
 export class FairFifo {
   readonly #namespaceOf: (key: string) => string;
-  /** The keys of the namespaces that have some. */
+  /** The keys of the waiting namespaces. */
   readonly #keys = new Map<string, UniqueFifo>();
-  /** The same namespaces in the order of their turns. */
+  /** The waiting namespaces in the order of their turns. */
   readonly #turns = new UniqueFifo();
   #size = 0;
 
-  /** @param namespaceOf a key's namespace; "", one turn, for cluster-scoped objects */
+  /**
+   * @param namespaceOf returns a key's namespace; "" for cluster-scoped objects, which share one
+   * turn
+   */
   constructor(namespaceOf: (key: string) => string) {
     this.#namespaceOf = namespaceOf;
   }
@@ -25,7 +28,7 @@ export class FairFifo {
     return this.#keys.get(this.#namespaceOf(key))?.has(key) === true;
   }
 
-  /** Appends a key, unless it is queued. @param namespace whose turn it has */
+  /** Appends a key, unless it is queued. @param namespace the namespace whose turn the key uses */
   add(key: string, namespace = this.#namespaceOf(key)): void {
     const keys = this.#keys.get(namespace) ?? new UniqueFifo();
     if (keys.has(key)) return;
@@ -66,12 +69,14 @@ export class FairFifo {
 }
 
 /**
- * A FIFO queue of distinct keys. It keeps one iterator: a new iterator of a Set skips all deleted
- * entries first, which for 100,000 keys takes seconds.
+ * A FIFO queue of distinct keys. It keeps one iterator: a new iterator of a Set first skips all
+ * deleted entries, which for 100,000 keys takes seconds.
  */
 export class UniqueFifo {
   readonly #keys = new Set<string>();
-  /** All keys before it have been taken. `take` never moves it to the Set's end. */
+  /**
+   * An iterator of which all earlier keys have been taken. `take` never moves it to the Set's end.
+   */
   readonly #remaining = this.#keys.values();
 
   get size(): number {

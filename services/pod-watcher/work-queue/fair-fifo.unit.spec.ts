@@ -6,13 +6,13 @@ const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 const takeAll = (queue: FairFifo): string[] => Array.from({ length: queue.size }, () => queue.take() ?? '');
 
 describe('FairFifo', () => {
-  it('gives each waiting namespace a turn before the next key of a namespace with many keys', () => {
+  it('FairFifo gives each waiting namespace a turn before the next key of a namespace with many keys', () => {
     const queue = new FairFifo(namespaceOf);
     for (const key of ['many/1', 'many/2', 'many/3', 'few/1', 'other/1', 'few/2']) queue.add(key);
     expect(takeAll(queue)).to.deep.equal(['many/1', 'few/1', 'other/1', 'many/2', 'few/2', 'many/3']);
   });
 
-  it('returns each key once, in the order of arrival of its namespace, after at most one turn of each waiting namespace', () => {
+  it('FairFifo returns each key once, in the order of arrival of its namespace, after at most one turn of each waiting namespace', () => {
     const anyKey = fc
       .tuple(fc.constantFrom('a', 'b', 'c'), fc.nat({ max: 3 }))
       .map(([namespace, name]) => `${namespace}/${name}`);
@@ -25,7 +25,7 @@ describe('FairFifo', () => {
       fc.property(fc.array(anyStep, { maxLength: 60, size: 'max' }), (steps) => {
         const queue = new FairFifo(namespaceOf);
         let model: string[] = [];
-        /** How many turns others had since a namespace waits. */
+        /** The number of turns of other namespaces since a namespace waits. */
         const passed = new Map<string, number>();
         for (const step of steps) {
           if (step === 'take') {

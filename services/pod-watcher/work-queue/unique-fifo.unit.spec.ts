@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { UniqueFifo } from './fair-fifo.ts';
 
 describe('UniqueFifo', () => {
-  it('returns each key once in the order of arrival, also after it was empty or cleared', () => {
+  it('UniqueFifo returns each key once in the order of arrival, also after it was empty or cleared', () => {
     const anyStep = fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom('a', 'b', 'c', 'd', 'e') },
       { weight: 4, arbitrary: fc.constant('take' as const) },

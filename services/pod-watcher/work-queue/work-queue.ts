@@ -1,7 +1,7 @@
 /**
- * A work queue of keys. A key that is added again while it waits is in the queue once; a key that
- * is added while it is processed is processed again afterwards; no key is processed twice at a
- * time. So the work must read the current state by itself. The queue is bounded by the number of
+ * A work queue of keys. A key that is added again while it waits is in the queue once. A key that
+ * is added while it is processed is processed again afterwards. No key is processed twice at a
+ * time. So the work must read the current state itself. The queue is bounded by the number of
  * distinct keys.
  *
  * The queue is fair: namespaces take turns, and a processed key goes behind all waiting keys of its
@@ -16,7 +16,10 @@ import { workQueueLimits } from '../limits.ts';
 import { namespaceOf } from '../namespaced-map.ts';
 import { FairFifo } from './fair-fifo.ts';
 
-/** 'again' repeats the key after a growing backoff, like an error, which is logged. */
+/**
+ * The result of work. 'again' repeats the key after a growing backoff, as an error does, which is
+ * also logged.
+ */
 export type Outcome = 'done' | 'again';
 
 export interface WorkQueueOptions {
@@ -24,11 +27,13 @@ export interface WorkQueueOptions {
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
   readonly work: (key: string) => Promise<Outcome>;
-  /** The namespace of a key; "" for none. Default: what precedes the first slash. */
+  /**
+   * Returns the namespace of a key; "" if it has none. Default: the part before the first slash.
+   */
   readonly namespaceOf?: (key: string) => string;
   /**
-   * Which keys have low priority: while other keys are ready, one in nine is of them. Default:
-   * none.
+   * Whether a key has low priority: while other keys are ready, one in nine turns is for such keys.
+   * Default: no key has.
    */
   readonly canWait?: (key: string) => boolean;
   /** The clock for the duration of work, in milliseconds. Default: performance.now(). */
@@ -38,9 +43,9 @@ export interface WorkQueueOptions {
 }
 
 const triesBetweenWarnings = 20;
-/** Keys of high priority for one of low priority. */
+/** The number of high-priority keys for one low-priority key. */
 const highPerLow = 8;
-/** While all work is slow, for example without an allocator, it is logged at this interval. */
+/** The interval of logs while all work is slow, for example without an allocator. */
 const slowLogEveryMs = 10_000;
 
 export class WorkQueue {
@@ -49,13 +54,15 @@ export class WorkQueue {
   readonly #ready: FairFifo;
   readonly #lowPriority: FairFifo;
   readonly #working = new Set<string>();
-  /** Keys added while they were processed. */
+  /** Keys that were added while they were processed. */
   readonly #dirty = new Set<string>();
   readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
   readonly #tries = new Map<string, number>();
-  /** When work started in this iteration of the event loop; undefined without work. */
+  /**
+   * The time when work started in this iteration of the event loop; undefined if there was none.
+   */
   #sliceStart: number | undefined;
-  /** How many keys of high priority were taken since the last one of low priority. */
+  /** The number of high-priority keys taken since the last low-priority key. */
   #takenInRow = 0;
   #slow = { loggedAt: -Infinity, unlogged: 0 };
   #started = false;
@@ -68,7 +75,7 @@ export class WorkQueue {
     options.signal.addEventListener('abort', () => this.#clear(), { once: true });
   }
 
-  /** Starts to process keys. Keys added before wait. */
+  /** Starts to process keys. Keys that were added before wait for it. */
   start(): void {
     this.#started = true;
     this.#pump();
@@ -92,24 +99,25 @@ export class WorkQueue {
     this.add(key);
   }
 
-  /** Processes `key` in `ms` milliseconds, or at an earlier time that is planned already. */
+  /** Processes `key` in `ms` milliseconds, or at an earlier time that is already planned. */
   addAfter(key: string, ms: number): void {
     if (this.#options.signal.aborted || this.#fifoOf(key).has(key) || this.#dirty.has(key)) return;
     const dueAt = performance.now() + ms;
     const planned = this.#timers.get(key);
     if (planned && planned.dueAt <= dueAt) return;
     this.#cancelTimer(key);
-    // Node's timers are limited to 2^31 ms. A key with a longer delay is processed early.
+    // Limits the delay, because timers of Node.js are limited to 2^31 ms. A key with a longer delay
+    // is processed early.
     const timer = setTimeout(() => this.add(key), Math.min(ms, 86_400_000));
     this.#timers.set(key, { timer, dueAt });
   }
 
-  /** How many times in a row `key` has ended in 'again'. */
+  /** Returns how many times in a row `key` has ended in 'again'. */
   tries(key: string): number {
     return this.#tries.get(key) ?? 0;
   }
 
-  /** The keys whose last result was 'again'. */
+  /** Returns the keys whose last result was 'again'. */
   retryingKeys(): string[] {
     return [...this.#tries.keys()];
   }
@@ -129,8 +137,8 @@ export class WorkQueue {
       if (this.#ready.size + this.#lowPriority.size === 0 || this.#isSliceOver()) return;
       const key = this.#take();
       if (key === undefined) return;
-      // A key is queued twice if its namespace became known late, or if it has a turn of another
-      // namespace.
+      // Processes a key once that is queued twice: its namespace became known late, or it has a
+      // turn of another namespace.
       if (this.#working.has(key)) this.#dirty.add(key);
       else {
         this.#working.add(key);
@@ -139,7 +147,7 @@ export class WorkQueue {
     }
   }
 
-  /** Keys of low priority have some turns, so that they do not wait for ever. */
+  /** Takes the next key. Low-priority keys have some turns, so that they do not wait for ever. */
   #take(): string | undefined {
     const isLowTurn = this.#takenInRow >= highPerLow && this.#lowPriority.size > 0;
     const key = (isLowTurn ? undefined : this.#takeReady()) ?? this.#lowPriority.take();
@@ -147,14 +155,17 @@ export class WorkQueue {
     return key;
   }
 
-  /** The priority of a key may have changed while it was in the queue. */
+  /** Takes a ready key whose priority has not changed while it was in the queue. */
   #takeReady(): string | undefined {
     let key = this.#ready.take();
     for (; key !== undefined && this.#options.canWait?.(key); key = this.#ready.take()) this.#lowPriority.add(key);
     return key;
   }
 
-  /** Work that only computes continues in the next turn after a time slice. */
+  /**
+   * Whether the time slice is over, so that work without I/O continues in the next turn of the
+   * event loop.
+   */
   #isSliceOver(): boolean {
     const now = (this.#options.now ?? (() => performance.now()))();
     if (this.#sliceStart === undefined) {
@@ -207,9 +218,8 @@ export class WorkQueue {
   }
 
   /**
-   * The watch of the allocator or of the API server logs once that it is unavailable, so this does
-   * not log it for each key. An error that a retry does not fix is logged at first, and then every
-   * 20 attempts.
+   * Logs an error. Leaves an unavailable allocator or API server to their watches, which log it
+   * once. An error that a retry does not fix is logged at first, and then every 20 attempts.
    */
   #logFailure(error: unknown, key: string): void {
     const tries = this.tries(key);

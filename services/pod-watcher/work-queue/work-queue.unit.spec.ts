@@ -23,7 +23,7 @@ describe('WorkQueue', () => {
     });
   }
 
-  it('processes a key once that was added several times, after the start', async () => {
+  it('WorkQueue processes a key once that was added several times before the start', async () => {
     const worked: string[] = [];
     const queue = world((key) => (worked.push(key), Promise.resolve('done')));
     for (const key of ['a', 'b', 'a', 'c', 'a']) queue.add(key);
@@ -33,7 +33,7 @@ describe('WorkQueue', () => {
     expect(worked).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('processes keys in the order of arrival, also after it was idle', async () => {
+  it('WorkQueue processes keys in the order of arrival, also after it was idle', async () => {
     const worked: string[] = [];
     const queue = world((key) => {
       worked.push(key);
@@ -48,7 +48,7 @@ describe('WorkQueue', () => {
     expect(worked.join('')).to.equal('abcacda');
   });
 
-  it('processes a key of another namespace next, however many keys of one namespace fail and are added again', async () => {
+  it('WorkQueue processes a key of another namespace next, however many keys of one namespace fail and are repeated', async () => {
     const worked: string[] = [];
     const queue = world((key) => {
       worked.push(key);
@@ -62,7 +62,7 @@ describe('WorkQueue', () => {
     expect(worked.indexOf('quiet/vm')).to.equal(2);
   });
 
-  it('processes no key twice at a time when its namespace becomes known while it waits', async () => {
+  it('WorkQueue processes no key twice at a time when its namespace becomes known while it waits', async () => {
     const running = new Map<string, () => void>();
     let namespace = '';
     const queue = new WorkQueue({
@@ -89,7 +89,7 @@ describe('WorkQueue', () => {
     await until(() => queue.isIdle);
   });
 
-  it('processes low-priority keys when no other key is ready', async () => {
+  it('WorkQueue processes low-priority keys when no other key is ready', async () => {
     const worked: string[] = [];
     const options = { concurrency: 1, firstBackoffMs: 1, maxBackoffMs: 4, log: silentLogger, signal: stop.signal };
     const queue = new WorkQueue({
@@ -107,7 +107,7 @@ describe('WorkQueue', () => {
     expect(worked).to.deep.equal(['a', 'b', 'c', 'late-1', 'd', 'late-2', 'late-1']);
   });
 
-  it('gives keys of low priority one turn in nine while others are ready', async () => {
+  it('WorkQueue gives keys of low priority one turn in nine while others are ready', async () => {
     const worked: string[] = [];
     const options = { concurrency: 1, firstBackoffMs: 1, maxBackoffMs: 4, log: silentLogger, signal: stop.signal };
     const queue = new WorkQueue({
@@ -121,7 +121,7 @@ describe('WorkQueue', () => {
     expect([worked.indexOf('late-1'), worked.indexOf('late-2')]).to.deep.equal([8, 17]);
   });
 
-  it('processes a key once whose priority changes while it waits', async () => {
+  it('WorkQueue processes a key once if its priority changes while it waits', async () => {
     const worked: string[] = [];
     const low = new Set(['rises']);
     const options = { concurrency: 1, firstBackoffMs: 1, maxBackoffMs: 4, log: silentLogger, signal: stop.signal };
@@ -139,7 +139,7 @@ describe('WorkQueue', () => {
     expect(worked).to.deep.equal(['other', 'rises', 'falls']);
   });
 
-  it('processes keys up to the concurrency limit, and no key twice at a time', async () => {
+  it('WorkQueue processes keys up to the concurrency limit, and no key twice at a time', async () => {
     const running = new Map<string, () => void>();
     let most = 0;
     const queue = world((key) => {
@@ -161,7 +161,7 @@ describe('WorkQueue', () => {
     expect(most).to.equal(2);
   });
 
-  it('yields to the event loop after 10 ms of work', async () => {
+  it('WorkQueue yields to the event loop after 10 ms of work', async () => {
     const order: string[] = [];
     let clockMs = 0;
     let clockReads = 0;
@@ -181,14 +181,14 @@ describe('WorkQueue', () => {
     queue.start();
     await until(() => queue.isIdle);
     expect(order).to.deep.equal(['a', 'b', 'else', 'c', 'd']);
-    // An idle queue does not read the clock.
+    // Reads the clock only when there is work.
     await nextIteration();
     clockReads = 0;
     for (let round = 0; round < 3; round++) await nextIteration();
     expect(clockReads).to.equal(0);
   });
 
-  it('retries a failed key, and resets its count of attempts after success', async () => {
+  it('WorkQueue retries a failed key, and resets its count of attempts after success', async () => {
     const tries: number[] = [];
     const queue: WorkQueue = world((key) => {
       tries.push(queue.tries(key));
@@ -209,7 +209,7 @@ describe('WorkQueue', () => {
     ['a rejected request', new ApiError(403, 'no'), 'warn'],
     ['a bug', new Error('no'), 'error'],
   ] as const)
-    it(`logs ${what} with level ${level}${level === 'debug' ? '' : ', at the first and then every 20th attempt'}`, async () => {
+    it(`WorkQueue logs ${what} with level ${level}${level === 'debug' ? '' : ', at the first and then every 20th attempt'}`, async () => {
       const lines: string[] = [];
       const log = pino(
         { level: 'debug', base: null, formatters: { level: (label) => ({ label }) } },
@@ -232,7 +232,7 @@ describe('WorkQueue', () => {
       expect(logged.every(({ key }) => key === 'default/a')).to.equal(true);
     });
 
-  it('processes a key that is added again without the rest of its backoff', async () => {
+  it('WorkQueue processes a key that is added again without the rest of its backoff', async () => {
     let worked = 0;
     const slow = { firstBackoffMs: 3_600_000, maxBackoffMs: 3_600_000, concurrency: 1 };
     const queue = new WorkQueue({
@@ -248,7 +248,7 @@ describe('WorkQueue', () => {
     await until(() => worked === 2);
   });
 
-  it('processes a delayed key at the earlier of two times', async () => {
+  it('WorkQueue processes a delayed key at the earlier of two times', async () => {
     const worked: string[] = [];
     const queue = world((key) => (worked.push(key), Promise.resolve('done')));
     queue.start();
@@ -258,7 +258,7 @@ describe('WorkQueue', () => {
     await until(() => worked.length === 1);
   });
 
-  it('stops when it is aborted', async () => {
+  it('WorkQueue stops when it is aborted', async () => {
     const worked: string[] = [];
     const queue = world((key) => (worked.push(key), Promise.resolve('again')));
     queue.start();
@@ -273,7 +273,7 @@ describe('WorkQueue', () => {
     expect(worked).to.have.length(count);
   });
 
-  it('logs the key of work that takes longer than a second, and processes all waiting keys before it again', async () => {
+  it('WorkQueue logs the key of work that takes longer than a second, and processes all waiting keys before that key', async () => {
     const lines: { msg: string; key?: string; tookMs?: number; otherSlowWork?: number }[] = [];
     const log = pino({ level: 'warn', base: null }, { write: (line) => void lines.push(JSON.parse(line) as never) });
     const worked: string[] = [];
@@ -294,7 +294,7 @@ describe('WorkQueue', () => {
     await until(() => worked.length === 4 && queue.isIdle);
     expect(worked).to.deep.equal(['slow', 'a', 'b', 'slow']);
     expect(lines.map(({ key, tookMs }) => [key, tookMs])).to.deep.equal([['slow', 1_001]]);
-    // One line in ten seconds: the next has the number of suppressed ones.
+    // Expects one line in ten seconds: the next line has the number of suppressed ones.
     clockMs += 10_000;
     queue.add('slow');
     await until(() => lines.length === 2);

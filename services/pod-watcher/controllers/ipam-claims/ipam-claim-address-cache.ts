@@ -8,26 +8,26 @@ import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subsc
 
 const prefix = 'ipamclaim/';
 
-/** The owner of an IPAMClaim's reservations in the ledger. @param claim "namespace/name" */
+/** Names the owner of an IPAMClaim's reservations in the ledger. @param claim "namespace/name" */
 export const ipamClaimOwner = (claim: string): string => prefix + claim;
 
-/** What an IPAMClaim has in the ledger. */
+/** The addresses of an IPAMClaim in the ledger. */
 export interface IpamClaimAddresses {
   readonly subnet: string;
-  /** IPv4 first. */
+  /** The addresses, IPv4 first. */
   readonly addresses: readonly string[];
 }
 
 interface Holder {
-  /** The number of the allocation. */
+  /** The sequence number of the allocation. */
   readonly seq: number;
-  /** "namespace/name" in the ledger. */
+  /** The Pod in the ledger, "namespace/name". */
   readonly pod: string;
 }
 
 export class IpamClaimAddressCache implements LedgerSubscriber {
   readonly #onAffected: (claim: string) => void;
-  /** The addresses by IPAMClaim. All addresses of an IPAMClaim are of one Subnet. */
+  /** The addresses by IPAMClaim. All addresses of an IPAMClaim belong to one Subnet. */
   readonly #claims = new Map<string, { readonly subnet: string; readonly addresses: Set<string> }>();
   /** The addresses of the IPAMClaims of a namespace by "namespace/subnet". */
   readonly #byNamespace = new Map<string, Set<string>>();
@@ -35,7 +35,7 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
   readonly #claimAt = new Map<string, string>();
   /** Holders of claimed addresses by "subnet/address". */
   readonly #holders = new Map<string, Holder>();
-  /** The reverse: places by the Pod that holds them. */
+  /** The places "subnet/address" by the Pod that holds them, the reverse of `#holders`. */
   readonly #placesOf = new Map<string, Set<string>>();
 
   /** @param onAffected called with each IPAMClaim whose addresses or holder changed */
@@ -48,7 +48,7 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
     return known && { subnet: known.subnet, addresses: ipv4First(known.addresses) };
   }
 
-  /** The Pod "namespace/name" that holds an IPAMClaim's addresses; undefined for none. */
+  /** The Pod "namespace/name" that holds an IPAMClaim's addresses; undefined if no Pod does. */
   holderOf(claim: string): string | undefined {
     const known = this.#claims.get(claim);
     return [...(known?.addresses ?? [])]
@@ -67,13 +67,13 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
     return [...new Set(places.flatMap((place) => this.#claimAt.get(place) ?? []))];
   }
 
-  /** The addresses of a Subnet that the IPAMClaims of a namespace have, and no Pod. */
+  /** The addresses of a Subnet that a namespace's IPAMClaims have and no Pod holds. */
   idleAddresses(namespace: string, subnet: string): string[] {
     const addresses = this.#byNamespace.get(`${namespace}/${subnet}`) ?? [];
     return [...addresses].filter((address) => !this.#holders.has(placeKey(subnet, address)));
   }
 
-  /** An address was reserved. Ignores reservations of other owners. */
+  /** Adds a reserved address. Ignores reservations of other owners. */
   put({ reservedFor, subnet, address }: Pick<ReservedAddress, 'reservedFor' | 'subnet' | 'address'>): void {
     if (!reservedFor.startsWith(prefix)) return;
     const claim = reservedFor.slice(prefix.length);
@@ -86,7 +86,7 @@ export class IpamClaimAddressCache implements LedgerSubscriber {
     this.#onAffected(claim);
   }
 
-  /** The reservation of an address has ended. */
+  /** Removes an address whose reservation has ended. */
   drop({ reservedFor, subnet, address }: Pick<ReservedAddress, 'reservedFor' | 'subnet' | 'address'>): void {
     const claim = reservedFor.startsWith(prefix) ? reservedFor.slice(prefix.length) : '';
     const known = this.#claims.get(claim);

@@ -29,12 +29,12 @@ describe('the addresses of IPAMClaims', () => {
     affected.length = 0;
   });
 
-  it('are those that the ledger has reserved for the claim, IPv4 first', () => {
+  it('the addresses of an IPAMClaim are those that the ledger has reserved for it, IPv4 first', () => {
     expect(cache.get('default/vm1')).to.deep.equal({ subnet: 'macvlan', addresses: ['10.0.0.2', 'fd00::2'] });
     expect(cache.keys()).to.deep.equal(['default/vm1']);
   });
 
-  it('count for their namespace while no Pod has them', () => {
+  it('the addresses of IPAMClaims count for their namespace while no Pod holds them', () => {
     expect(cache.idleAddresses('default', 'macvlan')).to.deep.equal(['fd00::2']);
     expect(cache.idleAddresses('shop', 'macvlan')).to.deep.equal([]);
     cache.onEvents([released(heldAllocation('vm'), ['10.0.0.2'])]);
@@ -43,7 +43,7 @@ describe('the addresses of IPAMClaims', () => {
     expect(cache.idleAddresses('default', 'macvlan')).to.deep.equal(['10.0.0.2']);
   });
 
-  it('have the Pod as holder that the ledger reports, until it releases them', () => {
+  it('the addresses of an IPAMClaim have a holder from the ledger’s allocation to its release', () => {
     expect(cache.holderOf('default/vm1')).to.equal('default/vm');
     expect(cache.claimsHeldBy('default/vm')).to.deep.equal(['default/vm1']);
     cache.onEvents([released(heldAllocation('vm'), ['10.0.0.2'])]);
@@ -52,13 +52,13 @@ describe('the addresses of IPAMClaims', () => {
     expect(affected).to.deep.equal(['default/vm1']);
   });
 
-  it('keep the new holder when the end of an earlier allocation arrives late', () => {
+  it('the addresses of an IPAMClaim keep their new holder when the end of an earlier allocation arrives late', () => {
     cache.onEvents([{ kind: 'allocated', allocation: heldAllocation('next', { seq: 8 }) }]);
     cache.onEvents([released(heldAllocation('vm'), ['10.0.0.2'])]);
     expect(cache.holderOf('default/vm1')).to.equal('default/next');
   });
 
-  it('are gone when their last reservation ends', () => {
+  it('the addresses of an IPAMClaim are removed when their last reservation ends', () => {
     for (const address of ['10.0.0.2', 'fd00::2']) cache.onEvents([{ kind: 'unreserved', ...reserved(address) }]);
     expect(cache.get('default/vm1')).to.equal(undefined);
     expect(cache.keys()).to.deep.equal([]);

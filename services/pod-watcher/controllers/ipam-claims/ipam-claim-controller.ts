@@ -2,8 +2,8 @@
  * Gives IPAMClaims their addresses, and releases them when the IPAMClaim is deleted.
  *
  * An IPAMClaim owns its addresses by a reservation in the ledger, which outlives the Pods that use
- * them. The first Pod that names the IPAMClaim decides about the Subnet; until then it has no
- * address. The status is written only: an edit of it has no effect.
+ * them. The first Pod that names the IPAMClaim decides its Subnet; before that it has no address.
+ * The controller writes the status and never reads it, so an edit has no effect.
  */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { withoutPrefixLength } from '../../../../lib/net/ip.ts';
@@ -31,14 +31,14 @@ export interface IpamClaimControllerOptions
   extends Omit<ObjectAccess<IpamClaimObject>, 'objects'>, Pick<IpamClaimCreatorOptions, 'ipamClaimOwnerOf' | 'create'> {
   readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe' | 'resourceVersion'>;
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
-  /** The Pods by their names in the ledger. Create it before this controller. */
+  /** The Pods by their names in the ledger. Must be created before this controller. */
   readonly ledgerPods: Pick<LedgerPods, 'all'>;
   readonly allocator: Pick<LedgerClient, 'call'>;
   readonly quota: Omit<QuotaView, 'claims'>;
-  /** Shared with Pods. */
+  /** The budget for events, which Pods also use. */
   readonly budget: Pick<EventBudget, 'refusalOf' | 'spend'>;
   readonly namespacesOfPool: ClusterView['pools']['namespacesOf'];
-  /** Tries all Pods again that wait for a topic. */
+  /** Retries all Pods that wait for a topic. */
   readonly wakeWaiters: (topic: string) => void;
 }
 
@@ -48,11 +48,14 @@ export class IpamClaimController implements LedgerSubscriber {
   readonly #creator: IpamClaimCreator;
   readonly #demands = new IpamClaimDemands();
   readonly #addresses: IpamClaimAddressCache;
-  /** The status that the controller determined last, as JSON. */
+  /** The last status that the controller computed, as JSON. */
   readonly #shown = new Map<string, string>();
   /** Why IPAMClaims have no addresses. */
   readonly #problems = new Map<string, string>();
-  /** Reservations are made one after another, so that each counts for the quota of the next. */
+  /**
+   * The last reservation. Reservations run one after another, so that each counts for the quota of
+   * the next.
+   */
   #lastReservation: Promise<unknown> = Promise.resolve();
 
   constructor(options: IpamClaimControllerOptions) {
@@ -79,7 +82,7 @@ export class IpamClaimController implements LedgerSubscriber {
       const { object } = change;
       const before = change.kind === 'present' ? change.before : undefined;
       if (before?.generation === object.generation && before.deleting === object.deleting) return;
-      // That there is no IPAMClaim, or that it has no address, is not known of a new IPAMClaim.
+      // Forgets the problem of a new IPAMClaim, for example that it does not exist.
       if (!before) this.#problems.delete(keyOf(object));
       this.#wake(keyOf(object));
     });
@@ -94,7 +97,7 @@ export class IpamClaimController implements LedgerSubscriber {
     return this.#controller.start();
   }
 
-  /** What a Pod's plan reads of an IPAMClaim "namespace/name". */
+  /** Returns the state of an IPAMClaim "namespace/name" for the plan of a Pod. */
   readonly view = (claim: string): IpamClaimState => {
     const object = this.#options.objects.objects.get(claim);
     const reserved = this.#addresses.get(claim);
@@ -123,13 +126,13 @@ export class IpamClaimController implements LedgerSubscriber {
       this.#controller.retryAll((object) => this.#subnetsOf(keyOf(object)).some((each) => subnets.has(each)));
   }
 
-  /** The Subnets that an IPAMClaim waits for, or whose addresses it has. */
+  /** Returns the Subnets that an IPAMClaim waits for, or that have its addresses. */
   #subnetsOf(claim: string): readonly string[] {
     const reserved = this.#addresses.get(claim);
     return reserved ? [reserved.subnet] : (this.#demands.get(claim)?.subnets ?? []);
   }
 
-  /** An IPAMClaim that no Pod has named yet is left alone. */
+  /** Whether an IPAMClaim concerns the controller: one that no Pod has named is left alone. */
   #isRelevant(object: IpamClaimObject): boolean {
     const claim = keyOf(object);
     return (
@@ -183,7 +186,10 @@ export class IpamClaimController implements LedgerSubscriber {
     await reservation;
   }
 
-  /** Reserves in the first Subnet with the addresses. @throws the first Subnet's IpledgerError */
+  /**
+   * Reserves the addresses in the first Subnet that has them. @throws the first Subnet's
+   * IpledgerError
+   */
   async #reserve(object: IpamClaimObject): Promise<void> {
     const claim = keyOf(object);
     const demand = this.#demands.get(claim);
@@ -236,7 +242,7 @@ export class IpamClaimController implements LedgerSubscriber {
     return records;
   }
 
-  /** An address may be in the IPPool of another namespace: a tenant must not reserve it. */
+  /** Refuses an address in an IPPool of other namespaces: a tenant must not reserve it. */
   async #refuseForeignPool(subnet: string, address: string, namespace: string): Promise<void> {
     const { allocator, namespacesOfPool, signal } = this.#options;
     const { record } = await allocator.call(IpamService.getAddress, { subnet, address }, signal);
@@ -248,7 +254,7 @@ export class IpamClaimController implements LedgerSubscriber {
     );
   }
 
-  /** @throws IpledgerError of kind 'conflict' while a Pod uses the addresses */
+  /** Releases the addresses. @throws IpledgerError of kind 'conflict' while a Pod uses them */
   async #retire(claim: string): Promise<void> {
     const { allocator, ledgerPods, objects, recordEvent, signal } = this.#options;
     const reserved = this.#addresses.get(claim);
@@ -277,7 +283,7 @@ export class IpamClaimController implements LedgerSubscriber {
   }
 }
 
-/** The Subnet of an event after which an IPAMClaim may get addresses, or be retired. */
+/** Returns the Subnet of an event after which an IPAMClaim may get addresses, or be retired. */
 function subnetWithRoom(event: LedgerEvent): string | undefined {
   if (event.kind === 'subnet-configured') return event.subnet.name;
   return event.kind === 'released' || event.kind === 'unreserved' || event.kind === 'unquarantined'
@@ -293,7 +299,7 @@ export interface QuotaView {
   readonly claims: Pick<IpamClaimAddressCache, 'idleAddresses'>;
 }
 
-/** Why a namespace's IPAMClaims get no more addresses of a Subnet, as a sentence. */
+/** Returns why a namespace's IPAMClaims get no more addresses of a Subnet, as a sentence. */
 function quotaRefusal(
   { subnets, allocations, claims }: QuotaView,
   { namespace, subnet, requested }: { readonly namespace: string; readonly subnet: string; readonly requested: number },

@@ -59,9 +59,9 @@ describe('the controller of IPAMClaims', () => {
     readonly reservations?: readonly ReservedAddress[];
     readonly allocations?: readonly HeldAllocation[];
     readonly quota?: number;
-    /** The IPPool of each address, and the namespaces of all IPPools. */
+    /** The IPPool of each address, which is for other namespaces. */
     readonly pool?: string;
-    /** Whether the API server has the kind. */
+    /** Whether the API server serves the kind. */
     readonly isServed?: boolean;
   }
 
@@ -141,14 +141,14 @@ describe('the controller of IPAMClaims', () => {
   const conditionOf = ({ statuses }: { statuses: UntypedJson[] }): UntypedJson =>
     ((statuses.at(-1)?.['conditions'] ?? []) as UntypedJson[])[0] ?? {};
 
-  it('leaves a claim alone that no Pod names', async () => {
-    // Given a claim of another controller, when the watcher starts
+  it('the controller of IPAMClaims ignores an IPAMClaim that no Pod names', async () => {
+    // Given: an IPAMClaim of another controller at the start of the watcher.
     const { patches, statuses, reserved } = await createWorld([claim('vm1')]);
-    // Then it changes nothing
+    // Then: it changes nothing.
     expect([patches, statuses, reserved]).to.deep.equal([[], [], []]);
   });
 
-  it('creates a claim that a Pod names, and reports to the Pod why it cannot', async () => {
+  it('the controller of IPAMClaims creates an IPAMClaim that a Pod names, or reports the reason to the Pod', async () => {
     const world = await createWorld([]);
     world.controller.request('default/vm', [demand]);
     await until(() => world.created.length >= 1);
@@ -160,12 +160,13 @@ describe('the controller of IPAMClaims', () => {
     expect(world.woken).to.include('claim:default/vm1');
   });
 
-  it('reserves an address for the first Pod that names the claim, and shows it with its prefix length', async () => {
-    // Given a claim, when a Pod demands addresses for it
+  it('the controller of IPAMClaims reserves an address for the first Pod that names an IPAMClaim, and shows it with its prefix length', async () => {
+    // Given: an IPAMClaim. When: a Pod demands addresses for it.
     const world = await createWorld([claim('vm1')]);
     world.controller.request('default/vm', [demand]);
     await until(() => world.statuses.length >= 1);
-    // Then the first Subnet's next address is reserved for the claim, before the claim shows it
+    // Then: the first Subnet's next address is reserved for the IPAMClaim, before the IPAMClaim
+    // shows it.
     expect(world.reserved).to.deep.equal([
       {
         subnet: 'macvlan',
@@ -188,8 +189,8 @@ describe('the controller of IPAMClaims', () => {
     });
   });
 
-  it('reserves for the claim of another namespace soon, while 1,200 claims of one namespace fail', async () => {
-    // Given 1,200 claims that request an address that is not available
+  it('the controller of IPAMClaims soon serves the IPAMClaim of another namespace while 1,200 of one namespace fail', async () => {
+    // Given: 1,200 IPAMClaims that request an address that is not available.
     const failing = Array.from({ length: 1_200 }, (_, index) => `failing-${index}`);
     const ofTenant = { namespace: 'tenant' };
     const world = await createWorld([...failing.map((name) => claim(name, { metadata: ofTenant })), claim('vm1')]);
@@ -197,15 +198,15 @@ describe('the controller of IPAMClaims', () => {
     for (const name of failing)
       world.controller.request(`tenant/${name}`, [{ ...demand, claim: `tenant/${name}`, subnets: ['other'] }]);
     await until(() => world.reserved.length > 10);
-    // When a Pod of another namespace names its claim
+    // When: a Pod of another namespace names its IPAMClaim.
     const before = world.reserved.length;
     world.controller.request('default/vm', [demand]);
     await until(() => world.reserved.some(({ subnet }) => subnet === 'macvlan'));
-    // Then only the reservations that were in progress precede it
+    // Then: only the reservations that were in progress precede it.
     expect(world.reserved.findIndex(({ subnet }) => subnet === 'macvlan') - before).to.be.lessThan(8);
   });
 
-  it('tries the claims again that name the Subnet of a released address, and no others', async () => {
+  it('the controller of IPAMClaims retries only those that name the Subnet of a released address', async () => {
     const world = await createWorld([claim('vm1'), claim('vm2')]);
     for (const subnet of ['macvlan', 'other']) world.refusals.set(subnet, new IpledgerError('SUBNET_FULL', 'full'));
     world.controller.request('default/vm', [{ ...demand, subnets: ['macvlan'] }]);
@@ -219,14 +220,14 @@ describe('the controller of IPAMClaims', () => {
     expect(world.reserved.slice(before).map(({ subnet }) => subnet)).to.deep.equal(['other']);
   });
 
-  it('reserves the addresses of spec.ipRequests and not those that the Pod requests', async () => {
+  it('the controller of IPAMClaims reserves the addresses of spec.ipRequests and not those that the Pod requests', async () => {
     const world = await createWorld([claim('vm1', { spec: { ipRequests: [' 10.0.0.9/24 '] } })]);
     world.controller.request('default/vm', [{ ...demand, addresses: ['10.0.0.8'] }]);
     await until(() => world.statuses.length >= 1);
     expect(world.reserved[0]?.addresses).to.deep.equal(['10.0.0.9']);
   });
 
-  it('reserves in the next Subnet if the first is full', async () => {
+  it('the controller of IPAMClaims reserves in the next Subnet if the first is full', async () => {
     const world = await createWorld([claim('vm1')]);
     world.refusals.set('macvlan', new IpledgerError('SUBNET_FULL', 'NoAvailableAddress'));
     world.controller.request('default/vm', [demand]);
@@ -240,7 +241,7 @@ describe('the controller of IPAMClaims', () => {
     ['ADDRESS_OUT_OF_RANGE', 'AllocationFailed'],
   ];
   for (const [code, reason] of refusals)
-    it(`shows ${reason} if the allocator answers ${code}`, async () => {
+    it(`the controller of IPAMClaims shows ${reason} if the allocator answers ${code}`, async () => {
       const world = await createWorld([claim('vm1')]);
       for (const subnet of demand.subnets) world.refusals.set(subnet, new IpledgerError(code, 'the reason'));
       world.controller.request('default/vm', [demand]);
@@ -250,25 +251,25 @@ describe('the controller of IPAMClaims', () => {
       expect(world.events).to.deep.equal([`${reason}: the reason`]);
     });
 
-  it('counts the addresses of claims and Pods of a namespace for the quota of the Subnet', async () => {
-    // Given a quota of 2, one address of a Pod, and one of a claim
+  it('the quota of a Subnet counts the addresses of a namespace’s Pods and of its IPAMClaims', async () => {
+    // Given: a quota of 2, an address of a Pod, and an address of an IPAMClaim.
     const other = { ...reservedForVm1, address: '10.0.0.3', reservedFor: 'ipamclaim/default/idle' };
     const world = await createWorld([claim('vm1'), claim('idle', { metadata: { finalizers } })], {
       quota: 2,
       reservations: [other],
       allocations: [heldAllocation('web')],
     });
-    // When a Pod demands addresses for another claim
+    // When: a Pod demands addresses for another IPAMClaim.
     world.controller.request('default/vm', [{ ...demand, subnets: ['macvlan'] }]);
     await until(() => world.controller.view('default/vm1').problem !== '');
-    // Then it gets none
+    // Then: that IPAMClaim gets none.
     expect(world.reserved).to.deep.equal([]);
     expect(world.controller.view('default/vm1').problem).to.contain(
       'have 2 addresses of subnet macvlan, the limit is 2',
     );
   });
 
-  it('refuses an address of an IPPool that is for other namespaces', async () => {
+  it('the controller of IPAMClaims refuses an address of an IPPool that is for other namespaces', async () => {
     const world = await createWorld([claim('vm1', { spec: { ipRequests: ['10.0.0.9/24'] } })], { pool: 'of-shop' });
     world.controller.request('default/vm', [demand]);
     await until(() => world.statuses.length >= 1);
@@ -276,7 +277,7 @@ describe('the controller of IPAMClaims', () => {
     expect(conditionOf(world)['message']).to.contain("can't have 10.0.0.9 of ippool of-shop");
   });
 
-  it('refuses a spec over its limits before any other work', async () => {
+  it('the controller of IPAMClaims refuses a spec over its limits before any other work', async () => {
     const world = await createWorld([
       claim('vm1', { spec: { ipRequests: ['1', '2', '3'].map((n) => `10.0.0.${n}/24`) } }),
     ]);
@@ -286,7 +287,7 @@ describe('the controller of IPAMClaims', () => {
     expect(conditionOf(world)['message']).to.contain('spec.ipRequests has 3 addresses, and at most 2 are taken');
   });
 
-  it('shows the Pod that holds the addresses', async () => {
+  it('the status of an IPAMClaim shows the Pod that holds the addresses', async () => {
     const world = await createWorld([claim('vm1', { metadata: { finalizers } })], { reservations: [reservedForVm1] });
     await until(() => world.statuses.length >= 1);
     world.pods.put(podNamed('vm'));
@@ -295,7 +296,7 @@ describe('the controller of IPAMClaims', () => {
     expect(world.statuses.at(-1)).to.deep.include({ ips: ['10.0.0.2/24'], ownerPod: { name: 'vm' } });
   });
 
-  it('restores a status that another client edited, and changes no address', async () => {
+  it('the controller of IPAMClaims restores a status that another client edited, and changes no address', async () => {
     const object = claim('vm1', { metadata: { finalizers } });
     const world = await createWorld([object], { reservations: [reservedForVm1] });
     await until(() => world.statuses.length >= 1);
@@ -309,7 +310,7 @@ describe('the controller of IPAMClaims', () => {
 
   const deleted = claim('vm1', { metadata: { finalizers, deletionTimestamp } });
 
-  it('releases the addresses of a deleted claim, and then removes the finalizer', async () => {
+  it('the controller of IPAMClaims releases the addresses of a deleted IPAMClaim, and then removes the finalizer', async () => {
     const world = await createWorld([deleted], { reservations: [reservedForVm1] });
     await until(() => world.patches.length >= 1);
     expect(world.unreserved).to.deep.equal([
@@ -324,7 +325,7 @@ describe('the controller of IPAMClaims', () => {
     expect(world.events).to.deep.equal(['Released: released 10.0.0.2 of Subnet macvlan: the claim was deleted']);
   });
 
-  it('keeps a deleted claim while a Pod uses its addresses', async () => {
+  it('the controller of IPAMClaims keeps a deleted IPAMClaim while a Pod uses its addresses', async () => {
     const object = claim('vm1', { metadata: { finalizers } });
     const held = { reservations: [reservedForVm1], allocations: [heldAllocation('vm')] };
     const world = await createWorld([object], held);
@@ -337,12 +338,12 @@ describe('the controller of IPAMClaims', () => {
     await until(() => world.unreserved.length >= 1);
   });
 
-  it('releases the addresses of a claim that was deleted without its finalizer', async () => {
+  it('the controller of IPAMClaims releases the addresses of an IPAMClaim that was deleted without its finalizer', async () => {
     const world = await createWorld([], { reservations: [reservedForVm1] });
     expect(world.unreserved).to.have.length(1);
   });
 
-  it('releases nothing while the API server does not serve the kind', async () => {
+  it('the controller of IPAMClaims releases nothing while the API server does not serve the kind', async () => {
     const world = await createWorld([], { reservations: [reservedForVm1], isServed: false });
     expect(world.unreserved).to.deep.equal([]);
   });

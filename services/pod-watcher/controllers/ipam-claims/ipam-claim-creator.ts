@@ -1,11 +1,11 @@
 /**
- * Creates the IPAMClaims that Pods name and that do not exist. A tenant causes them without the
- * right to create any, so their number in a namespace is limited, and each ends with the Pod that
- * caused it.
+ * Creates missing IPAMClaims that Pods name. A tenant causes them without the permission to create
+ * any. So their number in a namespace is limited, and each is deleted with the Pod that caused it.
  *
- * The IPAMClaims of a virtual machine have a producer, as KubeVirt's ipam-extensions, which refuses
- * an IPAMClaim that it did not create. It may be slower than its Pods: the creator leaves such
- * IPAMClaims to it, and all IPAMClaims of a namespace that has one of a producer.
+ * The IPAMClaims of a virtual machine have a producer, such as KubeVirt's ipam-extensions, which
+ * refuses an IPAMClaim that it did not create, and may be slower than the Pods. So the creator
+ * leaves to it all IPAMClaims of virtual machines, and of namespaces with an IPAMClaim of a
+ * producer.
  */
 import { errorMessage } from '../../../../lib/errors.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
@@ -17,7 +17,7 @@ import { namespaceOf } from '../../namespaced-map.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
 
-/** An entry of `metadata.ownerReferences`: the IPAMClaim ends with its owner. */
+/** An entry of `metadata.ownerReferences`: the IPAMClaim is deleted with its owner. */
 export interface IpamClaimOwner {
   readonly apiVersion: string;
   readonly kind: string;
@@ -27,9 +27,9 @@ export interface IpamClaimOwner {
 
 export interface IpamClaimCreatorOptions {
   readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe'>;
-  /** The owner of the IPAMClaims of a Pod "namespace/name" in the ledger. */
+  /** The owner of the IPAMClaims of a Pod; the Pod is "namespace/name" in the ledger. */
   readonly ipamClaimOwnerOf: (pod: string) => IpamClaimOwner | 'machine' | undefined;
-  /** Creates the object of an IPAMClaim; ApiError 'changed' if it exists. */
+  /** Creates an IPAMClaim object. Throws ApiError 'changed' if the object exists. */
   readonly create: (demand: IpamClaimDemand, owner: IpamClaimOwner, signal: AbortSignal) => Promise<void>;
   /** Called with the reason why an IPAMClaim could not be created. */
   readonly onFailed: (claim: string, problem: string) => void;
@@ -45,7 +45,7 @@ export class IpamClaimCreator {
   readonly #options: IpamClaimCreatorOptions;
   readonly #queue: WorkQueue;
   readonly #requested = new Map<string, { readonly pod: string; readonly demand: IpamClaimDemand }>();
-  /** The IPAMClaims of each namespace, and those of another program. */
+  /** The IPAMClaims of each namespace; `#produced` has those of another program. */
   readonly #claims = new Map<string, Set<string>>();
   readonly #produced = new Map<string, Set<string>>();
 
@@ -70,7 +70,7 @@ export class IpamClaimCreator {
     else removeFrom(this.#produced, namespace, name);
   }
 
-  /** Creates an IPAMClaim that a Pod names. The Pod requests it again while it waits. */
+  /** Creates an IPAMClaim that a Pod names. The Pod repeats its request while it waits. */
   request(pod: string, demand: IpamClaimDemand): void {
     if (this.#options.objects.objects.has(demand.claim)) return;
     this.#requested.set(demand.claim, { pod, demand });
@@ -97,7 +97,7 @@ export class IpamClaimCreator {
     return 'done';
   }
 
-  /** @throws Error if the IPAMClaims of a namespace are not created here */
+  /** @throws Error if the namespace is left to a producer, or is at its limit */
   #refuseNamespace(namespace: string): void {
     const count = this.#claims.get(namespace)?.size ?? 0;
     const [produced] = this.#produced.get(namespace) ?? [];
@@ -124,8 +124,7 @@ export class IpamClaimDemands {
   }
 
   /**
-   * Replaces the demands of a Pod. While an IPAMClaim has a demand of one Pod, that of another Pod
-   * is ignored.
+   * Replaces the demands of a Pod. Ignores a demand for an IPAMClaim for which another Pod has one.
    * @param pod "namespace/name" in the ledger
    * @returns the demands that are new or changed
    */

@@ -49,7 +49,7 @@ describe('the creator of IPAMClaims', () => {
       signal: stop.signal,
     });
 
-  it('creates a claim once, with the Pod as its owner, so that it ends with the Pod', async () => {
+  it('the creator of IPAMClaims creates an IPAMClaim once, with the Pod as its owner, so that it is deleted with the Pod', async () => {
     const creator = createCreator();
     creator.request('shop/web', demandOf('shop/claim'));
     await until(() => objects.objects.has('shop/claim'));
@@ -59,7 +59,7 @@ describe('the creator of IPAMClaims', () => {
     expect(created).to.deep.equal(['shop/claim', 'quiet/claim'].map((claim) => ({ claim, owner })));
   });
 
-  it('creates none for a Pod that was deleted', async () => {
+  it('the creator of IPAMClaims creates none for a deleted Pod', async () => {
     const creator = createCreator(undefined, { 'quiet/vm': owner });
     creator.request('shop/web', demandOf('shop/claim'));
     creator.request('quiet/vm', demandOf('quiet/claim'));
@@ -67,7 +67,7 @@ describe('the creator of IPAMClaims', () => {
     expect(created.map(({ claim }) => claim)).to.deep.equal(['quiet/claim']);
   });
 
-  it('creates none for a virtual machine, whose claims another program creates', async () => {
+  it('the creator of IPAMClaims creates none for a virtual machine, because another program does', async () => {
     const creator = createCreator(undefined, { 'shop/vm': 'machine', 'quiet/vm': owner });
     creator.request('shop/vm', demandOf('shop/vm.lan'));
     await until(() => problems.has('shop/vm.lan'));
@@ -84,7 +84,7 @@ describe('the creator of IPAMClaims', () => {
     ['a controller', { ownerReferences: [controller] }],
     ['a finalizer of its own', { finalizers: ['ipledger.io/ledger', 'example.org/claims'] }],
   ] as const)
-    it(`creates none in a namespace whose claims another program creates, which ${mark} shows`, async () => {
+    it(`the creator of IPAMClaims creates none in a namespace where another program does, which ${mark} shows`, async () => {
       put('shop/vm1.lan', metadata);
       const creator = createCreator();
       creator.request('shop/web', demandOf('shop/claim'));
@@ -97,13 +97,13 @@ describe('the creator of IPAMClaims', () => {
       await until(() => objects.objects.has('shop/claim'));
     });
 
-  it('creates a claim beside an earlier claim of its own', async () => {
+  it('the creator of IPAMClaims creates an IPAMClaim beside an earlier one of its own', async () => {
     put('shop/mine', { finalizers: ['ipledger.io/ledger'], ownerReferences: [owner] });
     createCreator().request('shop/web', demandOf('shop/claim'));
     await until(() => objects.objects.has('shop/claim'));
   });
 
-  it('creates none beyond the limit of claims of the namespace, until one is deleted', async () => {
+  it('the creator of IPAMClaims creates none beyond the limit of the namespace, until one is deleted', async () => {
     for (let index = 0; index < ipamClaimLimits.perNamespace; index++) put(`shop/${index}`);
     const creator = createCreator();
     creator.request('shop/web', demandOf('shop/more'));
@@ -116,7 +116,7 @@ describe('the creator of IPAMClaims', () => {
     await until(() => objects.objects.has('shop/more'));
   });
 
-  it('sends at most four requests at a time, and that of another namespace next', async () => {
+  it('the creator of IPAMClaims sends at most four requests at a time, and then one for another namespace', async () => {
     const waiting: (() => void)[] = [];
     const creator = createCreator((claim) => new Promise((resolve) => waiting.push(() => resolve(put(claim)))));
     for (let index = 0; index < 1_200; index++) creator.request('shop/web', demandOf(`shop/${index}`));
@@ -127,7 +127,7 @@ describe('the creator of IPAMClaims', () => {
     expect(created.map(({ claim }) => claim)).to.include('quiet/claim');
   });
 
-  it('reports why a claim could not be created', async () => {
+  it('the creator of IPAMClaims reports why an IPAMClaim could not be created', async () => {
     const creator = createCreator(() => Promise.reject(new ApiError(403, 'exceeded quota')));
     creator.request('shop/web', demandOf('shop/claim'));
     await until(() => problems.has('shop/claim'));

@@ -6,7 +6,7 @@ import type { ConditionReasons } from '../object-controller/conditions.ts';
 import type { Differences } from '../object-controller/object-controller.ts';
 import type { IpamClaimAddresses } from './ipam-claim-address-cache.ts';
 
-/** The condition and reasons that OVN-Kubernetes uses. */
+/** The conditions and reasons that OVN-Kubernetes uses. */
 export const ipamClaimReasons: ConditionReasons = {
   onlyType: 'IPsAllocated',
   validated: 'SuccessfulAllocation',
@@ -23,7 +23,7 @@ export const ipamClaimReasons: ConditionReasons = {
   inUse: 'IPAMClaimInUse',
 };
 
-/** The addresses with prefix lengths. @param cidrBlock a CIDR of each family, with a comma */
+/** Adds prefix lengths to addresses. @param cidrBlock a CIDR of each family, joined with a comma */
 export function prefixedAddresses({ addresses }: IpamClaimAddresses, cidrBlock: string): string[] {
   const cidrs = cidrBlock.split(',').map((each) => each.trim());
   return addresses.map((address) => {
@@ -33,10 +33,13 @@ export function prefixedAddresses({ addresses }: IpamClaimAddresses, cidrBlock: 
   });
 }
 
-/** @param ownerPod the name of the Pod; "" for none */
+/** @param ownerPod the name of the Pod; "" if there is none */
 export const ipamClaimStatus = (ips: readonly string[], ownerPod: string): UntypedJson => ({ ips, ownerPod });
 
-/** The changes after which an IPAMClaim shows its status, which replace other clients' texts. */
+/**
+ * Returns the changes after which an IPAMClaim shows its status. They replace edits of other
+ * clients.
+ */
 export function ipamClaimDifferences({ status }: Pick<IpamClaimObject, 'status'>, desired: UntypedJson): Differences {
   const { ips, ownerPod } = desired;
   if (JSON.stringify(status['ips']) === JSON.stringify(ips) && ownerPodOf(status) === ownerPod) return {};

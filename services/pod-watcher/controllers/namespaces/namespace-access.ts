@@ -13,7 +13,7 @@ export function allowsNamespace(
   return namespaces.includes(name) || selectors.some((selector) => matchesLabels(selector, labels));
 }
 
-/** Why a namespace's Pods may not be served from a Subnet, as a sentence. */
+/** Returns why a namespace's Pods may not use a Subnet, as a sentence. */
 export function subnetAccessRefusal(
   subnet: string,
   namespace: string,
@@ -30,7 +30,7 @@ export function subnetAccessRefusal(
   return `Subnet ${subnet} is for ${allowed.filter((text) => text !== '').join(' and ')}, not for namespace ${namespace}: name another Subnet, or add ${namespace} to spec.namespaces of Subnet ${subnet}`;
 }
 
-/** Why a namespace may not use an IPPool, as a sentence. */
+/** Returns why a namespace may not use an IPPool, as a sentence. */
 export function poolAccessRefusal(
   pool: string,
   namespace: string,
@@ -41,7 +41,7 @@ export function poolAccessRefusal(
   return `IPPool ${pool} is for ${formatNamespaces(namespaces)}, not for namespace ${namespace}: name another IPPool, or add ${namespace} to spec.namespaces of IPPool ${pool}`;
 }
 
-/** The length of an Event is limited. */
+/** The number of listed names, because the length of an Event is limited. */
 const maxListed = 5;
 
 function formatNamespaces(namespaces: readonly string[]): string {

@@ -35,7 +35,7 @@ describe('a Subnet that serves another provider', () => {
   ];
   expectRefused(refused);
 
-  it('is skipped in the lists of a namespace', () => {
+  it('a Subnet that serves another provider is skipped in the lists of a namespace', () => {
     expect(planOf('', {}, { namespace: 'listing-pool' })).to.deep.include({ attachments: [], problems: [] });
     const [problem] = planOf('', {}, { namespace: 'listing' }).problems;
     expect(problem?.text).to.contain('Subnet macvlan serves provider macvlan.default: name one of provider ovn');
@@ -98,11 +98,11 @@ describe('a Subnet with spec.namespaces', () => {
   ];
   expectRefused(refused);
 
-  it('is skipped by default: the other Subnets of the provider serve', () => {
+  it('a Subnet with spec.namespaces is skipped by default, and the other Subnets of the provider serve', () => {
     expect(planOf('macvlan').attachments).to.deep.equal([defaultRequest]);
   });
 
-  it('serves the Pods of its namespaces, by default and by name', () => {
+  it('a Subnet with spec.namespaces serves the Pods of its namespaces, by default and by name', () => {
     const shop = { namespace: 'shop' };
     expect(planOf('default/closed', {}, shop).attachments[1]?.subnets).to.deep.equal(['closed']);
     const named = planOf('default/macvlan', { [annotationKey('logical_switch')]: 'macvlan-shop' }, shop);
@@ -110,18 +110,18 @@ describe('a Subnet with spec.namespaces', () => {
     expect(planOf('', {}, shop).attachments[0]?.subnets).to.deep.equal(['ovn-shop']);
   });
 
-  it('serves the Pods of a namespace that its selectors select', () => {
+  it('a Subnet with spec.namespaceSelectors serves the Pods of the namespaces that it selects', () => {
     expect(planOf('', {}, { namespace: 'labelled' }).attachments[0]?.subnets).to.deep.equal(['ovn-shop']);
   });
 
-  it('does not end allocations of Pods of other namespaces', () => {
+  it('a Subnet with spec.namespaces keeps the allocations of Pods of other namespaces', () => {
     const held = [
       { provider: 'closed.default', ordinal: 0, interface: '', addresses: [], mac: '', seq: 7, subnet: 'closed' },
     ];
     expect(planOf('closed', {}, { held })).to.deep.include({ attachments: [], problems: [], detached: [] });
   });
 
-  it('is a topic of the plan that it refuses', () => {
+  it('a Subnet with spec.namespaces is a topic of the plan that it refuses', () => {
     expect(planOf('macvlan', { [annotationKey('logical_switch')]: 'macvlan-shop' }).topics).to.include(
       'subnet:macvlan-shop',
     );
@@ -141,7 +141,7 @@ describe('an IPPool with spec.namespaces', () => {
     ],
   ]);
 
-  it('serves the Pods of its namespaces', () => {
+  it('an IPPool with spec.namespaces serves the Pods of its namespaces', () => {
     const { attachments } = planOf(
       'default/macvlan',
       { [annotationKey('ip_pool')]: 'pool-of-shop' },
@@ -161,7 +161,7 @@ describe('a Vip with spec.namespace', () => {
     ],
   ]);
 
-  it('serves the Pods of its namespace', () => {
+  it('a Vip with spec.namespace serves the Pods of its namespace', () => {
     const { attachments } = planOf('default/macvlan', { [ovn('vip')]: 'vip-of-shop' }, { namespace: 'shop' });
     expect(attachments[1]).to.include({ reservation: 'vip/vip-of-shop' });
   });

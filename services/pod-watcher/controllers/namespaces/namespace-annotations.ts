@@ -1,9 +1,8 @@
 /**
- * The annotations of a namespace that list its Subnets and IPPools, in Kube-OVN's keys. They decide
- * about the primary network of its Pods. Pure.
+ * The annotations of a namespace that list its Subnets and IPPools, in Kube-OVN's keys. They select
+ * the primary network of its Pods. Pure.
  *
- * Names that a user adds to a list stay: further annotations record the names that the watcher
- * added.
+ * Users may add names to a list: other annotations record the names that the watcher added.
  */
 import type { SubnetSpec } from '../../../../proto/generated/ipledger.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';
@@ -18,20 +17,21 @@ const keys = {
   ourPools: 'ipledger.io/ip-pools',
 } as const;
 
-/** The names of what a namespace must list. */
+/** The Subnets and IPPools that a namespace must list. */
 export interface NamespaceResources {
   readonly subnets: readonly string[];
   readonly pools: readonly string[];
-  /** The spec of a Subnet that is in force; undefined for others. */
+  /** The spec of a Subnet that is in force; undefined for other Subnets. */
   readonly specOf: (subnet: string) => Pick<SubnetSpec, 'cidrBlock' | 'excludeIps'> | undefined;
 }
 
-/** A merge patch of the annotations; undefined if they are current, or cannot be read. */
+/** Returns a merge patch of the annotations; undefined if they are current or cannot be read. */
 export function namespacePatch(
   { annotations, subnets, pools, problems }: NamespaceObject,
   bound: NamespaceResources,
 ): Record<string, string | null> | undefined {
-  // A list over its limit reads as empty: a patch would erase the names that the operator wrote.
+  // Keeps a list over its limit: it reads as empty, so a patch would erase the names that the
+  // operator wrote.
   if (problems) return undefined;
   const ofSubnets = mergeNames(subnets, annotations[keys.ourSubnets] ?? '', bound.subnets);
   const ofPools = mergeNames(pools, annotations[keys.ourPools] ?? '', bound.pools);
@@ -52,7 +52,9 @@ export function namespacePatch(
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/** A user's names and the bound ones; undefined if the watcher adds and has added none. */
+/**
+ * Merges a user's names and the bound names; undefined if the watcher adds none and has added none.
+ */
 function mergeNames(
   listed: readonly string[],
   recorded: string,
@@ -61,7 +63,7 @@ function mergeNames(
   const before = recorded.split(',').filter((name) => name !== '');
   if (before.length === 0 && bound.length === 0) return undefined;
   const manual = listed.filter((name) => !before.includes(name));
-  // A longer list would be rejected when the namespace is read again.
+  // Limits the list: a longer one would be rejected when the namespace is read again.
   const room = namespaceLimits.names - manual.length;
   const ours = bound.filter((name) => !manual.includes(name)).slice(0, room);
   return { all: [...manual, ...ours], ours };

@@ -20,21 +20,21 @@ const written = {
 };
 
 describe('the annotations of a namespace', () => {
-  it('are written once', () => {
+  it('the annotations of a namespace are written once', () => {
     expect(patch({}, ['blue', 'green'])).to.deep.equal(written);
     expect(patch(written, ['blue', 'green'])).to.equal(undefined);
   });
 
-  it('do not change if no Subnet is bound to it', () => {
+  it('the annotations of a namespace do not change if no Subnet is bound to it', () => {
     expect(patch({ 'ovn.kubernetes.io/logical_switch': 'blue', 'ovn.kubernetes.io/cidr': 'mine' })).to.equal(undefined);
   });
 
-  it('do not change if a list is over its limit, because it reads as empty', () => {
+  it('the annotations of a namespace do not change if a list is over its limit, because it reads as empty', () => {
     const names = Array.from({ length: 257 }, (_, index) => `s${index}`).join(',');
     expect(patch({ 'ovn.kubernetes.io/logical_switch': names }, ['blue'], ['pool'])).to.equal(undefined);
   });
 
-  it('have at most 256 names, those of the user first', () => {
+  it('the annotations of a namespace have at most 256 names, the user’s names first', () => {
     const manual = Array.from({ length: 255 }, (_, index) => `s${index}`).join(',');
     const change = patch({ 'ovn.kubernetes.io/logical_switch': manual }, ['blue', 'green']);
     expect(change).to.include({
@@ -43,18 +43,18 @@ describe('the annotations of a namespace', () => {
     });
   });
 
-  it('keep the names of the user, in front', () => {
+  it('the annotations of a namespace keep the user’s names, in front', () => {
     const change = patch({ 'ovn.kubernetes.io/logical_switch': 'green' }, ['blue']);
     expect(change).to.include({ 'ovn.kubernetes.io/logical_switch': 'green,blue', 'ipledger.io/subnets': 'blue' });
   });
 
-  it('lose the names that are no longer bound', () => {
+  it('the annotations of a namespace lose names that are no longer bound', () => {
     expect(patch(written, ['green'])).to.include({ 'ovn.kubernetes.io/logical_switch': 'green' });
     const nothing = Object.fromEntries(Object.keys(written).map((key) => [key, null]));
     expect(patch(written)).to.deep.equal(nothing);
   });
 
-  it('name the bound IPPools', () => {
+  it('the annotations of a namespace name the bound IPPools', () => {
     expect(patch({}, [], ['one', 'two'])).to.deep.equal({
       'ovn.kubernetes.io/ip_pool': 'one,two',
       'ipledger.io/ip-pools': 'one,two',

@@ -1,7 +1,7 @@
 /**
  * The Subnets of the primary network that each namespace lists. A change of a Subnet or a namespace
- * is compared with the objects that it may concern, and not with all: every name and selector has
- * anchors, and a namespace that it matches has one of them.
+ * is compared only with the objects that it may concern: every name and selector has anchors, and a
+ * namespace that it matches has one of them.
  */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { matchesLabels, type LabelSelector } from '../../kubernetes/objects/label-selector.ts';
@@ -24,13 +24,13 @@ interface BoundNamespace extends Labelled {
 export class NamespaceBindings {
   readonly #subnets = new Map<string, BoundSubnet>();
   readonly #namespaces = new Map<string, BoundNamespace>();
-  /** Names by anchor. */
+  /** Names of Subnets and namespaces, by anchor. */
   readonly #subnetsAt = new Map<string, Set<string>>();
   readonly #namespacesAt = new Map<string, Set<string>>();
   readonly #subnetsOf = new Map<string, Set<string>>();
   readonly #namespacesOf = new Map<string, Set<string>>();
 
-  /** The Subnets that a namespace lists, in no order. */
+  /** The Subnets that a namespace lists, unordered. */
   subnetsOf(namespace: string): Iterable<string> {
     return this.#subnetsOf.get(namespace) ?? [];
   }
@@ -40,7 +40,7 @@ export class NamespaceBindings {
     return this.#namespacesOf.get(subnet) ?? [];
   }
 
-  /** A Subnet is new or changed. Returns the namespaces that list it now, or did before. */
+  /** Adds or changes a Subnet. Returns the namespaces that list it now, or did before. */
   putSubnet(object: SubnetObject): ReadonlySet<string> {
     const affected = this.dropSubnet(object.name);
     const { name, namespaceRestriction: restriction } = object;
@@ -59,7 +59,7 @@ export class NamespaceBindings {
     return affected;
   }
 
-  /** Returns the namespaces that listed the Subnet. */
+  /** Removes a Subnet. Returns the namespaces that listed it. */
   dropSubnet(name: string): Set<string> {
     const affected = new Set(this.namespacesOf(name));
     for (const namespace of affected) this.#unbind(name, namespace);
@@ -68,7 +68,7 @@ export class NamespaceBindings {
     return affected;
   }
 
-  /** A namespace is new or its labels have changed. */
+  /** Adds a namespace, or changes its labels. */
   putNamespace({ name, labels }: Labelled): void {
     this.dropNamespace(name);
     const entries = Object.entries(labels);
@@ -103,7 +103,10 @@ export class NamespaceBindings {
   }
 }
 
-/** A namespace lists only Subnets of the primary network that are restricted to namespaces. */
+/**
+ * Whether namespaces may list a Subnet: it belongs to the primary network and is restricted to
+ * namespaces.
+ */
 function isBindable({ spec, namespaceRestriction: { namespaces, selectors }, deleting }: SubnetObject): boolean {
   if (deleting || (spec.provider || primaryProvider) !== primaryProvider) return false;
   return namespaces.length > 0 || selectors.length > 0;
@@ -117,7 +120,10 @@ const nameAnchor = (name: string): string => `name ${name}`;
 const keyAnchor = (key: string): string => `key ${key}`;
 const labelAnchor = (key: string, value: string): string => `label ${key}=${value}`;
 
-/** Each namespace that a selector matches has an anchor: those of one requirement. */
+/**
+ * Returns the anchors of a selector, from one requirement: each namespace that it matches has one
+ * of them.
+ */
 function anchorsOf({ matchLabels, matchExpressions }: LabelSelector): string[] {
   for (const [key, value] of Object.entries(matchLabels)) return [labelAnchor(key, value)];
   const oneOf = matchExpressions.find(({ operator }) => operator === 'In');

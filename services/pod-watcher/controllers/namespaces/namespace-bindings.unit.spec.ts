@@ -65,7 +65,7 @@ describe('A namespace lists', () => {
 });
 
 describe('NamespaceBindings', () => {
-  it('has the Subnets that each namespace may use, after any changes, and reports the affected namespaces', () => {
+  it('NamespaceBindings has the Subnets that each namespace may use, after any changes, and reports the affected namespaces', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 20, size: 'max' }), (steps) => {
         const bindings = new NamespaceBindings();

@@ -30,7 +30,7 @@ export interface NamespaceControllerOptions {
 const concurrency = 4;
 const firstBackoffMs = 200;
 const maxBackoffMs = 30_000;
-/** Changes within this time are written together. */
+/** The time within which changes are written together. */
 const gatherMs = 100;
 
 export class NamespaceController implements LedgerSubscriber {
@@ -55,7 +55,7 @@ export class NamespaceController implements LedgerSubscriber {
     });
     subnetObjects.subscribe((change) => {
       if (change.kind === 'listed') return;
-      // The usage counts of a Subnet change with each Pod, and concern no namespace.
+      // Ignores the usage counts of a Subnet, which change with each Pod and concern no namespace.
       const before = change.kind === 'present' ? change.before : undefined;
       if (before && namespaceFieldsOf(before) === namespaceFieldsOf(change.object)) return;
       const isGone = change.kind === 'gone';
@@ -63,7 +63,7 @@ export class NamespaceController implements LedgerSubscriber {
     });
   }
 
-  /** Starts; Subnets and IPPools must have been tried once. */
+  /** Starts. Subnets and IPPools must have been tried once before. */
   start(): void {
     this.#enqueueAll();
     this.#queue.start();
@@ -84,7 +84,7 @@ export class NamespaceController implements LedgerSubscriber {
     }
   }
 
-  /** @param pool undefined: retired */
+  /** @param pool the applied IPPool; undefined if it is retired */
   #onPool(name: string, pool: AppliedPool | undefined): void {
     this.#enqueue(this.#namespacesOfPool.get(name) ?? []);
     this.#namespacesOfPool.delete(name);
@@ -124,7 +124,7 @@ export class NamespaceController implements LedgerSubscriber {
   }
 }
 
-/** The fields of a Subnet that decide about namespaces, as one text. */
+/** Returns the fields of a Subnet that concern namespaces, as one text. */
 function namespaceFieldsOf({ spec, namespaceRestriction, deleting }: SubnetObject): string {
   return JSON.stringify([spec.provider, namespaceRestriction, deleting]);
 }

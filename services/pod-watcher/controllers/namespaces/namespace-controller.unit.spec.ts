@@ -47,7 +47,7 @@ describe('the namespace controller', () => {
     };
   }
 
-  it('writes a Subnet when it is in force, and removes it when it is deleted', async () => {
+  it('the namespace controller writes a Subnet when it is in force, and removes it when it is deleted', async () => {
     const { objects, subnets, controller, shown } = world();
     const blue = subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] });
     objects.put(blue);
@@ -58,8 +58,8 @@ describe('the namespace controller', () => {
     await until(() => shown() === '');
   });
 
-  it('reads no labels if only the usage counts of a Subnet change, and for a change only those of the namespaces that it concerns', async () => {
-    // Given 250 Subnets that select 600 namespaces by a label
+  it('the namespace controller reads only labels of affected namespaces, and none if only usage counts of a Subnet change', async () => {
+    // Given: 250 Subnets that select 600 namespaces by a label.
     const { objects, subnets, controller, informer } = world();
     let reads = 0;
     const counted = (labels: Record<string, string>) =>
@@ -80,14 +80,14 @@ describe('the namespace controller', () => {
     await until(() =>
       Array.from({ length: 600 }, (_, index) => shownBy(index) === `subnet-${index % 250}`).every(Boolean),
     );
-    // When one Subnet shows other counts, selects other namespaces, or a namespace has another
-    // label
+    // When: a Subnet shows other counts or selects other namespaces, or a namespace gets another
+    // label.
     reads = 0;
     objects.put({ ...selecting('subnet-7', 7), status: { v4usingIPs: 7 } });
     expect(reads).to.equal(0);
     objects.put(selecting('subnet-7', 8));
     await until(() => shownBy(8) === 'subnet-7,subnet-8' && shownBy(258) === 'subnet-7,subnet-8');
-    // Then the work is that of these namespaces
+    // Then: the work is limited to these namespaces.
     expect(reads).to.be.lessThan(50);
     reads = 0;
     putNamespace(9, 10);
@@ -99,7 +99,7 @@ describe('the namespace controller', () => {
     ['fails', 500],
     ['rejects the credentials', 401],
   ] as const)
-    it(`writes again if the API ${what}`, async () => {
+    it(`the namespace controller writes again if the API ${what}`, async () => {
       const { objects, subnets, errors, shown } = world();
       errors.push(new ApiError(status, what));
       subnets.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('blue', 'ovn') }], 51);

@@ -1,7 +1,7 @@
 /**
  * Detects Subnets that share a broadcast domain and addresses with a Subnet of another network. A
- * change of a network or Subnet costs one check of the Subnets in its broadcast domains; changes
- * that arrive together cost one check.
+ * change of a network or Subnet costs one check of the Subnets in its broadcast domains, and so do
+ * several changes that arrive together.
  */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer.ts';
@@ -21,12 +21,12 @@ export class AddressOverlapDetector implements LedgerSubscriber {
   readonly #onChange: (subnet: string) => void;
   /** Networks with a known broadcast domain, by "namespace/name". */
   readonly #networks = new Map<string, DomainNetwork>();
-  /** The keys of these networks by broadcast domain. */
+  /** The keys of these networks, by broadcast domain. */
   readonly #networksByDomain = new Map<string, Set<string>>();
   readonly #domainOfProvider = new Map<string, string>();
   readonly #subnets = new Map<string, AppliedSubnet>();
   readonly #byProvider = new Map<string, Set<string>>();
-  /** Keyed by broadcast domain, then by Subnet. */
+  /** Overlaps by broadcast domain, then by Subnet. */
   readonly #overlaps = new Map<string, ReadonlyMap<string, SharedBroadcastDomain>>();
   /** Broadcast domains to check again. */
   readonly #changed = new Set<string>();
@@ -41,7 +41,7 @@ export class AddressOverlapDetector implements LedgerSubscriber {
     });
   }
 
-  /** One overlap of a Subnet; undefined if it has none. */
+  /** Returns one overlap of a Subnet; undefined if it has none. */
   overlapOf(subnet: string): SharedBroadcastDomain | undefined {
     const broadcastDomain = this.#domainOfProvider.get(this.#subnets.get(subnet)?.spec.provider ?? '');
     return broadcastDomain === undefined ? undefined : this.#overlaps.get(broadcastDomain)?.get(subnet);
@@ -89,7 +89,9 @@ export class AddressOverlapDetector implements LedgerSubscriber {
     this.#recheck(this.#domainOfProvider.get(after.spec.provider));
   }
 
-  /** A network without a Subnet shares no address. */
+  /**
+   * Checks the domain of a network that has a Subnet: without one, the network shares no address.
+   */
   #recheckIfServed({ provider, broadcastDomain }: DomainNetwork): void {
     if (this.#byProvider.has(provider)) this.#recheck(broadcastDomain);
   }
@@ -130,7 +132,7 @@ export class AddressOverlapDetector implements LedgerSubscriber {
   }
 }
 
-/** The message of a Subnet's condition; "" without an overlap. */
+/** Returns the message of a Subnet's condition; "" if it has no overlap. */
 export function overlapMessage(subnet: string, shared: SharedBroadcastDomain | undefined): string {
   if (!shared) return '';
   const { broadcastDomain, network, other } = shared;

@@ -21,12 +21,12 @@ function world() {
     const { spec, source } = appliedSubnet(name, provider);
     return { name, spec: { ...spec, cidrBlock, excludeIps: [] }, source };
   };
-  /** The Subnet that overlaps with each of these, after the pending checks. */
+  /** Runs the pending checks. Returns the Subnet that overlaps with each of these. */
   const others = async (...names: string[]): Promise<(string | undefined)[]> => {
     await nextTick();
     return names.map((name) => detector.overlapOf(name)?.other.subnet);
   };
-  /** The Subnets whose overlap changed since the last call. */
+  /** Returns the Subnets whose overlap changed since the last call. */
   const changes = async (): Promise<string[]> => {
     await nextTick();
     return changed.splice(0).sort();
@@ -42,14 +42,14 @@ function world() {
 }
 
 describe('the address overlap of Subnets in one broadcast domain', () => {
-  it('is detected with the second Subnet, for both', async () => {
+  it('the address overlap of Subnets in one broadcast domain is detected with the second Subnet, for both', async () => {
     const { others, changes, start } = world();
     start();
     expect(await changes()).to.deep.equal(['a', 'b']);
     expect(await others('a', 'b')).to.deep.equal(['b', 'a']);
   });
 
-  it('is detected with the network, in any order of arrival', async () => {
+  it('the address overlap of Subnets is detected with the network, in any order of arrival', async () => {
     const { networks, network, subnet, others, configure } = world();
     configure(subnet('a', '10.0.0.0/16'), subnet('b', '10.0.7.0/24'));
     networks.put(network('b', { type: 'vlan', master: 'eth1', vlanId: 100 }));
@@ -58,7 +58,7 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     expect(await others('a', 'b')).to.deep.equal(['b', 'a']);
   });
 
-  it('is not checked if no Subnet serves the changed network', async () => {
+  it('the address overlap of Subnets is not checked if no Subnet serves the changed network', async () => {
     const { networks, network, detector, subnet, changes, configure, start } = world();
     start();
     await changes();
@@ -75,14 +75,14 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     expect(detector.overlapOf('a')?.other.subnet).to.equal('b');
   });
 
-  it('has a message that truncates a long name of the broadcast domain', () => {
+  it('the address overlap of Subnets has a message that truncates a long name of the broadcast domain', () => {
     const other = { subnet: 'b', network: 'default/b' };
     const message = overlapMessage('a', { broadcastDomain: 'e'.repeat(60_000), network: 'default/a', other });
     expect(message.length).to.be.lessThan(600);
     expect(message).to.match(/Serve both networks by one NetworkAttachmentDefinition/);
   });
 
-  it('ends when a network moves to another broadcast domain, or is deleted', async () => {
+  it('the address overlap of Subnets ends when a network moves to another broadcast domain, or is deleted', async () => {
     const { networks, network, others, changes, start } = world();
     start();
     await changes();
@@ -95,7 +95,7 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     expect(await others('a', 'b')).to.deep.equal([undefined, undefined]);
   });
 
-  it('ends when a Subnet is retired, gets other addresses, or serves another network', async () => {
+  it('the address overlap of Subnets ends when a Subnet is retired, gets other addresses, or serves another network', async () => {
     const { detector, subnet, others, configure, start } = world();
     for (const change of [
       () => detector.onEvents([{ kind: 'subnet-retired', subnet: 'b' }]),
@@ -109,7 +109,7 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     }
   });
 
-  it('follows a new snapshot of the ledger', async () => {
+  it('the address overlap of Subnets is computed again from a new snapshot of the ledger', async () => {
     const { detector, subnet, others, start } = world();
     start();
     detector.onSnapshot({
@@ -122,7 +122,7 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     expect(await others('a', 'b')).to.deep.equal([undefined, undefined]);
   });
 
-  it('compares SR-IOV networks by their resource and VLAN', async () => {
+  it('the address overlap of SR-IOV networks depends on their resource and VLAN', async () => {
     const { networks, network, subnet, others, configure } = world();
     networks.put(network('a', { type: 'sriov', vlan: 5 }, 'intel.com/sriov'));
     networks.put(network('b', { type: 'sriov', vlan: 5 }, 'intel.com/sriov'));
@@ -131,7 +131,7 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     expect(await others('a', 'b', 'c')).to.deep.equal(['b', 'a', undefined]);
   });
 
-  it('does not change with other broadcast domains, or irrelevant fields', async () => {
+  it('the address overlap of Subnets does not change with other broadcast domains or irrelevant fields', async () => {
     const { networks, network, subnet, changes, configure, start } = world();
     start();
     await changes();
@@ -141,7 +141,7 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     expect(await changes()).to.deep.equal([]);
   });
 
-  it('is checked once for changes that arrive together', async () => {
+  it('the address overlap of Subnets is checked once for changes that arrive together', async () => {
     const { detector, networks, network, subnet, others, configure } = world();
     let checks = 0;
     const original = detector.overlapOf.bind(detector);

@@ -4,7 +4,7 @@
  * Pure.
  *
  * It does not detect several names of one domain (a bond and its member, a VLAN interface without
- * the name "<parent>.<id>"), nor one name that is in different domains on different nodes.
+ * the name "<parent>.<id>"), nor a name with different domains on different nodes.
  */
 import * as z from 'zod';
 import { goFields } from '../../../../lib/go-fields.ts';
@@ -26,16 +26,16 @@ const configuration = z.preprocess(asGo, z.object({ ...pluginFields, plugins: z.
 
 type Plugin = z.infer<typeof plugin>;
 
-/** The meaning of an empty `master`: the interface of the host's default route. */
+/** The name for an empty `master`, which means the interface of the host's default route. */
 const ofDefaultRoute = 'interface of the default route';
 
-/** The NIC's host interface ('': unknown) and VLAN (0: none), by plugin. */
+/** Returns a NIC's host interface ('' if unknown) and VLAN (0 if none), by plugin. */
 const domains: Readonly<Record<string, (plugin: Plugin, resource: string) => readonly [name: string, vlan: number]>> = {
   macvlan: ({ master }) => [master || ofDefaultRoute, 0],
   ipvlan: ({ master }) => [master || ofDefaultRoute, 0],
   vlan: ({ master, vlanId: id }) => [master || ofDefaultRoute, id],
   bridge: ({ bridge, vlan }) => [bridge || 'cni0', vlan],
-  // The device plugin's resource identifies the card.
+  // Identifies the card by the device plugin's resource.
   sriov: ({ master, vlan }, resource) => [master || ofResource(resource), vlan],
   'host-device': ({ device }, resource) => [device || ofResource(resource), 0],
 };
@@ -43,9 +43,9 @@ const domains: Readonly<Record<string, (plugin: Plugin, resource: string) => rea
 const ofResource = (resource: string): string => (resource === '' ? '' : `resource ${resource}`);
 
 /**
- * @param config one plugin, or a list whose first known plugin makes the NIC.
- * @param resource the device plugin's resource that the network names; "" for none.
- * @returns a canonical text; undefined if the domain is unknown.
+ * Returns the broadcast domain as a canonical text; undefined if it is unknown.
+ * @param config one plugin, or a list whose first known plugin makes the NIC
+ * @param resource the device plugin's resource that the network names; "" if it names none
  */
 export function broadcastDomainOf(config: string, resource = ''): string | undefined {
   const main = config.length > networkLimits.configLength ? undefined : mainPlugin(config);
@@ -74,7 +74,7 @@ function mainPlugin(config: string): Plugin | undefined {
   return undefined;
 }
 
-/** Linux names VLAN 100 of eth1 "eth1.100", by convention. */
+/** Splits the name of a VLAN interface. Linux names VLAN 100 of eth1 "eth1.100", by convention. */
 function splitVlans(name: string): { readonly base: string; readonly vlans: readonly number[] } {
   const [, base = name, digits = ''] = /^([^.\s]+)((?:\.[1-9]\d{0,3})+)$/.exec(name) ?? [];
   const vlans = digits.split('.').slice(1).map(Number);

@@ -44,15 +44,15 @@ describe('the broadcast domain of a network', () => {
     ['a property name of JavaScript objects', { type: 'constructor' }, '', undefined],
   ];
   for (const [what, config, resource, domain] of cases)
-    it(`is derived for ${what}`, () => expect(of(config, resource)).to.equal(domain));
+    it(`the broadcast domain of a network is derived for ${what}`, () => expect(of(config, resource)).to.equal(domain));
 
-  it('is unknown if the configuration cannot be parsed', () => {
+  it('the broadcast domain of a network is unknown if the configuration cannot be parsed', () => {
     for (const config of ['', '{', '[]', 'null', '{"type":["macvlan"]}', '{"plugins":7}', '{"plugins":[7,null]}'])
       expect(broadcastDomainOf(config), config).to.equal(undefined);
     expect(of({ type: 'macvlan', master: ['x'], vlan: {} })).to.equal('interface of the default route');
   });
 
-  it('is unknown if the configuration is over its limit', () => {
+  it('the broadcast domain of a network is unknown if the configuration is over its limit', () => {
     const config = JSON.stringify({ type: 'macvlan', master: 'eth1', pad: 'x'.repeat(networkLimits.configLength) });
     expect(broadcastDomainOf(config)).to.equal(undefined);
   });

@@ -1,4 +1,4 @@
-/** Classifies a NetworkAttachmentDefinition: served here, by another plugin, or broken. */
+/** Classifies a NetworkAttachmentDefinition: served here, served by another plugin, or broken. */
 import * as z from 'zod';
 import { errorMessage } from '../../../../lib/errors.ts';
 import {
@@ -17,30 +17,32 @@ import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer
 export interface ServedNetwork {
   /** `ipam`: another plugin makes the NIC. `ovn`: the NIC is of Kube-OVN's own type. */
   readonly kind: 'ipam' | 'ovn';
-  /** "<name>.<namespace>[.ovn]" from the name of the object, not from its configuration. */
+  /**
+   * The provider "<name>.<namespace>[.ovn]", from the name of the object, not from its
+   * configuration.
+   */
   readonly provider: string;
-  /** The provider that the plugin will request on the node; "" if the configuration has none. */
+  /** The provider that the plugin requests on the node; "" if the configuration has none. */
   readonly configuredProvider: string;
   readonly macSupport: MacSupport;
-  /** The `name` of its configuration. Absent: Multus uses the object's name. */
+  /** The `name` in its configuration; absent: Multus uses the object's name. */
   readonly configuredName?: string;
 }
 
 export type ClassifiedNetwork =
   | ServedNetwork
-  /** One ADD of it makes all NICs of the Pod's OVN4NFV request. */
+  /** A network whose ADD makes all NICs of the Pod's OVN4NFV request. */
   | { readonly kind: 'ovn4nfv' }
-  /** Another plugin gives its addresses. */
+  /** A network whose addresses come from another plugin. */
   | { readonly kind: 'other'; readonly reason: string }
-  /** Without configuration: no plugin can be called for it. */
+  /** A network without a configuration, for which no plugin can be called. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'broken'; readonly problem: string };
 
 /**
  * How a requested MAC gets into the CNI result. `chained`: kube-ovn, chained behind the plugin that
  * makes the NIC, corrects the result. `capability`: that plugin sets the MAC of the networks
- * annotation. `own`: the NIC is Kube-OVN's. `none`: not at all, the result shows the link's
- * original MAC.
+ * annotation. `own`: the NIC is Kube-OVN's. `none`: the result shows the link's original MAC.
  */
 export type MacSupport = 'chained' | 'capability' | 'own' | 'none';
 
@@ -52,7 +54,10 @@ const pluginFields = {
 };
 const asGo = goFields(Object.keys(pluginFields));
 const plugin = z.preprocess(asGo, z.object(pluginFields));
-/** libcni reads `name` and `plugins` of a list by their exact names. */
+/**
+ * Parses names as Go does, except `name` and `plugins` of a list, whose exact names libcni
+ * requires.
+ */
 const configuration = z.preprocess(
   asGo,
   z.object({
@@ -67,7 +72,7 @@ type Definition = Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'pro
 
 const cache = new WeakMap<Definition, ClassifiedNetwork>();
 
-/** Parses a single configuration or a list of plugins; each object once. */
+/** Classifies a single configuration or a list of plugins. Parses each object once. */
 export function classifyNetwork(definition: Definition): ClassifiedNetwork {
   const network = cache.get(definition) ?? parseDefinition(definition);
   cache.set(definition, network);
@@ -110,7 +115,7 @@ function parseDefinition({ namespace, name, config, problem, besideKubeOvn }: De
 
 const reservedProvider = `its provider ${ovn4nfvProvider} is reserved for the requests of OVN4NFV: give it another name`;
 
-/** The allocator derives the network of a NIC from its provider. */
+/** Reports an ambiguous provider, from which the allocator derives the network of a NIC. */
 const ambiguousProvider = (provider: string): string =>
   `its provider ${JSON.stringify(provider)} is ambiguous with that of a Kube-OVN-type NIC: give it a name without a dot`;
 
@@ -139,17 +144,21 @@ function parseConfiguration(config: string): z.infer<typeof configuration> | str
   return `its spec.config is not a CNI configuration: ${issue?.path.join('.') || 'at the top'}: ${issue?.message ?? 'malformed'}`;
 }
 
-/** Counted before validation: an issue for each of thousands of plugins takes long to format. */
+/**
+ * Counts plugins before validation: an issue for each of thousands of plugins takes long to format.
+ */
 function pluginsIn(raw: unknown): readonly unknown[] {
   const { plugins } = asRecord(raw);
   return Array.isArray(plugins) ? plugins : [];
 }
 
-/** The parsed NetworkAttachmentDefinitions: each is parsed once, not for every Pod. */
+/** The parsed NetworkAttachmentDefinitions. Each is parsed once, not for every Pod. */
 export class NetworkDefinitionCache {
   readonly #networks = new Map<string, ClassifiedNetwork>();
 
-  /** @param onChange is called with the "namespace/name" of each added, changed or deleted one. */
+  /**
+   * @param onChange called with the "namespace/name" of each added, changed or deleted definition
+   */
   constructor(objects: Pick<Informer<NetworkDefinition>, 'subscribe'>, onChange: (key: string) => void) {
     objects.subscribe((change) => {
       if (change.kind === 'listed') return;

@@ -99,7 +99,7 @@ describe('a NetworkAttachmentDefinition', () => {
   ];
   for (const [what, config, expected] of cases) it(what, () => expect(of(config)).to.deep.equal(expected));
 
-  it('is empty with an empty configuration', () => {
+  it('a NetworkAttachmentDefinition with an empty configuration is classified as empty', () => {
     expect(of(' ')).to.deep.equal({ kind: 'empty' });
   });
 
@@ -112,19 +112,19 @@ describe('a NetworkAttachmentDefinition', () => {
     ['[]', 'its spec.config is not a CNI configuration: at the top'],
   ];
   for (const [config, sentence] of broken)
-    it(`is broken, with the place of the error, with ${JSON.stringify(config)}`, () => {
+    it(`a NetworkAttachmentDefinition with ${JSON.stringify(config)} is broken, with the place of the error`, () => {
       expect(of(config)).to.have.property('kind', 'broken');
       expect(of(config)).to.have.property('problem').that.contains(sentence);
     });
 
-  it('is broken with a dot in its name in namespace ovn, because its provider is ambiguous', () => {
+  it('a NetworkAttachmentDefinition in namespace ovn is broken with a dot in its name, because its provider is ambiguous', () => {
     const config = JSON.stringify({ type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'net.default.ovn' } });
     const network = classifyNetwork({ namespace: 'ovn', name: 'net.default', config });
     expect(network).to.have.property('kind', 'broken');
     expect(classifyNetwork({ namespace: 'ovn', name: 'net', config })).to.have.property('kind', 'ipam');
   });
 
-  it('is broken with the name whose provider is that of OVN4NFV requests', () => {
+  it('a NetworkAttachmentDefinition is broken with the name whose provider is reserved for OVN4NFV requests', () => {
     const named = { namespace: 'kube-system', name: 'ovn4nfv' };
     expect(classifyNetwork({ ...named, config: '{"type":"kube-ovn"}' }))
       .to.have.property('problem')
@@ -148,11 +148,11 @@ describe('the networks that are served here', () => {
         classifyNetwork({ namespace: 'default', name: 'macvlan', config: JSON.stringify(config), ...mode }).kind,
     );
 
-  it('are those of both plugins, of Kube-OVN’s own type and of OVN4NFV', () => {
+  it('the networks that are served here are those of both plugins, of Kube-OVN’s own type and of OVN4NFV', () => {
     expect(kinds({})).to.deep.equal(['ipam', 'ipam', 'ipam', 'ovn', 'ovn4nfv', 'other']);
   });
 
-  it('beside Kube-OVN are only those of plugin ipledger', () => {
+  it('the networks that are served here beside Kube-OVN are only those of plugin ipledger', () => {
     expect(kinds({ besideKubeOvn: true })).to.deep.equal(['ipam', 'ipam', 'other', 'other', 'other', 'other']);
   });
 });
@@ -166,13 +166,13 @@ describe('the cost of a NetworkAttachmentDefinition', () => {
     config,
   });
 
-  /** All subscribers to networks. */
+  /** Subscribes everything that reads networks. */
   const subscribeAll = (source: FakeInformer<NetworkDefinition>, onChange: (key: string) => void = () => undefined) => [
     new NetworkDefinitionCache(source, onChange),
     new AddressOverlapDetector(source, () => undefined),
   ];
 
-  /** The number of calls of `JSON.parse` with a text. */
+  /** Counts the calls of `JSON.parse` with a text. */
   function countParses(text: string, act: () => void): number {
     const { parse } = JSON;
     let count = 0;
@@ -188,21 +188,21 @@ describe('the cost of a NetworkAttachmentDefinition', () => {
     return count;
   }
 
-  it('excludes the validation of plugins over the limit', () => {
+  it('a NetworkAttachmentDefinition over the limit of plugins costs no validation', () => {
     const problem = 'its spec.config has 32000 plugins, and at most 32 are taken: remove some';
     const malformed = Array.from({ length: 32_000 }, () => 1);
     expect(of({ plugins: malformed })).to.deep.equal({ kind: 'broken', problem });
     expect(of({ type: 'macvlan', plugins: malformed })).to.deep.equal({ kind: 'broken', problem });
   });
 
-  it('includes one parse for all subscribers', () => {
+  it('a NetworkAttachmentDefinition costs one parse for all subscribers', () => {
     const config = JSON.stringify({ type: 'host-local' });
     const source = new FakeInformer<NetworkDefinition>();
     subscribeAll(source);
     expect(countParses(config, () => source.put(definition(config)))).to.equal(1);
   });
 
-  it('includes no parse, and no wake-up of Pods, while the configuration stays the same', () => {
+  it('a NetworkAttachmentDefinition with an unchanged configuration costs no parse and no wake-up of Pods', () => {
     const config = JSON.stringify({ type: 'macvlan', ipam });
     const source = new FakeInformer<NetworkDefinition>();
     const changed: string[] = [];

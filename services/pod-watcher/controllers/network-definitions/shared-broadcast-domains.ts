@@ -2,9 +2,9 @@
 import ipaddr from 'ipaddr.js';
 import { isCidr } from '../../../../lib/net/ip.ts';
 
-/** A NetworkAttachmentDefinition. */
+/** A NetworkAttachmentDefinition with a known broadcast domain. */
 export interface DomainNetwork {
-  /** "namespace/name" */
+  /** The name of the object, "namespace/name". */
   readonly key: string;
   readonly provider: string;
   readonly broadcastDomain: string;
@@ -18,7 +18,7 @@ export interface DomainSubnet {
   readonly excludeIps: readonly string[];
 }
 
-/** An overlap of one Subnet. */
+/** An overlap of one Subnet with another. */
 export interface SharedBroadcastDomain {
   readonly broadcastDomain: string;
   /** The Subnet's own network, "namespace/name". */
@@ -26,7 +26,7 @@ export interface SharedBroadcastDomain {
   readonly other: { readonly subnet: string; readonly network: string };
 }
 
-/** Addresses that a Subnet gives to Pods that request any address. */
+/** Addresses that Pods without a requested address may get from a Subnet. */
 interface Range {
   readonly first: bigint;
   readonly last: bigint;
@@ -35,8 +35,8 @@ interface Range {
 }
 
 /**
- * Returns the Subnets that overlap with a Subnet of another network, by name, with one overlap for
- * each. O(n log n) with the number of ranges.
+ * Returns an overlap for each Subnet that overlaps with a Subnet of another network, by name. O(n
+ * log n) with the number of ranges.
  */
 export function findSharedBroadcastDomains(
   networks: readonly DomainNetwork[],
@@ -59,7 +59,7 @@ export function findSharedBroadcastDomains(
   return found;
 }
 
-/** One pair or more for each overlapping range: with the earlier range that ends last. */
+/** Yields for each overlapping range a pair with the earlier range that ends last. */
 function* overlaps(ranges: Range[]): Generator<readonly [Range, Range]> {
   ranges.sort((a, b) => (a.first === b.first ? 0 : a.first < b.first ? -1 : 1));
   let endsLast: Range | undefined;
@@ -85,7 +85,9 @@ function record(found: Map<string, SharedBroadcastDomain>, one: Range, other: Ra
 
 type Part = Pick<Range, 'first' | 'last'> & { readonly family: 4 | 6 };
 
-/** The host addresses of a Subnet without the excluded ones; none for invalid text. */
+/**
+ * Returns the host addresses of a Subnet without the excluded ones; none if the text is invalid.
+ */
 function rangesOf({ cidrBlock, excludeIps }: DomainSubnet): Part[] {
   const holes = excludeIps.flatMap((text) => intervalOf(text) ?? []);
   holes.sort((a, b) => (a.first < b.first ? -1 : 1));
@@ -95,7 +97,7 @@ function rangesOf({ cidrBlock, excludeIps }: DomainSubnet): Part[] {
   });
 }
 
-/** @param holes sorted by their first address. */
+/** @param holes ranges sorted by their first address */
 function subtract({ family, first, last }: Part, holes: readonly Part[]): Part[] {
   const parts: Part[] = [];
   let from = first;
@@ -107,7 +109,7 @@ function subtract({ family, first, last }: Part, holes: readonly Part[]): Part[]
   return from <= last ? [...parts, { family, first: from, last }] : parts;
 }
 
-/** "first..last", or one address. */
+/** Parses "first..last", or one address. */
 function intervalOf(text: string): Part | undefined {
   const [from = '', to = from] = text.split('..');
   if (!ipaddr.isValid(from) || !ipaddr.isValid(to)) return undefined;
@@ -121,7 +123,7 @@ function hostsOf(cidr: string): Part | undefined {
   const [family, bits] = address.kind() === 'ipv4' ? ([4, 32] as const) : ([6, 128] as const);
   const size = 1n << BigInt(bits - length);
   const base = (valueOf(address) / size) * size;
-  // The network and broadcast addresses are not host addresses.
+  // Excludes the network and broadcast addresses.
   const edge = size > 2n ? 1n : 0n;
   return { family, first: base + edge, last: base + size - 1n - edge };
 }

@@ -13,7 +13,7 @@ const subnet = (name: string, cidrBlock: string, excludeIps: string[] = []): Dom
   cidrBlock,
   excludeIps,
 });
-/** "subnet: other Subnet of network" */
+/** Describes each overlap as "subnet: other Subnet of network". */
 const overlapsOf = (networks: readonly DomainNetwork[], subnets: readonly DomainSubnet[]) =>
   [...findSharedBroadcastDomains(networks, subnets)]
     .map(([name, { other }]) => `${name}: ${other.subnet} of ${other.network}`)
@@ -22,7 +22,7 @@ const overlapsOf = (networks: readonly DomainNetwork[], subnets: readonly Domain
 const ab = [network('a'), network('b')];
 
 describe('Subnets in one broadcast domain', () => {
-  it('have each other as overlap, with the network', () => {
+  it('Subnets in one broadcast domain have each other as overlap, with the network', () => {
     expect(overlapsOf(ab, [subnet('a', '10.0.0.0/16'), subnet('b', '10.0.7.0/24')])).to.deep.equal([
       'of-a: of-b of default/b',
       'of-b: of-a of default/a',
@@ -36,18 +36,18 @@ describe('Subnets in one broadcast domain', () => {
     });
   });
 
-  it('have no overlap with Subnets of another domain, or without a network', () => {
+  it('Subnets in one broadcast domain have no overlap with Subnets of another domain, or without a network', () => {
     const both = [subnet('a', '10.0.0.0/16'), subnet('b', '10.0.7.0/24')];
     expect(overlapsOf([network('a'), network('b', 'eth1, VLAN 7')], both)).to.deep.equal([]);
     expect(overlapsOf([network('a')], both)).to.deep.equal([]);
   });
 
-  it('have no overlap within one network: the allocator rejects that', () => {
+  it('Subnets in one broadcast domain have no overlap within one network, because the allocator rejects it', () => {
     const twice = [subnet('a', '10.0.0.0/16'), { ...subnet('a', '10.0.0.0/16'), name: 'again' }];
     expect(overlapsOf(ab, twice)).to.deep.equal([]);
   });
 
-  it('have no overlap if excludeIps separate them', () => {
+  it('Subnets in one broadcast domain have no overlap if excludeIps separate them', () => {
     const halves = [
       subnet('a', '10.0.0.0/24', ['10.0.0.1', '10.0.0.128..10.0.0.254']),
       subnet('b', '10.0.0.0/24', ['10.0.0.1..10.0.0.127']),
@@ -57,18 +57,18 @@ describe('Subnets in one broadcast domain', () => {
     expect(overlapsOf(ab, touching)).to.have.length(2);
   });
 
-  it('are compared by family', () => {
+  it('Subnets in one broadcast domain are compared by family', () => {
     const dual = subnet('a', '10.0.0.0/24,fd00::/64');
     expect(overlapsOf(ab, [dual, subnet('b', 'fd00::/80')])).to.have.length(2);
     expect(overlapsOf(ab, [dual, subnet('b', '10.0.1.0/24,fd01::/64')])).to.deep.equal([]);
     expect(overlapsOf(ab, [subnet('a', '0.0.0.0/0'), subnet('b', '::/0')])).to.deep.equal([]);
   });
 
-  it('have no overlap if a CIDR cannot be parsed', () => {
+  it('Subnets in one broadcast domain have no overlap if a CIDR cannot be parsed', () => {
     expect(overlapsOf(ab, [subnet('a', 'x,10.0.0.0/99'), subnet('b', '10.0.0.0/24', ['y..z'])])).to.deep.equal([]);
   });
 
-  it('have one overlap each if they overlap any Subnet, and none otherwise', () => {
+  it('Subnets in one broadcast domain have one overlap each if they overlap any other Subnet, and none otherwise', () => {
     const range = fc
       .tuple(fc.nat(30), fc.nat(6))
       .map(([at, bits]) => `10.0.0.${(at << 3) & (256 - (1 << bits))}/${32 - bits}`);
@@ -90,7 +90,7 @@ describe('Subnets in one broadcast domain', () => {
     );
   });
 
-  it('are checked in one pass: 10,000 that all overlap', () => {
+  it('10,000 overlapping Subnets in one broadcast domain are checked in one pass', () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
     const found = findSharedBroadcastDomains(
       names.map((name) => network(name)),
@@ -100,7 +100,7 @@ describe('Subnets in one broadcast domain', () => {
   });
 });
 
-/** Whether two CIDRs inside 10.0.0.0/24 have hosts in common, address by address. */
+/** Whether two CIDRs inside 10.0.0.0/24 have hosts in common, compared address by address. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [hosts(one), hosts(other)];
   return a.some((each) => b.includes(each));

@@ -2,11 +2,11 @@
  * The Node controller: unbinds the containers of Nodes that were deleted or tainted as out of
  * service. Released addresses of their Pods are then free.
  *
- * A binding ends only if no Pod holds its address: a container may run on although its Node object
- * was deleted. While its Pod exists, the address is allocated to no other Pod. A Node counts as
- * deleted only if the API reported the deletion: the ledger also has names that are not Nodes (an
- * agent without Kubernetes, a test). A Node that binds after its taint is alive: that binding
- * stays.
+ * A binding ends only if no Pod holds its address: a container may still run although its Node
+ * object was deleted. While its Pod exists, the address is allocated to no other Pod. A Node counts
+ * as deleted only if the API reported the deletion: the ledger also has names that are not Nodes
+ * (an agent without Kubernetes, a test). A Node that binds after its taint is alive, so that
+ * binding stays.
  */
 import { errorMessage } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
@@ -30,14 +30,14 @@ export interface NodeControllerOptions {
   readonly isAddressHeld: (sandbox: SandboxBinding) => boolean;
   /** Looks up whether the Node exists. */
   readonly nodeExists: (name: string, signal: AbortSignal) => Promise<boolean>;
-  /** The Nodes deleted while no watcher ran, in the history of the API server. */
+  /** Lists the Nodes that were deleted while no watcher ran, from the history of the API server. */
   readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<ObjectMeta>;
   readonly missingBefore?: number;
-  /** The Nodes out of service that an earlier watcher has seen, as `outOfService`. */
+  /** The Nodes out of service that an earlier watcher saw; see `outOfService`. */
   readonly outOfServiceBefore?: Readonly<Record<string, number>>;
   /** Raises the alarm that most Nodes are missing; undefined clears it. */
   readonly alarm: (message: string | undefined) => void;
-  /** How long the controller waits after a deletion: others may follow. */
+  /** The delay of the controller after a deletion, because others may follow. */
   readonly settleMs?: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -45,27 +45,27 @@ export interface NodeControllerOptions {
 
 const concurrency = 4;
 const firstBackoffMs = 500;
-/** The interval of retries while Pods hold addresses; each release triggers a retry, too. */
+/** The interval of retries while Pods hold addresses. Each release also triggers a retry. */
 const maxBackoffMs = 60_000;
 const defaultSettleMs = 10_000;
-/** Releases within this time are handled together. */
+/** The time within which releases are handled together. */
 const gatherMs = 200;
-/** Nodes that disappear within this time count as one mass deletion. */
+/** The time within which disappearing Nodes count as one mass deletion. */
 const massDeletionWindowMs = 60_000;
 const minNodes = 10;
 
-/** Why a Node's bindings end. Bindings after `until`, a time of the ledger, stay. */
+/** Why a Node's bindings end. Bindings later than `until`, a ledger time, stay. */
 interface NodeEnd {
   readonly cause: UnbindCause;
   readonly evidence: string;
   readonly until: number;
 }
 
-/** What a pass over the bindings of a Node found. */
+/** The result of a pass over the bindings of a Node. */
 interface NodeBindings {
-  /** How many bindings are left that end when their addresses are released. */
+  /** The number of remaining bindings that end when their addresses are released. */
   readonly remaining: number;
-  /** The time in the ledger of the last binding; 0 without one. */
+  /** The ledger time of the last binding; 0 if there is none. */
   readonly lastAt: number;
 }
 
@@ -73,12 +73,12 @@ export class NodeController implements LedgerSubscriber {
   readonly #options: NodeControllerOptions;
   readonly #queue: WorkQueue;
   readonly #massDeletionGuard: MassDeletionGuard;
-  /** Deleted Nodes that may have bindings, with the time of performance.now(). */
+  /** Deleted Nodes that may have bindings, with the performance.now() of the deletion. */
   readonly #deleted = new Map<string, { readonly uid: string; readonly at: number }>();
   /**
-   * Nodes tainted as out of service, with the time in the ledger of the last binding that they had
-   * when the taint was seen; undefined until it is read. Times of one clock are compared: the
-   * taint's own time is of another one.
+   * Nodes tainted as out of service, with the ledger time of the last binding that they had when
+   * the taint was seen; undefined until it is read. The taint's own time is from another clock, so
+   * it is not compared.
    */
   readonly #outOfService = new Map<string, number | undefined>();
 
@@ -92,24 +92,26 @@ export class NodeController implements LedgerSubscriber {
     options.nodes.subscribe((change) => this.#onNode(change));
   }
 
-  /** The number of missing Nodes while the mass-deletion guard halts the controller; else 0. */
+  /**
+   * The number of missing Nodes while the mass-deletion guard halts the controller; otherwise 0.
+   */
   get missing(): number {
     return this.#massDeletionGuard.halted.get(allObjects) ?? 0;
   }
 
-  /** Whether an operator accepted that Nodes were deleted, and most are not back. */
+  /** Whether an operator accepted the deletion of Nodes, and most of them are not back. */
   get isAccepted(): boolean {
     return this.#massDeletionGuard.accepted.length > 0;
   }
 
-  /** An operator accepted that up to this number of missing Nodes were deleted. */
+  /** Accepts that up to this number of missing Nodes were deleted. */
   acceptMassDeletion(missing: number): void {
     this.#massDeletionGuard.accept(missing > 0 ? { [allObjects]: missing } : {});
     this.#checkMassDeletion();
     for (const name of this.#deleted.keys()) this.#queue.add(name);
   }
 
-  /** Nodes out of service, for the next watcher. */
+  /** The Nodes out of service, for the next watcher. */
   get outOfService(): Readonly<Record<string, number>> {
     const { nodes, outOfServiceBefore = {} } = this.#options;
     if (!nodes.hasSynced) return outOfServiceBefore;
@@ -117,7 +119,7 @@ export class NodeController implements LedgerSubscriber {
     return Object.fromEntries(known.slice(0, handoverLimits.nodes));
   }
 
-  /** Starts with loaded Nodes and ledger. Resolves when earlier deletions are listed. */
+  /** Starts; Nodes and ledger must be loaded. Resolves when earlier deletions are listed. */
   async start(): Promise<void> {
     const { listDeleted, nodes, log, signal } = this.#options;
     this.#queue.start();
@@ -131,7 +133,7 @@ export class NodeController implements LedgerSubscriber {
   }
 
   onSnapshot(): void {
-    // Bindings are listed at each reconciliation.
+    // Lists no bindings here: each reconciliation does.
   }
 
   onEvents(events: readonly LedgerEvent[]): void {
@@ -201,7 +203,7 @@ export class NodeController implements LedgerSubscriber {
     return isHalted;
   }
 
-  /** Ends the bindings of a Node whose addresses no Pod holds. */
+  /** Ends the bindings of a Node whose addresses are not held by a Pod. */
   async #unbind(node: string, end: NodeEnd): Promise<NodeBindings> {
     const { allocator, isAddressHeld, log, signal } = this.#options;
     const { cause, until } = end;
@@ -225,7 +227,10 @@ export class NodeController implements LedgerSubscriber {
     return { remaining, lastAt };
   }
 
-  /** @returns how many bindings ended: 0 for a fenced address, or an earlier unbind */
+  /**
+   * Unbinds one container. @returns the number of ended bindings: 0 for a fenced address or an
+   * earlier unbind
+   */
   async #unbindOne({ attachment, binding }: SandboxBinding, { cause, evidence }: NodeEnd): Promise<number> {
     const { allocator, signal } = this.#options;
     const { namespace = '', pod = '', provider = '' } = attachment ?? {};

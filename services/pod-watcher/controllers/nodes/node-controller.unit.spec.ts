@@ -11,17 +11,17 @@ import { waitForIdle } from '../pods/testing/pod-controller-world.ts';
 const nodeNamed = (name: string, uid = `uid-${name}`, spec: object = {}): NodeObject =>
   nodeKind.parse({ metadata: { name, uid, resourceVersion: '1' }, spec });
 
-/** A Node with the out-of-service taint. */
+/** Makes a Node with the out-of-service taint. */
 const outOfService = (name: string, timeAdded?: string): NodeObject =>
   nodeNamed(name, undefined, {
     taints: [{ key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute', timeAdded }],
   });
 
 const hour = 3_600_000;
-/** The time in the ledger of the bindings. */
+/** The ledger time of the bindings. */
 const boundAt = '2026-01-31T08:00:00Z';
 
-/** The binding of net1 of a container of Pod `pod` to 10.0.0.<last>. */
+/** Makes the binding of net1 of a container of Pod `pod` to 10.0.0.<last>. */
 function bindingOf(pod: string, last: number, at = boundAt): SandboxBinding {
   return {
     attachment: { namespace: 'default', pod, provider: 'macvlan.default', ordinal: 0 },
@@ -43,7 +43,7 @@ describe('the bindings of a Node', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /** Nodes "n0", "n1", …, and their bindings. */
+  /** Makes Nodes "n0", "n1", …, and their bindings. */
   function world(count: number, bound: Record<string, SandboxBinding[]>, more: Partial<NodeControllerOptions> = {}) {
     const source = new FakeInformer<NodeObject>();
     const bindings = new Map(Object.entries(bound));
@@ -89,7 +89,7 @@ describe('the bindings of a Node', () => {
     addresses: [],
   };
 
-  it('end for released addresses when it is deleted, on all pages, with the cause', async () => {
+  it('the bindings of a deleted Node end for released addresses, on all pages, with the cause', async () => {
     const { source, unbound, nodes } = world(1, { n0: [bindingOf('a', 2), bindingOf('b', 3)] });
     await nodes.start();
     source.drop(nodeNamed('n0'));
@@ -107,7 +107,7 @@ describe('the bindings of a Node', () => {
     );
   });
 
-  it('end for released addresses when it is tainted as out of service, with that cause', async () => {
+  it('the bindings of a Node that is tainted as out of service end for released addresses, with that cause', async () => {
     const { source, bindings, unbound, held, nodes } = world(1, { n0: [bindingOf('a', 2), bindingOf('b', 3)] });
     held.add('default/b');
     await nodes.start();
@@ -129,14 +129,14 @@ describe('the bindings of a Node', () => {
     ['ahead of', hour],
     ['behind', -hour],
   ] as const)
-    it(`end although the clock that made the taint is ${clock} the ledger`, async () => {
+    it(`the bindings of a tainted Node end although the clock that made the taint is ${clock} the ledger`, async () => {
       const { source, unbound, nodes } = world(0, { n0: [bindingOf('a', 2)] });
       source.put(outOfService('n0', new Date(Date.parse(boundAt) + skewMs).toISOString()));
       await nodes.start();
       await until(() => unbound.length === 1);
     });
 
-  it('stay if they were made after the taint was seen, because the Node is alive', async () => {
+  it('the bindings of a tainted Node stay if they are newer than the taint, because the Node is alive', async () => {
     const { source, bindings, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] });
     await nodes.start();
     source.put(outOfService('n0', new Date(Date.now() + hour).toISOString()));
@@ -150,7 +150,7 @@ describe('the bindings of a Node', () => {
     expect(nodes.outOfService).to.deep.equal({ n0: Date.parse(boundAt) });
   });
 
-  it('stay in the next watcher if they were made after the first one saw the taint', async () => {
+  it('the bindings of a tainted Node that are newer than the taint stay in the next watcher, too', async () => {
     const outOfServiceBefore = { n0: Date.parse(boundAt) - 1 };
     const { source, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] }, { outOfServiceBefore });
     await nodes.start();
@@ -161,7 +161,7 @@ describe('the bindings of a Node', () => {
     expect(nodes.outOfService).to.deep.equal(outOfServiceBefore);
   });
 
-  it('stay after the taint is removed, and with a taint of another key or effect', async () => {
+  it('the bindings of a Node stay after the taint is removed, and with a taint of another key or effect', async () => {
     const { source, bindings, unbound, held, nodes } = world(2, { n0: [bindingOf('a', 2)] });
     held.add('default/a');
     await nodes.start();
@@ -180,7 +180,7 @@ describe('the bindings of a Node', () => {
     expect(unbound).to.deep.equal([]);
   });
 
-  it('stay while a Pod holds the address, and end when it is released', async () => {
+  it('the bindings of a deleted Node stay while a Pod holds the address, and end when it is released', async () => {
     const { source, bindings, unbound, held, nodes } = world(1, { n0: [bindingOf('a', 2)] });
     held.add('default/a');
     await nodes.start();
@@ -193,7 +193,7 @@ describe('the bindings of a Node', () => {
     bindings.clear();
   });
 
-  it('CA-3589 stay if a look-up finds the Node, or it is created again', async () => {
+  it('CA-3589 the bindings of a deleted Node stay if a look-up finds the Node, or it is created again', async () => {
     const { source, unbound, exist, nodes } = world(2, { n0: [bindingOf('a', 2)], n1: [bindingOf('b', 3)] });
     exist.add('n0');
     await nodes.start();
@@ -206,7 +206,7 @@ describe('the bindings of a Node', () => {
     expect(unbound).to.deep.equal([]);
   });
 
-  it('stay if the name was never that of a Node', async () => {
+  it('bindings stay if their node name was never that of a Node', async () => {
     const { unbound, listed, nodes } = world(1, { demo: [bindingOf('a', 2)] });
     await nodes.start();
     nodes.onEvents([released]);
@@ -214,7 +214,7 @@ describe('the bindings of a Node', () => {
     expect([unbound, listed]).to.deep.equal([[], []]);
   });
 
-  it('end if it was deleted while no watcher ran, as far as the API’s history reaches', async () => {
+  it('the bindings of a Node that was deleted while no watcher ran end, as far as the API’s history reaches', async () => {
     const listDeleted = async function* () {
       yield* await Promise.resolve([nodeNamed('deleted'), nodeNamed('n0', 'an earlier one')]);
       throw new Error('410 Expired');
@@ -227,7 +227,7 @@ describe('the bindings of a Node', () => {
     expect(unbound.map(({ pod }) => pod)).to.deep.equal(['a']);
   });
 
-  it('stay while most Nodes are missing, unless the operator accepts the mass deletion', async () => {
+  it('the bindings of Nodes stay while most Nodes are missing, unless the operator accepts the mass deletion', async () => {
     const bound = Object.fromEntries(
       Array.from({ length: 10 }, (_, index) => [`n${index}`, [bindingOf(`p${index}`, index)]]),
     );

@@ -10,7 +10,7 @@ export interface Verdict {
   readonly message: string;
   /** The error of a rejection. */
   readonly code?: ErrorCode;
-  /** Set if the object is being deleted and the ledger still uses it. */
+  /** Set if the object is being deleted while the ledger still uses it. */
   readonly inUse?: true;
 }
 
@@ -20,13 +20,13 @@ export interface ConditionReasons {
   readonly ready: string;
   readonly refused: string;
   readonly inUse: string;
-  /** The only condition of the kind, which a verdict sets. Absent: Validated, Ready and Error. */
+  /** The only condition of the kind, if it has just one; absent: Validated, Ready and Error. */
   readonly onlyType?: string;
   /** Reasons of rejections that differ from `refused`. */
   readonly refusedBy?: Partial<Record<ErrorCode, string>>;
 }
 
-/** The reason of a rejection. */
+/** Returns the reason of a rejection. */
 export const refusalReason = ({ refused, refusedBy }: ConditionReasons, { code }: Pick<Verdict, 'code'>): string =>
   (code && refusedBy?.[code]) ?? refused;
 
@@ -56,19 +56,22 @@ export interface Condition {
 
 type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** A condition beside the verdict, absent from objects for which it was never raised. */
+/** A condition beside the verdict. An object for which it was never raised does not have it. */
 export interface Warning {
   readonly type: string;
-  /** `spec`: a part of the spec has no effect, by an Event, too. `cluster`: a conflict. */
+  /**
+   * `spec`: a part of the spec has no effect, which an Event also reports. `cluster`: a conflict
+   * with other objects.
+   */
   readonly about: 'spec' | 'cluster';
   readonly raised: Pick<Condition, 'status' | 'reason'>;
-  /** The condition after the warning was cleared; absent: it is removed. */
+  /** The condition after the warning has ended; absent: it is removed. */
   readonly cleared?: Pick<Condition, 'status' | 'reason'>;
-  /** "" if the warning is not raised. */
+  /** The text of the warning; "" if it is not raised. */
   readonly message: string;
 }
 
-/** Another network's Subnet in the same broadcast domain gives the same addresses. */
+/** Reports that a Subnet of another network in the same broadcast domain has the same addresses. */
 export const addressOverlap: Omit<Warning, 'message'> = {
   type: 'AddressOverlap',
   about: 'cluster',
@@ -76,14 +79,14 @@ export const addressOverlap: Omit<Warning, 'message'> = {
   cleared: { status: 'False', reason: 'NoOverlap' },
 };
 
-/** The spec isolates a Subnet, which has no effect. */
+/** Reports that the spec isolates a Subnet, which has no effect. */
 export const privateNotEnforced: Omit<Warning, 'message'> = {
   type: 'PrivateEnforced',
   about: 'spec',
   raised: { status: 'False', reason: 'PrivateNotEnforced' },
 };
 
-/** The spec requests what its object does not get. */
+/** Reports fields of the spec that have no effect. */
 export const fieldsIgnored = ({ ignoredFields }: { readonly ignoredFields: readonly string[] }): Warning => ({
   type: 'FieldsIgnored',
   about: 'spec',
@@ -116,8 +119,8 @@ function verdictConditions(verdict: Verdict, reasons: ConditionReasons): Conditi
 }
 
 /**
- * All conditions of an object after a verdict; undefined if nothing changes. Keeps conditions of
- * other types. The time of a transition changes with the status only.
+ * Returns all conditions of an object after a verdict; undefined if nothing changes. Keeps
+ * conditions of other types. A transition time changes only with the status.
  */
 export function updatedConditions(
   present: unknown,

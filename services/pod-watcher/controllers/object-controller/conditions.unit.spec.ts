@@ -9,7 +9,7 @@ const statesOf = (conditions: unknown) =>
   (conditions as { type: string; status: string }[]).map(({ type, status }) => `${type}=${status}`);
 
 describe('the conditions of a Subnet', () => {
-  it('show that a spec is in force, or why not', () => {
+  it('the conditions of a Subnet show that a spec is in force, or the reason why it is not', () => {
     expect(statesOf(updatedConditions(undefined, accepted, { reasons, generation: 1, now }))).to.deep.equal([
       'Validated=True',
       'Ready=True',
@@ -28,19 +28,19 @@ describe('the conditions of a Subnet', () => {
     });
   });
 
-  it('escape what a tenant wrote, and do not change for the same message', () => {
+  it('the conditions of a Subnet escape the text of a tenant, and do not change with the same message', () => {
     const hostile = { accepted: false, message: 'interface "a\u001b[2J\u202e" is not valid' };
     const conditions = updatedConditions(undefined, hostile, { reasons, generation: 1, now });
     expect(conditions?.[0]?.message).to.equal('interface "a\\u001b[2J\\u202e" is not valid');
     expect(updatedConditions(conditions, hostile, { reasons, generation: 1, now: later })).to.equal(undefined);
   });
 
-  it('do not change if they are current', () => {
+  it('the conditions of a Subnet are not written if they are current', () => {
     const conditions = updatedConditions(undefined, accepted, { reasons, generation: 1, now });
     expect(updatedConditions(conditions, accepted, { reasons, generation: 1, now: later })).to.equal(undefined);
   });
 
-  it('keep the transition time while the status stays, and conditions of other types', () => {
+  it('the conditions of a Subnet keep the transition time while the status stays, and conditions of other types', () => {
     const foreign = { type: 'Foreign', status: 'True' };
     const conditions = updatedConditions([foreign], accepted, { reasons, generation: 1, now });
     const updated = updatedConditions(conditions, accepted, { reasons, generation: 2, now: later });
@@ -53,7 +53,7 @@ describe('the conditions of a Subnet', () => {
     expect(changed?.[1]).to.include({ lastTransitionTime: '2026-11-17T15:00:00Z' });
   });
 
-  it('include a warning about the spec as long as it is raised', () => {
+  it('the conditions of a Subnet include a warning about the spec while it is raised', () => {
     const about = (message: string, generation: number) => ({
       reasons,
       generation,
@@ -72,7 +72,7 @@ describe('the conditions of a Subnet', () => {
     ]);
   });
 
-  it('show what prevents a deletion, and keep the verdict about the spec', () => {
+  it('the conditions of a Subnet show what prevents its deletion, and keep the verdict about the spec', () => {
     const conditions = updatedConditions(undefined, accepted, { reasons, generation: 1, now });
     const message = 'held, the first by Pod default/web';
     const inUse = updatedConditions(
@@ -84,7 +84,7 @@ describe('the conditions of a Subnet', () => {
     expect(inUse?.[1]).to.include({ reason: 'SubnetInUse', message });
   });
 
-  it('include a warning about the cluster while it is raised, and that it is cleared afterwards', () => {
+  it('the conditions of a Subnet show a warning about the cluster while it is raised, and then that it has ended', () => {
     const about = (message: string, at: Date) => ({
       reasons,
       generation: 1,
@@ -104,7 +104,7 @@ describe('the conditions of a Subnet', () => {
     expect(cleared?.[3]?.lastTransitionTime).to.equal('2026-11-17T15:00:00Z');
   });
 
-  it('replace malformed values', () => {
+  it('the conditions of a Subnet replace malformed values', () => {
     expect(updatedConditions('nonsense', accepted, { reasons, generation: 1, now })).to.have.length(3);
   });
 });

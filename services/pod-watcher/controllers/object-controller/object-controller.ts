@@ -1,5 +1,5 @@
 /**
- * The controller shared by Subnet, IPPool, Vip, IP and IPAMClaim objects: applies a new or changed
+ * The controller that Subnet, IPPool, Vip, IP and IPAMClaim objects share: applies a new or changed
  * spec to the ledger, and retires it when the object is deleted. A finalizer keeps an object while
  * the ledger uses it. Its conditions show the allocator's answer.
  */
@@ -15,7 +15,7 @@ import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { type ConditionReasons, refusalReason, updatedConditions, type Verdict, type Warning } from './conditions.ts';
 import { addFinalizerPatch, removeFinalizersPatch, versionPrecondition } from '../../kubernetes/objects/finalizer.ts';
 
-/** Writes a part of an object by a merge patch. */
+/** Writes a part of an object with a merge patch. */
 export type ObjectPatcher<T> = (object: T, body: UntypedJson, signal: AbortSignal) => Promise<void>;
 
 /** The fields to change, by part of the object. */
@@ -31,19 +31,19 @@ export interface ObjectControllerOptions<T extends CustomResource> {
   readonly isRelevant?: (object: T) => boolean;
   /**
    * Applies an object's spec to the ledger.
-   * @returns the fields that the object must show; undefined if it requests nothing.
+   * @returns the fields that the object must show; undefined if it requests nothing
    * @throws IpledgerError if the spec is rejected. Kinds 'transient' and 'bug' are retried.
    */
   readonly apply: (object: T, signal: AbortSignal) => Promise<UntypedJson | undefined>;
-  /** Whether the ledger still has an accepted object, by name or "namespace/name". */
+  /** Whether the ledger still has an accepted object; the name may be "namespace/name". */
   readonly isApplied: (name: string) => boolean;
-  /** The changes after which an object shows the `desired` fields. */
+  /** Returns the changes after which an object shows the `desired` fields. */
   readonly differences: (object: T, desired: UntypedJson) => Differences;
   /** Retires a name's record. Idempotent. @throws IpledgerError 'conflict' while it is in use */
   readonly retire: (name: string, signal: AbortSignal) => Promise<void>;
   /** The names of objects that the ledger has applied. */
   readonly appliedNames: () => readonly string[];
-  /** All warnings of the kind, raised or not; absent: none. */
+  /** Returns all warnings of the kind, raised or not; absent: the kind has none. */
   readonly warnings?: (object: T) => readonly Warning[];
   /** Called with each new verdict, before the object shows it. */
   readonly onVerdict: (object: T, verdict: Verdict) => void;
@@ -55,14 +55,14 @@ export interface ObjectControllerOptions<T extends CustomResource> {
   readonly signal: AbortSignal;
 }
 
-/** The options that all controllers of a kind have in common. */
+/** The options that are the same for all controllers of a kind. */
 export type ObjectAccess<T extends CustomResource> = Pick<
   ObjectControllerOptions<T>,
   'objects' | 'write' | 'writeStatus' | 'recordEvent' | 'log' | 'signal'
 >;
 
 interface Answer {
-  /** The "uid/generation" of the spec. */
+  /** The "uid/generation" of the spec to which the verdict belongs. */
   readonly of: string;
   readonly verdict: Verdict;
   /** The fields that the object must show. */
@@ -73,7 +73,7 @@ interface Answer {
 const concurrency = 4;
 const firstBackoffMs = 500;
 const maxBackoffMs = 30_000;
-/** Deleted objects that the ledger still uses, for Events about them. */
+/** The number of deleted objects to keep that the ledger still uses, for Events about them. */
 const maxDeleted = 1_024;
 
 export class ObjectController<T extends CustomResource> {
@@ -112,7 +112,7 @@ export class ObjectController<T extends CustomResource> {
     this.#queue.add(name);
   }
 
-  /** The ledger has applied this name. If its object was deleted before, it must be retired. */
+  /** Retires an applied name whose object was deleted before. */
   enqueueIfOrphaned(name: string): void {
     if (!this.#options.objects.objects.has(name)) this.#queue.add(name);
   }
@@ -122,7 +122,7 @@ export class ObjectController<T extends CustomResource> {
     if (this.#queue.tries(name) > 0) this.#queue.add(name);
   }
 
-  /** Retries all objects that a change may help; by default all. */
+  /** Retries all objects that a change may help, by default all objects. */
   retryAll(mayHelp: (object: T) => boolean = () => true): void {
     for (const name of this.#queue.retryingKeys()) {
       const object = this.#options.objects.objects.get(name);
@@ -154,12 +154,12 @@ export class ObjectController<T extends CustomResource> {
       if (object && !this.#isRelevant(object)) return 'done';
       return object && !object.deleting ? await this.#apply(object) : await this.#retire(name, object);
     } catch (error) {
-      // The informer will deliver the newer state.
+      // Waits for the informer, which will deliver the newer state.
       if (error instanceof ApiError && error.reaction === 'absent') return 'done';
       if (error instanceof ApiError && error.reaction === 'changed') return 'again';
       throw error;
     } finally {
-      // After this key has left the queue.
+      // Runs the callbacks after this key has left the queue.
       setImmediate(() => {
         for (const callback of this.#idleCallbacks.splice(0)) callback();
       });
@@ -182,8 +182,8 @@ export class ObjectController<T extends CustomResource> {
       for (const { raised, message } of this.#specWarnings(object))
         recordEvent(object, { type: 'Warning', reason: raised.reason, message });
     this.#answers.set(key, answer);
-    // A changed spec has a new generation: the conditions are written when the informer delivers
-    // that.
+    // Stops if the spec was changed: it has a new generation, and the conditions are written when
+    // the informer delivers it.
     if (desired && (await this.#writeApplied(object, desired))) return outcome;
     await this.#writeConditions(object, verdict, desired && this.#options.differences(object, desired).status);
     return outcome;
@@ -204,7 +204,7 @@ export class ObjectController<T extends CustomResource> {
     }
   }
 
-  /** Writes the fields in force, and the finalizer. @returns whether the spec was changed. */
+  /** Writes the fields in force and the finalizer. @returns whether the spec was changed */
   async #writeApplied(object: T, desired: UntypedJson): Promise<boolean> {
     const { differences, write, signal } = this.#options;
     const { labels, spec } = differences(object, desired);
@@ -247,7 +247,10 @@ export class ObjectController<T extends CustomResource> {
     return 'done';
   }
 
-  /** Without the finalizer the object is deleted, and only an Event can report the use. */
+  /**
+   * Reports that the ledger still uses a deleted object. Without the finalizer only an Event can
+   * show it.
+   */
   async #reportInUse(name: string, object: T | undefined, message: string): Promise<void> {
     const { recordEvent, reasons, log } = this.#options;
     log.info({ name, reason: message }, 'objects: a deleted object is still in use');

@@ -1,9 +1,9 @@
 /**
- * Makes a Subnet for each Network of OVN4NFV, and deletes it with the Network. The rules are those
- * of the Subnet: the allocator validates it, and it stays while its addresses are in use.
+ * Makes a Subnet for each Network of OVN4NFV, and deletes it with the Network. The Subnet follows
+ * the usual rules: the allocator validates it, and it stays while its addresses are in use.
  *
- * A Subnet is deleted only while its Network is present and being deleted: an API server that lost
- * its Networks deletes nothing.
+ * A Subnet is deleted only while its Network is present and being deleted. So nothing is deleted
+ * when an API server loses its Networks.
  */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
@@ -20,7 +20,7 @@ import { ovn4nfvProvider } from '../../../../lib/kubernetes/served-network.ts';
 export interface NetworkControllerOptions extends ObjectAccess<Ovn4nfvNetwork> {
   readonly subnetObjects: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;
   readonly subnets: Pick<SubnetCache, 'serves' | 'refusalOf' | 'exists'>;
-  /** Writes of Subnets. All throw ApiError. */
+  /** Writes Subnets. All functions throw ApiError. */
   readonly createSubnet: (manifest: SubnetManifest, signal: AbortSignal) => Promise<void>;
   readonly patchSubnet: (subnet: SubnetObject, body: UntypedJson, signal: AbortSignal) => Promise<void>;
   readonly deleteSubnet: (subnet: SubnetObject, signal: AbortSignal) => Promise<void>;
@@ -63,13 +63,16 @@ export class NetworkController {
     return this.#controller.start();
   }
 
-  /** The Subnet that was made for a Network "namespace/name". */
+  /** Returns the Subnet that was made for a Network "namespace/name". */
   #subnetOf(key: string): SubnetObject | undefined {
     const subnet = this.#options.subnetObjects.objects.get(nameOf(key));
     return subnet?.network === key ? subnet : undefined;
   }
 
-  /** @throws IpledgerError while the Subnet has another origin, or is not in force */
+  /**
+   * Creates or updates the Subnet. @throws IpledgerError while it has another origin or is not in
+   * force
+   */
   async #apply(network: Ovn4nfvNetwork): Promise<UntypedJson> {
     const { subnetObjects, subnets, createSubnet, patchSubnet, signal } = this.#options;
     const { name } = network;
@@ -89,12 +92,12 @@ export class NetworkController {
       );
     const refusal = subnets.refusalOf(name);
     if (refusal !== undefined) throw new IpledgerError('SUBNET_INVALID', `Subnet ${name} is rejected: ${refusal}`);
-    // A change of the Subnet wakes this Network.
+    // Waits for the Subnet, whose next change wakes this Network.
     if (!subnets.serves(name)) throw new IpledgerError('UNAVAILABLE', `Subnet ${name} is not in force yet`);
     return { state: 'Created' };
   }
 
-  /** A Network without finalizer could be deleted without its Subnet. */
+  /** Adds the finalizer, without which a Network could be deleted before its Subnet. */
   async #addFinalizer(network: Ovn4nfvNetwork): Promise<void> {
     const { write, signal } = this.#options;
     const finalizers = addFinalizerPatch(network);
@@ -103,7 +106,7 @@ export class NetworkController {
     throw new IpledgerError('UNAVAILABLE', 'the Network with its finalizer is not observed yet');
   }
 
-  /** @throws IpledgerError SUBNET_IN_USE while the Subnet exists. */
+  /** Deletes the Subnet. @throws IpledgerError SUBNET_IN_USE while it exists */
   async #retire(key: string): Promise<void> {
     const { objects, deleteSubnet, signal } = this.#options;
     const subnet = this.#subnetOf(key);
@@ -124,7 +127,7 @@ export class NetworkController {
   }
 }
 
-/** Nodus' state of a Network whose creation failed. */
+/** The state that Nodus gives a Network whose creation failed. */
 const failedState = 'CreateInternalError';
 
 function collision(name: string, network: string): string {
@@ -142,11 +145,11 @@ export interface SubnetManifest {
   };
 }
 
-/** Identifies a Network's spec. The Subnet is written once for each spec. */
+/** Identifies a Network's spec, because the Subnet is written once for each spec. */
 const networkVersionOf = ({ uid, generation }: Pick<Ovn4nfvNetwork, 'uid' | 'generation'>): string =>
   `${uid}/${generation}`;
 
-/** The Subnet that the spec of a Network requests. It has the name of the Network. */
+/** Makes the Subnet that the spec of a Network requests. It has the name of the Network. */
 function subnetManifestOf(network: Ovn4nfvNetwork): SubnetManifest {
   const { name, ranges } = network;
   const gateways = ranges.map(({ gateway }) => gateway).filter((gateway) => gateway !== '');

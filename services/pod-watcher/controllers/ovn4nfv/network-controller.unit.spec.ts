@@ -13,7 +13,7 @@ describe('The controller of OVN4NFV Networks', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /** The Subnets are in force at once, unless `refusal` is set. */
+  /** Makes a world in which Subnets are in force at once, unless `refusal` is set. */
   function world({ refusal }: { refusal?: string } = {}) {
     const objects = new FakeInformer<Ovn4nfvNetwork>();
     const subnetObjects = new FakeInformer<SubnetObject>();
@@ -75,7 +75,7 @@ describe('The controller of OVN4NFV Networks', () => {
     return toOvn4nfvNetwork({ metadata, spec: { cniType: 'ovn4nfv', ipv4Subnets: [range] } });
   };
 
-  it('makes a Subnet of the provider of OVN4NFV, and shows Created', async () => {
+  it('The controller of OVN4NFV Networks makes a Subnet with the provider of OVN4NFV, and shows Created', async () => {
     const { objects, subnetObjects, statuses } = world();
     objects.put({ ...network(), finalizers: [] });
     await until(() => statuses.get('default/net')?.['state'] === 'Created');
@@ -87,7 +87,7 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(objects.objects.get('default/net')?.finalizers).to.deep.equal(finalizers);
   });
 
-  it('writes the Subnet once for each spec, so that its normal form stays', async () => {
+  it('The controller of OVN4NFV Networks writes the Subnet once for each spec, and keeps its normal form', async () => {
     const { objects, written, statuses } = world();
     objects.put(network());
     await until(() => statuses.has('default/net'));
@@ -97,7 +97,7 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(written).to.deep.equal(['create net', 'patch net']);
   });
 
-  it('refuses a Network whose Subnet is of another origin, and leaves that Subnet alone', async () => {
+  it('The controller of OVN4NFV Networks refuses a Network whose Subnet has another origin, and keeps that Subnet', async () => {
     const { objects, putSubnet, written, statuses, messageOf } = world();
     putSubnet({ metadata: { name: 'net', uid: 'own' }, spec: { cidrBlock: '10.0.0.0/24' } });
     objects.put(network());
@@ -111,7 +111,7 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(written).to.deep.equal([]);
   });
 
-  it('refuses a Network of the name of a Subnet in the ledger whose object is gone', async () => {
+  it('The controller of OVN4NFV Networks refuses a Network with the name of a ledger Subnet whose object is missing', async () => {
     const { objects, subnets, messageOf } = world();
     subnets.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('net', 'ovn') }], 51);
     objects.put(network());
@@ -119,7 +119,7 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(messageOf('default/net')).to.match(/^there is a Subnet net, which no Network made: /);
   });
 
-  it('refuses a Network of the name of another namespace’s', async () => {
+  it('The controller of OVN4NFV Networks refuses a Network with the name of another namespace’s Network', async () => {
     const { objects, statuses, messageOf } = world();
     objects.put(network());
     await until(() => statuses.has('default/net'));
@@ -128,14 +128,14 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(messageOf('other/net')).to.match(/^there is a Subnet net, which Network default\/net made/);
   });
 
-  it('shows why the Subnet was rejected', async () => {
+  it('The controller of OVN4NFV Networks shows why the Subnet was rejected', async () => {
     const { objects, messageOf } = world({ refusal: 'the gateway is outside' });
     objects.put(network());
     await until(() => messageOf('default/net') !== '');
     expect(messageOf('default/net')).to.equal('Subnet net is rejected: the gateway is outside');
   });
 
-  it('deletes the Subnet with its Network, which stays until the Subnet is gone', async () => {
+  it('The controller of OVN4NFV Networks deletes the Subnet with its Network, which stays until the Subnet is removed', async () => {
     const { objects, subnetObjects, written, statuses, messageOf } = world();
     objects.put(network());
     await until(() => statuses.has('default/net'));
@@ -149,7 +149,7 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(written).to.deep.equal(['create net', 'delete net']);
   });
 
-  it('deletes no Subnet when the API server loses its Networks', async () => {
+  it('The controller of OVN4NFV Networks deletes no Subnet when the API server loses its Networks', async () => {
     const { objects, subnetObjects, written, statuses } = world();
     objects.put(network());
     await until(() => statuses.has('default/net'));

@@ -1,10 +1,10 @@
 /**
- * The allocations of each Pod uid: those that the ledger reported, and uids with a request whose
+ * The allocations of each Pod uid, as the ledger reported them, and the uids with a request whose
  * outcome is unknown.
  *
  * Invariant: a uid that may hold allocations is never missing here, so that the allocations of
- * every deleted Pod can be released. A uid may be here without allocations: to release nothing is a
- * success.
+ * every deleted Pod can be released. A uid without allocations may be here: a release of nothing
+ * succeeds.
  */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
@@ -14,7 +14,7 @@ import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../.
 import { namespaceOf } from '../../namespaced-map.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
-/** What is known of a uid beside its allocations: for nearly all uids nothing. */
+/** What is known of a uid beside its allocations, which for nearly all uids is nothing. */
 interface UidState {
   readonly uid: string;
   /** Whether a request was sent whose outcome is unknown. */
@@ -28,18 +28,18 @@ interface UidState {
 const initialState: Omit<UidState, 'uid'> = { isUncertain: false, releasedAt: 0, lastOwner: undefined };
 
 export class AllocationCache implements LedgerSubscriber {
-  /** Keyed by "namespace/name": a new Pod of the name has another uid. */
+  /** Allocations by "namespace/name" of the Pod: a new Pod of the same name has another uid. */
   readonly #held = new AllocationIndex(podNameOf);
-  /** Keyed by the same. A certain uid without allocations has no entry. */
+  /** The states of uids by the same key. A uid without allocations and uncertainty has no entry. */
   readonly #states = new Map<string, readonly UidState[]>();
-  /** Names of Pods that a StatefulSet controlled: "web-0" under "namespace/web". */
+  /** Names of Pods that a StatefulSet controlled, such as "web-0" under "namespace/web". */
   readonly #members = new Map<string, Set<string>>();
-  /** The addresses that a namespace's Pods have of a Subnet, by "namespace/subnet". */
+  /** The number of a namespace's addresses in a Subnet, by "namespace/subnet". */
   readonly #addressCounts = new Map<string, number>();
   readonly #listeners: ((ended: HeldAllocation) => void)[] = [];
   #seq = 0;
   #count = 0;
-  /** The uids by namespace. */
+  /** The number of uids by namespace. */
   readonly #counts = new Map<string, number>();
 
   /** Calls `listener` with each allocation whose release the ledger reports. */
@@ -47,14 +47,14 @@ export class AllocationCache implements LedgerSubscriber {
     this.#listeners.push(listener);
   }
 
-  /** Whether a uid of this name holds one of these addresses of a subnet. */
+  /** Whether a uid of this name holds any of these addresses of a subnet. */
   holdsAny(pod: string, subnet: string, addresses: readonly string[]): boolean {
     return this.#held
       .of(pod)
       .some((each) => each.subnet === subnet && each.addresses.some(({ address }) => addresses.includes(address)));
   }
 
-  /** How many addresses of a Subnet the Pods of a namespace have. */
+  /** Returns how many addresses of a Subnet the Pods of a namespace hold. */
   addressCount(namespace: string, subnet: string): number {
     return this.#addressCounts.get(`${namespace}/${subnet}`) ?? 0;
   }
@@ -68,18 +68,18 @@ export class AllocationCache implements LedgerSubscriber {
     return this.#counts.get(namespace) ?? 0;
   }
 
-  /** The names of all Pods that hold allocations or may hold some. */
+  /** Yields the names of all Pods that hold or may hold allocations. */
   *podKeys(): Iterable<string> {
     yield* this.#held.keys();
     for (const pod of this.#states.keys()) if (this.#held.of(pod).length === 0) yield pod;
   }
 
-  /** Those of these names that members of the StatefulSet "namespace/name" have. */
+  /** Yields the names that belong to members of the StatefulSet "namespace/name". */
   *membersOf(set: string): Iterable<string> {
     const namespace = namespaceOf(set);
     const members = this.#members.get(set);
     for (const name of members ?? []) yield keyOf({ namespace, name });
-    // Those whose request has no reply yet, or that the StatefulSet adopted before they were
+    // Adds Pods whose request has no reply yet, or that the StatefulSet adopted before they were
     // deleted.
     for (const pod of this.#states.keys())
       if (stemOf(pod) === set && members?.has(pod.slice(namespace.length + 1)) !== true) yield pod;
@@ -90,23 +90,23 @@ export class AllocationCache implements LedgerSubscriber {
     return [...new Set([...this.#held.of(pod), ...uncertain].map(({ uid }) => uid))];
   }
 
-  /** The allocations that the ledger has confirmed. */
+  /** Returns the allocations that the ledger has confirmed. */
   allocationsOf(pod: string, uid: string): HeldAllocation[] {
     return this.#held.of(pod).filter((each) => each.uid === uid);
   }
 
-  /** The Pod of this uid was deleted, and had this owner. */
+  /** Records the owner of a deleted Pod. */
   recordLastOwner(pod: string, uid: string, owner: Owner | undefined): void {
     if (this.#isKnown(pod, uid)) this.#change(pod, uid, { lastOwner: { owner } });
   }
 
-  /** The uid's owner when it was deleted, or when it requested its addresses. */
+  /** Returns the uid's owner when it was deleted, or else when it requested its addresses. */
   lastOwner(pod: string, uid: string): Owner | undefined {
     const last = this.#stateOf(pod, uid)?.lastOwner;
     return last ? last.owner : this.allocationsOf(pod, uid)[0]?.owner;
   }
 
-  /** The latest known event about Pods of this name. */
+  /** Returns the latest known event about Pods of this name. */
   seenSeq(pod: string): number {
     return this.#held.of(pod).reduce((latest, { seq }) => Math.max(latest, seq), this.#seq);
   }
@@ -121,12 +121,12 @@ export class AllocationCache implements LedgerSubscriber {
     return this.#stateOf(pod, uid)?.isUncertain === true;
   }
 
-  /** A request for addresses is about to be sent. */
+  /** Records that a request for addresses is about to be sent. */
   markRequested(pod: string, uid: string): void {
     this.#change(pod, uid, { isUncertain: true });
   }
 
-  /** The request was granted, as of position `seq`. Later changes come with the ledger's events. */
+  /** Records a granted request, as of position `seq`. The ledger's events report later changes. */
   markAllocated(
     pod: string,
     uid: string,
@@ -136,14 +136,14 @@ export class AllocationCache implements LedgerSubscriber {
     this.#change(pod, uid, { isUncertain: false });
   }
 
-  /** The request was refused. */
+  /** Records a refused request. */
   markRefused(pod: string, uid: string): void {
     this.#change(pod, uid, { isUncertain: false });
   }
 
   /**
-   * A release succeeded, as of position `seq`. The ledger's events report what it ended. It does
-   * not end an allocation with a fenced address.
+   * Records a successful release, as of position `seq`. The ledger's events report the ended
+   * allocations. A release does not end an allocation with a fenced address.
    */
   markReleased(pod: string, uid: string, seq: number): void {
     this.#change(pod, uid, { isUncertain: false, releasedAt: seq });
@@ -181,7 +181,7 @@ export class AllocationCache implements LedgerSubscriber {
     this.#seq = seq;
   }
 
-  /** An attachment of a uid has one allocation: the one that was reported last. */
+  /** Adds an allocation. An attachment of a uid has one allocation, the last that was reported. */
   #put(allocation: HeldAllocation): void {
     const { uid, provider, ordinal, seq } = allocation;
     const pod = podKeyOf(allocation);
@@ -264,9 +264,9 @@ export class AllocationCache implements LedgerSubscriber {
 const isInitial = ({ isUncertain, releasedAt, lastOwner }: UidState): boolean =>
   !isUncertain && releasedAt === 0 && lastOwner === undefined;
 
-/** "namespace/name" of the StatefulSet that controlled the Pod at the allocation. */
+/** Returns the StatefulSet "namespace/name" that controlled the Pod at the allocation. */
 const statefulSetOf = ({ namespace, owner }: HeldAllocation): string | undefined =>
   owner?.kind === 'StatefulSet' ? keyOf({ namespace, name: owner.name }) : undefined;
 
-/** The StatefulSet whose member the Pod may be. */
+/** Returns the StatefulSet of which the Pod may be a member, judged by its name. */
 const stemOf = (pod: string): string | undefined => /^(.+)-\d{1,9}$/.exec(pod)?.[1];

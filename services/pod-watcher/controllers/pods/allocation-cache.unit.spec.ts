@@ -30,7 +30,7 @@ function cacheAfter(seq: number, ...seqs: number[]): AllocationCache {
 }
 
 describe('the allocation cache', () => {
-  it('has the allocations that the ledger reports', () => {
+  it('the allocation cache has the allocations that the ledger reports', () => {
     const allocations = cacheAfter(10, 7);
     expect(allocations.isSettled(pod, uid)).to.equal(true);
     expect(allocations.uids(pod)).to.deep.equal([uid]);
@@ -39,7 +39,7 @@ describe('the allocation cache', () => {
     expect(allocations.uidCount).to.equal(0);
   });
 
-  it('has seen its position, and of one name also what a reply has allocated since', () => {
+  it('the allocation cache has seen its position, and for a single name also the position of a later reply', () => {
     const allocations = cacheAfter(10, 7);
     allocations.markAllocated(pod, uid, { allocated: [heldAllocation('a', { seq: 12 })], seq: 12 });
     expect([allocations.seenSeq(pod), allocations.seenSeq('default/b')]).to.deep.equal([12, 10]);
@@ -47,7 +47,7 @@ describe('the allocation cache', () => {
     expect(allocations.seenSeq(pod)).to.equal(13);
   });
 
-  it('has a uid until its last allocation is released, and ignores other releases', () => {
+  it('the allocation cache has a uid until its last allocation is released, and ignores other releases', () => {
     const allocations = cacheAfter(10, 7, 8);
     allocations.onEvents([releasedEvent(7), releasedEvent(3)], 12);
     expect(allocations.isSettled(pod, uid)).to.equal(true);
@@ -55,7 +55,7 @@ describe('the allocation cache', () => {
     expect(allocations.isSettled(pod, uid)).to.equal(false);
   });
 
-  it('has a uid whose request had no reply', () => {
+  it('the allocation cache has a uid whose request got no reply', () => {
     const allocations = cacheAfter(10);
     allocations.markRequested(pod, uid);
     expect(allocations.isSettled(pod, uid)).to.equal(false);
@@ -66,7 +66,7 @@ describe('the allocation cache', () => {
     expect(allocations.uids(pod)).to.deep.equal([]);
   });
 
-  it('has an allocation from the reply, before the ledger’s event', () => {
+  it('the allocation cache has an allocation from the reply, before the ledger’s event', () => {
     const allocations = cacheAfter(10);
     allocations.markRequested(pod, uid);
     allocations.markAllocated(pod, uid, { allocated: [heldAllocation('a', { seq: 11, ordinal: 11 })], seq: 11 });
@@ -75,7 +75,7 @@ describe('the allocation cache', () => {
     expect(allocations.uidCount).to.equal(1);
   });
 
-  it('ignores a reply about an allocation that was already released', () => {
+  it('the allocation cache ignores a reply about an allocation that was already released', () => {
     const allocations = cacheAfter(10);
     allocations.markRequested(pod, uid);
     allocations.onEvents([allocatedEvent(11)], 11);
@@ -84,7 +84,7 @@ describe('the allocation cache', () => {
     expect(allocations.uids(pod)).to.deep.equal([]);
   });
 
-  it('keeps pending requests when the ledger is rewound, and accepts their replies', () => {
+  it('the allocation cache keeps pending requests when the ledger is rewound, and accepts their replies', () => {
     const allocations = cacheAfter(100, 7, 80);
     allocations.markRequested(pod, 'requesting');
     allocations.onSnapshot({
@@ -118,14 +118,14 @@ describe('the allocation cache', () => {
       ],
     ],
   ] as const)
-    it(`has what a release left, if the event about the rest arrives ${order} the reply`, () => {
+    it(`the allocation cache keeps what a release did not end, if the event about the rest arrives ${order} the reply`, () => {
       const allocations = cacheAfter(10, 7, 8);
       deliver(allocations);
       expect(allocations.uids(pod)).to.deep.equal([uid]);
       expect(allocations.isReleasing(pod, uid)).to.equal(false);
     });
 
-  it('has a uid as releasing from the reply until the events up to its position have arrived', () => {
+  it('the allocation cache marks a uid as releasing from the reply until the events up to its position have arrived', () => {
     const allocations = cacheAfter(10, 7);
     allocations.markReleased(pod, uid, 12);
     allocations.onEvents([], 11);
@@ -135,7 +135,7 @@ describe('the allocation cache', () => {
     expect(allocations.uidCount).to.equal(0);
   });
 
-  it('does not have a uid as releasing after the ledger was rewound', () => {
+  it('the allocation cache does not mark a uid as releasing after the ledger was rewound', () => {
     const allocations = cacheAfter(10, 7);
     allocations.markReleased(pod, uid, 12);
     allocations.onSnapshot({
@@ -149,7 +149,7 @@ describe('the allocation cache', () => {
     expect(allocations.uids(pod)).to.deep.equal([uid]);
   });
 
-  it('does not have a uid with a new request as releasing after the ledger was rewound', () => {
+  it('the allocation cache does not mark a uid with a new request as releasing after the ledger was rewound', () => {
     const allocations = cacheAfter(10, 7);
     allocations.markReleased(pod, uid, 12);
     allocations.markRequested(pod, uid);
@@ -157,14 +157,14 @@ describe('the allocation cache', () => {
     expect([allocations.isUncertain(pod, uid), allocations.isReleasing(pod, uid)]).to.deep.equal([true, false]);
   });
 
-  it('drops a uid without allocations after its release', () => {
+  it('the allocation cache drops a uid without allocations after its release', () => {
     const allocations = cacheAfter(10);
     allocations.markRequested(pod, uid);
     allocations.markReleased(pod, uid, 10);
     expect(allocations.uidCount).to.equal(0);
   });
 
-  it('has several uids of one name', () => {
+  it('the allocation cache keeps several uids of one name', () => {
     const allocations = cacheAfter(10, 7);
     allocations.markRequested(pod, 'other');
     expect(allocations.uids(pod)).to.deep.equal([uid, 'other']);
@@ -173,14 +173,14 @@ describe('the allocation cache', () => {
     expect([...allocations.podKeys()]).to.deep.equal([pod]);
   });
 
-  it('has one allocation for each attachment of a uid: the last allocation', () => {
+  it('the allocation cache has one allocation for each attachment of a uid, the last one', () => {
     const allocations = cacheAfter(10);
     for (const seq of [11, 12])
       allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('a', { seq }) }], seq);
     expect(allocations.allocationsOf(pod, uid).map(({ seq }) => seq)).to.deep.equal([12]);
   });
 
-  it('counts the addresses that a namespace has of a Subnet, each once', () => {
+  it('the allocation cache counts each address that a namespace has of a Subnet once', () => {
     const allocations = cacheAfter(10, 7, 8);
     const count = () => allocations.addressCount('default', 'macvlan');
     expect([
@@ -196,7 +196,7 @@ describe('the allocation cache', () => {
     expect(count()).to.equal(0);
   });
 
-  it('has the last owner of a deleted Pod, else the owner at its request', () => {
+  it('the allocation cache has the last owner of a deleted Pod, or else the owner at its request', () => {
     const [requesting, adopting] = ['A', 'B'].map((owner) => ({ kind: 'StatefulSet', name: 'web', uid: owner }));
     const allocations = cacheAfter(10);
     allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('a', { seq: 11, owner: requesting }) }], 11);
@@ -209,7 +209,7 @@ describe('the allocation cache', () => {
     expect(allocations.uids(pod)).to.deep.equal([uid]);
   });
 
-  it('finds the members of a StatefulSet', () => {
+  it('the allocation cache finds the members of a StatefulSet', () => {
     const allocations = new AllocationCache();
     const allocate = (name: string, seq: number, set?: string): void => {
       const owner = set === undefined ? undefined : { kind: 'StatefulSet', name: set, uid: `uid-${set}` };
@@ -234,7 +234,7 @@ describe('the allocation cache', () => {
     for (const set of ['web', 'none']) expect([...allocations.membersOf(`default/${set}`)]).to.deep.equal([]);
   });
 
-  it('finds members that the StatefulSet adopted, and those whose request has no reply', () => {
+  it('the allocation cache finds members that the StatefulSet adopted, and members whose request has no reply', () => {
     const allocations = new AllocationCache();
     for (const [seq, name] of ['web-0', 'web-1'].entries())
       allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation(name, { seq }) }], seq);
@@ -244,7 +244,7 @@ describe('the allocation cache', () => {
     expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-0', 'default/web-2']);
   });
 
-  it('finds no member whose StatefulSet was replaced as the owner', () => {
+  it('the allocation cache finds no member whose StatefulSet was replaced as the owner', () => {
     const allocations = new AllocationCache();
     for (const [seq, name] of ['old', 'new'].entries()) {
       const owner = { kind: 'StatefulSet', name, uid: `uid-${name}` };

@@ -1,18 +1,21 @@
 /**
- * How many addresses a Pod and a namespace may request. Each request that is granted writes events
- * into the ledger for good, and a tenant can repeat them: by changes of the networks of a Pod, or
- * by new Pods and IPAMClaims.
+ * Limits how many addresses a Pod and a namespace may request. Each granted request writes events
+ * into the ledger, which stay. A tenant can repeat requests: by changes of the networks of a Pod,
+ * or by new Pods and IPAMClaims.
  */
 import { storeNewest } from '../../../../lib/maps.ts';
 import { type BucketLimit, TokenBucket } from '../../../../lib/process/token-bucket.ts';
 
-/** All networks of a Pod, a change of all, and then one every ten seconds. */
+/** Permits all networks of a Pod, one change of all, and then one address every ten seconds. */
 const podLimit: BucketLimit = { perSecond: 0.1, burst: 48 };
 
-/** A namespace may start 20,000 Pods at once. */
+/** Permits a namespace to start 20,000 Pods at once. */
 export const defaultNamespaceLimit: BucketLimit = { perSecond: 20, burst: 20_000 };
 
-/** The budget that was used longest ago is dropped beyond this number: it is full soon. */
+/**
+ * The number of budgets. Beyond it, the budget that was used longest ago is dropped: it is soon
+ * full.
+ */
 const maxBudgets = 10_000;
 
 export class EventBudget {
@@ -27,15 +30,15 @@ export class EventBudget {
     this.#now = now;
   }
 
-  /** The Pods whose budgets are not full, and those that were used last. */
+  /** The number of Pods with a budget: those that are not full, and those that were used last. */
   get podCount(): number {
     return this.#pods.size;
   }
 
   /**
-   * Whether a request fits into the budgets.
-   * @param uid of the Pod; undefined for an IPAMClaim, which has only the budget of its namespace
-   * @param count the addresses that the request may add
+   * Checks whether a request fits into the budgets.
+   * @param uid the Pod; undefined for an IPAMClaim, which has only the budget of its namespace
+   * @param count the number of addresses that the request may add
    * @returns why it must wait, as a sentence; undefined if it fits
    */
   refusalOf(namespace: string, uid: string | undefined, count: number): string | undefined {
@@ -49,7 +52,7 @@ export class EventBudget {
     return undefined;
   }
 
-  /** Takes what was granted. Requests without an answer count when they are repeated. */
+  /** Subtracts what was granted. Requests without an answer count when they are repeated. */
   spend(namespace: string, uid: string | undefined, count: number): void {
     for (const budget of this.#budgetsOf(namespace, uid)) budget?.spend(count);
   }
@@ -64,7 +67,8 @@ export class EventBudget {
   #budgetOf(budgets: Map<string, TokenBucket>, key: string, limit: BucketLimit): TokenBucket {
     const now = this.#now();
     const budget = budgets.get(key) ?? new TokenBucket(limit, now);
-    // A full budget equals a new one. Each Pod that got its addresses would have one for good.
+    // Drops full budgets, which equal new ones: otherwise each Pod with addresses would keep a
+    // budget for good.
     for (const [oldest, used] of budgets) {
       if (used.secondsUntil(limit.burst, now) > 0) break;
       budgets.delete(oldest);

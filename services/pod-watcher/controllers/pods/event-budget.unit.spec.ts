@@ -9,14 +9,14 @@ describe('EventBudget', () => {
     budget = new EventBudget({ perSecond: 2, burst: 100 }, () => seconds * 1_000);
   });
 
-  /** Spends what fits. */
+  /** Spends as much as fits. */
   const take = (namespace: string, uid: string | undefined, count: number): string | undefined => {
     const refusal = budget.refusalOf(namespace, uid, count);
     if (refusal === undefined) budget.spend(namespace, uid, count);
     return refusal;
   };
 
-  it('grants a Pod its burst at once, then as many as its rate, and names the time until then', () => {
+  it('EventBudget grants a Pod its burst at once, then its rate, and states the time until the next address', () => {
     expect([24, 24].map((count) => take('shop', 'u-1', count))).to.deep.equal([undefined, undefined]);
     expect(take('shop', 'u-1', 2)).to.match(/^the networks of the Pod change too often.* in 20 s\. Change them/);
     expect(take('shop', 'u-2', 1)).to.equal(undefined);
@@ -25,7 +25,7 @@ describe('EventBudget', () => {
     expect(take('shop', 'u-1', 1)).to.contain('the next address is requested in 10 s');
   });
 
-  it('limits all Pods and IPAMClaims of a namespace together, and no others', () => {
+  it('EventBudget limits all Pods and IPAMClaims of a namespace together, and no others', () => {
     for (const uid of ['u-1', 'u-2', undefined]) expect(take('shop', uid, 33)).to.equal(undefined);
     expect(take('shop', 'u-3', 3)).to.match(/^namespace shop requests addresses too often.* in 1 s/);
     expect(take('bank', 'u-4', 3)).to.equal(undefined);
@@ -33,7 +33,7 @@ describe('EventBudget', () => {
     expect(take('shop', 'u-3', 3)).to.equal(undefined);
   });
 
-  it('takes nothing for a request that is refused or has no answer', () => {
+  it('EventBudget subtracts nothing for a request that is refused or has no answer', () => {
     for (let index = 0; index < 100; index++) {
       expect(budget.refusalOf('shop', 'u-1', 49)).to.be.a('string');
       expect(budget.refusalOf('shop', 'u-1', 48)).to.equal(undefined);
@@ -41,7 +41,7 @@ describe('EventBudget', () => {
     expect(take('shop', 'u-1', 48)).to.equal(undefined);
   });
 
-  it('keeps the budget of a Pod that uses it while many others appear', () => {
+  it('EventBudget keeps the budget of a Pod that uses it while many other Pods appear', () => {
     budget = new EventBudget({ perSecond: 0, burst: 1_000_000 }, () => 0);
     take('shop', 'u-1', 48);
     for (let index = 0; index < 50_000; index++) {
@@ -50,7 +50,7 @@ describe('EventBudget', () => {
     }
   });
 
-  it('keeps nothing of a Pod whose budget is full again', () => {
+  it('EventBudget drops the budget of a Pod when it is full again', () => {
     budget = new EventBudget({ perSecond: 0, burst: 1_000_000 }, () => seconds * 1_000);
     for (let index = 0; index < 100; index++) take('shop', `u-${index}`, 1);
     expect(budget.podCount).to.equal(100);

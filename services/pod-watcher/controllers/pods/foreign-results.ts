@@ -1,6 +1,7 @@
 /**
  * Finds annotations that show an allocation of another Pod or cluster: a copied or restored Pod has
- * those of its original. They read like an allocation of this Pod, and the ledger has none. Pure.
+ * the annotations of its original. They look like an allocation of this Pod, but the ledger has
+ * none. Pure.
  */
 import { ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../../lib/ovn4nfv/annotations.ts';
 import { ovn4nfvProvider } from '../../../../lib/kubernetes/served-network.ts';
@@ -11,18 +12,18 @@ import { networkSelector, shownProviders } from '../../kubernetes/objects/shown-
 import { describeKeys } from '../../limits.ts';
 import type { HeldAttachment } from './planning/attachment-matching.ts';
 
-/** `ovn` is none of them: it may be the request. */
+/** The annotations with an answer to OVN4NFV. `ovn` is not one of them: it may be the request. */
 const ovn4nfvAnswers = [ovnIfaceListAnnotation, ovnInterfacesAnnotation];
 
 /**
- * Returns the keys of these annotations. A Pod that has run keeps them: it had the addresses that
- * it shows, which is evidence if the ledger lost events.
- * @param held what the Pod's uid holds
+ * Returns the keys of foreign annotations. Keeps those of a Pod that has run: it had the addresses
+ * that it shows, which is evidence if the ledger lost events.
+ * @param held the attachments that the Pod's uid holds
  * @param requested the providers whose request was refused, with their interfaces
  */
 export function foreignResultKeys(pod: Pod, held: readonly HeldAttachment[], requested: ReadonlySet<string>): string[] {
   const hasStarted = pod.phase !== '' && pod.phase !== 'Pending';
-  // A field over its limit is unread, and may request any network.
+  // Skips a Pod with a field over its limit, which is unread and may request any network.
   if (hasStarted || pod.problems.length > 0) return [];
   const own = new Set(held.flatMap(({ provider, interface: name }) => [provider, `${provider}.${name}`]));
   const maySelect = networkSelector(pod);

@@ -11,7 +11,7 @@ import {
   waitForIdle,
 } from './testing/pod-controller-world.ts';
 
-/** The results of the original of a copied Pod, and its request. */
+/** Makes the result annotations of a copied Pod's original, and its request. */
 const resultsOf = (provider: string): Record<string, string> => ({
   [`${provider}.kubernetes.io/allocated`]: 'true',
   [`${provider}.kubernetes.io/ip_address`]: '192.168.77.5',
@@ -34,7 +34,7 @@ describe('annotations that show an allocation of another Pod', () => {
       annotations: { ...resultsOf(provider), ...parts.annotations },
     });
 
-  it('are removed once the request is refused, with an Event; the requested address stays', async () => {
+  it('foreign annotations are removed once the request is refused, with an Event; the requested address stays', async () => {
     const { pods, allocator, podEvents, removedAnnotations, controller } = world();
     allocator.refuse = () => outOfRange;
     controller.start();
@@ -46,7 +46,7 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(event?.podEvent.message).to.contain('macvlan.default.kubernetes.io/allocated').and.contain('no request');
   });
 
-  it('are removed if an invalid annotation prevents the request', async () => {
+  it('foreign annotations are removed if an invalid annotation prevents the request', async () => {
     const { pods, removedAnnotations, controller } = world();
     controller.start();
     pods.put(copied({ annotations: { 'macvlan.default.kubernetes.io/mac_address': 'x' } }));
@@ -54,7 +54,7 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(removedAnnotations[0]?.keys).to.deep.equal(removedOf('macvlan.default'));
   });
 
-  it('are removed from a Pod that does not select their network', async () => {
+  it('foreign annotations are removed from a Pod that does not select their network', async () => {
     const { pods, allocator, removedAnnotations, controller } = world();
     controller.start();
     pods.put(copied({ annotations: { [networksAnnotation]: '' } }));
@@ -62,7 +62,7 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
-  it('are removed once, also if another client adds them again', async () => {
+  it('foreign annotations are removed once, also if another client adds them again', async () => {
     const { pods, allocator, removedAnnotations, controller } = world();
     allocator.refuse = () => outOfRange;
     controller.start();
@@ -83,7 +83,7 @@ describe('annotations that show an allocation of another Pod', () => {
     ['of the primary network, which Kube-OVN may serve', {}, undefined, 'ovn'],
   ];
   for (const [what, parts, refusal, provider] of kept)
-    it(`stay: those ${what}`, async () => {
+    it(`annotations stay on a Pod: those ${what}`, async () => {
       const { pods, allocator, removedAnnotations, controller } = world();
       allocator.refuse = () => refusal;
       controller.start();
@@ -93,7 +93,7 @@ describe('annotations that show an allocation of another Pod', () => {
       expect(removedAnnotations).to.deep.equal([]);
     });
 
-  it('include the answer to a request of OVN4NFV, and not the request', () => {
+  it('foreign annotations include the answer to a request of OVN4NFV, but not the request', () => {
     const provider = 'ovn4nfv.kube-system.ovn';
     const annotations = { ...resultsOf(provider), ovnNetwork: '[{"name":"lan"}]', ovnIfaceList: '[]', ovn: '{}' };
     const pod = podWithNetwork('a', { status: { phase: 'Pending' }, annotations });
@@ -101,7 +101,7 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(foreignResultKeys(pod, [heldAllocation('a', { provider })], new Set())).to.deep.equal([]);
   });
 
-  it('stay while the network is missing', async () => {
+  it('foreign annotations stay while the network is missing', async () => {
     const { pods, networks, podEvents, removedAnnotations, controller } = world();
     networks.drop(macvlan);
     controller.start();
@@ -110,7 +110,7 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(removedAnnotations).to.deep.equal([]);
   });
 
-  it('stay for what the Pod holds, and go for its other network', async () => {
+  it('annotations stay for what the Pod holds, and are removed for its other network', async () => {
     const { pods, removedAnnotations, controller } = world({ allocations: [heldAllocation('a')] });
     controller.start();
     pods.put(copied({ annotations: resultsOf('old.default') }));
@@ -118,7 +118,7 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(removedAnnotations[0]?.keys).to.deep.equal(removedOf('old.default'));
   });
 
-  it('stay if the Pod has changed since the refusal, as by a projection, until the next one', async () => {
+  it('foreign annotations stay if the Pod has changed since the refusal, until the next refusal', async () => {
     const { pods, allocator, removedAnnotations, controller } = world();
     let tries = 0;
     allocator.refuse = () => {

@@ -1,14 +1,14 @@
 /**
  * The garbage collector: releases allocations whose Pod is missing from the API, if the watch
- * reported no deletion. A missing Pod is suspected first and looked up in a second pass; both are
- * recorded as evidence. The second pass finds a Pod that is just being created, or that the watch
- * has not reported yet. The Pod's network and Subnet are irrelevant.
+ * reported no deletion. A missing Pod is first suspected, and then looked up in a second pass; both
+ * are recorded as evidence. The second pass finds a Pod that is just being created, or that the
+ * watch has not reported yet. The Pod's network and Subnet are irrelevant.
  */
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { ReleaseReason } from './pod-owner.ts';
 
 export interface GarbageCollectorOptions {
-  /** The Pod "namespace/name" that the API has at this moment; undefined if there is none. */
+  /** Reads the Pod "namespace/name" from the API; undefined if it does not exist. */
   readonly lookUpPod: (key: string, signal: AbortSignal) => Promise<Pod | undefined>;
   /** The minimum time between the two passes. */
   readonly confirmDelayMs?: number;
@@ -18,33 +18,36 @@ export interface GarbageCollectorOptions {
 const defaultConfirmDelayMs = 2_000;
 
 interface Suspicion {
-  /** The wall clock, for the evidence. */
+  /** The wall-clock time of the suspicion, for the evidence. */
   readonly since: string;
-  /** The time of performance.now(). */
+  /** The performance.now() of the suspicion. */
   readonly at: number;
 }
 
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
-  /** Keyed by the Pod's "namespace/name". */
+  /** Suspicions by the Pod's "namespace/name". */
   readonly #suspicions = new Map<string, Suspicion>();
 
   constructor(options: GarbageCollectorOptions) {
     this.#options = options;
   }
 
-  /** The first pass: the watch has no such Pod. Idempotent. */
+  /** Runs the first pass: the watch has no such Pod. Idempotent. */
   suspect(key: string): void {
     if (this.#suspicions.has(key)) return;
     this.#suspicions.set(key, { since: new Date().toISOString(), at: performance.now() });
   }
 
-  /** The Pod exists, or nothing is held under its name. */
+  /** Drops a suspicion: the Pod exists, or holds nothing. */
   clear(key: string): void {
     this.#suspicions.delete(key);
   }
 
-  /** The second pass: looks up a missing uid; 'unknown' until it is due, or if it exists. */
+  /**
+   * Runs the second pass: looks up a missing uid. Returns 'unknown' until it is due, or if the Pod
+   * exists.
+   */
   async confirm(key: string, uid: string): Promise<ReleaseReason | 'unknown'> {
     const { lookUpPod, confirmDelayMs = defaultConfirmDelayMs, signal } = this.#options;
     this.suspect(key);

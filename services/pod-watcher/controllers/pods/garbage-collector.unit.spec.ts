@@ -1,6 +1,6 @@
 /**
- * Allocations of Pods that disappeared without an event are found by comparison, and released after
- * a look-up.
+ * Tests that allocations of Pods that disappeared without an event are found by comparison, and
+ * released after a look-up.
  */
 import { expect } from 'chai';
 import { heldAllocation, until } from '../../testing/fakes.ts';
@@ -22,7 +22,7 @@ describe('the garbage collector', () => {
   afterEach(() => stop.abort());
   const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
 
-  it('WB-546 releases the allocations of a Pod that was deleted while no watcher ran, with the evidence', async () => {
+  it('WB-546 the garbage collector releases the allocations of a Pod that was deleted while no watcher ran, with the evidence', async () => {
     const { allocator, controller, lookedUp } = world({ allocations: [heldAllocation('a')], confirmDelayMs: 30 });
     controller.start();
     await until(() => allocator.released.length === 1);
@@ -33,16 +33,16 @@ describe('the garbage collector', () => {
     expect(Date.parse(lookedUpAt)).to.be.greaterThanOrEqual(Date.parse(missingSince) + 29);
   });
 
-  it('scans periodically, without an event', async () => {
+  it('the garbage collector scans periodically, without an event', async () => {
     const { allocator, controller, allocations } = world({ garbageIntervalMs: 20 });
     controller.start();
-    // The controller does not get the event.
+    // Adds an allocation whose event the controller does not get.
     allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('leaked', { seq: 60 }) }], 60);
     await until(() => allocator.released.length === 1);
     expect(allocator.released[0]).to.include({ pod: 'leaked', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
   });
 
-  it('does not scan if the interval is 0', async () => {
+  it('the garbage collector does not scan if the interval is 0', async () => {
     const { allocator, controller, allocations } = world({ garbageIntervalMs: 0 });
     controller.start();
     allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('leaked', { seq: 60 }) }], 60);
@@ -50,7 +50,7 @@ describe('the garbage collector', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('names the new Pod of the name as evidence, if the API has it before the watch reports it', async () => {
+  it('the garbage collector names the new Pod of the same name as evidence, if the API has it before the watch reports it', async () => {
     const { api, allocator, controller } = world({ allocations: [heldAllocation('a', { uid: 'old' })] });
     api.set('default/a', podWithNetwork('a', { uid: 'new' }));
     controller.start();
@@ -58,7 +58,7 @@ describe('the garbage collector', () => {
     expect(allocator.released[0]?.evidence).to.match(/Z, where the name belongs to Pod uid new$/);
   });
 
-  it('names the deleted StatefulSet of a member as evidence', async () => {
+  it('the garbage collector names the deleted StatefulSet of a member as evidence', async () => {
     const owner = { kind: 'StatefulSet', name: 'web', uid: 'set' };
     const { allocator, controller } = world({ allocations: [heldAllocation('web-0', { owner })] });
     controller.start();
@@ -69,7 +69,7 @@ describe('the garbage collector', () => {
     );
   });
 
-  it('retains the allocation of a member that its StatefulSet will create again', async () => {
+  it('the garbage collector retains the allocation of a member that its StatefulSet will create again', async () => {
     const owner = { kind: 'StatefulSet', name: 'web', uid: 'set' };
     const { statefulSets, allocator, controller } = world({
       allocations: [heldAllocation('web-0', { owner })],
@@ -94,7 +94,7 @@ describe('the garbage collector', () => {
   describe('never releases the allocations of a living Pod', () => {
     const scanning = { garbageIntervalMs: 5 } as const;
 
-    it('WB-162 that is just being created: the API has it, the watch has not reported it yet', async () => {
+    it('WB-162 the garbage collector keeps the allocations of a Pod that the API has but the watch has not reported yet', async () => {
       const { api, allocator, controller } = world({ allocations: [heldAllocation('a')], ...scanning });
       api.set('default/a', podWithNetwork('a'));
       controller.start();
@@ -103,7 +103,7 @@ describe('the garbage collector', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-    it('CA-5044 whose status shows other addresses', async () => {
+    it('CA-5044 the garbage collector keeps the allocations of a living Pod whose status shows other addresses', async () => {
       const held = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'storage.default' })];
       const { pods, allocator, controller } = world({ allocations: held, ...scanning });
       const annotations = { [networksAnnotation]: 'macvlan,storage' };
@@ -114,7 +114,7 @@ describe('the garbage collector', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-    it('KO-6943 whose NetworkAttachmentDefinition or Subnet is deleted, until the Pod is deleted, too', async () => {
+    it('KO-6943 the garbage collector keeps allocations whose network or Subnet is deleted, until the Pod is deleted, too', async () => {
       const { pods, networks, objects, allocator, controller, sendEvents } = world({
         allocations: [heldAllocation('a')],
         ...scanning,
@@ -133,7 +133,7 @@ describe('the garbage collector', () => {
       expect(allocator.released[0]).to.include({ podUid: 'uid-a', cause: 'RELEASE_CAUSE_POD_DELETED' });
     });
 
-    it('CA-13858 after a restart, if another Pod is missing', async () => {
+    it('CA-13858 the garbage collector keeps the allocations of a living Pod after a restart, if another Pod is missing', async () => {
       const { pods, allocator, controller } = world({ allocations: manyAllocations(3), ...scanning });
       for (const name of ['p0', 'p2']) pods.put(podWithNetwork(name));
       controller.start();
@@ -143,7 +143,7 @@ describe('the garbage collector', () => {
     });
   });
 
-  it('releases nothing while most Pods are missing', async () => {
+  it('the garbage collector releases nothing while most Pods are missing', async () => {
     const { allocator, controller, alarms } = world({ allocations: manyAllocations(25), garbageIntervalMs: 5 });
     controller.start();
     await waitForIdle();

@@ -3,38 +3,38 @@
  * again under its uid, even if its object shows another state later: its addresses may belong to
  * another Pod by then.
  *
- * The time of a deletion is measured by this process, from when it saw the deletion. The timestamps
- * of the API server are of another clock. The next watcher continues the measurement.
+ * This process measures the time of a deletion from when it saw the deletion, because the
+ * timestamps of the API server are from another clock. The next watcher continues the measurement.
  *
- * Bounded by the number of Pods that the Kubernetes API has.
+ * The memory is bounded by the number of Pods in the Kubernetes API.
  */
 import { hasCompleted } from '../../../../lib/kubernetes/pod-lifecycle.ts';
 import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 import { handoverLimits } from '../../limits.ts';
 
-/** The grace period of a terminating uid, and the milliseconds that watchers saw it. */
+/** The grace period of a terminating uid, and the milliseconds for which watchers have seen it. */
 export type TerminatingPods = Readonly<Record<string, readonly [graceSeconds: number, seenForMs: number]>>;
 
-/** After this time, a Pod of the previous watcher that was not seen is gone. */
+/** A Pod of the previous watcher that this one has not seen within this time was removed. */
 const unseenMs = 600_000;
 
 interface Deletion {
   readonly graceSeconds: number;
-  /** Since when it is seen, by the clock of this process. */
+  /** The time of the first sight, by the clock of this process. */
   readonly since: number;
   /** Whether only the previous watcher has seen it so far. */
   readonly isUnseen: boolean;
 }
 
 export class LifecycleTracker {
-  /** Keyed by the uid of the Pod's object: a restarted static Pod gets a new uid. */
+  /** Ended Pods by the uid of the object: a restarted static Pod gets a new uid. */
   readonly #ended = new Map<string, PodLifecycle>();
-  /** Keyed by the same uid, the earliest first. */
+  /** Terminating Pods by the same uid, earliest first. */
   readonly #terminating = new Map<string, Deletion>();
   readonly #now: () => number;
   readonly #startedAt: number;
 
-  /** Starts with what the previous watcher saw. @param now a monotonic clock in ms */
+  /** Starts with the observations of the previous watcher. @param now a monotonic clock in ms */
   constructor(earlier: TerminatingPods = {}, now = () => performance.now()) {
     this.#now = now;
     this.#startedAt = now();
@@ -53,13 +53,13 @@ export class LifecycleTracker {
     return lifecycle;
   }
 
-  /** The Kubernetes API does not have this Pod any more. */
+  /** Forgets a Pod that the Kubernetes API no longer has. */
   forget({ uid }: Pick<Pod, 'uid'>): void {
     this.#ended.delete(uid);
     this.#terminating.delete(uid);
   }
 
-  /** Hands a bounded number of Pods to the next watcher: those that terminate longest. */
+  /** Returns a bounded number of Pods for the next watcher: those that have terminated longest. */
   terminating(): TerminatingPods {
     const now = this.#now();
     const mayHaveUnseen = now - this.#startedAt < unseenMs;
@@ -73,7 +73,10 @@ export class LifecycleTracker {
     return terminating;
   }
 
-  /** A DELETE with another grace period starts the time again. It can only shorten the period. */
+  /**
+   * Returns how long a Pod terminates. A DELETE with another grace period, which can only be
+   * shorter, starts the time again.
+   */
   #terminatingForMs({ uid, graceSeconds }: Pod): number {
     const now = this.#now();
     const known = this.#terminating.get(uid);
@@ -88,24 +91,26 @@ export class LifecycleTracker {
 
 /** Whether a Pod still needs its addresses. */
 type PodLifecycle =
-  /** Uses the network of its node: it gets no address. */
+  /** The Pod uses the network of its node and gets no address. */
   | { readonly state: 'host' }
-  /** Needs addresses; `endsInMs` is set while it terminates. */
+  /** The Pod needs addresses; `endsInMs` is set while it terminates. */
   | { readonly state: 'alive'; readonly endsInMs: number | undefined }
-  /** The containers have ended and are not restarted. */
+  /** The containers have ended and will not restart. */
   | { readonly state: 'completed' }
-  /** The kubelet deleted the Pod; or it is overdue by a grace period, and its node is lost. */
+  /**
+   * The kubelet deleted the Pod, or the Pod is overdue by a grace period because its node is lost.
+   */
   | { readonly state: 'overdue' };
 
 /**
- * Decides whether a Pod still needs its addresses, by Kube-OVN's rule of which Pods are alive:
- * addresses are allocated and released when its users expect it.
+ * Decides whether a Pod still needs its addresses, by Kube-OVN's rule for living Pods: users expect
+ * allocations and releases at those times.
  * @param terminatingForMs how long this deletion of the Pod has been seen
  */
 export function podLifecycle(pod: Pod, terminatingForMs: number): PodLifecycle {
   if (pod.hostNetwork) return { state: 'host' };
   if (hasCompleted(pod)) return { state: 'completed' };
-  // A static Pod runs on when its mirror is deleted.
+  // A static Pod continues to run when its mirror is deleted.
   if (pod.deletionTimestamp === '' || isMirror(pod)) return { state: 'alive', endsInMs: undefined };
   // The kubelet's final DELETE has a grace period of 0.
   const endsInMs = 2 * pod.graceSeconds * 1_000 - terminatingForMs;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { podNamed } from '../../testing/fakes.ts';
 import { LifecycleTracker } from './lifecycle-tracker.ts';
 
-/** A Pod that another machine deleted, `behindMs` before the clock of this one. */
+/** Makes a Pod that another machine deleted, `behindMs` before the clock of this machine. */
 const deletedPod = (name: string, { behindMs = 0, graceSeconds = 30 } = {}) =>
   podNamed(name, {
     metadata: {
@@ -16,7 +16,7 @@ describe('the lifecycle tracker', () => {
   const clock = () => now;
   beforeEach(() => (now = 5_000));
 
-  it('counts the time since it saw the deletion, not the clocks of other machines', () => {
+  it('the lifecycle tracker counts the time since it saw the deletion, and ignores the clocks of other machines', () => {
     for (const behindMs of [3_600_000, 0, -3_600_000]) {
       const tracker = new LifecycleTracker({}, clock);
       const pod = deletedPod('a', { behindMs });
@@ -28,7 +28,7 @@ describe('the lifecycle tracker', () => {
     }
   });
 
-  it('counts again from a deletion with another grace period', () => {
+  it('the lifecycle tracker counts from zero after a deletion with another grace period', () => {
     const tracker = new LifecycleTracker({}, clock);
     tracker.lifecycleOf(deletedPod('a'));
     now += 50_000;
@@ -38,7 +38,7 @@ describe('the lifecycle tracker', () => {
     expect(tracker.lifecycleOf(sooner).state).to.equal('overdue');
   });
 
-  it('continues with the times of the previous watcher, and keeps an ended Pod ended', () => {
+  it('the lifecycle tracker continues with the times of the previous watcher, and keeps an ended Pod ended', () => {
     const first = new LifecycleTracker({}, clock);
     const [early, late] = [deletedPod('early'), deletedPod('late')];
     first.lifecycleOf(early);
@@ -47,13 +47,13 @@ describe('the lifecycle tracker', () => {
     now += 20_000;
     expect(first.lifecycleOf(early).state).to.equal('overdue');
     const handover = first.terminating();
-    now = 1; // performance.now() of another process
+    now = 1; // the performance.now() of another process
     const next = new LifecycleTracker(handover, clock);
     expect(next.lifecycleOf(early).state).to.equal('overdue');
     expect(next.lifecycleOf(late)).to.deep.equal({ state: 'alive', endsInMs: 40_000 });
   });
 
-  it('hands over a bounded number of Pods, those that terminate for the longest time, and forgets deleted Pods', () => {
+  it('the lifecycle tracker hands over a bounded number of Pods, those that have terminated longest, and forgets deleted Pods', () => {
     const tracker = new LifecycleTracker({}, clock);
     for (let index = 0; index < 300; index++) tracker.lifecycleOf(deletedPod(`p${index}`));
     tracker.forget(deletedPod('p0'));
@@ -61,7 +61,7 @@ describe('the lifecycle tracker', () => {
     expect([uids.length, uids[0], uids.at(-1)]).to.deep.equal([256, 'uid-p1', 'uid-p256']);
   });
 
-  it('does not hand over Pods of the previous watcher that the API does not have any more', () => {
+  it('the lifecycle tracker does not hand over Pods of the previous watcher that the API no longer has', () => {
     const tracker = new LifecycleTracker({ 'uid-gone': [30, 1], 'uid-a': [30, 1] }, clock);
     expect(Object.keys(tracker.terminating())).to.deep.equal(['uid-gone', 'uid-a']);
     tracker.lifecycleOf(deletedPod('a'));

@@ -1,9 +1,9 @@
 /**
- * The Pods that hold addresses and are missing from the API without a deletion. While they are most
- * of a namespace or of the cluster, the namespaces concerned are halted: an API server may have
+ * Finds Pods that hold addresses and are missing from the API without a deletion. While they are
+ * most of a namespace or of the cluster, the affected namespaces are halted: an API server may have
  * lost data. Before that, the watcher requests from the API server what it deleted.
  *
- * A check visits the names that changed since the one before, and the namespaces that miss Pods.
+ * A check visits the names that changed since the last check, and the namespaces that miss Pods.
  */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { LedgerPods } from '../../kubernetes/ledger-pods.ts';
@@ -14,11 +14,11 @@ import type { AllocationCache } from './allocation-cache.ts';
 export interface MissingPodsOptions {
   readonly pods: Pick<LedgerPods, 'has'>;
   readonly allocations: Pick<AllocationCache, 'podKeys' | 'uids' | 'uidCount' | 'uidCountOf'>;
-  /** Whether no deletion, owner or launcher explains that the API has no Pod of this name. */
+  /** Whether the API has no Pod of this name, and no deletion, owner or launcher explains it. */
   readonly isUnexplained: (key: string) => boolean;
   /** Looks for explanations why these names have no Pod. */
   readonly explain: (missing: ReadonlySet<string>) => Promise<void>;
-  /** The missing Pods when an earlier watcher halted a scope, by scope of the guard. */
+  /** The number of missing Pods when an earlier watcher halted a scope, by scope of the guard. */
   readonly haltedBefore?: Readonly<Record<string, number>>;
   /** The namespace of the Lease on which an operator accepts a mass deletion. */
   readonly leaseNamespace: string;
@@ -28,7 +28,7 @@ export interface MissingPodsOptions {
 
 const checkMs = 1_000;
 const minPods = 20;
-/** Names and namespaces that an alarm lists. */
+/** The number of names and namespaces that an alarm lists. */
 const maxListed = 3;
 
 export class MissingPods {
@@ -36,11 +36,11 @@ export class MissingPods {
   readonly #guard: MassDeletionGuard;
   /** Names whose Pod, allocations or explanation may have changed since the last check. */
   readonly #changed = new Set<string>();
-  /** Names that hold allocations and have no Pod. */
+  /** Names that hold allocations, but have no Pod. */
   readonly #absent = new Set<string>();
-  /** Names whose absence nothing explains, by namespace. */
+  /** Names without a Pod and without an explanation, by namespace. */
   readonly #missing = new Map<string, Set<string>>();
-  /** Scopes for which the deletions were requested since they were plausible. */
+  /** Scopes whose deletions were requested since they were last plausible. */
   readonly #requested = new Set<string>();
   #explaining: Promise<void> | undefined;
   /** The namespaces in which nothing is released. */
@@ -81,20 +81,18 @@ export class MissingPods {
     return this.#halted.has(namespace);
   }
 
-  /**
-   * Call it when the Pod of a name, its allocations, or what explains its absence may have changed.
-   */
+  /** Marks a name whose Pod, allocations or explanation may have changed. */
   onChanged(key: string): void {
     this.#changed.add(key);
   }
 
-  /** An operator accepted that up to these numbers of Pods were deleted, by scope. */
+  /** Accepts that up to these numbers of Pods were deleted, by scope. */
   accept(accepted: Readonly<Record<string, number>>): void {
     this.#guard.accept(accepted);
     this.check();
   }
 
-  /** Looks at all names of the ledger. Call it at the start, and after a snapshot. */
+  /** Marks all names of the ledger. Called at the start, and after a snapshot. */
   scan(): void {
     for (const key of this.#absent) this.#changed.add(key);
     for (const key of this.#options.allocations.podKeys()) this.#changed.add(key);
@@ -119,14 +117,14 @@ export class MissingPods {
     const unrequested = [...suspect].filter((scope) => !this.#guard.halted.has(scope) && !this.#requested.has(scope));
     for (const scope of this.#requested) if (!suspect.has(scope)) this.#requested.delete(scope);
     if (unrequested.length > 0) this.#request(unrequested);
-    // Until the API server has answered, what is suspect is halted without an alarm.
+    // Halts suspect scopes without an alarm until the API server has answered.
     if (!this.#explaining) for (const [scope, each] of counts) this.#guard.update(scope, each);
     this.#isClusterHalted = suspect.has(allObjects);
     this.#halted = this.#concerned(suspect);
     if (!this.#explaining) this.#raise(counts);
   }
 
-  /** Sorts a name among the absent and the missing ones. */
+  /** Records whether a name is absent, and whether it is missing. */
   #classify(key: string): void {
     const { pods, allocations, isUnexplained } = this.#options;
     const isAbsent = !pods.has(key) && allocations.uids(key).length > 0;
@@ -137,8 +135,8 @@ export class MissingPods {
   }
 
   /**
-   * While other scopes are explained, these wait for the next check: their names are not among
-   * those that are looked up.
+   * Requests explanations for scopes. While other scopes are explained, these wait for the next
+   * check, because their names are not looked up.
    */
   #request(scopes: readonly string[]): void {
     if (this.#explaining) return;
@@ -151,7 +149,8 @@ export class MissingPods {
   }
 
   /**
-   * Counts of namespaces with missing Pods, halted ones, and all but accepted namespaces, by scope.
+   * Counts, by scope, the namespaces with missing Pods, halted ones, and all namespaces except
+   * accepted ones.
    */
   #counts(): Map<string, ScopeCounts> {
     const { allocations } = this.#options;
@@ -167,7 +166,10 @@ export class MissingPods {
     return counts.set(allObjects, { missing: all, expected: allocations.uidCount });
   }
 
-  /** The namespaces of halted scopes. All that miss a Pod are concerned when the cluster is. */
+  /**
+   * Returns the namespaces of halted scopes. If the cluster is halted, these are all that miss a
+   * Pod.
+   */
   #concerned(scopes: ReadonlySet<string>): ReadonlySet<string> {
     const namespaces = new Set(scopes);
     if (!namespaces.delete(allObjects)) return namespaces;
@@ -193,7 +195,7 @@ export class MissingPods {
     this.#isAlarmed = first !== undefined;
   }
 
-  /** Some missing names of a scope. */
+  /** Returns some missing names of a scope. */
   #examples(scope: string): string[] {
     const examples: string[] = [];
     for (const keys of scope === allObjects ? this.#missing.values() : [this.#missing.get(scope) ?? []])

@@ -12,7 +12,7 @@ import {
   waitForIdle,
 } from './testing/pod-controller-world.ts';
 
-/** Allocations of Pods "p0", "p1", … of a namespace. */
+/** Makes allocations of Pods "p0", "p1", … in a namespace. */
 const allocationsIn = (namespace: string, count: number, firstSeq: number): HeldAllocation[] =>
   Array.from({ length: count }, (_, index) => heldAllocation(`p${index}`, { namespace, seq: firstSeq + index }));
 
@@ -36,7 +36,7 @@ describe('missing Pods of several namespaces', () => {
     allocationsIn('large', 100, 201),
   ];
 
-  /** All Pods except those of machines exist, and are reconciled. */
+  /** Makes a world in which all Pods except those of machines exist, and are reconciled. */
   async function createWorld(
     allocations: readonly HeldAllocation[],
     { prepare, ...options }: PodControllerWorldOptions & { readonly prepare?: (world: World) => void } = {},
@@ -46,7 +46,7 @@ describe('missing Pods of several namespaces', () => {
     for (const pod of podsOf(allocations.filter(({ owner }) => !owner))) world.pods.put(pod);
     world.controller.start();
     await waitForIdle();
-    /** The watch missed these deletions: the next list does not have the Pods. */
+    /** Removes Pods without an event: the next list does not have them. */
     const lose = (lost: readonly HeldAllocation[]): void => {
       for (const pod of podsOf(lost)) world.pods.drop(pod, false);
       world.pods.notify({ kind: 'listed' });
@@ -59,7 +59,7 @@ describe('missing Pods of several namespaces', () => {
     ['most holders of the cluster', quiet],
     ['a minority', large],
   ] as const)
-    it(`halt their own namespace only, if they are ${what}`, async () => {
+    it(`missing Pods halt only their own namespace if they are ${what}`, async () => {
       const { pods, alarms, lose, releasedIn, controller } = await createWorld([...noisy, ...others]);
       lose(noisy);
       await until(() => alarms.length > 0);
@@ -70,7 +70,7 @@ describe('missing Pods of several namespaces', () => {
       expect(alarms[0]).to.contain('nothing is released in namespace noisy.');
     });
 
-  it('halt each namespace that misses Pods, when most of the cluster are missing', async () => {
+  it('missing Pods halt each namespace that misses Pods when most of the cluster are missing', async () => {
     const { alarms, lose, releasedIn, lookedUp } = await createWorld([...noisy, ...large.slice(0, 10), ...quiet]);
     lose([...noisy, ...large.slice(0, 2)]);
     await until(() => alarms.length > 0);
@@ -79,7 +79,7 @@ describe('missing Pods of several namespaces', () => {
     expect([releasedIn('noisy'), releasedIn('large'), lookedUp]).to.deep.equal([[], [], []]);
   });
 
-  it('keep what a name holds whose Pod may be an old Pod, when most of the cluster are missing', async () => {
+  it('when most of the cluster are missing, the allocations of a name whose Pod may be outdated are kept', async () => {
     const { pods, alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet]);
     pods.drop(podIn('quiet', 'p0'), false);
     pods.put({ ...podIn('quiet', 'p0'), uid: 'an older one', ledgerUid: 'an older one', annotations: {} });
@@ -90,7 +90,7 @@ describe('missing Pods of several namespaces', () => {
     expect(releasedIn('quiet')).to.deep.equal([]);
   });
 
-  it('are released without an alarm when the API server lists them as deleted, also while the watcher runs', async () => {
+  it('missing Pods are released without an alarm when the API server lists them as deleted, also while the watcher runs', async () => {
     let lists = 0;
     const listDeleted = async function* () {
       lists += 1;
@@ -103,7 +103,7 @@ describe('missing Pods of several namespaces', () => {
     expect([lists, alarms]).to.deep.equal([1, []]);
   });
 
-  it('are explained by the deletions, and by machines that are stopped, also if the look-up of one machine fails', async () => {
+  it('missing Pods are explained by deletions and by stopped machines, also if the look-up of one machine fails', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'uid-vm' };
     const vms = [1, 2].map((n) => heldAllocation(`vm${n}`, { namespace: 'noisy', seq: 400 + n, owner }));
     const listDeleted = async function* () {
@@ -119,7 +119,7 @@ describe('missing Pods of several namespaces', () => {
     expect(alarms).to.deep.equal([]);
   });
 
-  it('missing Pods of a namespace that becomes suspect while those of another are explained are explained, too', async () => {
+  it('missing Pods of a namespace that becomes suspect while another is explained are explained afterwards', async () => {
     const first = Promise.withResolvers<Pod[]>();
     let lists = 0;
     const listDeleted = async function* () {
@@ -135,7 +135,7 @@ describe('missing Pods of several namespaces', () => {
     expect([lists, alarms]).to.deep.equal([2, []]);
   });
 
-  it('are halted without an alarm until the API server has answered, and with one if it deleted none', async () => {
+  it('missing Pods are halted without an alarm until the API server has answered, and with an alarm if it deleted none', async () => {
     const answer = Promise.withResolvers<Pod[]>();
     const listDeleted = async function* () {
       yield* await answer.promise;
@@ -149,7 +149,7 @@ describe('missing Pods of several namespaces', () => {
     expect(releasedIn('noisy')).to.deep.equal([]);
   });
 
-  it('missing Pods of one namespace are released when an operator accepts them, and those of another stay', async () => {
+  it('missing Pods of one namespace are released when an operator accepts them, and those of another are kept', async () => {
     const { alarms, lose, releasedIn, controller } = await createWorld([...noisy, ...large, ...quiet]);
     lose([...noisy, ...large]);
     await until(() => alarms.length > 0);
@@ -172,7 +172,7 @@ describe('missing Pods of several namespaces', () => {
     expect(releasedIn('large').every(({ evidence }) => evidence?.endsWith(': moved away'))).to.equal(true);
   });
 
-  it('are counted again only if they have changed, also when the guard checks them again', async () => {
+  it('missing Pods are counted again only if they have changed, also when the guard checks them again', async () => {
     let visits = 0;
     const [many, uids] = [manyAllocations(1_000), ['uid']];
     const missing = new MissingPods({

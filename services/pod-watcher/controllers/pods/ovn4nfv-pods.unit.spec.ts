@@ -34,7 +34,7 @@ describe('A Pod with an OVN4NFV request', () => {
     return scene;
   }
 
-  it('gets all its NICs by one command', async () => {
+  it('A Pod with an OVN4NFV request gets all its NICs by one command', async () => {
     const { pods, allocator, controller } = world();
     controller.start();
     pods.put(podWithRequest('a'));
@@ -49,7 +49,7 @@ describe('A Pod with an OVN4NFV request', () => {
     ]);
   });
 
-  it('gets nothing on the network of its node', async () => {
+  it('A Pod with an OVN4NFV request gets nothing if it uses the network of its node', async () => {
     const { pods, allocator, controller } = world();
     controller.start();
     pods.put(podWithRequest('host', { spec: { hostNetwork: true } }));
@@ -57,7 +57,7 @@ describe('A Pod with an OVN4NFV request', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
-  it('named web-10 keeps its NICs when web-1 is deleted', async () => {
+  it('A Pod with an OVN4NFV request named web-10 keeps its NICs when web-1 is deleted', async () => {
     const { pods, allocator, sendEvents, controller } = world({
       allocations: [...heldBy('web-1', 1), ...heldBy('web-10', 11)],
     });
@@ -71,7 +71,7 @@ describe('A Pod with an OVN4NFV request', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
-  it('is released again until the release succeeds', async () => {
+  it('A Pod with an OVN4NFV request is released repeatedly until the release succeeds', async () => {
     const { pods, allocator, controller } = world({ allocations: heldBy('a', 1) });
     pods.put(podWithRequest('a'));
     controller.start();
@@ -81,7 +81,7 @@ describe('A Pod with an OVN4NFV request', () => {
     await until(() => allocator.released.length === 3);
   });
 
-  it('keeps its NICs when its request is removed or changed', async () => {
+  it('A Pod with an OVN4NFV request keeps its NICs when its request is removed or changed', async () => {
     const { pods, allocator, controller } = world({ allocations: heldBy('a', 1) });
     pods.put(podWithRequest('a'));
     controller.start();

@@ -1,4 +1,4 @@
-/** Serves a living Pod: plans, requests its addresses, and reports why it waits. */
+/** Serves a living Pod: plans its attachments, requests its addresses, and reports why it waits. */
 import { type ErrorCode, IpledgerError } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
@@ -46,30 +46,31 @@ export interface PodAllocatorOptions {
   readonly endWaitReason: (pod: Pod) => void;
   /** Gives IPAMClaims their addresses. */
   readonly ipamClaims: { request(pod: string, demands: readonly IpamClaimDemand[]): void };
-  /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
+  /** Finds another living Pod that holds allocations under `pod.ledgerName`. */
   readonly findNameConflict: (key: string, pod: Pod) => Pod | undefined;
   readonly recordEvent: (pod: Pod, podEvent: PodEvent) => void;
-  /** Removes annotations of this version of a Pod. Returns false if the Pod has changed. */
+  /** Removes annotations from this version of a Pod. Resolves to false if the Pod has changed. */
   readonly removeAnnotations: (pod: Pod, keys: readonly string[]) => Promise<boolean>;
-  /** Absent: no spans. */
   readonly traces?: Pick<PodTraces, 'startRequest'> | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** The outcome for a name's living Pod, and which allocations it may still receive. */
+/** The outcome for a name's living Pod, and the allocations that it may still receive. */
 export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
   readonly outcome: Outcome;
 }
 
-/** After this many failed requests an Event reports that the allocator does not answer. */
+/**
+ * The number of failed requests after which an Event reports that the allocator does not answer.
+ */
 const triesBeforeEvent = 3;
 
 /**
- * Refusals after which what an earlier Pod of the name holds, and this one cannot receive, is
- * released: another Pod may wait for it, and hold what this Pod requests. After any other refusal
- * it is kept until a request is granted. A request that is never granted costs nothing, and one
- * that is superseded is not of the newest Pod.
+ * Refusals that release what an earlier Pod of the name holds and this Pod cannot receive: another
+ * Pod may wait for it, and hold what this Pod requests. After other refusals it is kept until a
+ * request is granted. A request that is never granted costs nothing, and a superseded request does
+ * not come from the newest Pod.
  */
 const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'ADDRESS_IN_USE',
@@ -78,7 +79,10 @@ const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'NAMESPACE_QUOTA_EXCEEDED',
 ]);
 
-/** Whether the ledger refused the request. A frozen ledger needs the annotations. */
+/**
+ * Whether the ledger refused the request. A frozen ledger does not count: it needs the annotations
+ * as evidence.
+ */
 const isRefusal = ({ kind, code }: IpledgerError): boolean =>
   ['invalid', 'conflict', 'exhausted'].includes(kind) && code !== 'UNAUTHENTICATED' && code !== 'PERMISSION_DENIED';
 
@@ -86,11 +90,11 @@ const receivesNothing = (): boolean => false;
 
 export class PodAllocator {
   readonly #options: PodAllocatorOptions;
-  /** Pods with a Warning Event; they get a Normal one when they are served. */
+  /** Pods with a Warning Event. They get a Normal Event when they are served. */
   readonly #warnedPods = new Set<string>();
-  /** The uid of each Pod whose unserved networks and MAC warnings were reported. */
+  /** The uid of each Pod whose unserved networks and MAC warnings were reported, by name. */
   readonly #reportedPlans = new Map<string, string>();
-  /** The uid of each Pod whose foreign results were removed, which happens once. */
+  /** The uid of each Pod whose foreign results were removed, which happens once, by name. */
   readonly #cleanedPods = new Map<string, string>();
   readonly #unserved = new UnservedNetworks();
 
@@ -98,7 +102,7 @@ export class PodAllocator {
     this.#options = options;
   }
 
-  /** Called when no living Pod of this name needs addresses: it waits no longer. */
+  /** Forgets a name without a living Pod that needs addresses: it waits no longer. */
   forget(key: string): void {
     this.#options.waiters.remove(key);
     this.#options.ipamClaims.request(key, []);
@@ -106,12 +110,12 @@ export class PodAllocator {
     this.#unserved.forget(key);
   }
 
-  /** Tries the Pods again that name a network of another plugin, which may be served now. */
+  /** Retries Pods that name a network of another plugin, which may be served now. */
   wakeUnserved(topic: string): void {
     for (const key of this.#unserved.podsOf(topic)) this.#options.queue.add(key);
   }
 
-  /** Called when the Pod is deleted: the next Pod of the name is reported again. */
+  /** Forgets a deleted Pod, so that the next Pod of the name is reported again. */
   onPodDeleted(key: string): void {
     this.#reportedPlans.delete(key);
     this.#cleanedPods.delete(key);
@@ -123,7 +127,8 @@ export class PodAllocator {
    */
   async serve(key: string, pod: Pod): Promise<ServeResult> {
     const { allocations, clusterView, findNameConflict, queue, releaser, waiters } = this.#options;
-    // Before any wait: the Pod is known to live at this position, and perhaps at no later one
+    // Reads the position first: the Pod is known to live at this position, and perhaps at no later
+    // one.
     const seenSeq = allocations.seenSeq(key);
     const isSettled = allocations.isSettled(key, pod.ledgerUid);
     const held = allocations.allocationsOf(key, pod.ledgerUid).sort((one, other) => one.ordinal - other.ordinal);
@@ -144,12 +149,12 @@ export class PodAllocator {
     }
     if (plan.problems.length > 0) {
       const isFaultOfPod = plan.problems.some(({ about }) => about === 'request');
-      // A Subnet or network that is applied together with its Pods is often observed a moment
-      // later: the first try is not reported.
+      // Does not report the first try: a Subnet or network that is applied together with its Pods
+      // is often observed a moment later.
       const isReported = isFaultOfPod || queue.tries(key) > 0;
       this.#wait(key, pod, { topics: plan.topics, podEvent: isReported ? planProblemEvent(plan) : undefined });
       if (isFaultOfPod) await this.#removeForeignResults(key, pod, plan);
-      // A wrong annotation needs no retry: a change of the Pod or of a topic triggers the next
+      // Does not retry a wrong annotation: a change of the Pod or of a topic triggers the next
       // attempt.
       return { outcome: isFaultOfPod ? detachOutcome : 'again', canReceive: isSettled ? receivesNothing : 'undecided' };
     }
@@ -165,7 +170,10 @@ export class PodAllocator {
     return { outcome: 'again', canReceive: 'undecided' };
   }
 
-  /** The identity of a static Pod with another Pod's allocations, or the reverse. */
+  /**
+   * Returns the identity of a static Pod that holds allocations of a normal Pod's name, or the
+   * reverse.
+   */
   #holderOfOtherKind(key: string, { ledgerUid }: Pod): string | undefined {
     const isStatic = isStaticIdentity(ledgerUid);
     return this.#options.allocations.uids(key).find((uid) => isStaticIdentity(uid) !== isStatic);
@@ -182,8 +190,8 @@ export class PodAllocator {
 
   /**
    * Removes annotations of another Pod or cluster, once the Pod's request is refused or there is
-   * none. The removal is for the version of the Pod that was judged: a projection in between makes
-   * it fail.
+   * none. Removes them only from the version of the Pod that was judged: a projection in between
+   * makes the removal fail.
    */
   async #removeForeignResults(key: string, pod: Pod, { requestedProviders }: PodPlan): Promise<void> {
     const { allocations, log, recordEvent, removeAnnotations } = this.#options;
@@ -251,8 +259,8 @@ export class PodAllocator {
   ): ServeResult {
     const { allocations, log, queue } = this.#options;
     const { ledgerUid: uid } = pod;
-    // After a transient failure or a bug the allocator may have allocated: the cache keeps the uid,
-    // so that a release can follow.
+    // Keeps the uid after a transient failure or a bug: the allocator may have allocated, so a
+    // release can follow.
     const isDecided = error.kind !== 'transient' && error.kind !== 'bug';
     if (isDecided) allocations.markRefused(key, uid);
     const tries = queue.tries(key);
@@ -285,9 +293,9 @@ export class PodAllocator {
 }
 
 /**
- * Whether one of the requests could be served by this allocation of an earlier Pod. The allocator
- * decides about the transfer; in doubt this returns true, and an allocation that is retained too
- * long is released later.
+ * Whether this allocation of an earlier Pod could serve any of the requests. The allocator decides
+ * about the transfer. In doubt this returns true: an allocation that is retained too long is
+ * released later.
  */
 function canTransfer(held: HeldAllocation, requests: readonly MessageInput<AttachmentRequest>[]): boolean {
   const request = requests.find(({ provider, ordinal = 0 }) => provider === held.provider && ordinal === held.ordinal);

@@ -5,7 +5,7 @@ import { podNamed, until } from '../../testing/fakes.ts';
 import { allocationEnded, createPodControllerWorld, podWithNetwork } from './testing/pod-controller-world.ts';
 
 describe('a Pod that changes its networks again and again', () => {
-  it('requests addresses at a limited rate, and an Event states the limit; other Pods are served', async () => {
+  it('a Pod that changes its networks repeatedly requests addresses at a limited rate, which an Event reports; other Pods are served', async () => {
     const stop = new AbortController();
     const { controller, pods, allocator, allocations, podEvents, sendEvents } = createPodControllerWorld(
       stop.signal,
@@ -13,7 +13,7 @@ describe('a Pod that changes its networks again and again', () => {
     );
     controller.start();
     const toggling = podWithNetwork('toggling');
-    // The Pod selects its network 200 times, and no network in between
+    // Selects the network of the Pod 200 times, and no network in between.
     for (let toggle = 1; toggle <= 200 && podEvents.length === 0; toggle++) {
       pods.put(toggling);
       await until(() => allocations.isSettled('default/toggling', 'uid-toggling') || podEvents.length > 0);
@@ -32,7 +32,7 @@ describe('a Pod that changes its networks again and again', () => {
 });
 
 describe('a Pod whose requests have no answer', () => {
-  it('gets its addresses with the first answer: requests without one do not count for its budget', async () => {
+  it('a Pod whose requests have no answer gets its addresses with the first answer: only answered requests count for its budget', async () => {
     const stop = new AbortController();
     const { controller, pods, allocator, allocations } = createPodControllerWorld(stop.signal, {});
     controller.start();

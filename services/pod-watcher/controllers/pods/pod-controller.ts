@@ -2,9 +2,9 @@
  * The Pod controller: allocates addresses for Pods that need them, and releases what ended Pods
  * hold. It issues one command at a time for each Pod name.
  *
- * Level-triggered: each reconciliation reads the Pod's current state and the allocations that its
- * name holds; it does not depend on the events in between. pod-termination.ts holds the evidence
- * that a Pod has ended, waiters.ts the Pods that wait.
+ * Level-triggered: each reconciliation reads the Pod's current state and the allocations of its
+ * name, and does not depend on the events in between. pod-termination.ts has the evidence that a
+ * Pod has ended, waiters.ts the Pods that wait.
  */
 import { type Informer, keyOf, type ObjectChange } from '../../../../lib/kubernetes/client/informer.ts';
 import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
@@ -41,19 +41,19 @@ export interface PodControllerOptions
       | 'traces'
     > {
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
-  /** The index of `pods`. Create it before this controller, which finds it up to date. */
+  /** The index of `pods`. Must be created before this controller, which relies on its updates. */
   readonly ledgerPods: LedgerPods;
   readonly statefulSets: Pick<Informer<StatefulSet>, 'objects' | 'subscribe'>;
-  /** VirtualMachines, and VirtualMachineInstances. */
+  /** The informers of VirtualMachines and VirtualMachineInstances. */
   readonly machines: readonly Pick<Informer<MachineObject>, 'objects' | 'subscribe'>[];
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
   readonly subnets: SubnetCache;
   readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'ipamClaim' | 'namespaceOf' | 'hasOtherPod'>;
-  /** The retry backoff of a Pod that was refused, if no event wakes it before. */
+  /** The retry backoff of a refused Pod, which an event can end. */
   readonly backoffMs?: readonly [first: number, max: number];
-  /** The terminating Pods that an earlier watcher has seen. */
+  /** The terminating Pods that an earlier watcher saw. */
   readonly terminatingBefore?: TerminatingPods;
-  /** The interval between checks of all names that hold allocations; 0: never. */
+  /** The interval between checks of all names that hold allocations; 0 disables them. */
   readonly garbageIntervalMs?: number;
 }
 
@@ -82,7 +82,8 @@ export class PodController implements LedgerSubscriber {
     this.#releaser = new PodReleaser({ ...options, termination: this.#termination });
     const [firstBackoffMs, maxBackoffMs] = backoffMs;
     const work = (key: string) => this.#reconcile(key);
-    // A container start waits for the addresses of its Pod, and not for a release.
+    // Prefers Pods that exist: a container start waits for the addresses of its Pod, and not for a
+    // release.
     const canWait = (key: string): boolean => !this.#pods.has(key);
     this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, canWait, log, signal });
     this.#allocation = new PodAllocator({
@@ -122,7 +123,7 @@ export class PodController implements LedgerSubscriber {
     return this.#termination.halted;
   }
 
-  /** The number of missing Pods while the mass-deletion guard halts releases; else 0. */
+  /** The number of missing Pods while the mass-deletion guard halts releases; otherwise 0. */
   get missingPods(): number {
     const { [allObjects]: all, ...namespaces } = this.halted;
     return all ?? Object.values(namespaces).reduce((sum, missing) => sum + missing, 0);
@@ -133,7 +134,7 @@ export class PodController implements LedgerSubscriber {
     return this.#termination.accepted;
   }
 
-  /** An operator accepted that up to these numbers of missing Pods were deleted, by scope. */
+  /** Accepts that up to these numbers of missing Pods were deleted, by scope. */
   acceptMassDeletion(accepted: Readonly<Record<string, number>>, reason: string): void {
     this.#termination.acceptMassDeletion(accepted, reason);
     this.#enqueueAbsent();
@@ -149,12 +150,15 @@ export class PodController implements LedgerSubscriber {
     return this.#waiters.size;
   }
 
-  /** Await this before start(), once the informers and the ledger's snapshot are loaded. */
+  /**
+   * Prepares the start. Must resolve before start(), after the informers and the ledger's snapshot
+   * are loaded.
+   */
   prepare(): Promise<void> {
     return this.#termination.prepare();
   }
 
-  /** Starts; the informers and the ledger's snapshot must be loaded. */
+  /** Starts. The informers and the ledger's snapshot must be loaded. */
   start(): void {
     this.#started = true;
     this.#enqueueAll();
@@ -166,19 +170,19 @@ export class PodController implements LedgerSubscriber {
     signal.addEventListener('abort', () => clearInterval(scan), { once: true });
   }
 
-  /** Tries all Pods again that wait for a topic of their plan, or were not served because of it. */
+  /** Retries all Pods that wait for a topic of their plan, or were not served because of it. */
   wakeWaiters(topic: string): void {
     this.#waiters.wake(topic);
     this.#allocation.wakeUnserved(topic);
   }
 
-  /** Tries a namespace's Pods again after a change of its Subnets or IPPools. */
+  /** Retries a namespace's Pods after a change of its Subnets or IPPools. */
   enqueueNamespace(namespace: string): void {
     if (!this.#started) return;
     for (const key of this.#pods.ofNamespace(namespace)) this.#queue.add(key);
   }
 
-  /** Tries all Pods again: allocations may be missing from a ledger that was rewound. */
+  /** Retries all Pods: allocations may be missing from a ledger that was rewound. */
   onSnapshot(): void {
     if (this.#started) this.#enqueueAll();
   }
@@ -198,8 +202,8 @@ export class PodController implements LedgerSubscriber {
   }
 
   /**
-   * Concerns the Pod if it waits to release what was bound; concerns other Pods if the Pod no
-   * longer holds the address.
+   * Wakes the Pod if it waits to release a bound address, and other Pods if the Pod no longer holds
+   * the address.
    */
   #onUnbound(event: Extract<LedgerEvent, { kind: 'unbound' }>): void {
     const { subnet, addresses } = event;
@@ -217,11 +221,12 @@ export class PodController implements LedgerSubscriber {
     }
     const key = ledgerKeyOf(change.object);
     this.#termination.onChanged(key);
-    // A changed Pod may be the launcher of a machine that has no other Pod.
+    // Considers that a changed Pod may be the launcher of a machine that has no other Pod.
     for (const pod of [change.object, change.kind === 'present' ? change.before : undefined])
       if (pod?.assertedMachine) this.#termination.onChanged(keyOf({ ...pod, name: pod.assertedMachine.name }));
     if (change.kind === 'present') {
-      // A launcher has its own name in the ledger until its virtual machine is observed.
+      // Also reconciles the earlier name: a launcher has its own name in the ledger until its
+      // virtual machine is observed.
       if (change.before && ledgerKeyOf(change.before) !== key) this.#queue.add(ledgerKeyOf(change.before));
       return this.#queue.add(key);
     }
@@ -229,11 +234,11 @@ export class PodController implements LedgerSubscriber {
     this.#lifecycles.forget(change.object);
     const waitMs = this.#termination.onPodDeleted(change.object, change.witnessed);
     if (waitMs > 0) this.#queue.addAfter(key, waitMs);
-    // A deletion that a list implies is judged with all others of the list, when the list ends.
+    // Judges a deletion that a list implies together with all others, at the end of the list.
     else if (change.witnessed) this.#queue.add(key);
   }
 
-  /** A StatefulSet's replicas and ordinals decide about members that are deleted already. */
+  /** Reconciles deleted members: a StatefulSet's replicas and ordinals decide about them. */
   #onStatefulSet(change: ObjectChange<StatefulSet>): void {
     if (change.kind === 'listed') return;
     const { object } = change;
@@ -245,7 +250,10 @@ export class PodController implements LedgerSubscriber {
     for (const key of this.#options.allocations.membersOf(keyOf(object))) this.#onChanged(key);
   }
 
-  /** The deletion of a machine that does not run ends no Pod. */
+  /**
+   * Reconciles a machine. The deletion of a machine that does not run ends no Pod, so no other
+   * event would.
+   */
   #onMachine(change: ObjectChange<MachineObject>): void {
     if (change.kind === 'listed') {
       const exists = (key: string): boolean => this.#options.machines.some(({ objects }) => objects.has(key));
@@ -262,7 +270,7 @@ export class PodController implements LedgerSubscriber {
     for (const key of this.#pods.keys()) this.#queue.add(key);
   }
 
-  /** Finds what no event has reported, in slices. */
+  /** Reconciles, in slices, the names for which an event was lost. */
   async #collectGarbage(): Promise<void> {
     const { allocations, signal } = this.#options;
     const turn = new TurnBudget();
@@ -275,8 +283,8 @@ export class PodController implements LedgerSubscriber {
   }
 
   /**
-   * All names that hold allocations and have no Pod. The mass-deletion guard may halt or resume
-   * their releases.
+   * Reconciles all names that hold allocations and have no Pod. The mass-deletion guard may halt or
+   * resume their releases.
    */
   #enqueueAbsent(): void {
     for (const key of this.#termination.checkMassDeletion()) this.#queue.add(key);
@@ -291,7 +299,7 @@ export class PodController implements LedgerSubscriber {
     }
   }
 
-  /** Serves a name's living Pod, then releases: addresses may transfer to it. */
+  /** Serves a name's living Pod, and then releases: addresses may transfer to the Pod. */
   async #reconcileName(key: string): Promise<Outcome> {
     const pod = this.#pods.get(key);
     const lifecycle = pod && this.#lifecycles.lifecycleOf(pod);
@@ -308,20 +316,22 @@ export class PodController implements LedgerSubscriber {
     return served.outcome === 'done' ? released : served.outcome;
   }
 
-  /** A Pod that is deleted before it has an address gets no sandbox, and so needs none. */
+  /** Whether a Pod needs no address: deleted before it has one, it gets no sandbox. */
   #needsNoAddress(key: string, { ledgerUid, deletionTimestamp, annotations }: Pod): boolean {
     const showsAllocation = hasAllocatedAnnotation(annotations);
     const holdsNone = this.#options.allocations.allocationsOf(key, ledgerUid).length === 0;
     return deletionTimestamp !== '' && !showsAllocation && holdsNone;
   }
 
-  /** What an earlier Pod of the name holds waits for the next Pod. */
+  /** Skips the Pod. What an earlier Pod of the name holds is kept for the next Pod. */
   #skipAllocation(key: string): ServeResult {
     this.#waiters.remove(key);
     return { outcome: 'done', canReceive: 'undecided' };
   }
 
-  /** A living Pod with allocations under the same ledger name: a Pod and a machine. */
+  /**
+   * Finds a living Pod with allocations under the same ledger name, such as a Pod and a machine.
+   */
   #findNameConflict(key: string, { ledgerUid }: Pod): Pod | undefined {
     const holders = this.#options.allocations.uids(key).filter((uid) => uid !== ledgerUid);
     return this.#pods

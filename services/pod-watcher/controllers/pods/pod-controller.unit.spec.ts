@@ -21,7 +21,7 @@ describe('the Pod controller', () => {
   afterEach(() => stop.abort());
   const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
 
-  it('allocates once for a Pod that selects a network, also before it is scheduled', async () => {
+  it('the Pod controller allocates once for a Pod that selects a network, also before it is scheduled', async () => {
     const { pods, allocator, controller } = world();
     controller.start();
     pods.put(podWithNetwork('a'));
@@ -35,7 +35,7 @@ describe('the Pod controller', () => {
     expect(allocator.allocated[0]?.validMs).to.be.greaterThan(0);
   });
 
-  it('issues no command for Pods that hold their addresses, use the host network, have completed or select no network', async () => {
+  it('the Pod controller issues no command for Pods that hold their addresses, use the host network, have completed or select no network', async () => {
     const { pods, allocator, controller } = world({ allocations: [heldAllocation('held')] });
     for (const pod of [
       podWithNetwork('held'),
@@ -50,7 +50,7 @@ describe('the Pod controller', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('releases the allocations of a deleted Pod by its uid, without a look-up', async () => {
+  it('the Pod controller releases the allocations of a deleted Pod by its uid, without a look-up', async () => {
     const { pods, allocator, controller, lookedUp } = world({ allocations: [heldAllocation('a')] });
     pods.put(podWithNetwork('a'));
     controller.start();
@@ -65,7 +65,7 @@ describe('the Pod controller', () => {
     expect(lookedUp).to.deep.equal([]);
   });
 
-  it('serves a new Pod before most releases of its namespace, in any number', async () => {
+  it('the Pod controller serves a new Pod before most releases of its namespace, in any number', async () => {
     const held = manyAllocations(600);
     const { pods, allocator, controller } = world({ allocations: held });
     for (const { pod } of held) {
@@ -84,7 +84,7 @@ describe('the Pod controller', () => {
     expect(releasedBefore).to.be.below(100);
   });
 
-  it('releases the allocations of a completed Pod, with its phase as evidence', async () => {
+  it('the Pod controller releases the allocations of a completed Pod, with its phase as evidence', async () => {
     const { pods, allocator, controller } = world({ allocations: [heldAllocation('a')] });
     pods.put(podWithNetwork('a'));
     controller.start();
@@ -109,7 +109,7 @@ describe('the Pod controller', () => {
         () => podWithNetwork('a', { spec: { restartPolicy: 'Never' }, status: { phase: 'Running' } }),
       ],
     ] as const)
-      it(`never allocates again for a Pod that has ended when ${when}`, async () => {
+      it(`the Pod controller never allocates again for a Pod that has ended when ${when}`, async () => {
         const held = heldAllocation('a');
         const terminatingBefore = { 'uid-a': [30, 60_000] } as const;
         const { pods, allocator, controller, sendEvents } = world({ allocations: [held], terminatingBefore });
@@ -123,7 +123,7 @@ describe('the Pod controller', () => {
       });
   });
 
-  it('allocates nothing for a Pod that is being deleted and holds nothing, because it gets no sandbox', async () => {
+  it('the Pod controller allocates nothing for a Pod that is being deleted and holds nothing, because it gets no sandbox', async () => {
     const { pods, allocator, controller } = world();
     const metadata = { deletionTimestamp: new Date(Date.now() + 3_600_000).toISOString() };
     pods.put(podWithNetwork('going', { metadata }));
@@ -134,7 +134,7 @@ describe('the Pod controller', () => {
     expect(allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['living']);
   });
 
-  it('KO-1026 allocates for a new Pod of a name before it releases the allocations of the old Pod', async () => {
+  it('KO-1026 the Pod controller allocates for a new Pod of a name before it releases the allocations of the old Pod', async () => {
     const { pods, allocator, controller } = world({ allocations: [heldAllocation('a', { uid: 'old' })] });
     const order: string[] = [];
     const { allocate, release } = allocator;
@@ -146,7 +146,7 @@ describe('the Pod controller', () => {
     expect(order).to.deep.equal(['allocate new', 'release old']);
   });
 
-  it('identifies a static Pod by the hash of its mirror', async () => {
+  it('the Pod controller identifies a static Pod by the hash of its mirror', async () => {
     const { pods, allocator, controller } = world();
     controller.start();
     pods.put(mirrorWithNetwork('a', 'd41d8cd98f00b204e9800998ecf8427e'));
@@ -155,7 +155,7 @@ describe('the Pod controller', () => {
   });
 
   for (const order of ['before', 'after'] as const)
-    it(`releases again what a release left (a fenced address), if the event about the rest arrives ${order} the reply`, async () => {
+    it(`the Pod controller repeats a release that left a fenced address, if the event about the rest arrives ${order} the reply`, async () => {
       const held = [
         heldAllocation('a', { seq: 7 }),
         heldAllocation('a', { seq: 8, provider: 'storage.default' }),
@@ -170,7 +170,7 @@ describe('the Pod controller', () => {
       expect(allocator.released[1]).to.include({ podUid: 'uid-a' });
     });
 
-  it('releases once, even if the event arrives late', async () => {
+  it('the Pod controller releases once, even if the event arrives late', async () => {
     const { allocator, controller, sendEvents, allocations } = world({ allocations: [heldAllocation('a')] });
     controller.start();
     await until(() => allocator.released.length === 1);
@@ -182,7 +182,7 @@ describe('the Pod controller', () => {
     expect(allocations.uidCount).to.equal(0);
   });
 
-  it('records an Event with the reason why a Pod waits, and an Event when it is served', async () => {
+  it('the Pod controller records an Event with the reason why a Pod waits, and an Event when it is served', async () => {
     const { pods, allocator, podEvents, controller, sendEvents } = world({ longBackoff: true });
     allocator.refuse = () => new IpledgerError('SUBNET_FULL', 'subnet macvlan has no free address');
     controller.start();
@@ -203,7 +203,7 @@ describe('the Pod controller', () => {
     expect(podEvents[1]?.podEvent).to.include({ type: 'Normal', reason: 'PodNetworkAllocated' });
   });
 
-  it('retries when a container is unbound that may still have used the address', async () => {
+  it('the Pod controller retries when a container is unbound that may have used the address', async () => {
     const { pods, allocator, controller, sendEvents } = world({ longBackoff: true });
     allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'container c may still answer on it');
     controller.start();
@@ -214,7 +214,7 @@ describe('the Pod controller', () => {
     await until(() => allocator.allocated.length === 2);
   });
 
-  it('keeps a Pod waiting until its network and Subnet exist and are correct', async () => {
+  it('the Pod controller keeps a Pod waiting until its network and Subnet exist and are correct', async () => {
     const { pods, networks, objects, allocator, podEvents, controller, sendEvents } = world({ subnets: [] });
     networks.drop(macvlan);
     controller.start();
@@ -231,7 +231,7 @@ describe('the Pod controller', () => {
     await until(() => allocator.allocated.length === 1);
   });
 
-  it('allocates as soon as the network exists', async () => {
+  it('the Pod controller allocates as soon as the network exists', async () => {
     const { pods, networks, allocator, controller } = world({ longBackoff: true });
     networks.drop(macvlan);
     controller.start();
@@ -241,7 +241,7 @@ describe('the Pod controller', () => {
     await until(() => allocator.allocated.length === 1);
   });
 
-  it('records no Event if a Subnet is applied together with its Pods', async () => {
+  it('the Pod controller records no Event if a Subnet is applied together with its Pods', async () => {
     const { pods, objects, allocator, podEvents, controller, sendEvents } = world({ subnets: [], longBackoff: true });
     controller.start();
     pods.put(podWithNetwork('a'));
@@ -251,7 +251,7 @@ describe('the Pod controller', () => {
     expect(podEvents).to.deep.equal([]);
   });
 
-  it('records one Event about networks that are not served here, and serves the others', async () => {
+  it('the Pod controller records one Event about networks that are not served here, and serves the others', async () => {
     const { pods, networks, allocator, podEvents, controller } = world();
     networks.put({ ...macvlan, name: 'empty', config: '' });
     controller.start();
@@ -264,7 +264,7 @@ describe('the Pod controller', () => {
     expect(podEvents[0]?.podEvent.message).to.contain('default/empty is not served');
   });
 
-  it('serves a starting Pod once its network has the plugin of ipledger, and a running Pod not', async () => {
+  it('the Pod controller serves a starting Pod once its network has the plugin of ipledger, but no running Pod', async () => {
     const { pods, networks, allocator, controller } = world();
     networks.put({ ...macvlan, config: '{"type":"macvlan","ipam":{"type":"whereabouts"}}' });
     controller.start();
@@ -278,7 +278,7 @@ describe('the Pod controller', () => {
     expect(allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['a']);
   });
 
-  it('records one Event if the CNI result will not show a static MAC, and serves the Pod', async () => {
+  it('the Pod controller records one Event if the CNI result will not show a static MAC, and serves the Pod', async () => {
     const { pods, allocator, podEvents, controller } = world();
     controller.start();
     const parts = { annotations: { [networksAnnotation]: '[{"name":"macvlan","mac":"02:00:00:00:00:01"}]' } };
@@ -291,7 +291,7 @@ describe('the Pod controller', () => {
     ]);
   });
 
-  it('releases the uid of a deleted Pod whose request had no reply', async () => {
+  it('the Pod controller releases the uid of a deleted Pod whose request got no reply', async () => {
     const { pods, allocator, controller } = world();
     allocator.refuse = () => new IpledgerError('UNAVAILABLE', 'connection lost');
     controller.start();
@@ -303,7 +303,7 @@ describe('the Pod controller', () => {
     expect(allocator.released[0]).to.include({ podUid: 'uid-a' });
   });
 
-  it('removes the reason of a wait once the Pod has its addresses, also if another watcher wrote it', async () => {
+  it('the Pod controller removes the reason of a wait once the Pod has its addresses, also if another watcher wrote the reason', async () => {
     const { pods, controller, endedWaits } = world({ allocations: [heldAllocation('a')] });
     controller.start();
     pods.put(podWithNetwork('a', { annotations: { 'ipledger.io/waiting': 'stage=a error=e' } }));
@@ -311,7 +311,7 @@ describe('the Pod controller', () => {
     expect(endedWaits).to.deep.equal(['a']);
   });
 
-  it('allocates again for a living Pod whose address an operator released', async () => {
+  it('the Pod controller allocates again for a living Pod whose address an operator released', async () => {
     const { pods, allocator, controller, sendEvents } = world({ allocations: [heldAllocation('a')] });
     pods.put(podWithNetwork('a'));
     controller.start();
@@ -321,7 +321,7 @@ describe('the Pod controller', () => {
     await until(() => allocator.allocated.length === 1);
   });
 
-  it('allocates again what is missing from a rewound ledger, and releases what was allocated again', async () => {
+  it('the Pod controller allocates again what a rewound ledger lacks, and releases what was allocated twice', async () => {
     const { pods, allocator, controller, rewind, sendEvents } = world({
       allocations: [heldAllocation('a'), heldAllocation('b', { seq: 8 })],
     });
@@ -337,7 +337,7 @@ describe('the Pod controller', () => {
     expect(allocator.released[0]).to.include({ podUid: 'uid-a' });
   });
 
-  it('releases an allocation to a Pod that is already deleted', async () => {
+  it('the Pod controller releases an allocation to a Pod that is already deleted', async () => {
     const { allocator, controller, sendEvents } = world();
     controller.start();
     sendEvents(51, { kind: 'allocated', allocation: heldAllocation('ghost', { seq: 51 }) });
@@ -345,12 +345,12 @@ describe('the Pod controller', () => {
     expect(allocator.released[0]).to.include({ podUid: 'uid-ghost' });
   });
 
-  it('issues one command for each of 5,000 Pods that completed while no watcher ran', async () => {
+  it('the Pod controller issues one command for each of 5,000 Pods that completed while no watcher ran', async () => {
     const completed = { spec: { restartPolicy: 'Never' }, status: { phase: 'Succeeded' } };
     const held = manyAllocations(5_000);
     const { pods, allocator, controller, allocations, lookedUp, sendEvents, rewind } = world({ allocations: held });
     for (const { pod } of held) pods.put(podWithNetwork(pod, completed));
-    // Other Pods, as many, were created and completed: they never held an allocation.
+    // Adds as many Pods that were created and completed without ever holding an allocation.
     for (const { pod } of held) pods.put(podWithNetwork(`late-${pod}`, completed));
     controller.start();
     await until(() => allocator.released.length >= held.length);

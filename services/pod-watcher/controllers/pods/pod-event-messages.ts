@@ -7,7 +7,7 @@ import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { PodPlan } from './planning/request-addresses.ts';
 
-/** The plan has problems, and nothing was requested. */
+/** Reports the problems of a plan that requested nothing. */
 export function planProblemEvent({ problems }: Pick<PodPlan, 'problems'>): PodEvent {
   const isOwnFault = problems.every(({ about }) => about === 'request');
   const texts = [...new Set(problems.map(({ text }) => text))];
@@ -19,21 +19,24 @@ export function planProblemEvent({ problems }: Pick<PodPlan, 'problems'>): PodEv
   };
 }
 
-/** Another Pod holds addresses under the name that this Pod has in the ledger. */
+/** Reports another Pod that holds addresses under the name that this Pod has in the ledger. */
 export function nameConflictProblem({ ledgerName }: Pod, conflict: Pod): Pick<PodPlan, 'problems'> {
   const holder = conflict.ledgerName === conflict.name ? 'a Pod' : 'a virtual machine';
   const text = `the name ${ledgerName} belongs to ${holder} (Pod ${conflict.name}), which has addresses under it: give one of them another name`;
   return { problems: [{ about: 'cluster', text }] };
 }
 
-/** Static Pods pass no addresses on: a kubelet can give its mirror any free name. */
+/**
+ * Reports addresses that a static Pod, or a normal Pod after a static one, cannot take over: a
+ * kubelet can give its mirror any free name.
+ */
 export function otherKindProblem({ ledgerName, ledgerUid }: Pod, holder: string): Pick<PodPlan, 'problems'> {
   const [earlier, later] = isStaticIdentity(ledgerUid) ? ['Pod', 'static Pod'] : ['static Pod', 'Pod'];
   const text = `the name ${ledgerName} has addresses of a ${earlier} (uid ${holder}), which are not passed on to a ${later}: wait for their release, or use another name`;
   return { problems: [{ about: 'cluster', text }] };
 }
 
-/** The allocator refused the request, or did not answer. */
+/** Reports that the allocator refused the request, or did not answer. */
 export function refusalEvent(error: IpledgerError, { attachments }: PodPlan): PodEvent {
   const providers = attachments.map(
     ({ provider = '', ordinal = 0 }) => `${provider}${ordinal > 0 ? `#${ordinal}` : ''}`,
@@ -46,12 +49,15 @@ export function refusalEvent(error: IpledgerError, { attachments }: PodPlan): Po
   };
 }
 
-/** The Pod or its namespace has requested too many addresses. */
+/** Reports that the Pod or its namespace has requested too many addresses. */
 export function budgetEvent(sentence: string): PodEvent {
   return { type: 'Warning', reason: 'AcquireAddressFailed', message: `stage=acquireAddress error=${sentence}` };
 }
 
-/** An Event holds 1,024 bytes: a long list of reasons must not cut off the remedies. */
+/**
+ * The limit of the reason. An Event has 1,024 bytes, and a long list of reasons must not cut off
+ * the remedies.
+ */
 const maxReasonBytes = 800;
 
 const remedies: Record<IpledgerError['kind'], string> = {
@@ -63,7 +69,7 @@ const remedies: Record<IpledgerError['kind'], string> = {
   bug: 'an operator must read the log of the allocator',
 };
 
-/** The Pod had to wait, and has its addresses now. */
+/** Reports that a Pod that had to wait has its addresses now. */
 export function allocatedEvent(allocations: readonly Allocation[]): PodEvent {
   const texts = allocations.map(({ subnet, addresses, mac, attachment }) => {
     const ip = addresses.map(({ address }) => address).join(',');
@@ -72,7 +78,7 @@ export function allocatedEvent(allocations: readonly Allocation[]): PodEvent {
   return { type: 'Normal', reason: 'PodNetworkAllocated', message: texts.join('; ') };
 }
 
-/** Some of the Pod's networks are not served here. Warnings come first. */
+/** Reports networks of the Pod that are not served here, warnings first. */
 export function unservedEvent({ unserved }: Pick<PodPlan, 'unserved'>): PodEvent {
   const warnings = unserved.filter(({ type }) => type === 'Warning');
   const others = unserved.filter(({ type }) => type === 'Normal');
@@ -83,7 +89,7 @@ export function unservedEvent({ unserved }: Pick<PodPlan, 'unserved'>): PodEvent
   };
 }
 
-/** The Pod's networks are served, but the CNI result will show a wrong MAC. */
+/** Reports that the Pod's networks are served, but the CNI result will show a wrong MAC. */
 export function macWarningEvent({ warnings }: PodPlan): PodEvent {
   return { type: 'Warning', reason: 'PodNetworkMacNotInResult', message: warnings.join('; ') };
 }

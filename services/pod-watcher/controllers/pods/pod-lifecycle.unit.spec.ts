@@ -30,7 +30,7 @@ describe('the lifecycle of a Pod', () => {
   for (const [what, spec, status, state] of cases)
     it(what, () => expect(lifecycleOf(spec, status).state).to.equal(state));
 
-  it('is alive while it terminates, until twice its grace period has passed since the deletion was seen', () => {
+  it('a terminating Pod is alive until twice its grace period has passed since the deletion was seen', () => {
     const spec = { terminationGracePeriodSeconds: 60 };
     const after = (seenForMs: number) => lifecycleOf(spec, { phase: 'Running' }, { deletionTimestamp }, seenForMs);
     expect(after(0)).to.deep.equal({ state: 'alive', endsInMs: 120_000 });
@@ -38,7 +38,7 @@ describe('the lifecycle of a Pod', () => {
     expect(after(120_000)).to.deep.equal({ state: 'overdue' });
   });
 
-  it('is overdue when the kubelet deletes it finally, with a grace period of 0', () => {
+  it('a Pod is overdue when the kubelet deletes it finally, with a grace period of 0', () => {
     const spec = { terminationGracePeriodSeconds: 60 };
     const at = (deletionGracePeriodSeconds: number) =>
       lifecycleOf(spec, { phase: 'Running' }, { deletionTimestamp, deletionGracePeriodSeconds });

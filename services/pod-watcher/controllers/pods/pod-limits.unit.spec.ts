@@ -1,4 +1,4 @@
-/** The limits on a Pod's annotations. A Pod over a limit does not delay other Pods. */
+/** Tests the limits on a Pod's annotations. A Pod over a limit does not delay other Pods. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
@@ -13,15 +13,15 @@ const times = <T>(count: number, each: (index: number) => T): T[] => Array.from(
 const addresses = (count: number): string[] => times(count, (i) => `10.0.${i >> 8}.${i & 255}`);
 const networks = (count: number): string => times(count, () => 'macvlan').join(',');
 const json = (element: object): string => JSON.stringify([{ name: 'macvlan', ...element }]);
-/** A valid list of routes. */
+/** Makes a valid list of routes. */
 const routes = (count: number): string => JSON.stringify(times(count, () => ({ gw: '10.0.0.1' })));
 
 describe('a Pod within its limits', () => {
-  it('may have 24 attachments', () => {
+  it('a Pod within its limits may have 24 attachments', () => {
     expect(planOf(networks(24)).attachments).to.have.length(24);
   });
 
-  it('may list 256 addresses, 64 routes and a CIDR of each family', () => {
+  it('a Pod within its limits may list 256 addresses, 64 routes and a CIDR of each family', () => {
     const { attachments, problems } = planOf('macvlan', {
       [annotationKey('ip_pool')]: addresses(256).join(','),
       [annotationKey('routes')]: routes(64),
@@ -49,7 +49,7 @@ describe('a Pod with any annotations', () => {
     cidr: fc.oneof(fc.constant('10.0.0.0/8'), anyText),
   });
 
-  it('has requests within the limits of the allocator, or a problem with a short text', () => {
+  it('a Pod with any annotations has requests within the limits of the allocator, or a problem with a short text', () => {
     fc.assert(
       fc.property(anyPod, ({ selected, pool, listed, cidr }) => {
         const annotations = {
@@ -205,7 +205,7 @@ describe('a Pod over a limit has no requests, and a problem that names the limit
       expect(pod.problems[0]).to.contain(sentence);
     });
 
-  it('no hash of a static Pod in another form than the kubelet’s: it is ignored', () => {
+  it('a static Pod’s hash in another form than the kubelet’s is ignored', () => {
     const hash = 'h'.repeat(129);
     const annotations = {
       [networksAnnotation]: 'macvlan',
@@ -223,7 +223,7 @@ describe('while Pods are over a limit', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  it('all others are served, and an Event has the remedy', async () => {
+  it('while Pods are over a limit, all other Pods are served, and an Event has the remedy', async () => {
     const { pods, allocator, podEvents, controller } = createPodControllerWorld(stop.signal, { longBackoff: true });
     const hostile = [
       { [networksAnnotation]: networks(64_000) },
@@ -293,7 +293,7 @@ describe('while Pods are over a limit', () => {
 });
 
 describe('the cost of a plan', () => {
-  /** The first arguments of the calls of a method while `act` runs. */
+  /** Records the first arguments of the calls of a method while `act` runs. */
   function recordCalls(of: object, name: string, act: () => void): unknown[] {
     const functions = of as Record<string, (...args: unknown[]) => unknown>;
     const original = functions[name];
@@ -310,7 +310,7 @@ describe('the cost of a plan', () => {
     return recorded;
   }
 
-  it('includes a match only of annotation keys that may be about attachments', () => {
+  it('a plan matches only annotation keys that may be about attachments', () => {
     const annotations = Object.fromEntries(times(1_000, (i) => [`example.com/${i}`, 'x']));
     const pod = {
       metadata: { name: 'a', uid: 'u', annotations: { ...annotations, [annotationKey('ip_address')]: '10.0.0.9' } },
@@ -320,7 +320,7 @@ describe('the cost of a plan', () => {
     expect(tested.filter((each) => String(each).startsWith('example.com'))).to.deep.equal([]);
   });
 
-  it('includes one parse of each CIDR, for any number of addresses', () => {
+  it('a plan parses each CIDR once, for any number of addresses', () => {
     const annotations = {
       [annotationKey('ip_pool')]: addresses(256).join(','),
       [annotationKey('cidr')]: '10.0.0.0/8,fd00::/64',
@@ -329,7 +329,7 @@ describe('the cost of a plan', () => {
     expect(read).to.deep.equal(['10.0.0.0/8', 'fd00::/64']);
   });
 
-  it('includes one parse of an annotation for all its attachments', () => {
+  it('a plan parses an annotation once for all its attachments', () => {
     const annotations = { [annotationKey('ip_pool')]: addresses(10).join(','), [annotationKey('routes')]: routes(3) };
     let attachments: ReturnType<typeof planOf>['attachments'] = [];
     const parsed = recordCalls(JSON, 'parse', () => ({ attachments } = planOf(networks(24), annotations)));
@@ -339,7 +339,7 @@ describe('the cost of a plan', () => {
     expect(attachments[0]).to.deep.include({ provider: defaultRequest.provider });
   });
 
-  it('does not grow with the IPPools of other namespaces', () => {
+  it('the cost of a plan does not grow with the IPPools of other namespaces', () => {
     const pools = new PoolCache(() => false);
     let reads = 0;
     const others = times(1_000, (index) => ({
@@ -356,7 +356,7 @@ describe('the cost of a plan', () => {
     expect(reads).to.equal(0);
   });
 
-  it('includes one parse of the networks for any number of annotations to remove', () => {
+  it('a plan parses the networks once for any number of annotations to remove', () => {
     let split = 0;
     const text = { trim: () => text, split: () => ((split += 1), ['macvlan']) } as unknown as string;
     const annotations: Record<string, string> = { [networksAnnotation]: text };

@@ -8,7 +8,7 @@ import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 
 /**
- * The controlling owner; undefined for a bare Pod. A virtual machine is the owner only of launchers
+ * Returns the controlling owner; undefined for a bare Pod. A virtual machine owns only launchers
  * that were verified: its Pods may be on two nodes, and its addresses are retained while it is
  * stopped.
  */
@@ -21,9 +21,9 @@ export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'a
 }
 
 /**
- * Why a StatefulSet will not create a member again; undefined while it will. As in Kube-OVN, it
- * will as long as it has the same uid, is not being deleted, and its ordinals, which start at
- * `spec.ordinals.start`, include the member.
+ * Returns why a StatefulSet will not create a member again; undefined while it will. As in
+ * Kube-OVN, it will while it has the same uid, is not being deleted, and its ordinals, which start
+ * at `spec.ordinals.start`, include the member.
  */
 export function memberReleaseReason(
   set: StatefulSet | undefined,
@@ -43,7 +43,7 @@ export function memberReleaseReason(
 
 export interface ReleaseReason {
   readonly cause: ReleaseCause;
-  /** The observation, for people. */
+  /** The observation, in words for people. */
   readonly evidence: string;
 }
 

@@ -11,7 +11,7 @@ function pod(name: string, apiVersion: string, kind: string, owner = 'web') {
 }
 
 describe('the owner of a Pod', () => {
-  it('is the owner reference that is marked as controller', () => {
+  it('the owner of a Pod is its owner reference that is marked as controller', () => {
     expect(ownerOf(pod('web-1', 'apps/v1', 'StatefulSet'))).to.deep.equal({
       kind: 'StatefulSet',
       name: 'web',
@@ -20,11 +20,11 @@ describe('the owner of a Pod', () => {
     expect(ownerOf(toPod({ metadata: { name: 'p', namespace: 'n', uid: 'u' } }))).to.equal(undefined);
   });
 
-  it('KO-6085 has its API group in its kind, unless it is of Kubernetes’ own group', () => {
+  it('KO-6085 the owner of a Pod has its API group in its kind, unless that is Kubernetes’ own group', () => {
     expect(ownerOf(pod('web-1', 'apps.kruise.io/v1beta1', 'StatefulSet'))?.kind).to.equal('StatefulSet.apps.kruise.io');
   });
 
-  it('gives an ordinal to members of a StatefulSet only', () => {
+  it('the owner of a Pod gives an ordinal only to members of a StatefulSet', () => {
     const member = (each: ReturnType<typeof pod>) => statefulSetOrdinal(each, ownerOf(each));
     expect(member(pod('web-12', 'apps/v1', 'StatefulSet'))).to.equal(12);
     expect(member(pod('web-x', 'apps/v1', 'StatefulSet'))).to.equal(undefined);
@@ -41,7 +41,7 @@ describe('a member of a StatefulSet', () => {
   const releaseReason = (member: number, of: ReturnType<typeof set> | undefined) =>
     memberReleaseReason(of, owner, member);
 
-  it('is created again while its ordinal is within the replicas, of which the default is 1', () => {
+  it('a member of a StatefulSet is created again while its ordinal is below the replicas, by default 1', () => {
     expect(releaseReason(4, set({ replicas: 5 }))).to.equal(undefined);
     expect(releaseReason(0, set({}))).to.equal(undefined);
     for (const [member, replicas] of [
@@ -54,7 +54,7 @@ describe('a member of a StatefulSet', () => {
       });
   });
 
-  it('is counted from the first ordinal', () => {
+  it('a member of a StatefulSet is counted from the first ordinal', () => {
     const from3 = set({ replicas: 2, ordinals: { start: 3 } });
     expect([2, 3, 4, 5].map((member) => releaseReason(member, from3)?.cause)).to.deep.equal([
       'RELEASE_CAUSE_SCALED_DOWN',
@@ -65,7 +65,7 @@ describe('a member of a StatefulSet', () => {
     expect(releaseReason(2, from3)?.evidence).to.contain('has 2 replicas from ordinal 3 on');
   });
 
-  it('is not created again if the StatefulSet is deleted, being deleted, or another one', () => {
+  it('a member of a StatefulSet is not created again if the StatefulSet is deleted, being deleted, or replaced', () => {
     const deleting = set({}, { deletionTimestamp: '2026-01-31T08:00:00Z' });
     for (const [of, evidence] of [
       [undefined, 'there is no StatefulSet web (uid o)'],

@@ -1,6 +1,6 @@
 /**
  * Releases allocations that are no longer needed: those of ended Pods, except what transfers to a
- * new Pod of the name; and those that a living Pod no longer requests.
+ * new Pod of the name, and those that a living Pod no longer requests.
  */
 import { ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
@@ -21,9 +21,9 @@ export interface PodReleaserOptions {
 }
 
 /**
- * The Pod that has a name now, and the allocations of an earlier Pod that it may receive;
- * 'undecided' while the releaser must keep them all; 'nothing' while it must release what ended,
- * and keep what an owner retains.
+ * The present Pod of a name, and the allocations of an earlier Pod that it may receive. 'undecided'
+ * while the releaser must keep them all; 'nothing' while it must release what ended, and keep what
+ * an owner retains.
  */
 export interface TransferTarget {
   readonly uid: string;
@@ -39,7 +39,7 @@ export class PodReleaser {
     this.#options = options;
   }
 
-  /** Releases a name's ended allocations. 'again' while an end is in doubt. */
+  /** Releases a name's ended allocations. Returns 'again' while an end is in doubt. */
   async releaseEnded(key: string, target?: TransferTarget): Promise<Outcome> {
     const { allocations, termination } = this.#options;
     let outcome: Outcome = 'done';
@@ -66,7 +66,7 @@ export class PodReleaser {
   async releaseDetached(pod: Pod, attachments: readonly HeldAllocation[]): Promise<Outcome> {
     const key = ledgerKeyOf(pod);
     this.stillBound.delete(key);
-    // An API server that has lost data may show old annotations.
+    // Waits while an API server that has lost data may show old annotations.
     if (attachments.length > 0 && this.#options.termination.mayBeOld(pod.namespace)) return 'again';
     const bound = attachments.length > 0 ? await this.#listBoundAddresses(pod) : new Set<string>();
     for (const held of attachments) {
@@ -77,7 +77,7 @@ export class PodReleaser {
     return this.stillBound.has(key) ? 'again' : 'done';
   }
 
-  /** @returns whether the ledger reports that the uid holds nothing any more */
+  /** @returns whether the ledger reports that the uid no longer holds anything */
   async #releaseAll(key: string, uid: string, reason: ReleaseReason): Promise<boolean> {
     const { allocator, allocations, signal } = this.#options;
     const [namespace = '', pod = ''] = key.split('/');
@@ -97,18 +97,18 @@ export class PodReleaser {
     for (const held of others) await this.#releaseOne(held, reason);
   }
 
-  /** The cache is updated by the ledger's event. */
+  /** Releases one allocation. The ledger's event updates the cache. */
   async #releaseOne({ namespace, pod, uid, seq }: HeldAllocation, reason: ReleaseReason): Promise<void> {
     const { allocator, signal } = this.#options;
     const request = { namespace, pod, podUid: uid, allocationSeq: seq, ...reason };
     await allocator.call(IpamService.release, request, signal);
   }
 
-  /** The addresses to which containers of the Pod are bound. */
+  /** Lists the addresses to which containers of the Pod are bound. */
   async #listBoundAddresses({ node, namespace, ledgerName }: Pod): Promise<ReadonlySet<string>> {
     const { allocator, signal } = this.#options;
     const bound = new Set<string>();
-    // A Pod without a node has no containers.
+    // Skips the list: a Pod without a node has no containers.
     if (node === '') return bound;
     const read = (pageToken: string) => allocator.call(IpamService.listBindings, { node, pageToken }, signal);
     for await (const { bindings } of readPages(read))

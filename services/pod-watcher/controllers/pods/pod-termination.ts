@@ -1,8 +1,8 @@
 /**
- * Decides why a uid needs its addresses no longer. A Pod is deleted when the API reports it: by a
+ * Decides why a uid no longer needs its addresses. A Pod is deleted when the API reports it: by a
  * watch event, by a look-up that does not find it, or by another Pod under its name. While so many
  * Pods of its namespace or of the cluster are missing that the API server may have lost data
- * (missing-pods.ts), no Pod of the namespaces concerned is taken for deleted.
+ * (missing-pods.ts), no Pod of the affected namespaces counts as deleted.
  *
  * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
  */
@@ -32,16 +32,19 @@ export interface PodTerminationOptions
   readonly pods: LedgerPods;
   readonly allocations: AllocationCache;
   readonly lifecycles: LifecycleTracker;
-  /** The Pods deleted before the last list, in the API server's history. */
+  /** Lists the Pods that were deleted before the last list, from the API server's history. */
   readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<Pod>;
-  /** How long a static Pod's next mirror is waited for, since the end of the last. */
+  /** The time to wait for a static Pod's next mirror, from the end of the last mirror. */
   readonly mirrorGraceMs?: number;
-  /** How long a Pod that disappeared without a deletion is waited for: others may follow. */
+  /** The time to wait after a Pod disappeared without a deletion: others may follow. */
   readonly missingGraceMs?: number;
   readonly log: Logger;
 }
 
-/** A kubelet checks the mirrors of its static Pods about once a minute. */
+/**
+ * Exceeds the time of about one minute between a kubelet's checks of the mirrors of its static
+ * Pods.
+ */
 const defaultMirrorGraceMs = 120_000;
 const defaultMissingGraceMs = 10_000;
 const concurrentLookUps = 16;
@@ -51,11 +54,11 @@ export class PodTermination {
   readonly #missing: MissingPods;
   readonly #garbageCollector: GarbageCollector;
   readonly #retention: Retention;
-  /** The uids that the API deleted while they held allocations, by Pod. */
+  /** The uids that the API deleted while they held allocations, by Pod name. */
   readonly #deleted = new Map<string, Set<string>>();
-  /** Until when (performance.now()) a Pod counts as present without an object. */
+  /** The performance.now() until which a name counts as present without an object. */
   readonly #presentUntil = new Map<string, number>();
-  /** Why an operator accepted a mass deletion, by its scope. */
+  /** The reason why an operator accepted a mass deletion, by its scope. */
   readonly #acceptedReasons = new Map<string, string>();
 
   constructor(options: PodTerminationOptions) {
@@ -80,26 +83,26 @@ export class PodTermination {
   }
 
   /**
-   * The API no longer has a Pod, by a watch event (`witnessed`) or by a list.
-   * @returns the milliseconds until the name must be reconciled.
+   * Records that the API no longer has a Pod, by a watch event (`witnessed`) or by a list.
+   * @returns the milliseconds until the name must be reconciled
    */
   onPodDeleted(pod: Pod, witnessed: boolean): number {
     const { mirrorGraceMs = defaultMirrorGraceMs, missingGraceMs = defaultMissingGraceMs, pods } = this.#options;
     const key = ledgerKeyOf(pod);
-    // The owner of a Pod may have changed since it got its addresses.
+    // Records the owner, which may have changed since the Pod got its addresses.
     this.#options.allocations.recordLastOwner(key, pod.ledgerUid, ownerOf(pod));
     const isMarked = pod.deletionTimestamp !== '';
     const isGone = witnessed && !pods.has(key);
     if (isGone && isMarked) this.#recordDeleted(key, pod.ledgerUid);
-    // A static Pod runs on when its mirror is deleted, and its kubelet creates a new mirror.
+    // Waits for the next mirror: a static Pod continues to run when its mirror is deleted.
     if (isMirror(pod)) return this.#postpone(key, mirrorGraceMs);
-    // The API marks a Pod before it deletes it. This Pod disappeared without a mark: the API server
-    // may have lost data.
+    // Waits if the Pod disappeared without a mark: the API marks a Pod before it deletes it, so the
+    // API server may have lost data.
     return isGone && !isMarked ? this.#postpone(key, missingGraceMs) : 0;
   }
 
   /**
-   * A container of this name was unbound. Its static Pod may start another one.
+   * Records the unbind of a container, after which a static Pod may start another container.
    * @returns the milliseconds until the name must be reconciled; undefined if no mirror is missing
    */
   onUnbound(key: string): number | undefined {
@@ -108,20 +111,20 @@ export class PodTermination {
     return isAwaited ? this.#postpone(key, mirrorGraceMs) : undefined;
   }
 
-  /** If most Pods are missing, reads the API server's deletions. Await it before work. */
+  /** Reads the API server's deletions if most Pods are missing. Must resolve before work begins. */
   prepare(): Promise<void> {
     return this.#missing.prepare();
   }
 
   /**
-   * Call it when a Pod or its allocations have changed, when its StatefulSet has, and after each
-   * reconciliation of its name.
+   * Marks a name after a change of its Pod, allocations or StatefulSet, and after each
+   * reconciliation.
    */
   onChanged(key: string): void {
     this.#missing.onChanged(key);
   }
 
-  /** Visits all names of the ledger: call it at the start, and after a snapshot. */
+  /** Marks all names of the ledger. Called at the start, and after a snapshot. */
   scan(): void {
     this.#missing.scan();
   }
@@ -136,15 +139,15 @@ export class PodTermination {
   }
 
   /**
-   * An operator accepted that up to these numbers of missing Pods were deleted, by scope of the
-   * mass-deletion guard.
+   * Accepts that up to these numbers of missing Pods were deleted, by scope of the mass-deletion
+   * guard.
    */
   acceptMassDeletion(accepted: Readonly<Record<string, number>>, reason: string): void {
     for (const scope of Object.keys(accepted)) this.#acceptedReasons.set(scope, reason);
     this.#missing.accept(accepted);
   }
 
-  /** The machines that are stopped, as Retention knows them. */
+  /** The machines that are stopped; see Retention. */
   get stoppedMachines(): Iterable<string> {
     return this.#retention.stoppedMachines;
   }
@@ -155,10 +158,10 @@ export class PodTermination {
   }
 
   /**
-   * Why this uid needs its addresses no longer. 'alive' if it needs them, 'retained' if its owner
-   * will create the Pod again, 'unknown' while that is not decided.
-   * @param isReplaced whether a new Pod of the name was served already: what it has not taken over
-   * is not retained.
+   * Returns why this uid no longer needs its addresses. 'alive' if it needs them, 'retained' if its
+   * owner will create the Pod again, 'unknown' while that is not decided.
+   * @param isReplaced whether a new Pod of the name was already served: what it has not taken over
+   * is not retained
    */
   async releaseReasonOf(
     key: string,
@@ -178,12 +181,12 @@ export class PodTermination {
           : await this.#reasonOfMissing(key, uid);
     if (reason === 'alive' || reason === 'unknown') return reason;
     if (this.#missing.isHalted(namespaceOf(key))) return 'unknown';
-    // The Pod of the name may be an old one, of an API server that was restored.
+    // The Pod of the name may be outdated, if the API server was restored.
     if (pod && pod.ledgerUid !== uid && !this.#wasDeleted(key, uid) && this.#missing.isClusterHalted) return 'unknown';
     return isReplaced ? reason : this.#unlessRetained(key, uid, reason);
   }
 
-  /** Drops the evidence about uids that hold nothing any more. */
+  /** Drops the evidence about uids that no longer hold anything. */
   forget(key: string): void {
     const holding = this.#options.allocations.uids(key);
     const deleted = holding.filter((uid) => this.#deleted.get(key)?.has(uid));
@@ -210,7 +213,8 @@ export class PodTermination {
     const isDeleted = this.#wasDeleted(key, uid);
     const isStatic = isStaticIdentity(uid);
     if (isDeleted && !isStatic) return podDeleted('');
-    // The mirror of a static Pod may have been deleted while no watcher ran.
+    // Waits for the next mirror: the mirror of a static Pod may have been deleted while no watcher
+    // ran.
     if (isStatic && !isDeleted && !this.#presentUntil.has(key)) this.#postpone(key, mirrorGraceMs);
     if (this.#missing.isHalted(namespaceOf(key)) || performance.now() < (this.#presentUntil.get(key) ?? 0))
       return 'unknown';
@@ -222,7 +226,7 @@ export class PodTermination {
     return this.#withAcceptance(key, await this.#garbageCollector.confirm(key, uid));
   }
 
-  /** Adds why an operator accepted that Pods are missing. */
+  /** Adds the reason why an operator accepted the deletion of missing Pods. */
   #withAcceptance(key: string, reason: ReleaseReason | 'unknown'): ReleaseReason | 'unknown' {
     const { accepted } = this.#missing;
     const scope = [namespaceOf(key), allObjects].find((each) => accepted.includes(each));
@@ -232,9 +236,10 @@ export class PodTermination {
   }
 
   /**
-   * The next mirror of a static Pod takes over what the static Pod holds. Another Pod of its name
-   * does not end it. The watch may lag behind the ledger, and show the earlier Pod: the API decides
-   * which one of the name exists, because an ended Pod gets no address again.
+   * Returns why a replaced uid needs no addresses. The next mirror of a static Pod takes over what
+   * the static Pod holds; another Pod of its name does not end it. The watch may lag behind the
+   * ledger and show an earlier Pod. So the API decides which Pod of the name exists: an ended Pod
+   * gets no address again.
    */
   async #reasonOfReplaced(key: string, uid: string, pod: Pod): Promise<ReleaseReason | 'unknown'> {
     if (!isMirror(pod) && (await this.#isBoundStatic(key, uid))) return 'unknown';
@@ -243,7 +248,7 @@ export class PodTermination {
     return podDeleted(`the name belongs to Pod uid ${pod.ledgerUid} now`);
   }
 
-  /** Whether a static Pod of this identity runs: a container is bound to it. */
+  /** Whether a static Pod of this identity runs, which a bound container shows. */
   async #isBoundStatic(key: string, uid: string): Promise<boolean> {
     return isStaticIdentity(uid) && isContainerBound(this.#options.allocations.allocationsOf(key, uid), this.#options);
   }
@@ -258,7 +263,7 @@ export class PodTermination {
     return { cause: isCollected ? reason.cause : ownerReason.cause, evidence };
   }
 
-  /** The owner of a Pod, also of a deleted one. */
+  /** Returns the owner of a Pod, also of a deleted Pod. */
   #ownerOf(key: string, uid: string): Owner | undefined {
     const { pods, allocations } = this.#options;
     const pod = pods.all(key).find(({ ledgerUid }) => ledgerUid === uid);
@@ -271,7 +276,7 @@ export class PodTermination {
       .some((uid) => this.#retention.isExpectedBack(key, this.#options.allocations.lastOwner(key, uid)));
   }
 
-  /** Whether the Pod belongs to a stopped virtual machine, by a look-up. */
+  /** Looks up whether the Pod belongs to a stopped virtual machine. */
   async #isStopped(key: string): Promise<boolean> {
     const { allocations } = this.#options;
     for (const uid of allocations.uids(key)) {
@@ -310,7 +315,10 @@ export class PodTermination {
     }
   }
 
-  /** A look-up that fails explains nothing, and prevents no other explanation. */
+  /**
+   * Finds stopped machines. A look-up that fails explains nothing, and prevents no other
+   * explanation.
+   */
   async #findStopped(names: ReadonlySet<string>): Promise<string[]> {
     const { log, signal } = this.#options;
     const semaphore = createSemaphore(concurrentLookUps, names.size);

@@ -17,7 +17,7 @@ describe('the termination of a Pod', () => {
   afterEach(() => stop.abort());
   const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
 
-  it('releases a Pod that was deleted without an event only after a look-up', async () => {
+  it('the Pod controller releases a Pod that was deleted without an event only after a look-up', async () => {
     const { allocator, controller, api } = world({
       allocations: [heldAllocation('missing'), heldAllocation('late', { seq: 8 })],
     });
@@ -33,7 +33,7 @@ describe('the termination of a Pod', () => {
     );
   });
 
-  it('waits for a Pod that disappeared without a mark, and not for the next Pod of its name', async () => {
+  it('the Pod controller waits after a Pod disappeared without a mark, but not for a later uid of its name', async () => {
     const { pods, allocator, controller, sendEvents } = world({
       allocations: [heldAllocation('a')],
       missingGraceMs: 3_600_000,
@@ -50,7 +50,7 @@ describe('the termination of a Pod', () => {
     expect(allocator.released[0]).to.include({ podUid: 'next', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
   });
 
-  it('releases nothing if most Pods are missing, unless an operator accepts as many as deleted', async () => {
+  it('the Pod controller releases nothing if most Pods are missing, unless an operator accepts that many as deleted', async () => {
     const many = manyAllocations(20);
     const held = world({ allocations: many });
     for (const { pod } of many.slice(0, 9)) held.pods.put(podWithNetwork(pod));
@@ -68,7 +68,7 @@ describe('the termination of a Pod', () => {
     expect(held.alarms.at(-1)).to.equal(undefined);
   });
 
-  it('halts if a list implies that most Pods are deleted, and looks each Pod up if they are few', async () => {
+  it('the Pod controller halts if a list implies that most Pods are deleted, and looks each Pod up if they are few', async () => {
     const many = manyAllocations(20);
     const { pods, allocator, controller, lookedUp } = world({ allocations: many });
     for (const { pod } of many) pods.put(podWithNetwork(pod));
@@ -84,7 +84,7 @@ describe('the termination of a Pod', () => {
     expect(lookedUp).to.have.members(['default/p9', 'default/p10']);
   });
 
-  it('continues to release when a list contains the missing Pods again', async () => {
+  it('the Pod controller continues to release when a list contains the missing Pods again', async () => {
     const many = manyAllocations(20);
     const { pods, allocator, controller } = world({ allocations: many });
     controller.start();
@@ -97,7 +97,7 @@ describe('the termination of a Pod', () => {
 
   describe('while most Pods are missing', () => {
     const many = manyAllocations(20);
-    /** All Pods exist, then most are missing from a list. */
+    /** Makes a world in which all Pods exist, and then most are missing from a list. */
     async function createHaltedWorld(options: PodControllerWorldOptions = {}) {
       const scene = world({ allocations: many, ...options });
       for (const { pod } of many) scene.pods.put(podWithNetwork(pod));
@@ -109,7 +109,7 @@ describe('the termination of a Pod', () => {
       return scene;
     }
 
-    it('raises an alarm with the remedy, and reports the number of missing Pods for the next watcher', async () => {
+    it('while most Pods are missing, an alarm has the remedy, and the next watcher gets the number of missing Pods', async () => {
       const { alarms, controller } = await createHaltedWorld();
       expect(alarms[0]).to.equal(
         '15 of 20 Pods that hold addresses are missing from the Kubernetes API all at the same time (default/p0, default/p1, default/p2, …); nothing is released in namespace default. ' +
@@ -118,7 +118,7 @@ describe('the termination of a Pod', () => {
       expect(controller.missingPods).to.equal(15);
     });
 
-    it('releases nothing, and continues to allocate', async () => {
+    it('while most Pods are missing, the Pod controller releases nothing and continues to allocate', async () => {
       const { pods, allocator } = await createHaltedWorld();
       pods.drop(beingDeleted(podWithNetwork('p16')));
       pods.put(podWithNetwork('p17', { spec: { restartPolicy: 'Never' }, status: { phase: 'Succeeded' } }));
@@ -128,7 +128,7 @@ describe('the termination of a Pod', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-    it('stays halted if controllers create replacements for the missing Pods', async () => {
+    it('while most Pods are missing, the Pod controller stays halted if controllers create replacements', async () => {
       const { pods, allocator, sendEvents } = await createHaltedWorld();
       for (let index = 0; index < 30; index++) {
         pods.put(podWithNetwork(`new${index}`));
@@ -139,7 +139,7 @@ describe('the termination of a Pod', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-    it('stays halted after a restart', async () => {
+    it('while most Pods are missing, the Pod controller stays halted after a restart', async () => {
       const more = Array.from({ length: 30 }, (_, index) => heldAllocation(`new${index}`, { seq: 100 + index }));
       const { pods, allocator, controller, alarms } = world({
         allocations: [...many, ...more],
@@ -152,7 +152,7 @@ describe('the termination of a Pod', () => {
       expect([allocator.released.length, new Set(alarms).size]).to.deep.equal([0, 1]);
     });
 
-    it('resumes when half of the Pods are back, and releases the rest and Pods deleted since', async () => {
+    it('the Pod controller resumes when half of the missing Pods are back, and releases the rest and Pods deleted since', async () => {
       const { pods, allocator, alarms, controller } = await createHaltedWorld();
       pods.drop(beingDeleted(podWithNetwork('p16')));
       for (const { pod } of many.slice(0, 9)) pods.put(podWithNetwork(pod));
@@ -171,14 +171,14 @@ describe('the termination of a Pod', () => {
     });
   });
 
-  it('counts a missing Pod also if an earlier Pod of its name was deleted', async () => {
+  it('the Pod controller counts a missing Pod also if an earlier Pod of its name was deleted', async () => {
     const { pods, allocator, allocations, controller, sendEvents } = world({ allocations: manyAllocations(20) });
     const earlier = manyAllocations(20).map(({ pod }) => podWithNetwork(pod));
     const replacements = earlier.map(({ name }) => podWithNetwork(name, { uid: `uid-${name}-again` }));
     for (const pod of earlier) pods.put(pod);
     controller.start();
     await waitForIdle();
-    // While the allocator does not answer, both uids are under the name.
+    // Keeps both uids under the name, because the allocator does not answer.
     allocator.refuse = () => new IpledgerError('UNAVAILABLE', 'away');
     for (const pod of earlier) pods.drop(beingDeleted(pod));
     for (const pod of replacements) pods.put(pod);
@@ -195,7 +195,7 @@ describe('the termination of a Pod', () => {
   });
 
   describe('after watch events about deletions', () => {
-    it('waits for a Pod that disappeared without a deletion mark, because others may follow', async () => {
+    it('the Pod controller waits after a Pod disappeared without a deletion mark, because others may follow', async () => {
       const { pods, allocator, controller } = world({ allocations: manyAllocations(20), missingGraceMs: 1_200 });
       for (const { pod } of manyAllocations(20)) pods.put(podWithNetwork(pod));
       controller.start();
@@ -209,7 +209,7 @@ describe('the termination of a Pod', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-    it('releases a single Pod that disappeared, after a look-up', async () => {
+    it('the Pod controller releases a single Pod that disappeared, after a look-up', async () => {
       const { pods, allocator, controller, lookedUp } = world({ allocations: manyAllocations(20), missingGraceMs: 40 });
       for (const { pod } of manyAllocations(20)) pods.put(podWithNetwork(pod));
       controller.start();
@@ -220,7 +220,7 @@ describe('the termination of a Pod', () => {
       expect(lookedUp).to.deep.equal(['default/p3']);
     });
 
-    it('releases any number of Pods that were deleted, for instance with their namespace', async () => {
+    it('the Pod controller releases any number of Pods that were deleted, for instance with their namespace', async () => {
       const { pods, allocator, controller, alarms } = world({ allocations: manyAllocations(200) });
       for (const { pod } of manyAllocations(200)) pods.put(podWithNetwork(pod));
       controller.start();
@@ -237,7 +237,7 @@ describe('the termination of a Pod', () => {
       yield* await Promise.resolve(pods);
     }
 
-    it('releases the Pods that the API lists as deleted', async () => {
+    it('after downtime, the Pod controller releases the Pods that the API lists as deleted', async () => {
       const deleted = many.slice(0, 15).map(({ pod }) => beingDeleted(podWithNetwork(pod)));
       const { pods, allocator, controller, alarms } = world({
         allocations: many,
@@ -250,7 +250,7 @@ describe('the termination of a Pod', () => {
       expect(alarms).to.deep.equal([]);
     });
 
-    it('releases nothing if the API lost Pods without deleting them', async () => {
+    it('after downtime, the Pod controller releases nothing if the API lost Pods without deleting them', async () => {
       const lost = many.slice(0, 15).map(({ pod }) => podWithNetwork(pod));
       const { pods, allocator, controller, alarms } = world({
         allocations: many,
@@ -263,7 +263,7 @@ describe('the termination of a Pod', () => {
       expect([allocator.released.length, new Set(alarms).size]).to.deep.equal([0, 1]);
     });
 
-    it('releases nothing if the API server’s history is too short', async () => {
+    it('after downtime, the Pod controller releases nothing if the API server’s history is too short', async () => {
       const expired = async function* () {
         yield beingDeleted(podWithNetwork('p0'));
         await Promise.reject(new Error('410 Expired'));
@@ -276,7 +276,7 @@ describe('the termination of a Pod', () => {
       expect([allocator.released.length, new Set(alarms).size]).to.deep.equal([0, 1]);
     });
 
-    it('does not list deletions if few Pods are missing', async () => {
+    it('after downtime, the Pod controller does not list deletions if few Pods are missing', async () => {
       let isListed = false;
       const listDeleted = () => ((isListed = true), listOf());
       const { pods, allocator, controller } = world({ allocations: many, listDeleted });

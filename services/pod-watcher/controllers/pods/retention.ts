@@ -1,7 +1,7 @@
 /**
- * Retention: allocations that stay although their Pod has ended. A member of a StatefulSet gets its
- * addresses again as long as the StatefulSet will create it again; a virtual machine as long as it
- * may be started again.
+ * Retention: allocations that stay although their Pod has ended. A member of a StatefulSet keeps
+ * its addresses while the StatefulSet will create it again, a virtual machine while it may be
+ * started again.
  */
 import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
@@ -12,19 +12,19 @@ import { memberReleaseReason, type ReleaseReason, ownerDeleted } from './pod-own
 import { statefulSetOrdinal } from '../../../../lib/kubernetes/stateful-set.ts';
 import type { VirtualMachineObject } from '../../kubernetes/objects/virtual-machine.ts';
 
-/** The objects of one machine that the API has at this moment. */
+/** The objects that the API has of one machine at this moment. */
 export interface VirtualMachines {
   readonly VirtualMachine: VirtualMachineObject | undefined;
   readonly VirtualMachineInstance: VirtualMachineObject | undefined;
 }
 
 /**
- * Machines are looked up, not watched, because most clusters do not have their kinds.
+ * Looks up a machine, of which the informers have only the metadata.
  * @param key "namespace/name"
  */
 type LookUpVirtualMachines = (key: string, signal: AbortSignal) => Promise<VirtualMachines>;
 
-/** Why a machine will not run again; undefined while it may. */
+/** Returns why a machine will not run again; undefined while it may. */
 export function virtualMachineReleaseReason(
   { VirtualMachine: machine, VirtualMachineInstance: instance }: VirtualMachines,
   owner: Owner,
@@ -39,7 +39,7 @@ export function virtualMachineReleaseReason(
 
 export interface RetentionOptions {
   readonly statefulSets: Pick<Informer<StatefulSet>, 'objects'>;
-  /** The StatefulSet "namespace/name" in the API at this moment. */
+  /** Reads the StatefulSet "namespace/name" from the API. */
   readonly lookUpStatefulSet: (key: string, signal: AbortSignal) => Promise<StatefulSet | undefined>;
   readonly lookUpMachines: LookUpVirtualMachines;
   readonly signal: AbortSignal;
@@ -56,7 +56,7 @@ export class Retention {
 
   /**
    * Looks up why the owner will not create a Pod again; 'retained' while it will.
-   * @returns undefined for owners that retain nothing.
+   * @returns undefined for owners that retain nothing
    */
   async releaseReasonOf(key: string, owner: Owner | undefined): Promise<ReleaseReason | 'retained' | undefined> {
     const reason = await this.#lookUpReason(key, owner);
@@ -79,12 +79,15 @@ export class Retention {
     return memberReleaseReason(set, owner, member) === undefined;
   }
 
-  /** No allocations are held under the name any more. */
+  /** Forgets a name that no longer holds allocations. */
   forget(key: string): void {
     this.#stopped.delete(key);
   }
 
-  /** The watch may lag behind: before a member is released, its StatefulSet is looked up. */
+  /**
+   * Looks up the owner. The watch may lag behind, so a StatefulSet is looked up before its member
+   * is released.
+   */
   async #lookUpReason(key: string, owner: Owner | undefined): Promise<ReleaseReason | 'retained' | undefined> {
     const { statefulSets, lookUpStatefulSet, lookUpMachines, signal } = this.#options;
     if (owner?.kind === virtualMachineKind)

@@ -1,4 +1,4 @@
-/** Members of StatefulSets, and other Pods that are created again under their name. */
+/** Tests members of StatefulSets, and other Pods that are created again under their name. */
 import { expect } from 'chai';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { heldAllocation, until } from '../../testing/fakes.ts';
@@ -30,7 +30,7 @@ const set = (replicas: number, parts: Partial<StatefulSet> = {}): StatefulSet =>
 const reference = { apiVersion: 'apps/v1', ...owner, controller: true };
 const member = (ordinal: number, uid: string, parts: Parameters<typeof podWithNetwork>[1] = {}) =>
   podWithNetwork(`web-${ordinal}`, { uid, metadata: { ownerReferences: [reference] }, ...parts });
-/** web-2, created again from a template that names an address. */
+/** Makes web-2, created again from a template that names an address. */
 const memberNaming = (uid: string, address: string) =>
   member(2, uid, {
     annotations: { [networksAnnotation]: 'macvlan', 'macvlan.default.kubernetes.io/ip_address': address },
@@ -44,7 +44,7 @@ describe('a member of a StatefulSet', () => {
   afterEach(() => stop.abort());
   const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
 
-  /** Three members that exist and are served. */
+  /** Makes three members that exist and are served. */
   function createThreeMembers(options: PodControllerWorldOptions = {}) {
     const created = world({ allocations: [0, 1, 2].map((ordinal) => held(ordinal, `u${ordinal}`)), ...options });
     created.statefulSets.put(set(3));
@@ -53,7 +53,7 @@ describe('a member of a StatefulSet', () => {
     return created;
   }
 
-  it('WB-621 keeps its address while it is created again, and transfers it to the new Pod', async () => {
+  it('WB-621 a member of a StatefulSet keeps its address while it is created again, and transfers it to the new Pod', async () => {
     const { pods, allocator } = createThreeMembers();
     pods.drop(beingDeleted(member(2, 'u2')));
     await waitForIdle();
@@ -63,7 +63,7 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.allocated[0]?.pod).to.deep.include({ name: 'web-2', uid: 'new', owner });
   });
 
-  it('keeps its address for the next Pod when a new one is deleted before it has an address', async () => {
+  it('a member of a StatefulSet keeps its address for the next Pod when a new Pod is deleted before it has an address', async () => {
     const { pods, allocator } = createThreeMembers();
     pods.drop(beingDeleted(member(2, 'u2')));
     pods.put(beingDeleted(member(2, 'new')));
@@ -71,7 +71,7 @@ describe('a member of a StatefulSet', () => {
     expect([allocator.allocated, allocator.released]).to.deep.equal([[], []]);
   });
 
-  it('loses its address when its new Pod uses the network of its node', async () => {
+  it('a member of a StatefulSet loses its address when its new Pod uses the network of its node', async () => {
     const { pods, allocator } = createThreeMembers();
     pods.drop(beingDeleted(member(2, 'u2')));
     pods.put(member(2, 'new', { spec: { hostNetwork: true } }));
@@ -79,7 +79,7 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.released[0]).to.include({ podUid: 'u2' });
   });
 
-  it('keeps its address if it is evicted, overdue on a lost node, or was deleted while no watcher ran', async () => {
+  it('a member of a StatefulSet keeps its address if it is evicted, overdue on a lost node, or was deleted while no watcher ran', async () => {
     const { pods, allocator, controller } = createThreeMembers();
     pods.put(member(0, 'u0', { status: { phase: 'Failed', reason: 'Evicted' } }));
     pods.put({ ...member(1, 'u1'), deletionTimestamp: '2026-01-31T08:00:00Z' });
@@ -90,7 +90,7 @@ describe('a member of a StatefulSet', () => {
     expect([allocator.released.length, controller.missingPods]).to.deep.equal([0, 0]);
   });
 
-  it('loses its address if the StatefulSet is scaled down, before or after the Pod’s deletion', async () => {
+  it('a member of a StatefulSet loses its address if the StatefulSet is scaled down, before or after the Pod’s deletion', async () => {
     const { pods, statefulSets, allocator } = createThreeMembers();
     pods.drop(beingDeleted(member(2, 'u2')));
     await waitForIdle();
@@ -106,14 +106,14 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.released[0]?.evidence).to.equal('StatefulSet web (uid set) has 1 replicas, and so no member 2');
   });
 
-  it('keeps its address while the Pod lives, although the StatefulSet is scaled down', async () => {
+  it('a member of a StatefulSet keeps its address while the Pod lives, although the StatefulSet is scaled down', async () => {
     const { statefulSets, allocator } = createThreeMembers();
     statefulSets.put(set(0));
     await waitForIdle();
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('loses its address if the StatefulSet is deleted, being deleted, or replaced by another of its name', async () => {
+  it('a member of a StatefulSet loses its address if the StatefulSet is deleted, being deleted, or replaced by another of the same name', async () => {
     for (const change of ['deleted', 'deleting', 'other'] as const) {
       const { pods, statefulSets, allocator } = createThreeMembers();
       pods.drop(beingDeleted(member(2, 'u2')));
@@ -125,7 +125,7 @@ describe('a member of a StatefulSet', () => {
     }
   });
 
-  it('SP-3778 keeps its address while the watch of StatefulSets lags behind the API', async () => {
+  it('SP-3778 a member of a StatefulSet keeps its address while the watch of StatefulSets lags behind the API', async () => {
     const { pods, statefulSets, apiSets, allocator } = createThreeMembers();
     statefulSets.put(set(1));
     apiSets.set('default/web', set(3));
@@ -137,7 +137,7 @@ describe('a member of a StatefulSet', () => {
     await until(() => allocator.released.length === 1);
   });
 
-  it('has the owner that it had last: another StatefulSet of the name, or none', async () => {
+  it('a member of a StatefulSet has its last owner: another StatefulSet of the same name, or none', async () => {
     const { pods, statefulSets, allocator } = createThreeMembers();
     statefulSets.put(set(3, { uid: 'another' }));
     const adopted = { ...reference, uid: 'another' };
@@ -150,7 +150,7 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.released[0]).to.include({ podUid: 'u2', cause: 'RELEASE_CAUSE_POD_DELETED' });
   });
 
-  it('is not counted as missing while its StatefulSet will create it again', async () => {
+  it('a member of a StatefulSet does not count as missing while its StatefulSet will create it again', async () => {
     const many = Array.from({ length: 40 }, (_, ordinal) => held(ordinal, `u${ordinal}`));
     const { pods, statefulSets, allocator, controller, alarms } = world({
       allocations: [...many, heldAllocation('a')],
@@ -165,7 +165,7 @@ describe('a member of a StatefulSet', () => {
     expect([allocator.released.length, alarms.length]).to.deep.equal([1, 0]);
   });
 
-  it('SP-2526 keeps its address while its new Pod cannot be served yet, for any reason', async () => {
+  it('SP-2526 a member of a StatefulSet keeps its address while its new Pod cannot be served yet, for any reason', async () => {
     const { pods, networks, allocator } = createThreeMembers();
     allocator.refuse = () => new IpledgerError('UNAVAILABLE', 'connection lost');
     pods.drop(beingDeleted(member(2, 'u2')));
@@ -176,7 +176,7 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('WB-176 never loses the allocations of its new Pod when its old Pod is released', async () => {
+  it('WB-176 a member of a StatefulSet never loses the allocations of its new Pod when its old Pod is released', async () => {
     const { pods, allocator, sendEvents } = createThreeMembers();
     pods.drop(beingDeleted(member(2, 'u2')));
     pods.put(member(2, 'new'));
@@ -186,7 +186,7 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.released.every(({ podUid }) => podUid !== 'new')).to.equal(true);
   });
 
-  it('SP-4295 keeps what its refused new Pod requests, and loses what that no longer requests', async () => {
+  it('SP-4295 a member of a StatefulSet keeps what its refused new Pod requests, and loses what that Pod no longer requests', async () => {
     const allocations = [held(0, 'old'), held(0, 'old', { seq: 20, provider: 'storage.default' })];
     const { pods, statefulSets, allocator, controller } = world({ allocations: allocations, longBackoff: true });
     allocator.refuse = () =>
@@ -201,7 +201,7 @@ describe('a member of a StatefulSet', () => {
   });
 
   for (const code of ['ADDRESS_OUT_OF_RANGE', 'INVALID_REQUEST', 'IP_FAMILY_INVALID', 'POOL_UNKNOWN'] as const)
-    it(`keeps its address while its template requests what is never granted: ${code}`, async () => {
+    it(`a member of a StatefulSet keeps its address while its template’s request is never granted: ${code}`, async () => {
       const { pods, allocator } = createThreeMembers();
       allocator.refuse = () => new IpledgerError(code, 'never');
       pods.drop(beingDeleted(member(2, 'u2')));
@@ -212,7 +212,7 @@ describe('a member of a StatefulSet', () => {
     });
 
   for (const code of ['ADDRESS_IN_USE', 'MAC_IN_USE', 'SUBNET_FULL', 'NAMESPACE_QUOTA_EXCEEDED'] as const)
-    it(`loses its address while another Pod may wait for the address, and hold what its template requests: ${code}`, async () => {
+    it(`a member of a StatefulSet loses its address if another Pod may wait for it and hold what its template requests: ${code}`, async () => {
       const { pods, allocator } = createThreeMembers();
       allocator.refuse = () => new IpledgerError(code, 'in use');
       pods.drop(beingDeleted(member(2, 'u2')));
@@ -221,7 +221,7 @@ describe('a member of a StatefulSet', () => {
       expect(allocator.released[0]).to.include({ pod: 'web-2', podUid: 'u2' });
     });
 
-  it('keeps the address of its newer Pod when the watcher still shows an earlier Pod, whose request is superseded', async () => {
+  it('a member of a StatefulSet keeps the address of its newer Pod while the watcher shows an earlier Pod, whose request is superseded', async () => {
     const { pods, allocator, controller, statefulSets } = world({ allocations: [held(2, 'newer')] });
     allocator.refuse = () => new IpledgerError('POD_SUPERSEDED', 'uid newer holds it');
     statefulSets.put(set(3));
@@ -236,7 +236,7 @@ describe('a member of a StatefulSet', () => {
     ['completed', member(2, 'u2', { status: { phase: 'Failed', reason: 'Evicted' } })],
     ['running, and selects no network', member(2, 'u2', { annotations: { [networksAnnotation]: '' } })],
   ] as const)
-    it(`keeps the address of its newer Pod while the watch shows the earlier Pod, which is ${how}`, async () => {
+    it(`a member of a StatefulSet keeps the address of its newer Pod while the watch shows the earlier Pod, which is ${how}`, async () => {
       const { pods, allocator, controller, statefulSets, api, lookedUp } = world({ allocations: [held(2, 'newer')] });
       statefulSets.put(set(1));
       api.set('default/web-2', member(2, 'newer'));
@@ -247,7 +247,7 @@ describe('a member of a StatefulSet', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-  it('moves to the Subnet that its template names now', async () => {
+  it('a member of a StatefulSet moves to the Subnet that its changed template names', async () => {
     const annotations = { 'macvlan.default.kubernetes.io/logical_switch': 'other' };
     const { pods, allocator } = createThreeMembers({ subnets: ['macvlan', 'other'] });
     pods.drop(beingDeleted(member(2, 'u2')));
@@ -262,7 +262,7 @@ describe('a Pod that is created again under its name', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  it('loses the earlier allocations if it selects no network', async () => {
+  it('a Pod that is created again under its name loses the earlier allocations if it selects no network', async () => {
     const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
       allocations: [heldAllocation('a', { uid: 'old' })],
     });
@@ -273,7 +273,7 @@ describe('a Pod that is created again under its name', () => {
     expect(allocator.released[0]?.evidence).to.equal('the name belongs to Pod uid new now');
   });
 
-  it('loses earlier allocations that do not fit when it is refused, so that two Pods do not wait for each other', async () => {
+  it('a Pod that is created again under its name loses earlier allocations that do not fit when it is refused, so that two Pods do not wait for each other', async () => {
     const held = [heldAllocation('a', { uid: 'old', subnet: 'retired' })];
     const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
       allocations: held,
@@ -294,7 +294,8 @@ describe('a detached attachment of a living Pod', () => {
   afterEach(() => stop.abort());
 
   /**
-   * A Pod with an attachment to macvlan, and one to storage that its annotation no longer selects.
+   * Makes a Pod with an attachment to macvlan, and an attachment to storage that its annotation no
+   * longer selects.
    */
   function world(options: PodControllerWorldOptions = {}) {
     const two = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'storage.default' })];
@@ -315,7 +316,7 @@ describe('a detached attachment of a living Pod', () => {
     return created;
   }
 
-  it('is released once no container is bound to it, without the Pod’s other attachments', async () => {
+  it('a detached attachment of a living Pod is released once no container is bound to it, without the Pod’s other attachments', async () => {
     const { allocator, sendEvents } = world();
     await waitForIdle();
     expect(allocator.released).to.deep.equal([]);
@@ -326,7 +327,7 @@ describe('a detached attachment of a living Pod', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
-  it('is not released while most Pods are missing', async () => {
+  it('a detached attachment of a living Pod is not released while most Pods are missing', async () => {
     const missing = manyAllocations(40).map((each) => ({ ...each, seq: each.seq + 100 }));
     const { allocator, controller, pods } = world({ allocations: missing });
     await waitForIdle();
@@ -338,7 +339,7 @@ describe('a detached attachment of a living Pod', () => {
     expect([controller.missingPods, allocator.released.length]).to.deep.equal([40, 0]);
   });
 
-  it('is checked again when a container of its own Pod is unbound, not of another Pod', async () => {
+  it('a detached attachment of a living Pod is checked again when a container of its own Pod is unbound, and not of another Pod', async () => {
     const { allocator, sendEvents } = world({ allocations: [heldAllocation('b', { seq: 9 })] });
     await waitForIdle();
     let listed = 0;
@@ -354,7 +355,7 @@ describe('a detached attachment of a living Pod', () => {
     await until(() => listed === 1);
   });
 
-  it('is checked with all others of its Pod by one list of bindings', async () => {
+  it('a detached attachment of a living Pod is checked with all others of its Pod by one list of bindings', async () => {
     const more = [9, 10, 11].map((seq) => heldAllocation('a', { seq, ordinal: seq, provider: 'storage.default' }));
     const { allocator, sendEvents } = world({ allocations: more });
     await waitForIdle();

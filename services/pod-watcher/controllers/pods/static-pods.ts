@@ -1,7 +1,7 @@
 /**
  * Static Pods. A static Pod runs without regard to its mirror in the API: when a mirror is deleted,
- * its kubelet creates the next one, also under another hash when the manifest has changed. So what
- * a static Pod holds stays while a container is bound to it.
+ * its kubelet creates the next one, with another hash if the manifest has changed. So what a static
+ * Pod holds stays while a container is bound to it.
  */
 import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
 import { readPages } from '../../../../lib/ledger-client/pages.ts';
@@ -16,10 +16,9 @@ export interface StaticPodOptions {
 }
 
 /**
- * Whether a container is bound to one of these allocations. Only the agent of a node binds, so a
- * Pod that only looks like a mirror has no binding. A binding on a Node that was deleted does not
- * count. A Node owns the mirrors of its kubelet; other names of nodes may never have been those of
- * a Node.
+ * Whether a container is bound to any of these allocations. Only the agent of a node binds, so a
+ * Pod that only looks like a mirror has no binding. A binding on a deleted Node does not count. A
+ * Node owns the mirrors of its kubelet, and other node names may never have been those of a Node.
  */
 export async function isContainerBound(held: readonly HeldAllocation[], options: StaticPodOptions): Promise<boolean> {
   const { allocator, nodeExists, signal } = options;

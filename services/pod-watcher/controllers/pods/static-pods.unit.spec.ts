@@ -23,7 +23,7 @@ const node = { kind: 'Node', name: 'node-1', uid: 'uid-node-1' };
 const set = { kind: 'StatefulSet', name: 'web', uid: 'uid-web' };
 const held = heldAllocation('a', { uid: hash, node: 'node-1', owner: node });
 
-/** The mirror as the API shows it before it deletes it with grace period 0. */
+/** The mirror as the API shows it before its deletion with grace period 0. */
 const deletedAtOnce = mirrorOf('a', hash, {
   annotations: { [networksAnnotation]: 'macvlan' },
   metadata: { deletionTimestamp: '2026-01-31T08:00:00Z', deletionGracePeriodSeconds: 0 },
@@ -43,7 +43,7 @@ describe('a static Pod', () => {
   afterEach(() => stop.abort());
   const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
 
-  it('keeps its address when its mirror is deleted with grace period 0 and created again', async () => {
+  it('a static Pod keeps its address when its mirror is deleted with grace period 0 and created again', async () => {
     const { pods, allocator, controller } = world({ allocations: [held] });
     pods.put(mirror);
     controller.start();
@@ -57,7 +57,7 @@ describe('a static Pod', () => {
     expect([allocator.released, allocator.allocated]).to.deep.equal([[], []]);
   });
 
-  it('passes its address on to the mirror of its changed manifest', async () => {
+  it('a static Pod passes its address on to the mirror of its changed manifest', async () => {
     const { pods, allocator, controller } = world({ allocations: [held] });
     pods.put(mirror);
     controller.start();
@@ -68,13 +68,14 @@ describe('a static Pod', () => {
       allocator.refuse = () => void (allocator.allocated.length === 1 && resolve(allocator.released.length));
     });
     pods.put(mirrorWithNetwork('a', nextHash));
-    // The allocator transfers what the earlier hash holds when the request arrives.
+    // Expects no release before the request: the allocator then transfers what the earlier hash
+    // holds.
     expect(await releasedBefore).to.equal(0);
     expect(allocator.allocated[0]?.pod?.uid).to.equal(nextHash);
   });
 
   for (const witnessed of [true, false])
-    it(`keeps it when other events trigger a reconciliation, and the deletion is ${witnessed ? 'witnessed' : 'implied by a list'}`, async () => {
+    it(`a static Pod keeps its address when other events trigger a reconciliation, and the deletion is ${witnessed ? 'witnessed' : 'implied by a list'}`, async () => {
       const { pods, allocator, controller, sendEvents, rewind } = world({ allocations: [held] });
       pods.put(mirror);
       controller.start();
@@ -88,7 +89,7 @@ describe('a static Pod', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-  it('keeps it without a mirror while its container is bound, and loses it after the DEL', async () => {
+  it('a static Pod without a mirror keeps its address while its container is bound, and loses it after the DEL', async () => {
     const { pods, allocator, controller, sendEvents } = world({ allocations: [held], mirrorGraceMs: 20 });
     allocator.bindings = [bindingTo(held)];
     let lists = 0;
@@ -109,7 +110,7 @@ describe('a static Pod', () => {
     });
   });
 
-  it('waits for its next mirror from the end of its last container on', async () => {
+  it('the wait for the next mirror of a static Pod begins at the end of its last container', async () => {
     const { pods, allocator, controller, sendEvents } = world({ allocations: [held] });
     pods.put(mirror);
     controller.start();
@@ -119,7 +120,7 @@ describe('a static Pod', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('loses it when its Node is deleted, although no DEL came', async () => {
+  it('a static Pod loses its address when its Node is deleted, although no DEL came', async () => {
     const { pods, allocator, controller, deletedNodes } = world({ allocations: [held], mirrorGraceMs: 20 });
     allocator.bindings = [bindingTo(held)];
     deletedNodes.add('node-1');
@@ -129,7 +130,7 @@ describe('a static Pod', () => {
     await until(() => allocator.released.length === 1);
   });
 
-  it('keeps its address while an ordinary Pod has its name, as long as its container is bound', async () => {
+  it('a static Pod keeps its address while an ordinary Pod has its name, as long as its container is bound', async () => {
     const { pods, allocator, controller, lookedUp } = world({ allocations: [held] });
     allocator.bindings = [bindingTo(held)];
     pods.put(podWithNetwork('a', { status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } }));
@@ -145,7 +146,7 @@ describe('a static Pod', () => {
     ['another Pod', held, podWithNetwork('a')],
     ['a member of a StatefulSet', heldAllocation('web-0', { owner: set }), mirrorWithNetwork('web-0', hash)],
   ] as const)
-    it(`does not exchange addresses with ${what} of its name`, async () => {
+    it(`a static Pod does not exchange addresses with ${what} of its name`, async () => {
       const world = createPodControllerWorld(stop.signal, { allocations: [first] });
       const { pods, statefulSets, allocator, podEvents, controller, sendEvents } = world;
       const web = { metadata: { ...set, namespace: 'default', resourceVersion: '1' }, spec: { replicas: 1 } };
@@ -161,7 +162,7 @@ describe('a static Pod', () => {
       await until(() => allocator.allocated.length === 1);
     });
 
-  it('is waited for when its mirror was missing as the watcher started', async () => {
+  it('the controller waits for a static Pod whose mirror was missing at the start of the watcher', async () => {
     const allocations = [heldAllocation('static', { uid: hash }), heldAllocation('other', { seq: 8 })];
     const { pods, allocator, controller } = world({ allocations });
     controller.start();
@@ -184,7 +185,7 @@ describe('a Pod with the annotations of a mirror that no Node owns', () => {
     mirrorWithNetwork('a', hash, { metadata: { ownerReferences: [] }, ...parts });
   const allocations = [{ ...held, owner: undefined }];
 
-  it('is released like another Pod when it is deleted', async () => {
+  it('a Pod with the annotations of a mirror that no Node owns is released like another Pod when it is deleted', async () => {
     const { pods, allocator, controller } = createPodControllerWorld(stop.signal, { allocations });
     pods.put(unowned());
     controller.start();
@@ -194,7 +195,7 @@ describe('a Pod with the annotations of a mirror that no Node owns', () => {
     expect(allocator.released[0]).to.include({ podUid: hash, cause: 'RELEASE_CAUSE_POD_DELETED' });
   });
 
-  it('keeps its address while an agent has a container of it, also on a node without a Node', async () => {
+  it('a Pod with the annotations of a mirror keeps its address while an agent has a container of it, also on a node without a Node', async () => {
     const { pods, allocator, controller, deletedNodes } = createPodControllerWorld(stop.signal, { allocations });
     deletedNodes.add('node-1');
     allocator.bindings = [bindingTo(held)];
@@ -219,7 +220,7 @@ describe('a false mirror', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  it('that a Node owns halts no release when it is deleted with many others', async () => {
+  it('false mirrors that a Node owns halt no release when many of them are deleted', async () => {
     const hashOf = (index: number): string => index.toString(16).padStart(32, '0');
     const mirrors = manyAllocations(30).map((each, index) => ({ ...each, uid: hashOf(index) }));
     const other = heldAllocation('other', { seq: 99, namespace: 'other' });

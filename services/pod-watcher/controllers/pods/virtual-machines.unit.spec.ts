@@ -21,7 +21,7 @@ describe('a virtual machine', () => {
   afterEach(() => stop.abort());
   const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
 
-  it('gets addresses under its own name, in any Pod', async () => {
+  it('a virtual machine gets addresses under its own name, in any Pod', async () => {
     const { pods, allocator, controller } = world();
     pods.put(launcher('one', { annotations }));
     controller.start();
@@ -30,7 +30,7 @@ describe('a virtual machine', () => {
     expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
   });
 
-  it('kubevirt-14320 keeps its addresses while it migrates, and when its first Pod is deleted', async () => {
+  it('kubevirt-14320 a virtual machine keeps its addresses while it migrates, and when its first Pod is deleted', async () => {
     const { pods, allocator, machines, controller } = world({ allocations: [held] });
     machines.set('default/vm1', { VirtualMachine: existing });
     const [source, target] = [launcher('source', { annotations }), launcher('target', { annotations })];
@@ -44,7 +44,7 @@ describe('a virtual machine', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('KO-5556 keeps its addresses while it is stopped', async () => {
+  it('KO-5556 a virtual machine keeps its addresses while it is stopped', async () => {
     const { pods, allocator, machines, controller } = world({ allocations: [held] });
     machines.set('default/vm1', { VirtualMachine: existing });
     const pod = launcher('one', { annotations });
@@ -55,7 +55,7 @@ describe('a virtual machine', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('keeps its addresses when its Pod has completed', async () => {
+  it('a virtual machine keeps its addresses when its Pod has completed', async () => {
     const { pods, allocator, machines, controller } = world({ allocations: [held] });
     machines.set('default/vm1', { VirtualMachine: existing });
     pods.put(launcher('one', { annotations, status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } }));
@@ -64,7 +64,7 @@ describe('a virtual machine', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('KO-5367 loses its addresses when the VirtualMachine is deleted', async () => {
+  it('KO-5367 a virtual machine loses its addresses when the VirtualMachine is deleted', async () => {
     const { pods, allocator, controller } = world({ allocations: [held] });
     const pod = launcher('one', { annotations });
     pods.put(pod);
@@ -91,13 +91,14 @@ describe('a virtual machine', () => {
       scene.pods.put(pod);
       scene.controller.start();
       scene.pods.drop(beingDeleted(pod));
-      // Both look-ups for the deletion read the machine before a test changes it
+      // Waits until both look-ups for the deletion have read the machine, which a test then
+      // changes.
       await until(() => lookUps.length === 2);
       expect(scene.allocator.released).to.deep.equal([]);
       return { ...scene, lookUps };
     };
 
-    it('a stopped virtual machine loses its addresses by the deletion of its VirtualMachine', async () => {
+    it('a stopped virtual machine loses its addresses when its VirtualMachine is deleted', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
       machineObjects.VirtualMachine.put(object);
       machines.clear();
@@ -106,7 +107,7 @@ describe('a virtual machine', () => {
       expect(allocator.released[0]).to.include({ podUid: 'uid-vm1', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
     });
 
-    it('a stopped virtual machine loses its addresses by the start of that deletion, which finalizers may delay', async () => {
+    it('a stopped virtual machine loses its addresses when the deletion starts, although finalizers may delay it', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
       machineObjects.VirtualMachine.put(object);
       machines.set('default/vm1', { VirtualMachine: { ...existing, deleting: true } });
@@ -114,7 +115,7 @@ describe('a virtual machine', () => {
       await until(() => allocator.released.length === 1);
     });
 
-    it('a stopped virtual machine loses its addresses by the deletion of its VirtualMachineInstance, if it has no VirtualMachine', async () => {
+    it('a stopped virtual machine without a VirtualMachine loses its addresses when its VirtualMachineInstance is deleted', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({
         VirtualMachineInstance: { uid: 'uid-vm1', deleting: false },
       });
@@ -125,14 +126,14 @@ describe('a virtual machine', () => {
       await until(() => allocator.released.length === 1);
     });
 
-    it('a stopped virtual machine loses its addresses by a list without it, after the watch missed the deletion', async () => {
+    it('a stopped virtual machine loses its addresses when a list lacks it, after the watch missed the deletion', async () => {
       const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
       machines.clear();
       machineObjects.VirtualMachine.notify({ kind: 'listed' });
       await until(() => allocator.released.length === 1);
     });
 
-    it('looks up no stopped virtual machine that a list has', async () => {
+    it('a stopped virtual machine that a list contains is not looked up', async () => {
       const { machineObjects, lookUps } = await stopMachine({ VirtualMachine: existing });
       machineObjects.VirtualMachine.put(object);
       machineObjects.VirtualMachine.notify({ kind: 'listed' });
@@ -141,7 +142,7 @@ describe('a virtual machine', () => {
     });
   });
 
-  it('is not counted as missing while it is stopped', async () => {
+  it('a stopped virtual machine does not count as missing', async () => {
     const stopped = Array.from({ length: 30 }, (_, index) =>
       heldAllocation(`vm${index}`, { seq: index + 1, owner: { ...owner, name: `vm${index}`, uid: `uid-vm${index}` } }),
     );
@@ -158,7 +159,7 @@ describe('a virtual machine', () => {
     const instance = (parts: object = {}) => ({ uid: 'uid-vm1', deleting: false, ...parts });
     const nothing = [] as const;
 
-    it('before two Pods that name a missing instance get an address; an Event has the reason', async () => {
+    it('two Pods that name a missing VirtualMachineInstance get no address, and an Event has the reason', async () => {
       const { pods, allocator, podEvents, controller } = world();
       pods.put(unverifiedLauncher('one', { annotations }));
       pods.put(unverifiedLauncher('two', { annotations }));
@@ -171,7 +172,7 @@ describe('a virtual machine', () => {
       );
     });
 
-    it('so that a Pod gets no address of a machine with another uid, or that does not list the Pod', async () => {
+    it('a Pod gets no address of a machine with another uid, or that does not list the Pod', async () => {
       for (const actual of [
         instance({ uid: 'uid-other' }),
         instance({ activePods: new Set(['uid-virt-launcher-vm1-real']) }),
@@ -185,7 +186,7 @@ describe('a virtual machine', () => {
       }
     });
 
-    it('serves a launcher as soon as the instance lists it', async () => {
+    it('a launcher is served as soon as its instance lists it', async () => {
       const { pods, allocator, machines, controller } = world();
       machines.set('default/vm1', { VirtualMachineInstance: instance({ activePods: new Set() }) });
       const pod = unverifiedLauncher('one', { annotations });
@@ -199,7 +200,7 @@ describe('a virtual machine', () => {
       expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
     });
 
-    it('keeps the addresses of a machine until its launcher was looked up', async () => {
+    it('a virtual machine keeps its addresses until its launcher was looked up', async () => {
       const { pods, allocator, machines, controller, alarms } = world({ allocations: [held] });
       machines.set('default/vm1', { VirtualMachineInstance: instance() });
       pods.put(unverifiedLauncher('one', { annotations }));
@@ -209,7 +210,7 @@ describe('a virtual machine', () => {
       expect([allocator.allocated, allocator.released, alarms]).to.deep.equal([nothing, nothing, nothing]);
     });
 
-    it('once: a launcher remains verified if its ownerReferences change or its instance is deleted', async () => {
+    it('a launcher remains verified if its ownerReferences change or its instance is deleted', async () => {
       const { pods, allocator, machines, controller } = world({ allocations: [held] });
       machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: instance() });
       pods.put(unverifiedLauncher('one', { annotations }));
@@ -222,7 +223,7 @@ describe('a virtual machine', () => {
       expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
     });
 
-    it('takes a Pod without KubeVirt’s naming as a plain Pod, without an owner', async () => {
+    it('a Pod without KubeVirt’s naming counts as a plain Pod, without an owner', async () => {
       const { pods, allocator, controller } = world();
       const claimed = unverifiedLauncher('one');
       pods.put({ ...podWithNetwork('mine'), controller: claimed.controller });
@@ -232,7 +233,7 @@ describe('a virtual machine', () => {
     });
   });
 
-  it('keeps its addresses if a Pod has its name; that Pod gets an Event', async () => {
+  it('a virtual machine keeps its addresses if a Pod has its name, and that Pod gets an Event', async () => {
     const { pods, allocator, podEvents, controller } = world({ allocations: [held] });
     pods.put(launcher('one', { annotations, metadata: { creationTimestamp: '2026-01-31T08:00:00Z' } }));
     pods.put(podWithNetwork('vm1', { uid: 'uid-of-pod', metadata: { creationTimestamp: '2026-01-31T09:00:00Z' } }));
@@ -252,12 +253,12 @@ describe('a stopped virtual machine', () => {
   const releaseEvidence = (machine: typeof existing | undefined, instance?: typeof existing) =>
     virtualMachineReleaseReason({ VirtualMachine: machine, VirtualMachineInstance: instance }, owner)?.evidence;
 
-  it('may start again while a VirtualMachine of its name exists and is not being deleted', () => {
+  it('a stopped virtual machine may start again while a VirtualMachine of its name exists and is not being deleted', () => {
     expect(releaseEvidence(existing)).to.equal(undefined);
     expect(releaseEvidence({ ...existing, deleting: true })).to.equal('VirtualMachine vm1 is being deleted');
   });
 
-  it('a stopped virtual machine without a VirtualMachine may run on while its instance has the same uid', () => {
+  it('a stopped virtual machine without a VirtualMachine may continue to run while its instance has the same uid', () => {
     expect(releaseEvidence(undefined, { uid: 'uid-vm1', deleting: false })).to.equal(undefined);
     expect(releaseEvidence(undefined, { uid: 'uid-vm1', deleting: true })).to.contain('is being deleted');
     expect(releaseEvidence(undefined, { uid: 'another', deleting: false })).to.contain('no VirtualMachineInstance vm1');

@@ -1,4 +1,4 @@
-/** The IPPools that the ledger has in force, by name, and those that serve a namespace's Pods. */
+/** The IPPools in force in the ledger, by name, and those that serve a namespace's Pods. */
 import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { LedgerEvent, AppliedPool } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
@@ -6,12 +6,12 @@ import type { ClusterView } from '../cluster-view.ts';
 
 export class PoolCache implements LedgerSubscriber {
   readonly #pools = new Map<string, AppliedPool>();
-  /** The names of the pools that name a namespace, by namespace. */
+  /** The names of the IPPools that name a namespace, by namespace. */
   readonly #byNamespace = new Map<string, Set<string>>();
   readonly #refusals = new Map<string, string>();
   readonly #isEmpty: (name: string) => boolean;
 
-  /** @param isEmpty whether a pool has no free address; may lag behind. */
+  /** @param isEmpty whether a pool has no free address; may lag behind */
   constructor(isEmpty: (name: string) => boolean) {
     this.#isEmpty = isEmpty;
   }
@@ -38,12 +38,12 @@ export class PoolCache implements LedgerSubscriber {
     return [...(this.#byNamespace.get(namespace) ?? [])].sort();
   }
 
-  /** The allocator rejected a spec. The spec that was in force before remains in force. */
+  /** Records that the allocator rejected a spec. The earlier spec remains in force. */
   refused(name: string, why: string): void {
     this.#refusals.set(name, why);
   }
 
-  /** The allocator accepted the spec, or the object was deleted. */
+  /** Records that the allocator accepted the spec, or that the object was deleted. */
   accepted(name: string): void {
     this.#refusals.delete(name);
   }
@@ -80,7 +80,10 @@ export class PoolCache implements LedgerSubscriber {
       : `IPPool ${name} is not in force: ${refusal}`;
   }
 
-  /** The namespace's pools, then those that name it, by name. Empty pools come last. */
+  /**
+   * Returns the pools that the namespace lists, then those that name it, by name. Empty pools come
+   * last.
+   */
   #ofNamespace(namespace: string, listed: readonly string[]): string[] {
     const names = [...listed.filter((name) => this.#pools.has(name)), ...this.poolsOfNamespace(namespace)];
     const pools = Array.from(new Set(names), (name) => ({ name, isEmpty: this.#isEmpty(name) }));

@@ -18,7 +18,7 @@ describe('the pool cache', () => {
     return { cache, empty, clusterView: cache.clusterView };
   }
 
-  it('has the pools that the ledger reports', () => {
+  it('the pool cache has the pools that the ledger reports', () => {
     const { cache, clusterView } = inForce(pool('a', 'lan'));
     expect(clusterView.subnetOf('a')).to.equal('lan');
     cache.onEvents([{ kind: 'pool-configured', pool: pool('b', 'wan') }]);
@@ -29,13 +29,13 @@ describe('the pool cache', () => {
     expect(clusterView.subnetOf('b')).to.equal(undefined);
   });
 
-  it('lists the pools of a namespace: those that it lists, then those that name it', () => {
+  it('the pool cache lists the pools of a namespace: those that the namespace lists, then those that name it', () => {
     const { clusterView } = inForce(pool('c', 'lan', 'app'), pool('b', 'lan', 'other'), pool('a', 'lan', 'app'));
     expect(clusterView.ofNamespace('app', ['b', 'missing', 'a'])).to.deep.equal(['b', 'a', 'c']);
     expect(clusterView.ofNamespace('unused', [])).to.deep.equal([]);
   });
 
-  it('lists empty pools last', () => {
+  it('the pool cache lists empty pools last', () => {
     const { clusterView, empty } = inForce(pool('a', 'lan', 'app'), pool('b', 'lan', 'app'));
     empty.add('a');
     expect(clusterView.ofNamespace('app', [])).to.deep.equal(['b', 'a']);

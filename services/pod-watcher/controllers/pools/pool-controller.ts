@@ -25,7 +25,7 @@ export class PoolController implements LedgerSubscriber {
       async apply({ name, uid, generation, spec }) {
         const request = { name, spec, source: { uid, generation } };
         await allocator.call(SubnetsService.applyPool, request, signal);
-        // The spec stays as its author wrote it, as in Kube-OVN. The finalizer is added.
+        // Keeps the spec as its author wrote it, as in Kube-OVN, and adds the finalizer.
         return {};
       },
       isApplied: (name) => cache.get(name) !== undefined,
@@ -67,7 +67,7 @@ export class PoolController implements LedgerSubscriber {
   async #retire(name: string): Promise<void> {
     const { allocator, cache, objects, signal } = this.#options;
     if (!objects.objects.has(name)) cache.accepted(name);
-    // A pool that was configured over gRPC is not retired with an object.
+    // Does not retire a pool that was configured over gRPC.
     if (cache.get(name)?.source) await allocator.call(SubnetsService.deletePool, { name }, signal);
   }
 }

@@ -53,7 +53,7 @@ describe('an IPPool object', () => {
     return { objects, cache, requests, patches, ready, podEvents, allocator, pools };
   }
 
-  it('is applied to the ledger, and shows that it is in force', async () => {
+  it('an IPPool object is applied to the ledger, and shows that it is in force', async () => {
     const { objects, requests, patches, ready, podEvents, pools } = world();
     objects.put(pool('web'));
     await pools.start();
@@ -65,7 +65,7 @@ describe('an IPPool object', () => {
     expect(patches[0]).to.not.have.property('spec');
   });
 
-  it('shows that enableAddressSet has no effect', async () => {
+  it('an IPPool object shows that enableAddressSet has no effect', async () => {
     const { objects, podEvents, pools } = world();
     const withAddressSet = { ...spec, enableAddressSet: true };
     objects.put(ipPools.parse({ metadata: { name: 'web', uid: 'uid-web', generation: 1 }, spec: withAddressSet }));
@@ -73,7 +73,7 @@ describe('an IPPool object', () => {
     expect(podEvents).to.include('Warning FieldsNotServed');
   });
 
-  it('shows why it is rejected, and is applied again when its subnet is configured or another pool is retired', async () => {
+  it('an IPPool object shows why it is rejected, and is applied again when its subnet is configured or another pool is retired', async () => {
     const { objects, cache, requests, ready, podEvents, allocator, pools } = world();
     allocator.refuse = new IpledgerError('SUBNET_UNKNOWN', 'subnet macvlan does not exist in IPAM');
     objects.put(pool('web'));
@@ -97,7 +97,7 @@ describe('an IPPool object', () => {
     expect(cache.clusterView.whyNot('web')).to.contain('there is no IPPool web');
   });
 
-  it('has its pool retired when it is deleted; pools without an object stay', async () => {
+  it('the pool of a deleted IPPool object is retired, and pools without an object stay', async () => {
     const { objects, requests, patches, pools } = world([
       appliedPool('going'),
       appliedPool('deleted'),
@@ -110,7 +110,7 @@ describe('an IPPool object', () => {
     expect(patches.map((body) => asRecord(body['metadata'])['finalizers'])).to.deep.equal([[]]);
   });
 
-  it('that was deleted before the ledger’s event has its pool retired', async () => {
+  it('the pool of an IPPool object that was deleted before the ledger’s event is retired', async () => {
     const { objects, cache, requests, pools } = world();
     await pools.start();
     for (const subscriber of [cache, pools])

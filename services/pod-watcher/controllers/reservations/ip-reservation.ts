@@ -1,4 +1,4 @@
-/** IP objects that users create to reserve an address for a future Pod. Pure. */
+/** Reads IP objects with which users reserve an address for a future Pod. Pure. */
 import { isIP } from 'node:net';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { ipObjectName } from '../../../../lib/kubernetes/ip-object-name.ts';
@@ -26,8 +26,9 @@ export function isIpReservation({ finalizers, allocation }: IpObject): boolean {
 }
 
 /**
- * @param providerOf the provider of a Subnet; "" if it is not in force.
- * @returns undefined if the name is not that of its Pod's IP object: Kube-OVN ignores those, too.
+ * Returns the reservation that an IP object requests.
+ * @param providerOf the provider of a Subnet; "" if it is not in force
+ * @returns undefined if the name is not that of its Pod's IP object: Kube-OVN ignores those, too
  * @throws IpledgerError
  */
 export function desiredIpReservation(
@@ -61,7 +62,10 @@ export function desiredIpReservation(
 
 const singleFields = ['v4IpAddress', 'v6IpAddress'] as const;
 
-/** The addresses that the user names. `ipAddress` has those that complete a reservation, too. */
+/**
+ * Returns the addresses that the user names. `ipAddress` also has those that complete a
+ * reservation.
+ */
 function addressesOf(spec: UntypedJson): string[] {
   const single = singleFields.map((key) => asText(spec[key]).trim()).filter((each) => each !== '');
   return single.length > 0
@@ -73,8 +77,8 @@ function addressesOf(spec: UntypedJson): string[] {
 }
 
 /**
- * The addresses that the object shows, as fields of its spec. If the user named an address of one
- * family, only `ipAddress` shows the other: a field that was filled in beside it would make the API
+ * Returns the fields of the spec that show the addresses. If the user named an address of one
+ * family, only `ipAddress` shows the other family: a filled-in field beside it would make the API
  * reject the next `kubectl apply` of the user's file.
  */
 export function appliedIpFields({ content }: IpObject, addresses: readonly string[]): UntypedJson {
@@ -87,7 +91,7 @@ export function appliedIpFields({ content }: IpObject, addresses: readonly strin
 export function ipReservationDifferences({ content }: IpObject, desired: UntypedJson): Differences {
   const { labels, spec } = content ?? { labels: {}, spec: {} };
   const subnet = asText(spec['subnet']);
-  // A name that is too long for a label is in the spec only.
+  // Omits a name that is too long for a label. The spec has it.
   const selectable = subnet.length <= labelMaxLength && { 'ovn.kubernetes.io/subnet': subnet, [subnet]: '' };
   const desiredLabels: UntypedJson = { ...selectable, [reservedLabel]: 'true' };
   const changed = (present: UntypedJson, all: UntypedJson, absent: string | undefined): UntypedJson | undefined => {

@@ -17,28 +17,33 @@ import {
 /** The reservation that an object requests. */
 export interface DesiredReservation {
   readonly subnet: string;
-  /** Empty: any address of each family. */
+  /** The addresses to reserve; empty: any address of each family. */
   readonly addresses: readonly string[];
-  /** Whether the Subnet's other family is reserved, too: the Pod gets one of each. */
+  /**
+   * Whether an address of the Subnet's other family is also reserved: the Pod gets one per family.
+   */
   readonly isCompleted?: boolean;
   readonly reservedFor: string;
   readonly mac: string;
-  /** The namespace that must be allowed to use the Subnet; "": all. */
+  /** The namespace that must be allowed to use the Subnet; "" means all. */
   readonly namespace: string;
 }
 
 export interface ReservationControllerOptions<T extends CustomResource>
   extends ObjectAccess<T>, Pick<ObjectControllerOptions<T>, 'isRelevant' | 'differences' | 'reasons' | 'warnings'> {
   readonly allocator: Pick<LedgerClient, 'call'>;
-  /** The prefix of a reservation's reason. The object's name follows. */
+  /** The prefix of a reservation's reason, before the object's name. */
   readonly reasonPrefix: string;
-  /** undefined if the object requests nothing. @throws IpledgerError if its spec is invalid. */
+  /**
+   * Returns the requested reservation; undefined if there is none. @throws IpledgerError if the
+   * spec is invalid
+   */
   readonly desired: (object: T) => DesiredReservation | undefined;
-  /** Why a Subnet gives no new address for now, as a sentence. */
+  /** Returns why a Subnet allocates no new address for now, as a sentence. */
   readonly suspensionOf?: (subnet: string) => string | undefined;
-  /** Why a namespace may not use a Subnet, as a sentence. Present reservations stay. */
+  /** Returns why a namespace may not use a Subnet, as a sentence. Present reservations stay. */
   readonly subnetAccessRefusal: (subnet: string, namespace: string) => string | undefined;
-  /** The fields that an object must show. @param addresses IPv4 first. */
+  /** Returns the fields that an object must show. @param addresses IPv4 first */
   readonly appliedFields: (object: T, addresses: readonly string[]) => UntypedJson;
 }
 
@@ -82,7 +87,7 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
     }
   }
 
-  /** Retries objects that name one of these addresses, none, or a MAC. */
+  /** Retries objects that name a freed address, no address, or a MAC. */
   #retryFreed(subnet: string, addresses: readonly string[]): void {
     this.#controller.retryAll((object) => {
       const desired = this.#desiredOf(object);
@@ -93,7 +98,7 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
     });
   }
 
-  /** undefined if the object requests nothing, or its spec is invalid. */
+  /** Returns the requested reservation; undefined if there is none, or the spec is invalid. */
   #desiredOf(object: T): DesiredReservation | undefined {
     try {
       return this.#options.desired(object);
@@ -109,7 +114,7 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
     this.#controller.enqueueIfOrphaned(name);
   }
 
-  /** An object whose reservation another client ended is applied again. */
+  /** Applies an object again whose reservation another client ended. */
   #drop({ subnet, reservedFor }: Pick<ReservedAddress, 'subnet' | 'reservedFor'>): void {
     for (const [name, reserved] of this.#reserved)
       if (reserved.subnet === subnet && reserved.reservedFor === reservedFor) {

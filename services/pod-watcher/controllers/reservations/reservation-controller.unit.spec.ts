@@ -103,7 +103,7 @@ describe('an object that reserves an address', () => {
     return { ...base, objects, reservations };
   }
 
-  it('shows which of its fields have no effect', async () => {
+  it('an object that reserves an address shows which of its fields have no effect', async () => {
     const { objects, reservations, status, eventMessages } = createVipWorld();
     const ignoredFields = { selector: ['app:web'], attachSubnets: ['other'], type: 'switch_lb_vip' };
     objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9', ...ignoredFields }));
@@ -115,7 +115,7 @@ describe('an object that reserves an address', () => {
     expect(eventMessages).to.include(message);
   });
 
-  it('a reservation of a namespace that may not use the Subnet is rejected with an Event, and gets no address', async () => {
+  it('a reservation for a namespace that may not use the Subnet is rejected with an Event, and gets no address', async () => {
     const vipsWorld = createVipWorld();
     vipsWorld.objects.put(vip({ subnet: 'lan', namespace: 'other' }));
     void vipsWorld.reservations.start();
@@ -129,14 +129,14 @@ describe('an object that reserves an address', () => {
     }
   });
 
-  it('a reservation of a namespace that may no longer use the Subnet keeps its address', async () => {
+  it('a reservation for a namespace that may no longer use the Subnet keeps its address', async () => {
     const { objects, reservations, requests, eventMessages } = createVipWorld([ofVip]);
     objects.put(vip({ subnet: 'lan', namespace: 'other' }));
     await reservations.start();
     expect({ requests: requests.length, eventMessages }).to.deep.equal({ requests: 1, eventMessages: [] });
   });
 
-  it('is reserved under its name and shows the address, for a Vip', async () => {
+  it('a Vip reserves an address under its name and shows the address', async () => {
     const { objects, reservations, requests, patches, status } = createVipWorld();
     objects.put(vip({ subnet: 'lan' }));
     await reservations.start();
@@ -160,7 +160,7 @@ describe('an object that reserves an address', () => {
     expect(status[0]).to.include({ v4ip: '10.0.0.9' });
   });
 
-  it('is unreserved before it is deleted, or when its deletion is detected later, for a Vip', async () => {
+  it('the address of a Vip is unreserved before its deletion, or when its deletion is detected later', async () => {
     const { objects, reservations, requests, patches } = createVipWorld([
       ofVip,
       { ...ofVip, reservedFor: 'vip/x', reason: 'manual' },
@@ -177,7 +177,7 @@ describe('an object that reserves an address', () => {
     expect(late.requests).to.deep.equal([unreserve]);
   });
 
-  it('is reserved again after another client ended the reservation, with an Event if that fails, for a Vip', async () => {
+  it('a Vip is reserved again after another client ended the reservation, with an Event if that fails', async () => {
     const { objects, reservations, requests, eventMessages, answers } = createVipWorld([ofVip]);
     objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }));
     await reservations.start();
@@ -196,7 +196,7 @@ describe('an object that reserves an address', () => {
     expect(eventMessages).to.deep.equal(['AddressConflict: 10.0.0.9 of subnet lan is in use by Pod default/a']);
   });
 
-  it('is retried only when the address that it names is free, for a Vip', async () => {
+  it('a Vip is retried only when the address that it names is free', async () => {
     const { objects, reservations, requests, answers } = createVipWorld();
     answers.refuse = new IpledgerError('ADDRESS_IN_USE', 'in use');
     objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }));
@@ -213,7 +213,7 @@ describe('an object that reserves an address', () => {
     expect(requests).to.have.length(1);
   });
 
-  it('is rejected with an Event if it is over a limit, for a Vip', async () => {
+  it('a Vip over a limit is rejected with an Event', async () => {
     const { objects, reservations, requests, eventMessages } = createVipWorld();
     objects.put(vip({ subnet: 'lan', v4ip: '1'.repeat(65) }));
     await reservations.start();
@@ -221,7 +221,7 @@ describe('an object that reserves an address', () => {
     expect(eventMessages).to.deep.equal(['spec.v4ip has 65 characters, and at most 64 are taken: shorten it']);
   });
 
-  it('is reserved for one future Pod, for an IP object', async () => {
+  it('an IP object reserves an address for one future Pod', async () => {
     const { objects, reservations, requests, patches } = createIpWorld();
     objects.put(ip('a.default.lan.default', { podName: 'a', namespace: 'default', subnet: 'lan' }));
     await reservations.start();
@@ -245,9 +245,9 @@ describe('an object that reserves an address', () => {
     ['v4IpAddress', '10.0.0.61', 'fd00::2'],
     ['v6IpAddress', 'fd00::61', '10.0.0.2'],
   ] as const)
-    it(`is completed by the other family, in ipAddress alone, for an IP object with ${family}`, async () => {
+    it(`an IP object with ${family} gets an address of the other family, in ipAddress alone`, async () => {
       const { objects, reservations, requests, patches, answers } = createIpWorld();
-      // The ledger also has another address of the named family for the owner
+      // Also has another address of the named family for the owner.
       answers.addresses = ['10.0.0.2', 'fd00::2'];
       const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
       const spec = { ...pod, ipAddress: named, v4IpAddress: '', v6IpAddress: '', [family]: named };
@@ -256,13 +256,13 @@ describe('an object that reserves an address', () => {
       expect(requests.map((each) => each.addresses)).to.deep.equal([[named], []]);
       const both = family === 'v4IpAddress' ? `${named},${other}` : `${other},${named}`;
       expect(patches[0]).to.deep.include({ spec: { ipAddress: both } });
-      // The user applies the same file again
+      // Applies the same file again.
       objects.put(ip('a.default.lan.default', spec, { finalizers, generation: 3 }));
       await until(() => patches.length === 2);
       expect(patches[1]).to.deep.include({ spec: { ipAddress: both } });
     });
 
-  it('keeps the named address while the other family is full, and is completed when an address of it is free', async () => {
+  it('an IP object keeps the named address while the other family is full, and is completed when that has a free address', async () => {
     const { objects, reservations, requests, patches, answers } = createIpWorld();
     answers.addresses = ['10.0.0.61'];
     const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
@@ -279,7 +279,7 @@ describe('an object that reserves an address', () => {
     await until(() => patches.some((each) => asRecord(each['spec'])['ipAddress'] === '10.0.0.61,fd00::2'));
   });
 
-  it('is rejected with an Event if it is invalid, for an IP object', async () => {
+  it('an invalid IP object is rejected with an Event', async () => {
     const { objects, reservations, requests, eventMessages } = createIpWorld();
     const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
     objects.put(ip('a', { ...pod, subnet: '' }));
@@ -296,7 +296,7 @@ describe('an object that reserves an address', () => {
     expect(requests).to.deep.equal([]);
   });
 
-  it('is not an IP object of another name, of the watcher’s projection, or of Kube-OVN', async () => {
+  it('an IP object of another name, of the watcher’s projection, or of Kube-OVN reserves no address', async () => {
     const { objects, reservations, requests, patches, eventMessages } = createIpWorld();
     const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
     objects.put(ip('another-name', pod));

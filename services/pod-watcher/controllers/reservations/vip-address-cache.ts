@@ -8,17 +8,20 @@ import type { ClusterView } from '../cluster-view.ts';
 const prefix = 'vip/';
 
 export class VipAddressCache implements LedgerSubscriber {
-  /** Keyed by "vip/<name>", then by "subnet/address". */
+  /** The reserved addresses by "vip/<name>", then by "subnet/address". */
   readonly #reserved = new Map<string, Map<string, ReservedAddress>>();
 
   readonly #objects: ReadonlyMap<string, VipObject>;
 
-  /** @param objects by name. Vips by the CLI have none, and all namespaces may use them. */
+  /**
+   * @param objects the Vips by name. Vips that the CLI reserved have no object, and all namespaces
+   * may use them
+   */
   constructor(objects: ReadonlyMap<string, VipObject>) {
     this.#objects = objects;
   }
 
-  /** The addresses of a Vip, IPv4 first. */
+  /** Returns the addresses of a Vip, IPv4 first. */
   readonly get: ClusterView['vip'] = (name) => {
     const reserved = [...(this.#reserved.get(prefix + name)?.values() ?? [])];
     const [first] = reserved;

@@ -15,7 +15,7 @@ const reserved = (reservedFor: string, address: string, subnet = 'lan'): Reserve
 const nothing = { seq: 1, allocations: [], subnets: [], pools: [] };
 
 describe('the addresses of a Vip', () => {
-  it('are those that the ledger has reserved for it, IPv4 first', () => {
+  it('the addresses of a Vip are those that the ledger has reserved for it, IPv4 first', () => {
     const addresses = new VipAddressCache(new Map());
     addresses.onSnapshot({
       ...nothing,
@@ -27,7 +27,7 @@ describe('the addresses of a Vip', () => {
     expect(addresses.get('other')).to.equal(undefined);
   });
 
-  it('have the current namespace of the object', () => {
+  it('the addresses of a Vip have the current namespace of its object', () => {
     const objects = new Map<string, VipObject>();
     const cache = new VipAddressCache(objects);
     cache.onEvents([{ kind: 'reserved', reserved: reserved('vip/web', '10.0.0.9') }]);
@@ -35,7 +35,7 @@ describe('the addresses of a Vip', () => {
     expect(cache.get('web')).to.include({ namespace: 'shop' });
   });
 
-  it('are none after the reservations are cancelled', () => {
+  it('a Vip has no addresses after its reservations are cancelled', () => {
     const addresses = new VipAddressCache(new Map());
     addresses.onEvents([{ kind: 'reserved', reserved: reserved('vip/web', '10.0.0.9') }]);
     addresses.onEvents([{ kind: 'unreserved', subnet: 'lan', address: '10.0.0.9', reservedFor: 'vip/web' }]);

@@ -1,4 +1,4 @@
-/** Vip objects: addresses that are reserved under a name. Pure. */
+/** Reads Vip objects, which reserve addresses under a name. Pure. */
 import { isIP } from 'node:net';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { VipObject } from '../../kubernetes/objects/vip.ts';
@@ -26,13 +26,13 @@ export function desiredVipReservation({ name, spec }: VipObject): DesiredReserva
   return { subnet, mac, reservedFor: `vip/${name}`, addresses, namespace };
 }
 
-/** The addresses that a Vip shows in its labels, spec and status. */
+/** Returns the labels, spec and status with which a Vip shows its addresses. */
 export function appliedVipFields({ spec }: VipObject, addresses: readonly string[]): UntypedJson {
   const of = (family: number): string => addresses.find((address) => isIP(address) === family) ?? '';
   const [v4ip, v6ip] = [of(4), of(6)];
   return {
     labels: {
-      // A name that is too long for a label is in the spec only.
+      // Omits a name that is too long for a label. The spec has it.
       ...(spec.subnet.length <= labelMaxLength && { 'ovn.kubernetes.io/subnet': spec.subnet }),
       'ovn.kubernetes.io/ip_reserved': '',
     },
@@ -41,7 +41,9 @@ export function appliedVipFields({ spec }: VipObject, addresses: readonly string
   };
 }
 
-/** Values of present labels do not change: they name the users of the address. */
+/**
+ * Returns the fields to change. Keeps values of present labels: they name the users of the address.
+ */
 export function vipDifferences({ labels, spec, status }: VipObject, desired: UntypedJson): Differences {
   const changed = (part: 'labels' | 'spec' | 'status', present: UntypedJson): UntypedJson | undefined => {
     const fields = Object.entries(desired[part] as UntypedJson).filter(([key, value]) =>

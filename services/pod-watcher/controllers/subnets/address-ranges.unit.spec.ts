@@ -11,10 +11,10 @@ describe('Ranges of addresses', () => {
     [['10.0.0.2'], [], '10.0.0.2'],
     [['10.0.0.1..10.0.0.3'], ['10.0.0.2..10.0.0.3'], '10.0.0.1..10.0.0.3'],
   ] as const)
-    it(`${ranges.join()} are ${expected === undefined ? '' : 'not '}covered by ${covers.join() || 'none'}`, () =>
+    it(`ranges ${ranges.join()} are ${expected === undefined ? '' : 'not '}covered by ${covers.join() || 'none'}`, () =>
       expect(firstUncovered(parseRanges(ranges), parseRanges(covers))).to.equal(expected));
 
-  it('leave out texts that are none', () => {
+  it('texts that are not ranges of addresses are left out', () => {
     const none = [
       '',
       'x',
@@ -27,7 +27,7 @@ describe('Ranges of addresses', () => {
     expect(parseRanges(none)).to.deep.equal([]);
   });
 
-  it('reads each cover a few times, however many ranges there are', () => {
+  it('each cover is read a few times, however many ranges there are', () => {
     let reads = 0;
     const counted = (range: FamilyInterval): FamilyInterval =>
       new Proxy(range, { get: (target, key) => (reads++, Reflect.get(target, key) as unknown) });

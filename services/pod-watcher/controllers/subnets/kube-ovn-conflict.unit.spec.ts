@@ -24,7 +24,7 @@ describe('beside Kube-OVN a Subnet', () => {
       expect(conflictOf(own([], { provider }))).to.match(/^Kube-OVN serves provider .*"ipam": {"type": "ipledger"}/);
     });
 
-  it('is refused while Kube-OVN’s Pods have addresses that it does not exclude', () => {
+  it('beside Kube-OVN a Subnet is refused until it excludes the addresses of Kube-OVN’s Pods', () => {
     expect(conflictOf()).to.equal(
       'Kube-OVN\'s Subnet macvlan has given 172.17.0.2..172.17.0.9: add "172.17.0.2..172.17.0.9" to spec.excludeIps until the Pods with these addresses are deleted',
     );
@@ -32,7 +32,7 @@ describe('beside Kube-OVN a Subnet', () => {
     expect(conflictOf(own(['172.17.0.20', '172.17.0.6..172.17.0.9', '172.17.0.1..172.17.0.5']))).to.equal(undefined);
   });
 
-  it('is refused while a network of Kube-OVN may give its addresses', () => {
+  it('beside Kube-OVN a Subnet is refused while a network of Kube-OVN may allocate the same addresses', () => {
     const excludes = ['172.17.0.1..172.17.0.20'];
     expect(conflictOf(own(excludes), { isOwn: false })).to.match(
       /^Kube-OVN's Subnet macvlan of provider lan\.default may give 172\.17\.0\.21\.\.172\.17\.255\.254: /,
@@ -41,7 +41,7 @@ describe('beside Kube-OVN a Subnet', () => {
     expect(conflictOf(disjoint, { isOwn: false })).to.equal(undefined);
   });
 
-  it('is refused inside of a range of Kube-OVN, also in IPv6', () => {
+  it('beside Kube-OVN a Subnet inside a range of Kube-OVN is refused, also in IPv6', () => {
     const status = { v6usingIPrange: 'fd00::1-fd00::ffff' };
     const subnets = [subnet('six', { cidrBlock: 'fd00::/64', provider: 'six.default' }, status)];
     expect(conflictOf(own([], { cidrBlock: 'fd00::100/120' }), { subnets })).to.contain(
@@ -49,11 +49,11 @@ describe('beside Kube-OVN a Subnet', () => {
     );
   });
 
-  it('may have the addresses of a network in another broadcast domain', () => {
+  it('beside Kube-OVN a Subnet may have the addresses of a network in another broadcast domain', () => {
     expect(conflictOf(own(), { areApart: true })).to.equal(undefined);
   });
 
-  it('may have the addresses of an overlay, and not those of an underlay', () => {
+  it('beside Kube-OVN a Subnet may have the addresses of an overlay, but not those of an underlay', () => {
     const { spec, status } = kubeOvn;
     const overlay = subnet('pods', { ...spec, provider: 'ovn' }, status);
     expect(conflictOf(own(), { subnets: [overlay] })).to.equal(undefined);

@@ -1,4 +1,4 @@
-/** Compares ipledger's Subnets with those of Kube-OVN beside it. */
+/** Compares ipledger's Subnets with Kube-OVN's Subnets in the same cluster. */
 import { cidrsOverlap, parseCidr, lastAddressOf, parseAddress } from '../../../../ledger/domain/addresses/address.ts';
 import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
@@ -24,7 +24,7 @@ export class KubeOvnSubnets {
     this.#networks = networks;
   }
 
-  /** Why a Subnet must give no address, as a sentence with the remedy. */
+  /** Returns why a Subnet must allocate no address, as a sentence with the remedy. */
   conflictOf(subnet: Plan): string | undefined {
     return kubeOvnConflict(subnet, {
       subnets: this.#subnets.objects.values(),
@@ -39,7 +39,7 @@ export class KubeOvnSubnets {
     });
   }
 
-  /** Calls the listener after changes, with a test whether a Subnet may be concerned. */
+  /** Calls the listener after changes. `mayAlter` reports whether a change may affect a Subnet. */
   subscribe(listener: (mayAlter: (subnet: Plan) => boolean) => void): void {
     this.#subnets.subscribe((change) => {
       if (change.kind === 'listed') return;
@@ -68,10 +68,10 @@ export class KubeOvnSubnets {
   }
 }
 
-/** "<name>.<namespace>" */
+/** Returns the provider "<name>.<namespace>" of a network. */
 const providerOf = ({ namespace, name }: NetworkDefinition): string => `${name}.${namespace}`;
 
-/** Everything of a Subnet of Kube-OVN that `kubeOvnConflict` reads. */
+/** Returns the fields of Kube-OVN's Subnet that `kubeOvnConflict` reads, as one text. */
 function comparedFields({ spec, overlay, status }: SubnetObject): string {
   const ranges = ['v4', 'v6'].flatMap((family) => [
     status[`${family}usingIPrange`],
@@ -94,10 +94,10 @@ export interface KubeOvnView {
   readonly areApart: (provider: string, other: string) => boolean;
 }
 
-/** What of a Subnet decides which addresses it may give. */
+/** The fields of a Subnet that determine its addresses. */
 export type AddressPlan = Pick<SubnetObject['spec'], 'provider' | 'cidrBlock' | 'excludeIps'>;
 
-/** A sentence with the remedy; undefined if ipledger may serve the Subnet. */
+/** Returns a sentence with the remedy; undefined if ipledger may serve the Subnet. */
 export function kubeOvnConflict(
   { spec: { provider, cidrBlock, excludeIps } }: { readonly spec: AddressPlan },
   { subnets, isOwnNetwork, areApart }: KubeOvnView,
@@ -119,14 +119,14 @@ export function kubeOvnConflict(
   return undefined;
 }
 
-/** A Subnet of an overlay has a network of its own. */
+/** Whether a Subnet is an overlay, which has a network of its own. */
 const isOverlay = ({ spec, overlay }: Pick<SubnetObject, 'spec' | 'overlay'>): boolean =>
   isOvnProvider(spec.provider) && overlay.vlan === '';
 
-/** The blocks of `spec.cidrBlock`, as texts. */
+/** Returns the CIDRs in `spec.cidrBlock`, as texts. */
 const cidrsOf = (cidrBlock: string): string[] => cidrBlock.split(',').map((each) => each.trim());
 
-/** The ranges of a Subnet's status that have an address of one of the CIDRs. */
+/** Returns the ranges of a Subnet's status that have an address in any of the CIDRs. */
 function inside(
   cidrs: readonly string[],
   status: SubnetObject['status'],
@@ -137,8 +137,8 @@ function inside(
 }
 
 /**
- * Parses ranges of addresses, as `excludeIps` and Kube-OVN's status have them: one address,
- * `first..last` or `first-last`. Leaves out other texts.
+ * Parses ranges in `excludeIps` and in Kube-OVN's status: one address, `first..last` or
+ * `first-last`. Omits other texts.
  */
 export function parseRanges(texts: readonly string[]): FamilyInterval[] {
   return texts.flatMap((text) => {
@@ -149,7 +149,7 @@ export function parseRanges(texts: readonly string[]): FamilyInterval[] {
   });
 }
 
-/** The first range outside the covers, as `first..last` or one address. */
+/** Returns the first range outside the covers, as `first..last` or one address. */
 export function firstUncovered(
   ranges: readonly FamilyInterval[],
   covers: readonly FamilyInterval[],
@@ -166,7 +166,7 @@ export function firstUncovered(
   return uncovered && formatExcludes([uncovered])[0];
 }
 
-/** Whether a range and a CIDR (a text) have an address in common; false for another text. */
+/** Whether a range and a CIDR have a common address; false if the CIDR is invalid. */
 function overlapsCidr({ family, first, last }: FamilyInterval, cidr: string): boolean {
   const block = parseCidr(cidr);
   return block?.family === family && first <= lastAddressOf(block) && block.base <= last;

@@ -11,7 +11,7 @@ import { SubnetController } from './subnet-controller.ts';
 const lan = { cidrBlock: '172.17.0.0/24', gateway: '172.17.0.1', protocol: 'IPv4' };
 const inForce = { ...lan, excludeIps: ['172.17.0.1'], provider: 'lan.default' };
 
-/** The Subnets of ipledger in force. */
+/** Makes a Subnet of ipledger that is in force. */
 const own = (spec: object = {}, generation = 1) =>
   toSubnet({
     metadata: { name: 'lan', uid: 'own', generation, finalizers: ['ipledger.io/ledger'] },
@@ -78,7 +78,7 @@ describe('beside Kube-OVN a Subnet in force', () => {
     return { objects, theirs, networks, subnets, woken, events, ready };
   }
 
-  it('gives no new address while a Subnet of Kube-OVN may give the same address, and again after its deletion', async () => {
+  it('beside Kube-OVN a Subnet in force allocates nothing while a Subnet of Kube-OVN may allocate the same address', async () => {
     const { theirs, networks, subnets, woken, events, ready } = await start();
     expect(subnets.serves('lan')).to.equal(true);
     networks.put(network('other', 'kube-ovn'));
@@ -100,7 +100,7 @@ describe('beside Kube-OVN a Subnet in force', () => {
     expect(subnets.suspended).to.equal(0);
   });
 
-  it('gives no new address once Kube-OVN has given one of its addresses, until excludeIps has it', async () => {
+  it('beside Kube-OVN a Subnet in force allocates nothing once Kube-OVN has allocated its address, until excludeIps has it', async () => {
     const moved = kubeOvn('moved', 'lan.default', available);
     const { objects, theirs, subnets, ready } = await start(moved);
     expect(subnets.serves('lan')).to.equal(true);
@@ -111,11 +111,11 @@ describe('beside Kube-OVN a Subnet in force', () => {
     await until(() => subnets.serves('lan'));
   });
 
-  it('follows the plugin and the broadcast domain of the networks', async () => {
+  it('beside Kube-OVN a Subnet in force is compared by the plugin and the broadcast domain of the networks', async () => {
     const { theirs, networks, subnets, woken } = await start();
     networks.put(network('other', 'kube-ovn', 'eth2'));
     theirs.put(kubeOvn('other', 'other.default', available));
-    // Its network is on another interface: the next change is the first that matters
+    // Puts the network on another interface: the next change is the first that matters.
     networks.put(network('other', 'kube-ovn'));
     await until(() => !subnets.serves('lan'));
     woken.clear();
@@ -124,12 +124,12 @@ describe('beside Kube-OVN a Subnet in force', () => {
     expect([...woken]).to.deep.equal(['subnet:lan', 'provider:lan.default']);
   });
 
-  it('that conflicts at the start of the pod-watcher gives no new address', async () => {
+  it('beside Kube-OVN a Subnet that conflicts at the start of the pod-watcher allocates nothing', async () => {
     const { subnets } = await start(kubeOvn('early', 'other.default', available));
     expect(subnets.serves('lan')).to.equal(false);
   });
 
-  it('is not compared again when a Subnet of an overlay, of other addresses, or with the same ranges changes', () => {
+  it('beside Kube-OVN a Subnet in force is compared again only after a change of a Subnet’s overlapping addresses', () => {
     const theirs = new FakeInformer<SubnetObject>();
     const kubeOvnSubnets = new KubeOvnSubnets(theirs, new FakeInformer<NetworkDefinition>());
     const affected: boolean[] = [];

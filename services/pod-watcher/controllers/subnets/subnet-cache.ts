@@ -1,7 +1,7 @@
 /**
- * The Subnets that serve a provider: those that the ledger has in force, while their Kubernetes
- * object exists, is not being deleted, and is not suspended. A subnet that an operator configured
- * over gRPC has no object, and always serves.
+ * The Subnets that serve a provider: those in force in the ledger, while their Kubernetes object
+ * exists, is not being deleted, and is not suspended. A subnet that an operator configured over
+ * gRPC has no object, and always serves.
  */
 import type { NamespaceRestriction, SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';
@@ -36,17 +36,19 @@ export class SubnetCache implements LedgerSubscriber {
     return object ? !object.deleting : subnet.source === undefined;
   }
 
-  /** Whether there is such a Subnet, in force or not. */
+  /** Whether the Subnet exists, in force or not. */
   exists(name: string): boolean {
     return this.#objects.has(name) || this.#inForce.has(name);
   }
 
-  /** The namespaces that may use a Subnet; undefined: all, because it has no object. */
+  /**
+   * Returns the namespaces that may use a Subnet; undefined: all, because the Subnet has no object.
+   */
   restrictionOf(name: string): NamespaceRestriction | undefined {
     return this.#objects.get(name)?.namespaceRestriction;
   }
 
-  /** The provider of a Subnet that is in force; "" for others. */
+  /** Returns the provider of a Subnet that is in force; "" for other Subnets. */
   providerOf(name: string): string {
     return this.#inForce.get(name)?.spec.provider ?? '';
   }
@@ -59,7 +61,7 @@ export class SubnetCache implements LedgerSubscriber {
     return names.sort();
   }
 
-  /** Why no Subnet serves a provider; "" if no Subnet object has the provider. */
+  /** Returns why no Subnet serves a provider; "" if no Subnet object has the provider. */
   whyNot(provider: string): string {
     const unusable = [...this.#objects.values()].filter(
       (object) => (object.spec.provider || primaryProvider) === provider,
@@ -77,29 +79,29 @@ export class SubnetCache implements LedgerSubscriber {
     return refusal === undefined ? `Subnet ${name} is not in force yet` : `Subnet ${name} is not in force: ${refusal}`;
   }
 
-  /** Why the allocator rejected the latest spec; undefined if it did not. */
+  /** Returns why the allocator rejected the latest spec; undefined if it did not. */
   refusalOf(name: string): string | undefined {
     return this.#refusals.get(name);
   }
 
-  /** The allocator accepted a spec, as of position `seq`. */
+  /** Records that the allocator accepted a spec, as of position `seq`. */
   accepted(subnet: AppliedSubnet, seq: number): void {
     this.#refusals.delete(subnet.name);
     if (seq > this.#seq) this.#inForce.set(subnet.name, subnet);
   }
 
-  /** The allocator rejected a spec. The spec that was in force before remains in force. */
+  /** Records that the allocator rejected a spec. The earlier spec remains in force. */
   refused(name: string, why: string): void {
     this.#refusals.set(name, why);
   }
 
-  /** Another IPAM may give its addresses: then it serves no new request. */
+  /** Suspends a Subnet whose addresses another IPAM may allocate: it serves no new request. */
   suspend(name: string, why: string | undefined): void {
     if (why === undefined) this.#suspensions.delete(name);
     else this.#suspensions.set(name, why);
   }
 
-  /** Why a Subnet that is in force serves no new request, as a sentence; undefined if it serves. */
+  /** Returns why a Subnet in force serves no new request, as a sentence; undefined if it serves. */
   suspensionOf(name: string): string | undefined {
     const why = this.#suspensions.get(name);
     return why === undefined ? undefined : `Subnet ${name} gives no new address: ${why}`;
@@ -110,7 +112,7 @@ export class SubnetCache implements LedgerSubscriber {
     return this.#suspensions.size;
   }
 
-  /** The object was deleted. */
+  /** Forgets a Subnet whose object was deleted. */
   forget(name: string): void {
     this.#refusals.delete(name);
     this.#suspensions.delete(name);

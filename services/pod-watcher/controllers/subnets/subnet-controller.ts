@@ -26,11 +26,11 @@ export interface SubnetControllerOptions extends ObjectAccess<SubnetObject> {
   readonly allocator: Pick<LedgerClient, 'call'>;
   readonly subnets: SubnetCache;
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
-  /** The current addresses of the cluster. */
+  /** Returns the current addresses of the cluster. */
   readonly clusterAddresses: () => ClusterAddresses;
-  /** Beside Kube-OVN: its Subnets. */
+  /** The Subnets of Kube-OVN, if it runs in the same cluster. */
   readonly kubeOvn?: Pick<KubeOvnSubnets, 'conflictOf' | 'subscribe'> | undefined;
-  /** Wakes the Pods that wait for a topic: other Subnets may serve it now. */
+  /** Wakes the Pods that wait for a topic, because other Subnets may serve it now. */
   readonly wakeWaiters: (topic: string) => void;
 }
 
@@ -72,7 +72,7 @@ export class SubnetController implements LedgerSubscriber {
     this.#controller.enqueueAll();
   }
 
-  /** An address that is no longer in use may have prevented that a subnet is retired or changed. */
+  /** Retries subnets whose retirement or change an address in use may have prevented. */
   onEvents(events: readonly LedgerEvent[]): void {
     this.#overlaps.onEvents(events);
     for (const event of events) {
@@ -94,8 +94,8 @@ export class SubnetController implements LedgerSubscriber {
       const until = subnets.get(name) ? `. Until then Subnet ${name} gives no new address; Pods keep theirs` : '';
       throw new IpledgerError('SUBNET_OVERLAP', conflict + until);
     }
-    // Explicit, because an allocator of an earlier version has another default: an upgrade replaces
-    // it later.
+    // Sets the default explicitly, because an allocator of an earlier version has another one. A
+    // later upgrade replaces it.
     const request = { name, spec: { bindingTimeoutMs: noBindingTimeoutMs, ...spec }, source: { uid, generation } };
     const reply = await allocator.call(SubnetsService.applySubnet, request, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);
@@ -117,7 +117,10 @@ export class SubnetController implements LedgerSubscriber {
     if (provider !== undefined) wakeWaiters(`provider:${provider}`);
   }
 
-  /** The spec in force differs from the object's while an edit is refused. */
+  /**
+   * Returns the conflict of the spec in force, which differs from the object's while an edit is
+   * refused.
+   */
   #conflictInForce(name: string): string | undefined {
     const { subnets, kubeOvn } = this.#options;
     const inForce = subnets.get(name);
@@ -128,7 +131,7 @@ export class SubnetController implements LedgerSubscriber {
   async #retire(name: string): Promise<void> {
     const { allocator, subnets, objects, signal } = this.#options;
     if (!objects.objects.has(name)) subnets.forget(name);
-    // A subnet that was configured over gRPC is not retired with an object.
+    // Does not retire a subnet that was configured over gRPC.
     if (!subnets.get(name)?.source) return;
     try {
       await allocator.call(SubnetsService.deleteSubnet, { name }, signal);

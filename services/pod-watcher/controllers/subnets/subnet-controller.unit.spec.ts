@@ -54,7 +54,7 @@ describe('a Subnet object', () => {
       subnets,
       wakeWaiters: (topic) => wokenTopics.add(topic),
       clusterAddresses: () => ({ apiServer: '10.96.0.1', nodes }),
-      // The informer delivers what was written.
+      // Delivers what was written, as the informer does.
       write: (object, body) => {
         patches.push(body);
         const { finalizers, deletionTimestamp } = {
@@ -103,7 +103,7 @@ describe('a Subnet object', () => {
     };
   }
 
-  it('is applied to the ledger, and shows that it is in force', async () => {
+  it('a Subnet object is applied to the ledger, and shows that it is in force', async () => {
     const { objects, subnets, applied, written, wokenTopics, controller } = world();
     objects.put(subnetNamed('macvlan', { excludeIps: ['10.0.0.2..10.0.0.9'], gateway: '10.0.0.1' }));
     await controller.start();
@@ -127,7 +127,7 @@ describe('a Subnet object', () => {
     expect([...wokenTopics]).to.deep.equal(['subnet:macvlan', 'provider:macvlan.default']);
   });
 
-  it('is applied again when its spec changes, not when its status changes', async () => {
+  it('a Subnet object is applied again when its spec changes, and not when its status changes', async () => {
     const { objects, applied, written, controller } = world();
     const spec = { gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], protocol: 'IPv4' };
     const finalizers = ['ipledger.io/ledger'];
@@ -139,7 +139,7 @@ describe('a Subnet object', () => {
     expect(applied.map(({ source }) => source?.generation)).to.deep.equal([1, 2]);
   });
 
-  it('passes cooldown, binding timeout and namespace quota to the ledger, and each change', async () => {
+  it('a Subnet object passes cooldown, binding timeout and namespace quota to the ledger, and each change of them', async () => {
     const { objects, applied, controller } = world();
     const finalizers = ['ipledger.io/ledger'];
     const spec = { gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], protocol: 'IPv4' };
@@ -169,7 +169,7 @@ describe('a Subnet object', () => {
   });
 
   for (const isolation of [{ private: true }, { allowSubnets: ['10.1.0.0/16'] }])
-    it(`a Subnet object with ${JSON.stringify(isolation)} is in force, and an Event reports that this has no effect`, async () => {
+    it(`a Subnet object with ${JSON.stringify(isolation)} is in force, and an Event reports that the isolation has no effect`, async () => {
       const { objects, eventMessages, written, controller } = world();
       objects.put(subnetNamed('macvlan', isolation, { finalizers: ['ipledger.io/ledger'] }));
       await controller.start();
@@ -180,7 +180,7 @@ describe('a Subnet object', () => {
       );
     });
 
-  it('shows why its spec is not in force in a condition and an Event', async () => {
+  it('a Subnet object shows why its spec is not in force in a condition and an Event', async () => {
     const { objects, subnets, written, eventMessages, allocator, controller } = world();
     allocator.refuse = new IpledgerError('SUBNET_INVALID', 'subnet macvlan cidr 10.0.0.0/99 is invalid');
     objects.put(subnetNamed('macvlan', { cidrBlock: '10.0.0.0/99' }));
@@ -197,7 +197,7 @@ describe('a Subnet object', () => {
     );
   });
 
-  it('shows the spec in force, and gets a finalizer', async () => {
+  it('a Subnet object shows the spec in force, and gets a finalizer', async () => {
     const { objects, patches, written, applied, controller } = world();
     objects.put(subnetNamed('macvlan', {}, { resourceVersion: '7', finalizers: ['example.com/other'] }));
     await controller.start();
@@ -215,7 +215,7 @@ describe('a Subnet object', () => {
     expect(applied.map(({ source }) => source?.generation)).to.deep.equal([1, 2]);
   });
 
-  it('gets the defaults of Kube-OVN’s own networks only if it is of one', async () => {
+  it('a Subnet object gets the defaults of Kube-OVN’s own networks only if it belongs to one', async () => {
     const { objects, patches, written, controller } = world();
     objects.put(subnetNamed('overlay', { provider: '' }));
     objects.put(subnetNamed('custom', { provider: 'ovn', vpc: 'mine' }));
@@ -226,7 +226,7 @@ describe('a Subnet object', () => {
     expect(specs[1]).to.not.have.any.keys('provider', 'vpc', 'gatewayType');
   });
 
-  it('is rejected if it contains the Kubernetes API’s address, an overlay if it contains Nodes, and if it lacks its vips', async () => {
+  it('a Subnet object is rejected if it contains the Kubernetes API’s address, as an overlay also Nodes, or lacks its vips', async () => {
     const { objects, applied, eventMessages, nodes, controller } = world();
     nodes.set('n', {
       namespace: '',
@@ -250,7 +250,7 @@ describe('a Subnet object', () => {
     expect(new Set(applied.map(({ name }) => name))).to.deep.equal(new Set(['underlay', 'lan']));
   });
 
-  it('is rejected if a field has the wrong type', async () => {
+  it('a Subnet object is rejected if a field has the wrong type', async () => {
     const { objects, applied, written, controller } = world();
     objects.put(subnetNamed('macvlan', { excludeIps: '10.0.0.1' }));
     await controller.start();
@@ -259,7 +259,7 @@ describe('a Subnet object', () => {
     expect(written[0]?.message).to.equal('spec.excludeIps must be a list of texts, and is "10.0.0.1"');
   });
 
-  it('stays while an address is held, names the holder, and is deleted after the last release', async () => {
+  it('a Subnet object stays while an address is held, names the holder, and is deleted after the last release', async () => {
     const { objects, deleted, patches, written, eventMessages, allocator, controller } = world([
       appliedSubnet('macvlan'),
     ]);
@@ -279,7 +279,7 @@ describe('a Subnet object', () => {
     expect(asRecord(patches[0]?.['metadata'])['finalizers']).to.deep.equal(['example.com/other']);
   });
 
-  it('that was deleted without its finalizer is reported in an Event while an address is held', async () => {
+  it('an Event reports a Subnet object that was deleted without its finalizer while an address is held', async () => {
     const { objects, deleted, eventMessages, allocator, controller } = world([appliedSubnet('macvlan')]);
     const deletedObject = subnetNamed('macvlan');
     objects.put(deletedObject);
@@ -293,7 +293,7 @@ describe('a Subnet object', () => {
     await until(() => deleted.length === 2);
   });
 
-  it('is not needed for a subnet that an operator configured over gRPC', async () => {
+  it('a subnet that an operator configured over gRPC needs no Subnet object', async () => {
     const { deleted, subnets, controller } = world([
       { ...appliedSubnet('manual'), source: undefined },
       appliedSubnet('orphan'),
@@ -303,7 +303,7 @@ describe('a Subnet object', () => {
     expect(subnets.servingProvider('macvlan.default')).to.deep.equal(['manual']);
   });
 
-  it('that was deleted before the ledger’s event has its subnet retired', async () => {
+  it('the subnet of a Subnet object that was deleted before the ledger’s event is retired', async () => {
     const { subnets, deleted, controller } = world();
     await controller.start();
     const late = [appliedSubnet('late'), { ...appliedSubnet('manual'), source: undefined }];
@@ -316,7 +316,7 @@ describe('a Subnet object', () => {
     expect(deleted).to.deep.equal(['late']);
   });
 
-  it('is applied again if the allocator does not answer', async () => {
+  it('a Subnet object is applied again if the allocator does not answer', async () => {
     const { objects, applied, written, allocator, controller } = world();
     allocator.refuse = new IpledgerError('UNAVAILABLE', 'connection lost');
     objects.put(subnetNamed('macvlan'));
@@ -327,7 +327,7 @@ describe('a Subnet object', () => {
     await until(() => written.length === 1);
   });
 
-  it('serves in the order of names, and not while it is being deleted', () => {
+  it('Subnet objects serve in the order of names, and not while they are being deleted', () => {
     const { objects, subnets } = world(['b', 'c', 'a'].map((name) => appliedSubnet(name)));
     for (const name of ['c', 'a']) objects.put(subnetNamed(name));
     objects.put(subnetNamed('b', {}, { deletionTimestamp: '2026-11-17T14:05:00Z' }));
@@ -335,7 +335,7 @@ describe('a Subnet object', () => {
     expect(subnets.whyNotServing('b')).to.equal('Subnet b is being deleted');
   });
 
-  it('has a condition that names the other Subnet in its broadcast domain while their addresses overlap', async () => {
+  it('a Subnet object names the other Subnet in its broadcast domain in a condition while their addresses overlap', async () => {
     const { objects, networks, overlaps, controller } = world([
       appliedSubnet('a', 'a.default'),
       appliedSubnet('b', 'b.default'),

@@ -1,6 +1,6 @@
 /**
- * The parts of a Subnet object's spec that the ledger does not check, and the fields that it shows
- * once it is in force. Pure.
+ * The parts of a Subnet object's spec that the ledger does not check, and the fields that the
+ * object shows once it is in force. Pure.
  */
 import { cidrContains } from '../../../../lib/net/ip.ts';
 import type { SubnetSpec } from '../../../../proto/generated/ipledger.ts';
@@ -22,9 +22,9 @@ const defaultVpc = 'ovn-cluster';
 const ipv6MinimumMtu = 1_280;
 
 /**
- * The errors in a spec that neither the CRD nor the ledger detects, as sentences: the MTU, vips
- * outside the CIDRs, addresses of the cluster inside. A CIDR that cannot be parsed conflicts with
- * none.
+ * Returns the errors in a spec that neither the CRD nor the ledger detects, as sentences: the MTU,
+ * vips outside the CIDRs, addresses of the cluster inside them. A CIDR that cannot be parsed
+ * conflicts with no address.
  */
 export function specConflicts(object: SubnetObject, { apiServer, nodes }: ClusterAddresses): string[] {
   const { name, spec, overlay } = object;
@@ -51,7 +51,7 @@ export function specConflicts(object: SubnetObject, { apiServer, nodes }: Cluste
   return problems;
 }
 
-/** An overlay cannot contain Node addresses; other networks can. */
+/** Whether a Subnet is an overlay, which cannot contain Node addresses; other networks can. */
 function isOverlay({ spec, overlay: { vpc, vlan } }: SubnetObject): boolean {
   return isOvnProvider(spec.provider) && vlan === '' && (vpc === '' || vpc === defaultVpc);
 }
@@ -63,7 +63,7 @@ export function privateWarning({ name, isPrivate }: Pick<SubnetObject, 'name' | 
   return { ...privateNotEnforced, message };
 }
 
-/** The fields that Kube-OVN writes back when a spec is in force. */
+/** Returns the fields that Kube-OVN writes back when a spec is in force. */
 export function appliedSpecFields({ overlay }: SubnetObject, spec: SubnetSpec): UntypedJson {
   const { cidrBlock, gateway, excludeIps, protocol, provider } = spec;
   const fields = { cidrBlock, gateway, excludeIps, protocol, provider };
@@ -72,7 +72,7 @@ export function appliedSpecFields({ overlay }: SubnetObject, spec: SubnetSpec): 
   return { ...fields, vpc, ...(vpc === defaultVpc && { gatewayType: overlay.gatewayType || 'distributed' }) };
 }
 
-/** The desired fields that the object does not show. */
+/** Returns the desired fields that the object does not show. */
 export function specDifferences(
   { spec, overlay }: SubnetObject,
   desired: UntypedJson,

@@ -1,7 +1,6 @@
 /**
  * Reads the deletions that happened while no watcher ran from the API server's watch cache, which
- * usually holds some minutes. So the watcher need not infer a deletion from the absence of an
- * object.
+ * usually has some minutes. So the watcher need not infer a deletion from the absence of an object.
  */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { type UntypedJson, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
@@ -10,19 +9,19 @@ import { ApiError, watchErrorOf } from '../../../../lib/kubernetes/client/api-er
 import type { ResourceKind, ObjectMeta } from '../../../../lib/kubernetes/client/informer.ts';
 
 /**
- * The server ends each stream after this time. The history is complete when the server sends a
- * bookmark, which it does shortly before the end of the stream if there are newer changes, or when
- * a stream has no changes.
+ * The duration after which the server ends each stream. The history is complete when the server
+ * sends a bookmark, or when a stream has no changes. If there are newer changes, the server sends a
+ * bookmark shortly before the end of the stream.
  */
 const streamSeconds = 5;
 const silenceMs = 20_000;
-/** Streams in a row, if the server is too slow to send the history in one. */
+/** The number of streams to read, if a slow server cannot send the history in one stream. */
 const maxStreams = 12;
 const retryMs = 250;
 
 /**
  * Yields the last state of each object deleted since a version, in order. If the history does not
- * reach back to that version, it starts at the earliest version available.
+ * reach back to that version, starts at the earliest version available.
  * @throws ApiError from the iteration; 410 when the server does not report its earliest version
  */
 export async function* deletedSince<T extends ObjectMeta>(
@@ -68,10 +67,10 @@ async function* changesSince(
   }
 }
 
-/** The version from which to try again; undefined where another attempt would fail, too. */
+/** Returns the version from which to retry; undefined where a retry would fail, too. */
 function versionAfterError(error: unknown, from: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  // kube-apiserver reports its earliest version only in this message.
+  // Reads the earliest version from the message, the only place where kube-apiserver reports it.
   if (error.status === 410) return /too old resource version: \d+ \((\d+)\)/.exec(error.message)?.[1];
   return error.reaction === 'later' ? from : undefined;
 }

@@ -42,7 +42,7 @@ const versionsOf = (queries: readonly URLSearchParams[]): (string | null)[] =>
   queries.map((query) => query.get('resourceVersion'));
 
 describe('Deletion history', () => {
-  it('yields the deletions since a version, with streams of limited duration', async () => {
+  it('Deletion history yields the deletions since a version, with streams of limited duration', async () => {
     const { api, queries } = replying([
       event('ADDED', 'a', 20),
       event('DELETED', 'b', 21),
@@ -57,13 +57,13 @@ describe('Deletion history', () => {
     ]);
   });
 
-  it('continues with another stream when a slow server sent only a part', async () => {
+  it('Deletion history continues with another stream when a slow server sent only a part', async () => {
     const { api, queries } = replying([event('DELETED', 'a', 20)], [event('DELETED', 'b', 21)], []);
     expect(await namesOf(api)).to.deep.equal(['a', 'b']);
     expect(versionsOf(queries)).to.deep.equal(['17', '20', '21']);
   });
 
-  it('continues after the connection breaks', async () => {
+  it('Deletion history continues after the connection breaks', async () => {
     const { api, queries } = replying(
       [event('DELETED', 'a', 20), new ApiError(0, 'connection reset')],
       [event('DELETED', 'b', 21), bookmark],
@@ -72,14 +72,14 @@ describe('Deletion history', () => {
     expect(versionsOf(queries)).to.deep.equal(['17', '20']);
   });
 
-  it('starts at the earliest version when its version is too old', async () => {
+  it('Deletion history starts at the earliest version when the requested version is too old', async () => {
     const tooOld = expired('too old resource version: 17 (30)');
     const { api, queries } = replying([tooOld], [event('DELETED', 'b', 31), bookmark]);
     expect(await namesOf(api)).to.deep.equal(['b']);
     expect(versionsOf(queries)).to.deep.equal(['17', '30']);
   });
 
-  it('fails when the server does not report its earliest version', async () => {
+  it('Deletion history fails when the server does not report its earliest version', async () => {
     const { api, queries } = replying([expired('The resourceVersion for the provided watch is too old.')]);
     const error = await namesOf(api).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ApiError).that.includes({ status: 410 });
@@ -89,7 +89,7 @@ describe('Deletion history', () => {
     expect(queries).to.have.length(1);
   });
 
-  it('ends after a limited number of streams', async () => {
+  it('Deletion history ends after a limited number of streams', async () => {
     const streams = Array.from({ length: 100 }, (_, index) => [event('MODIFIED', 'a', 20 + index)]);
     const { api, queries } = replying(...streams);
     await namesOf(api);

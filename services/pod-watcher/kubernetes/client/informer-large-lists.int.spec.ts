@@ -11,7 +11,8 @@ describe('List of large objects', () => {
   const stop = new AbortController();
   const requests: (string | null)[][] = [];
   /**
-   * Two Pods. The second is so large that pages of more than two objects are over the size limit.
+   * Serves two Pods. The second is so large that pages of more than two objects are over the size
+   * limit.
    */
   const server = http.createServer((request, response) => {
     const { searchParams: query } = new URL(request.url ?? '', 'http://server');
@@ -31,7 +32,7 @@ describe('List of large objects', () => {
     server.close();
   });
 
-  it('WB-386 continues with smaller pages when a page is over the size limit', async () => {
+  it('WB-386 a list continues with smaller pages when a page is over the size limit', async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const config = new KubeConfig();
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

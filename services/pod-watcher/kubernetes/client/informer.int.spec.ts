@@ -49,7 +49,7 @@ describe('Informer', () => {
     return `${change.before ? 'changed' : 'new'} ${name} ${uid}`;
   }
 
-  it('has no objects of a kind that may be missing, and lists them once it is installed', async () => {
+  it('Informer has no objects of a kind that may be missing, and lists them once the kind is installed', async () => {
     server.replies.push(errorReply(404, 'not found'), listReply('10', rawPod('a', '1')), openReply());
     const kind = { ...pods, mayBeMissing: true };
     const informer = new Informer(await server.start(), kind, silentLogger, { ...timings, missingKindMs: 1 });
@@ -60,7 +60,7 @@ describe('Informer', () => {
     expect(changes).to.deep.equal(['listed', 'new a uid-a', 'listed']);
   });
 
-  it('lists in pages, then watches from the version of the list and requests bookmarks', async () => {
+  it('Informer lists in pages, then watches from the version of the list and requests bookmarks', async () => {
     const page: Reply = (response) =>
       void response.end(
         JSON.stringify({
@@ -86,7 +86,7 @@ describe('Informer', () => {
     expect(informer.maxSilentMs).to.equal(60_000);
   });
 
-  it('reports additions, changes and deletions once each', async () => {
+  it('Informer reports additions, changes and deletions once each', async () => {
     server.replies.push(listReply('10', rawPod('a', '1')));
     server.watches.push(
       openReply(
@@ -118,7 +118,7 @@ describe('Informer', () => {
     ['a line is incomplete', completeReply(event('ADDED', rawPod('b', '11')), '{"type":"ADD')],
     ['a line is not JSON', completeReply(event('ADDED', rawPod('b', '11')), 'not json\n')],
   ] as const)
-    it(`continues from the last event when ${what}`, async () => {
+    it(`Informer continues from the last event when ${what}`, async () => {
       server.replies.push(listReply('10', rawPod('a', '1')));
       server.watches.push(broken, openReply(event('ADDED', rawPod('c', '12'))));
       const { changes } = await startInformer();
@@ -128,7 +128,7 @@ describe('Informer', () => {
       expect(server.watchQueries.map((query) => query.get('resourceVersion'))).to.deep.equal(['10', '11']);
     });
 
-  it('continues from the last bookmark', async () => {
+  it('Informer continues from the last bookmark', async () => {
     server.replies.push(listReply('10'));
     server.watches.push(completeReply(bookmark('500')), openReply());
     await startInformer();
@@ -136,7 +136,7 @@ describe('Informer', () => {
     expect(server.watchQueries[1]?.get('resourceVersion')).to.equal('500');
   });
 
-  it('retries while the server replies 500 or 429, or resets the connection', async () => {
+  it('Informer retries while the server replies 500 or 429, or resets the connection', async () => {
     server.replies.push(
       errorReply(500, 'no'),
       errorReply(429, 'storage is (re)initializing'),
@@ -157,7 +157,7 @@ describe('Informer', () => {
     ['by a response', errorReply(410, 'too old resource version')],
     ['by an event', completeReply(event('ERROR', { code: 410, message: 'too old resource version' }))],
   ] as const)
-    it(`lists again and reports the differences by uid when the server reports ${what} that its version is too old`, async () => {
+    it(`Informer lists again and reports the differences by uid when the server reports ${what} that its version is too old`, async () => {
       server.replies.push(
         listReply(
           '10',
@@ -194,8 +194,8 @@ describe('Informer', () => {
   describe('while it lists again', () => {
     let sendList: () => void;
     /**
-     * The first list has Pods "a" and "b". The second one has the Pods `listed`, and is not sent
-     * before `sendList`.
+     * Starts an informer whose first list has Pods "a" and "b". The second list has the Pods
+     * `listed`, and is not sent before `sendList`.
      */
     async function startSecondList(listed: readonly object[], ...events: string[]) {
       const second: Reply = (response, url) => (sendList = () => listReply('20', ...listed)(response, url));
@@ -208,7 +208,7 @@ describe('Informer', () => {
     }
     const untilListed = (changes: () => string[]): Promise<void> => until(() => changes().includes('listed'));
 
-    it('reports new objects of the watch at once, their changes and their deletions', async () => {
+    it('an informer that lists again reports new objects of the watch at once, with their changes and deletions', async () => {
       const { informer, changes } = await startSecondList(
         [rawPod('a', '1'), rawPod('b', '2'), rawPod('c', '19'), rawPod('d', '20')],
         event('ADDED', rawPod('c', '19')),
@@ -226,7 +226,7 @@ describe('Informer', () => {
       expect(informer.resourceVersion).to.equal('22');
     });
 
-    it('reports the loss, the replacement and the change of known objects together, when the list is complete', async () => {
+    it('an informer that lists again reports losses, replacements and changes of known objects together, when the list is complete', async () => {
       const { changes } = await startSecondList(
         [rawPod('a', '15', 'other')],
         event('ADDED', rawPod('new', '19')),
@@ -243,7 +243,7 @@ describe('Informer', () => {
       ]);
     });
 
-    it('trusts the watch where the list has an earlier state', async () => {
+    it('an informer that lists again trusts the watch where the list has an earlier state', async () => {
       const { informer, changes } = await startSecondList(
         [rawPod('a', '18'), rawPod('b', '18')],
         event('DELETED', rawPod('a', '19')),
@@ -257,7 +257,7 @@ describe('Informer', () => {
       expect(informer.objects.get('default/b')?.resourceVersion).to.equal('20');
     });
 
-    it('begins once more when the watch cannot continue either, and forgets the unfinished list', async () => {
+    it('an informer that lists again starts over when the watch cannot continue either, and forgets the unfinished list', async () => {
       const unfinished: Reply = () => undefined;
       server.replies.push(listReply('10', rawPod('a', '1')), unfinished, listReply('30', rawPod('a', '25')));
       const tooOld = errorReply(410, 'too old resource version');
@@ -276,7 +276,7 @@ describe('Informer', () => {
       metadata: { resourceVersion: '10', annotations: { 'k8s.io/initial-events-end': 'true' } },
     });
 
-    it('reads the first events of a watch up to their end, and requests no page', async () => {
+    it('an informer reads the first events of a watch up to their end, and requests no page, if the API server lists as streams', async () => {
       server.streams.push(openReply(...streamed('a', 'b'), bookmark('5'), end));
       server.watches.push(openReply(event('ADDED', rawPod('c', '11'))));
       const { changes } = await startInformer();
@@ -296,7 +296,7 @@ describe('Informer', () => {
       ['ends before the list', completeReply(...streamed('a'))],
       ['breaks', brokenReply(...streamed('a'))],
     ] as const)
-      it(`reads pages when a stream ${what}`, async () => {
+      it(`an informer reads pages when a stream ${what}`, async () => {
         server.streams.push(broken);
         server.replies.push(listReply('10', rawPod('b', '1')));
         server.watches.push(openReply());
@@ -307,7 +307,7 @@ describe('Informer', () => {
       });
   });
 
-  it('lists again after a rollback of the server to an earlier state', async () => {
+  it('Informer lists again after a rollback of the server to an earlier state', async () => {
     server.replies.push(
       listReply('20', rawPod('stays', '1'), rawPod('lost', '15')),
       listReply('12', rawPod('stays', '1')),
@@ -326,7 +326,7 @@ describe('Informer', () => {
     ['no version', { metadata: {}, items: [] }],
     ['an empty body', undefined],
   ] as const)
-    it(`reports no deletion after a list response with ${what}`, async () => {
+    it(`Informer reports no deletion after a list response with ${what}`, async () => {
       const invalid: Reply = (response) => void response.end(JSON.stringify(answer));
       server.replies.push(
         listReply('10', rawPod('a', '1')),
@@ -339,7 +339,7 @@ describe('Informer', () => {
       expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b', 'listed']);
     });
 
-  it('restarts a list when its continue token has expired', async () => {
+  it('Informer restarts a list when its continue token has expired', async () => {
     const page: Reply = (response) =>
       void response.end(
         JSON.stringify({ metadata: { resourceVersion: '10', continue: 'more' }, items: [rawPod('a', '1')] }),
@@ -355,14 +355,14 @@ describe('Informer', () => {
     expect(changes).to.deep.equal(['new a uid-a', 'new b uid-b', 'gone a uid-a missing', 'listed']);
   });
 
-  it('restarts a watch without data', async () => {
+  it('Informer restarts a watch without data', async () => {
     server.replies.push(listReply('10'));
     server.watches.push((response) => response.flushHeaders(), openReply(event('ADDED', rawPod('a', '11'))));
     const { changes } = await startInformer({ silenceMs: 50 });
     await until(() => changes.includes('new a uid-a'));
   });
 
-  it('lists again after an interruption in which the server may have been rolled back and have changed since', async () => {
+  it('Informer lists again after an interruption in which the server may have been rolled back and changed since', async () => {
     server.replies.push(listReply('10', rawPod('a', '1')), listReply('1000000', rawPod('b', '2')));
     server.watches.push((response) => response.flushHeaders(), openReply());
     const { changes } = await startInformer({ silenceMs: 20 });
@@ -371,7 +371,7 @@ describe('Informer', () => {
     expect(changes.slice(0, 5)).to.deep.equal(expected);
   });
 
-  it('has no object of a name between the end of its first and the report of its second object', async () => {
+  it('Informer has no object of a name between the end of its first object and the report of its second', async () => {
     server.replies.push(listReply('10', rawPod('a', '1', 'first')));
     server.watches.push(openReply(event('ADDED', rawPod('a', '11', 'second'))));
     const informer = new Informer(await server.start(), pods, silentLogger, timings);
@@ -382,7 +382,7 @@ describe('Informer', () => {
     expect(present).to.deep.equal(['present first', 'listed first', 'gone none', 'present second']);
   });
 
-  it('leaves out invalid objects, and continues when a listener throws', async () => {
+  it('Informer leaves out invalid objects, and continues when a listener throws', async () => {
     server.replies.push(listReply('10', { metadata: {} }, rawPod('a', '1')));
     server.watches.push(
       openReply(event('ADDED', { metadata: {} }), event('SOMETHING', {}), event('ADDED', rawPod('b', '11'))),
@@ -398,7 +398,7 @@ describe('Informer', () => {
     expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b']);
   });
 
-  it('ends without an error when it is aborted', async () => {
+  it('Informer ends without an error when it is aborted', async () => {
     server.replies.push(listReply('10'));
     server.watches.push(openReply());
     const { changes } = await startInformer();

@@ -1,4 +1,4 @@
-/** Live reads of single objects, where an informer's copy is too old. */
+/** Reads single objects from the API, where an informer's copy is too old. */
 import { timeoutSignal } from '../../../../lib/process/abortable.ts';
 import { ifPresent } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { Api } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -10,11 +10,14 @@ import { toVirtualMachine, type VirtualMachineObject, virtualMachinePaths } from
 
 const timeoutMs = 10_000;
 
-/** All take "namespace/name", return undefined without object, and throw ApiError. */
+/**
+ * The look-ups. All take "namespace/name", return undefined if the object is absent, and throw
+ * ApiError.
+ */
 export interface Lookups {
   lookUpPod(key: string, signal: AbortSignal): Promise<Pod | undefined>;
   lookUpStatefulSet(key: string, signal: AbortSignal): Promise<StatefulSet | undefined>;
-  /** The VirtualMachine and the VirtualMachineInstance of this name. */
+  /** Reads the VirtualMachine and the VirtualMachineInstance of this name. */
   lookUpMachines(
     key: string,
     signal: AbortSignal,

@@ -1,7 +1,7 @@
 /**
- * The annotations of an attachment: "<provider>.kubernetes.io/<suffix>", one row each. All other
- * lists of them follow from the rows: what the pod-watcher stores, reads, writes and removes.
- * docs/annotations.md describes each.
+ * The annotations of an attachment, "<provider>.kubernetes.io/<suffix>", in one row each. All other
+ * lists follow from the rows: what the pod-watcher stores, reads, writes and removes.
+ * docs/annotations.md describes each annotation.
  */
 import { ok, problem, type Result } from '../../../../lib/result.ts';
 import { podLimits } from '../../limits.ts';
@@ -17,7 +17,9 @@ import {
   validateRate,
 } from './annotation-values.ts';
 
-/** What a value is parsed for: the Pod "namespace/name", and the constraints of its attachment. */
+/**
+ * The purpose of a parsed value: the Pod "namespace/name", and the constraints of its attachment.
+ */
 interface Purpose {
   readonly pod: string;
   readonly constraints: AddressConstraints;
@@ -25,29 +27,31 @@ interface Purpose {
 
 interface AnnotationRow {
   readonly suffix: string;
-  /** Parses the value, without surrounding blanks. Absent: the annotation requests nothing. */
+  /** Parses the value without surrounding blanks; absent: the annotation requests nothing. */
   readonly parse?: (value: string, key: string, purpose: Purpose) => Result<unknown>;
-  /** The field of `RequestedValues` that gets the value. Absent: the value is validated only. */
+  /** The field of `RequestedValues` for the value; absent: the value is only validated. */
   readonly field?: string;
-  /** The key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>" of one NIC. */
+  /**
+   * The field for the key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>" of one NIC.
+   */
   readonly interfaceField?: string;
   /**
-   * The keys with a value for a NIC. `nic`: that of its interface, else that of the provider unless
-   * the Pod selects the network more than once. `constraint`: that of its interface, else that of
-   * the provider. `provider`: only that of the provider.
+   * The keys with a value for a NIC. `nic`: the key of its interface, or else of the provider if
+   * the Pod selects the network once. `constraint`: the key of its interface, or else of the
+   * provider. `provider`: only the key of the provider.
    */
   readonly keys?: 'nic' | 'constraint' | 'provider';
   /** Whether the value is validated under each interface's key. */
   readonly isAlwaysValidated?: true;
-  /** Whether a blank value is an error, and not the same as none. */
+  /** Whether a blank value is an error; otherwise it counts as absent. */
   readonly rejectsBlank?: true;
-  /** The limit in characters. Default: `podLimits.annotationLength`. */
+  /** The limit in characters; default: `podLimits.annotationLength`. */
   readonly maxLength?: number;
-  /** Whether the pod-watcher writes it. A copied Pod loses a `result`. */
+  /** Whether the pod-watcher writes the annotation. A copied Pod loses a `result`. */
   readonly written?: 'result' | 'request';
 }
 
-/** The order of rows is that of reports. Constraints precede what they constrain. */
+/** The rows, in the order in which errors are reported. Constraints precede what they constrain. */
 const annotationTable = [
   { suffix: 'logical_switch', written: 'request', field: 'subnet', keys: 'nic', parse: (value) => ok(value) },
   { suffix: 'allocated', written: 'result' },
@@ -104,7 +108,7 @@ const annotationTable = [
 
 type Row = (typeof annotationTable)[number];
 
-/** A value in a Pod's annotation. */
+/** A value in a Pod's annotation, with its key. */
 export interface Requested<T> {
   readonly key: string;
   readonly value: T;
@@ -112,7 +116,7 @@ export interface Requested<T> {
 
 type ValueOf<R> = R extends { parse: (...parameters: never[]) => Result<infer T> } ? T : never;
 
-/** The values for one attachment; absent if there is no valid annotation. */
+/** The values for one attachment. A field is absent without a valid annotation. */
 export type RequestedValues = {
   readonly [R in Extract<Row, { field: string }> as R['field']]?: Requested<ValueOf<R>> | undefined;
 } & { readonly [R in Extract<Row, { interfaceField: string }> as R['interfaceField']]?: Requested<ValueOf<R>> };
@@ -125,10 +129,16 @@ export const requestRows = rows.filter((row): row is RequestRow => row.parse !==
 
 export const attachmentSuffixes: readonly string[] = rows.map(({ suffix }) => suffix);
 
-/** Results, which request nothing. `cidr` is a constraint without `allocated` beside it. */
+/**
+ * The suffixes of results, which request nothing. `cidr` is a constraint without `allocated` beside
+ * it.
+ */
 export const resultSuffixes = rows.filter(({ written }) => written === 'result').map(({ suffix }) => suffix);
 
-/** What the pod-watcher writes. The admission policy of deploy/rbac.yaml permits it no others. */
+/**
+ * The suffixes that the pod-watcher writes. The admission policy of deploy/rbac.yaml permits no
+ * others.
+ */
 export const writtenSuffixes = rows.filter(({ written }) => written !== undefined).map(({ suffix }) => suffix);
 
 export type WrittenSuffix = Extract<Row, { written: string }>['suffix'];
@@ -139,16 +149,16 @@ const pattern = new RegExp(
   `\\.kubernetes\\.io/(?:(?:${suffixesWithInterface.join('|')})\\..+|${attachmentSuffixes.join('|')})$`,
 );
 
-/** Whether a key is an attachment's annotation. A plain search rejects most keys. */
+/** Whether a key is an attachment's annotation. A plain search rejects most keys first. */
 export const isAttachmentKey = (key: string): boolean => key.includes('.kubernetes.io/') && pattern.test(key);
 
 const uniqueKeyParts = suffixesWithInterface.map((suffix) => `/${suffix}`);
 
-/** Whether no other Pod has the value of this annotation. */
+/** Whether only one Pod has the value of this annotation. */
 export const isUniqueKey = (key: string): boolean => uniqueKeyParts.some((part) => key.includes(part));
 
 const maxLengths = new Map(rows.map(({ suffix, maxLength = podLimits.annotationLength }) => [suffix, maxLength]));
 
-/** The characters that the value of an annotation may have. */
+/** Returns the maximum length of the value of an annotation. */
 export const maxLengthOfKey = (key: string): number =>
   maxLengths.get(key.slice(key.lastIndexOf('/') + 1)) ?? podLimits.annotationLength;

@@ -13,32 +13,32 @@ import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from
 
 /** The constraints that every requested address of an attachment must meet. */
 export interface AddressConstraints {
-  /** The CIDRs of the annotation `cidr`: at most one of each family. */
+  /** The CIDRs of the annotation `cidr`: at most one per family. */
   readonly cidrs: CidrConstraint;
-  /** "" for both. */
+  /** The family of the addresses; "" means both. */
   readonly family: '' | 'ipv4' | 'ipv6';
   /** The key of the annotation `ip_family`. */
   readonly familyKey: string;
 }
 
-/** CIDRs, parsed once for all addresses. */
+/** CIDRs that are parsed once for all addresses. */
 export interface CidrConstraint {
-  /** The text in the annotation; "" for none. */
+  /** The text in the annotation; "" if there is none. */
   readonly text: string;
   readonly ranges: readonly (readonly [network: ipaddr.IPv4 | ipaddr.IPv6, length: number])[];
 }
 
-/** The place that requested addresses come from. */
+/** The source of requested addresses, for messages. */
 export interface AddressSource {
-  /** The annotation's key, or a description of the place. */
+  /** The annotation's key, or a description of the source. */
   readonly key: string;
-  /** The name of the list in messages: "ip_address annotation". */
+  /** The name of the list in messages, such as "ip_address annotation". */
   readonly label: string;
-  /** Whether addresses may have a prefix length. It is ignored: the Subnet determines it. */
+  /** Whether addresses may have a prefix length, which is ignored: the Subnet determines it. */
   readonly allowsPrefixLength: boolean;
 }
 
-/** Parses one address, or one of each family. IPv4 comes first. */
+/** Parses one address, or one per family. IPv4 comes first. */
 export function parseAddresses(
   texts: readonly string[],
   source: AddressSource,
@@ -65,7 +65,10 @@ export function parseAddresses(
   return oneOfEachFamily(addresses, `${source.label} "${texts.join(',')}"`, source.key);
 }
 
-/** Why an address violates the constraints; "" if not. @param text as in the annotation */
+/**
+ * Returns why an address violates the constraints; "" if it does not. @param text as in the
+ * annotation
+ */
 function constraintViolation({ cidrs, family, familyKey }: AddressConstraints, address: string, text: string): string {
   if (cidrs.text !== '' && !contains(cidrs, address)) return `${text} not in cidr ${cidrs.text}`;
   if (family !== '' && `ipv${isIP(address)}` !== family) return `${text} does not match ${familyKey} ${family}`;
@@ -90,9 +93,9 @@ export type PoolRequest =
   | { readonly kind: 'named'; readonly pool: string };
 
 /**
- * Parses the annotation `ip_pool`. With a `;` it is a list of single addresses and `v4,v6` pairs.
- * Without, it is a list of addresses, separated by commas; exactly two of different families are
- * one pair. A single word that is not an address is the name of an IPPool.
+ * Parses the annotation `ip_pool`. A value with `;` is a list of single addresses and `v4,v6`
+ * pairs. Any other value is a list of addresses, separated by commas; exactly two of different
+ * families are one pair. A single word that is not an address is the name of an IPPool.
  */
 export function parsePool(
   value: string,
@@ -116,7 +119,7 @@ export function parsePool(
   return ok({ kind: 'list', sets });
 }
 
-/** Three addresses are an error, because two have one family: parsing stops there. */
+/** The number of addresses to parse: three are an error, because two of them have one family. */
 const maxParsedAddresses = 3;
 
 function parsePoolEntry(element: string, key: string, constraints: AddressConstraints): Result<AddressSet> {
@@ -134,7 +137,7 @@ function parsePoolEntry(element: string, key: string, constraints: AddressConstr
 
 export const noConstraints: AddressConstraints = { cidrs: { text: '', ranges: [] }, family: '', familyKey: '' };
 
-/** Whether `ip_pool` is the name of an IPPool: a word that resembles no address. */
+/** Whether `ip_pool` is the name of an IPPool: a word that does not resemble an address. */
 const isPoolName = (word: string): boolean => !/[,;:/]|^[0-9.]+$/.test(word) && proposeForm(word, 'range') === '';
 
 function poolElements(value: string): string[] {
@@ -162,14 +165,14 @@ export function parseCidrs(value: string, key: string): Result<CidrConstraint> {
   return families.size === ranges.length ? ok({ text: value, ranges }) : invalid;
 }
 
-/** Parses the annotation `ip_family`, in lower case only. */
+/** Parses the annotation `ip_family`, which must be in lower case. */
 export function parseFamily(value: string, key: string): Result<AddressConstraints['family']> {
   return value === '' || value === 'ipv4' || value === 'ipv6'
     ? ok(value)
     : problem(`${truncate(value)} is not a valid ${key}: must be ipv4 or ipv6`);
 }
 
-/** Parses a NIC's MAC of six octets, in Go's forms, to canonical text. */
+/** Parses a NIC's MAC of six octets in Go's forms. Returns it in canonical form. */
 export function parseMac(value: string, key: string): Result<string> {
   const mac = canonicalMac(value.trim());
   const form = 'write six octets of a unicast MAC, 02:00:00:53:6b:bb';
@@ -191,7 +194,10 @@ export const parseBoolean = (value: string, key: string): Result<boolean> =>
 const route = z.object({ dst: z.string().optional(), gw: z.string().optional() });
 const routesShape = z.array(z.preprocess(goFields(Object.keys(route.shape)), route));
 
-/** Parses `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`; default without dst. */
+/**
+ * Parses `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`. A route without dst is a
+ * default route.
+ */
 export function parseRoutes(value: string): Result<Route[]> {
   let raw: unknown;
   try {

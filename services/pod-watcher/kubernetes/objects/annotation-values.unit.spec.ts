@@ -15,7 +15,7 @@ describe('an ip_address annotation', () => {
       noConstraints,
     );
 
-  it('has one address, or one of each family, IPv4 first', () => {
+  it('an ip_address annotation has one address, or one per family, IPv4 first', () => {
     expect(parse(['fd00::1', ' 10.0.0.1'])).to.deep.equal({ ok: true, value: { addresses: ['10.0.0.1', 'fd00::1'] } });
     expect(parse(['10.0.0.1', '10.0.0.2'])).to.have.property(
       'problem',
@@ -26,7 +26,7 @@ describe('an ip_address annotation', () => {
       .that.contains('multiple IPv6');
   });
 
-  it('may have a prefix length beside the network’s name, which is ignored', () => {
+  it('an address in the ips of a network may have a prefix length, which is ignored', () => {
     expect(parse(['10.0.0.1/24', 'FD00::1/64'], true)).to.deep.equal({
       ok: true,
       value: { addresses: ['10.0.0.1', 'fd00::1'] },
@@ -41,7 +41,7 @@ describe('an ip_address annotation', () => {
 });
 
 describe('an ip_pool annotation', () => {
-  it('has a list of addresses', () => {
+  it('an ip_pool annotation may be a list of addresses', () => {
     expect(parsePool('172.17.0.200, 172.17.0.201,172.17.0.202', key)).to.deep.equal(
       sets(['172.17.0.200'], ['172.17.0.201'], ['172.17.0.202']),
     );
@@ -49,18 +49,18 @@ describe('an ip_pool annotation', () => {
     expect(parsePool('10.0.0.1,10.0.0.2', key)).to.deep.equal(sets(['10.0.0.1'], ['10.0.0.2']));
   });
 
-  it('has one pair if it consists of exactly two addresses of different families', () => {
+  it('an ip_pool annotation is one pair if it consists of exactly two addresses of different families', () => {
     expect(parsePool('10.0.0.10,fd00::10', key)).to.deep.equal(sets(['10.0.0.10', 'fd00::10']));
   });
 
-  it('has pairs between semicolons', () => {
+  it('an ip_pool annotation with semicolons is a list of addresses and pairs', () => {
     expect(parsePool('10.0.0.10,fd00::10; 10.0.0.11,fd00::11', key)).to.deep.equal(
       sets(['10.0.0.10', 'fd00::10'], ['10.0.0.11', 'fd00::11']),
     );
     expect(parsePool('10.0.0.10;10.0.0.11', key)).to.deep.equal(sets(['10.0.0.10'], ['10.0.0.11']));
   });
 
-  it('has the name of an IPPool if it is a single word', () => {
+  it('an ip_pool annotation names an IPPool if it is a single word', () => {
     expect(parsePool(' pool-1 ', key)).to.deep.equal({ ok: true, value: { kind: 'named', pool: 'pool-1' } });
   });
 
@@ -84,12 +84,12 @@ describe('an ip_pool annotation', () => {
     ['', 'is empty'],
   ];
   for (const [value, sentence] of malformed)
-    it(`is rejected with value ${JSON.stringify(value)}`, () =>
+    it(`an ip_pool annotation is rejected with value ${JSON.stringify(value)}`, () =>
       expect(parsePool(value, key)).to.have.property('problem').that.contains(sentence));
 });
 
 describe('an annotation about MAC, bandwidth or routes', () => {
-  it('has a MAC of six octets in the forms that Go takes', () => {
+  it('a MAC annotation has six octets in the forms that Go accepts', () => {
     for (const text of ['00:00:00:53:6B:BB', ' 00-00-00-53-6b-bb ', '0000.0053.6BBB'])
       expect(parseMac(text, 'k'), text).to.deep.equal({ ok: true, value: '00:00:00:53:6b:bb' });
     for (const text of ['00:00:54:17:2A', '01:00:5e:00:00:01', '00:00-00:53:6b:bb'])
@@ -98,12 +98,12 @@ describe('an annotation about MAC, bandwidth or routes', () => {
         .that.contains(`${text} is not a valid k: write six octets of a unicast MAC`);
   });
 
-  it('has a bandwidth that is a number', () => {
+  it('a bandwidth annotation is a number', () => {
     for (const rate of ['3', '0', '2.5']) expect(validateRate(rate, 'k'), rate).to.have.property('ok', true);
     expect(validateRate('3M', 'k')).to.have.property('problem', '3M is not a valid k: must be a number');
   });
 
-  it('has routes as Go reads them: names in any letter case, null as absent', () => {
+  it('a routes annotation is read as Go does: names in any letter case, null as absent', () => {
     expect(parseRoutes('[{"DST":"10.1.0.0/16","gw":null},{"dst":null,"Gw":"10.0.0.1"}]')).to.deep.equal({
       ok: true,
       value: [
@@ -113,7 +113,7 @@ describe('an annotation about MAC, bandwidth or routes', () => {
     });
   });
 
-  it('has routes with and without destination', () => {
+  it('a routes annotation may have routes with and without a destination', () => {
     const value = '[{"dst": "192.168.0.101/24", "gw": "172.17.0.254"}, {"gw": "172.17.0.254"}]';
     expect(parseRoutes(value)).to.deep.equal({
       ok: true,
@@ -133,6 +133,6 @@ describe('an annotation about MAC, bandwidth or routes', () => {
     ['[{"gw":"10.0.0"}]', 'gw "10.0.0" of route 0 is not an address'],
   ];
   for (const [value, sentence] of malformed)
-    it(`is rejected with routes ${value}`, () =>
+    it(`a routes annotation is rejected with value ${value}`, () =>
       expect(parseRoutes(value)).to.have.property('problem').that.contains(sentence));
 });

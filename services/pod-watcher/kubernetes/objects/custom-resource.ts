@@ -1,4 +1,4 @@
-/** What Kube-OVN's objects have in common. */
+/** The fields that Kube-OVN's objects have in common. */
 import { asNumber, asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { ObjectMeta } from '../../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
@@ -9,11 +9,11 @@ export interface CustomResource extends ObjectMeta {
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
   readonly status: UntypedJson;
-  /** Unreadable fields, and fields over a limit: with them the spec must not be applied. */
+  /** Unreadable fields, and fields over a limit. A spec with problems must not be applied. */
   readonly problems: readonly string[];
 }
 
-/** Shared by all objects without finalizers. */
+/** The list that all objects without finalizers share. */
 export const noFinalizers: readonly string[] = Object.freeze([]);
 
 /** @throws Error for an object without name or uid */

@@ -8,22 +8,24 @@ interface Finalized {
   readonly finalizers: readonly string[];
 }
 
-/** Metadata of a merge patch that adds the finalizer; undefined when the object has it. */
+/**
+ * Returns the metadata of a merge patch that adds the finalizer; undefined when the object has it.
+ */
 export function addFinalizerPatch({ finalizers }: Finalized): UntypedJson | undefined {
   return finalizers.includes(finalizer) ? undefined : { finalizers: [...finalizers, finalizer] };
 }
 
 /**
- * Metadata of a merge patch that removes our finalizer and those of Kube-OVN; undefined when the
- * object has none of them. Kube-OVN's controller never runs beside the watcher, so it cannot remove
- * its own.
+ * Returns the metadata of a merge patch that removes ipledger's finalizer and those of Kube-OVN;
+ * undefined when the object has none of them. Kube-OVN's controller does not serve these objects,
+ * so it cannot remove its own.
  */
 export function removeFinalizersPatch({ finalizers }: Finalized): UntypedJson | undefined {
   const others = finalizers.filter((each) => each !== finalizer && !kubeOvnFinalizers.has(each));
   return others.length === finalizers.length ? undefined : { finalizers: others };
 }
 
-/** Metadata that make the API server reject a patch of another object or version. */
+/** Returns metadata that make the API server reject a patch of another object or version. */
 export function versionPrecondition({ uid, resourceVersion }: Finalized): UntypedJson {
   return { uid, resourceVersion };
 }

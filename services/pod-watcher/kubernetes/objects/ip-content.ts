@@ -4,20 +4,20 @@ import { isIP } from 'node:net';
 import { asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 
 const labelMaxLength = 63;
-/** Bytes of a digest. */
+/** The length of a digest in bytes. */
 export const digestLength = 20;
 
-/** What labels and spec follow from. */
+/** The fields of an allocation from which labels and spec follow. */
 export interface ShownAllocation {
   readonly pod: string;
   readonly namespace: string;
   readonly subnet: string;
-  /** IPv4 first. */
+  /** The addresses, IPv4 first. */
   readonly addresses: readonly string[];
   readonly mac: string;
-  /** Kube-OVN's name of an owner that creates a Pod of the same name again; "" for others. */
+  /** Kube-OVN's name of an owner that creates a Pod of the same name again; "" for other owners. */
   readonly podType: string;
-  /** The Node of the Pod, "" while unknown. */
+  /** The Node of the Pod; "" while unknown. */
   readonly node: string;
 }
 
@@ -27,7 +27,7 @@ export interface IpContent {
   readonly spec: UntypedJson;
 }
 
-/** Labels without those that are too long; the spec has their values. */
+/** Returns the labels, except those that are too long. The spec has their values. */
 export function ipLabels({ subnet, node }: ShownAllocation): Record<string, string> {
   const labels = {
     'ovn.kubernetes.io/subnet': subnet,
@@ -74,7 +74,7 @@ function covers(present: UntypedJson, required: UntypedJson): boolean {
   );
 }
 
-/** The allocation with these labels and spec; undefined if a required field differs. */
+/** Returns the allocation with these labels and spec; undefined if a required field differs. */
 export function shownAllocationOf(content: IpContent): ShownAllocation | undefined {
   const text = (key: string): string => asText(content.spec[key]);
   const shown = {
@@ -90,8 +90,8 @@ export function shownAllocationOf(content: IpContent): ShownAllocation | undefin
 }
 
 /**
- * A digest of all that an object shows and that is immutable: all but the Node. Of SHA-256 160 bits
- * are enough: two allocations with the same digest take 2^80 attempts to find.
+ * Returns a digest of all immutable fields of an object, that is all but the Node. 160 bits of
+ * SHA-256 are enough: it takes 2^80 attempts to find two allocations with the same digest.
  */
 export function shownDigest({ pod, namespace, subnet, addresses, mac, podType }: ShownAllocation): string {
   const text = JSON.stringify([pod, namespace, subnet, addresses, mac, podType]);

@@ -1,4 +1,4 @@
-/** IPPool: the addresses of a Subnet that some Pods draw from. */
+/** IPPool: addresses of a Subnet for certain Pods. */
 import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
 import { poolLimits, textLimits } from '../../limits.ts';
 import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
@@ -7,7 +7,7 @@ import { SpecReader } from './spec-reader.ts';
 
 export interface PoolObject extends CustomResource {
   readonly spec: { readonly subnet: string; readonly ips: readonly string[]; readonly namespaces: readonly string[] };
-  /** Fields that request a row of OVN which ipledger does not make. */
+  /** Fields that request a row of OVN, which ipledger does not make. */
   readonly ignoredFields: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { ipRecords, ips, ShownIp } from './ip.ts';
 const anyText = fc.oneof(fc.constantFrom('', 'node-1', 'a/b'), fc.string({ unit: 'binary', maxLength: 40 }));
 
 describe('an IP object as a record', () => {
-  it('is restored as it was', () => {
+  it('an IP object that is stored as a record is restored as it was', () => {
     const anyFields = fc.record({
       name: fc.oneof(anyText, fc.constantFrom('web-0.default.lan1.default', 'web.0.default', 'web', '.', 'web.')),
       uid: fc.oneof(fc.uuid(), anyText),
@@ -26,7 +26,7 @@ describe('an IP object as a record', () => {
     );
   });
 
-  it('is the object itself if that shows no allocation', () => {
+  it('an IP object that shows no allocation is stored as it is', () => {
     const reserved = ips.parse({ metadata: { name: 'reserved', uid: 'u' }, spec: {} });
     expect(ipRecords.store(reserved)).to.equal(reserved);
   });

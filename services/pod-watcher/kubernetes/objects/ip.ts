@@ -1,4 +1,4 @@
-/** IP: shows one allocation, or reserves an address. */
+/** IP object: shows one allocation, or reserves an address. */
 import { allocationAnnotation } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { ipLimits } from '../../limits.ts';
@@ -9,9 +9,9 @@ import { SpecReader } from './spec-reader.ts';
 import type { RecordFormat } from '../compact-objects.ts';
 
 export interface IpObject extends CustomResource {
-  /** The allocation's event number; "" if pod-watcher did not write this object. */
+  /** The sequence number of the allocation; "" if pod-watcher did not write this object. */
   readonly allocation: string;
-  /** Labels and spec; undefined for a `ShownIp`, which has a digest of them. */
+  /** The labels and spec; undefined for a `ShownIp`, which has a digest of them. */
   readonly content: IpContent | undefined;
 }
 
@@ -39,8 +39,8 @@ type ShownFields = Pick<ShownIp, 'name' | 'uid' | 'resourceVersion' | 'allocatio
 
 /**
  * An IP object of the watcher that shows an allocation completely, as nearly all do. It has a
- * digest in place of labels and spec, so that a large cluster fits in memory. An edit arrives as a
- * complete object, which is not a `ShownIp` then or has another digest.
+ * digest in place of labels and spec, so that a large cluster fits in memory. An edited object
+ * arrives complete, and then is not a `ShownIp` or has another digest.
  */
 export class ShownIp implements IpObject {
   readonly name: string;
@@ -49,10 +49,12 @@ export class ShownIp implements IpObject {
   readonly allocation: string;
   /** The digest (`shownDigest`) of the allocation that labels and spec show. */
   readonly digest: string;
-  /** The Node that they show. */
+  /** The Node that labels and spec show. */
   readonly node: string;
 
-  /** Returns undefined for a reservation, and a deleted or edited object. */
+  /**
+   * Converts an object; returns undefined for a reservation, and for a deleted or edited object.
+   */
   static from(object: IpObject): ShownIp | undefined {
     const { namespace, allocation, content, deleting, finalizers, problems } = object;
     const isOwn = allocation !== '' && finalizers.length === 0 && !deleting && namespace === '';
@@ -74,7 +76,7 @@ export class ShownIp implements IpObject {
     return '';
   }
 
-  /** Always 0: only reservations use it. */
+  /** The generation, which only reservations use: always 0. */
   get generation(): number {
     return 0;
   }
@@ -100,7 +102,7 @@ export class ShownIp implements IpObject {
   }
 }
 
-/** A `ShownIp` as one text: its fields, separated by slashes. */
+/** Stores a `ShownIp` as one text: its fields, separated by slashes. */
 export const ipRecords: RecordFormat<IpObject, IpObject | string> = {
   store(object) {
     if (!(object instanceof ShownIp)) return object;

@@ -1,4 +1,4 @@
-/** IPAMClaim: addresses that outlive the Pods that use them, as a virtual machine needs. */
+/** IPAMClaim: addresses that outlive the Pods that use them, for example for a virtual machine. */
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import { controllerOf } from '../../../../lib/kubernetes/pod-identity.ts';
@@ -7,16 +7,16 @@ import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts
 import { type CustomResource, customResourceOf } from './custom-resource.ts';
 import { SpecReader } from './spec-reader.ts';
 
-/** The spec follows k8snetworkplumbingwg/ipamclaims. The status is written, and never read. */
+/** An IPAMClaim as in k8snetworkplumbingwg/ipamclaims. Its status is written, and never read. */
 export interface IpamClaimObject extends CustomResource {
-  /** Whether another program manages it, by its controller or finalizer. */
+  /** Whether another program manages the IPAMClaim, judged by its controller or finalizer. */
   readonly isProduced: boolean;
   readonly spec: {
     /** The name of the network in its CNI configuration. */
     readonly network: string;
-    /** The name of the interface; "" if Multus numbers it. */
+    /** The name of the interface; "" if Multus chooses it. */
     readonly interface: string;
-    /** The requested addresses with prefix lengths, one of each family. Empty: any. */
+    /** The requested addresses with prefix lengths, at most one per family; empty: any address. */
     readonly ipRequests: readonly string[];
   };
 }
@@ -49,5 +49,5 @@ export const ipamClaims: ResourceKind<IpamClaimObject> = {
   },
 };
 
-/** The Pod that an IPAMClaim shows as its user; "" for none. */
+/** Returns the Pod that an IPAMClaim shows as its user; "" if it shows none. */
 export const ownerPodOf = (status: UntypedJson): string => asText(asRecord(status['ownerPod'])['name']);

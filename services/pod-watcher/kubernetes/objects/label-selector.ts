@@ -1,4 +1,4 @@
-/** Label selectors of Kubernetes. */
+/** Label selectors of Kubernetes: validation, parsing and matching. */
 import { type UntypedJson, asRecord, asText, asRecords } from '../../../../lib/kubernetes/untyped-json.ts';
 
 export interface LabelSelector {
@@ -14,7 +14,10 @@ interface Requirement {
 
 export const toSelectors = (raw: unknown): LabelSelector[] => (Array.isArray(raw) ? raw.map(toSelector) : []);
 
-/** Whether a value is a valid label selector: without a field it would match more. */
+/**
+ * Whether a value is a valid label selector. An invalid field must not be ignored: without it the
+ * selector would match more.
+ */
 export function isLabelSelector(raw: unknown): boolean {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return false;
   const { matchLabels = {}, matchExpressions = [], ...rest } = raw as UntypedJson;
@@ -30,7 +33,7 @@ export function isLabelSelector(raw: unknown): boolean {
   );
 }
 
-/** A field of another type reads as empty. */
+/** Parses a selector. A field of another type counts as empty. */
 export function toSelector(raw: unknown): LabelSelector {
   const { matchLabels, matchExpressions } = asRecord(raw);
   const expressions = asRecords(matchExpressions);
@@ -47,7 +50,7 @@ export function toSelector(raw: unknown): LabelSelector {
 export const toLabels = (raw: unknown): Record<string, string> =>
   Object.fromEntries(Object.entries(asRecord(raw)).map(([key, value]) => [key, asText(value)]));
 
-/** Whether a selector matches labels. An empty selector matches all. */
+/** Whether a selector matches labels. An empty selector matches all labels. */
 export const matchesLabels = (
   { matchLabels, matchExpressions }: LabelSelector,
   labels: Readonly<Record<string, string>>,

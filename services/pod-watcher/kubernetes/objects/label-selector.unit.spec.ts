@@ -8,13 +8,13 @@ const expression = (key: string, operator: string, values: string[] = []) => ({
 });
 
 describe('Label selector', () => {
-  it('matches labels that include all of its own', () => {
+  it('Label selector matches labels that include all of its labels', () => {
     expect(matches({ matchLabels: { team: 'blue' } })).to.equal(true);
     expect(matches({ matchLabels: { team: 'blue', stage: 'live' } })).to.equal(false);
     expect(matches({})).to.equal(true);
   });
 
-  it('matches by value and by presence of a label', () => {
+  it('Label selector matches by value and by presence of a label', () => {
     expect(matches(expression('team', 'In', ['red', 'blue']))).to.equal(true);
     expect(matches(expression('team', 'NotIn', ['red', 'blue']))).to.equal(false);
     expect(matches(expression('tier', 'NotIn', ['web']))).to.equal(true);
@@ -23,7 +23,7 @@ describe('Label selector', () => {
     expect(matches(expression('team', 'DoesNotExist'))).to.equal(false);
   });
 
-  it('matches nothing with an unknown operator', () => {
+  it('Label selector matches nothing with an unknown operator', () => {
     expect(matches(expression('team', 'Resembles', ['blue']))).to.equal(false);
   });
 });

@@ -11,9 +11,9 @@ export interface NamespaceObject extends ObjectMeta {
   readonly annotations: Readonly<Record<string, string>>;
   /** The Subnets that serve the primary network of its Pods, in order of preference. */
   readonly subnets: readonly string[];
-  /** The IPPools from which these Pods get their addresses. */
+  /** The IPPools from which its Pods get addresses of the primary network. */
   readonly pools: readonly string[];
-  /** Lists that are over their limit, and were left out. */
+  /** Messages about lists over their limit, which were ignored. */
   readonly problems?: readonly string[];
 }
 

@@ -7,11 +7,13 @@ import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 export interface NetworkDefinition extends ObjectMeta {
   /** The CNI configuration, as JSON text; "" if it is absent, or over its limit. */
   readonly config: string;
-  /** Which limit `config` exceeds. */
+  /** The message about the limit that `config` exceeds. */
   readonly problem?: string;
-  /** Whether Kube-OVN serves the networks of its plugin, and ipledger those of its own. */
+  /**
+   * Whether Kube-OVN serves the networks of its plugin, and ipledger those of ipledger's plugin.
+   */
   readonly besideKubeOvn?: true;
-  /** The device plugin's resource that its NICs come from. */
+  /** The device plugin's resource that provides its NICs. */
   readonly resource?: string;
 }
 

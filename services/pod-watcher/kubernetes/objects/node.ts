@@ -7,7 +7,7 @@ import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 export interface NodeObject extends ObjectMeta {
   /** The addresses of type InternalIP. */
   readonly addresses: readonly string[];
-  /** Whether it has the taint out-of-service. */
+  /** Whether the Node has the out-of-service taint. */
   readonly isOutOfService: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Limits of Subnets, IPPools, Vips, IPs, networks, namespaces and Nodes. */
+/** Tests the limits of Subnets, IPPools, Vips, IPs, networks, namespaces and Nodes. */
 import { expect } from 'chai';
 import { NamespaceBindings } from '../../controllers/namespaces/namespace-bindings.ts';
 import { classifyNetwork } from '../../controllers/network-definitions/classify-network.ts';
@@ -14,7 +14,7 @@ import { nodes } from './node.ts';
 
 const metadata = { name: 'one', namespace: 'n', uid: 'u' };
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
-/** The API server accepts 10,000 levels. */
+/** A value with 9,999 levels: the API server accepts 10,000. */
 const nested = JSON.parse('['.repeat(9_999) + ']'.repeat(9_999)) as object;
 const problemsOf = (kind: 'Subnet' | 'IPPool' | 'Vip' | 'IP', spec: object): readonly string[] => {
   const parse = { Subnet: toSubnet, IPPool: ipPools.parse, Vip: vips.parse, IP: ips.parse }[kind];
@@ -58,12 +58,12 @@ describe('An object over a limit is reported with the limit:', () => {
     ['IP', { anything: 'x'.repeat(9_000) }, 'spec, as JSON, has 9015 characters, and at most 8192 are taken'],
   ];
   for (const [kind, spec, sentence] of over)
-    it(`${kind} ${Object.keys(spec).join()}: ${sentence}`, () => {
+    it(`a ${kind} over a limit is reported, for ${Object.keys(spec).join()}: ${sentence}`, () => {
       expect(problemsOf(kind, spec)).to.have.length(1);
       expect(problemsOf(kind, spec)[0]).to.contain(sentence);
     });
 
-  it('NetworkAttachmentDefinition with a configuration of a megabyte, or with many plugins', () => {
+  it('a NetworkAttachmentDefinition with a configuration of a megabyte, or with many plugins, is reported with the limit', () => {
     const large = networkDefinitions.parse({ metadata, spec: { config: ' '.repeat(1 << 20) } });
     expect(large.config).to.equal('');
     expect(classifyNetwork(large)).to.deep.equal({
@@ -77,7 +77,7 @@ describe('An object over a limit is reported with the limit:', () => {
     });
   });
 
-  it('Namespace with more than 256 Subnets or IPPools', () => {
+  it('a Namespace with more than 256 Subnets or IPPools is reported with the limit', () => {
     const annotations = {
       'ovn.kubernetes.io/logical_switch': times(257, 'a').join(','),
       'ovn.kubernetes.io/ip_pool': 'b',
@@ -89,7 +89,7 @@ describe('An object over a limit is reported with the limit:', () => {
     ]);
   });
 
-  it('Node: only the first 32 addresses are read', () => {
+  it('only the first 32 addresses of a Node are read', () => {
     const addresses = times(1_000, { type: 'InternalIP', address: '10.0.0.1' });
     expect(nodes.parse({ metadata, status: { addresses } }).addresses).to.have.length(32);
   });
@@ -122,7 +122,7 @@ describe('An unreadable field grants no access:', () => {
 });
 
 describe('An object within its limits', () => {
-  it('has no problems', () => {
+  it('an object within its limits has no problems', () => {
     const excludeIps = times(4_096, '10.0.0.2..10.0.0.9');
     expect(problemsOf('Subnet', { cidrBlock: '10.0.0.0/16,fd00::/64', excludeIps })).to.deep.equal([]);
     expect(problemsOf('Subnet', { provider: 'x'.repeat(337) })).to.deep.equal([]);

@@ -9,7 +9,7 @@ import { toStatefulSet } from './stateful-set.ts';
 const metadata = { name: 'p', namespace: 'n', uid: 'u', resourceVersion: '5' };
 
 describe('Parsing an object', () => {
-  it('reads the used fields and the annotations about attachments of a Pod', () => {
+  it('Parsing a Pod reads only the used fields and the annotations about attachments', () => {
     const pod = toPod({
       metadata: {
         ...metadata,
@@ -56,7 +56,7 @@ describe('Parsing an object', () => {
     });
   });
 
-  it('reads the Subnets and IPPools of the primary network of a Namespace', () => {
+  it('Parsing a Namespace reads the Subnets and IPPools of its primary network', () => {
     const annotations = {
       'ovn.kubernetes.io/logical_switch': 'one, two,',
       'ovn.kubernetes.io/ip_pool': 'pool',
@@ -70,7 +70,7 @@ describe('Parsing an object', () => {
     expect(namespaces.parse({ metadata })).to.deep.include({ subnets: [], pools: [] });
   });
 
-  it('reads the members of a StatefulSet, by default a member with ordinal 0', () => {
+  it('Parsing a StatefulSet reads its members, by default a member with ordinal 0', () => {
     const metadata = { name: 'web', namespace: 'default', uid: 'u' };
     expect(toStatefulSet({ metadata })).to.include({ deleting: false, replicas: 1, firstOrdinal: 0 });
     const spec = { replicas: 0, ordinals: { start: 5 } };
@@ -78,14 +78,14 @@ describe('Parsing an object', () => {
     expect(toStatefulSet({ metadata: deleting, spec })).to.include({ deleting: true, replicas: 0, firstOrdinal: 5 });
   });
 
-  it('identifies a static Pod by the manifest hash of its mirror only', () => {
+  it('Parsing a Pod identifies a static Pod only by the manifest hash of its mirror', () => {
     const identity = (annotations: object) => toPod({ metadata: { ...metadata, annotations } }).ledgerUid;
     const hash = 'd41d8cd98f00b204e9800998ecf8427e';
     expect(identity({ 'kubernetes.io/config.hash': hash, 'kubernetes.io/config.mirror': hash })).to.equal(hash);
     expect(identity({ 'kubernetes.io/config.hash': hash })).to.equal('u');
   });
 
-  it('reads a field of another type as absent', () => {
+  it('Parsing an object reads a field of another type as absent', () => {
     const pod = toPod({
       metadata: { ...metadata, annotations: [], ownerReferences: 'x' },
       spec: { nodeName: 7 },
@@ -96,12 +96,12 @@ describe('Parsing an object', () => {
     expect(ips.parse({ metadata, spec: 'x' })).to.deep.include({ allocation: '', content: { labels: {}, spec: {} } });
   });
 
-  it('fails without name or uid', () => {
+  it('Parsing an object without name or uid fails', () => {
     for (const raw of [undefined, {}, { metadata: { name: 'p' } }, 'text'])
       expect(() => toPod(raw)).to.throw('an object without name or uid');
   });
 
-  it('reads the numbers of a Subnet’s spec, and reports each number out of its range', () => {
+  it('Parsing a Subnet reads the numbers of its spec, and reports each number out of its range', () => {
     const numbers = { cooldownSeconds: 300, bindingTimeoutSeconds: 7_200, maxAddressesPerNamespace: 5 };
     const { spec, problems } = toSubnet({ metadata, spec: numbers });
     expect(spec).to.include({ cooldownMs: 300_000, bindingTimeoutMs: 7_200_000, maxAddressesPerNamespace: 5 });
@@ -116,7 +116,7 @@ describe('Parsing an object', () => {
     expect(refused.spec).to.not.have.any.keys('cooldownMs', 'bindingTimeoutMs', 'maxAddressesPerNamespace');
   });
 
-  it('reads an unreadable namespace restriction of a Subnet as no namespace', () => {
+  it('Parsing a Subnet reads an unreadable namespace restriction as no namespace', () => {
     const selector = { matchLabels: { team: 'a' } };
     for (const [spec, problem] of [
       [{ namespaces: 'shop' }, 'spec.namespaces must be a list of texts, and is "shop"'],
@@ -135,7 +135,7 @@ describe('Parsing an object', () => {
     });
   });
 
-  it('reports unreadable fields of a Subnet’s spec', () => {
+  it('Parsing a Subnet reports unreadable fields of its spec', () => {
     const subnet = toSubnet({
       metadata: { ...metadata, generation: 3 },
       spec: { cidrBlock: 7, excludeIps: ['a', 1], provider: 'p' },

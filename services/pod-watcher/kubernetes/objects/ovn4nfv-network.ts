@@ -1,4 +1,4 @@
-/** Network of OVN4NFV (`k8s.plugin.opnfv.org/v1alpha1`), for which there is a Subnet. */
+/** Network of OVN4NFV (`k8s.plugin.opnfv.org/v1alpha1`), for which the watcher makes a Subnet. */
 import { isAddress, isCidr } from '../../../../lib/net/ip.ts';
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { subnetLimits, textLimits, tooLong, tooMany, truncate } from '../../limits.ts';
@@ -6,17 +6,17 @@ import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts
 import { type CustomResource, customResourceOf } from './custom-resource.ts';
 
 export interface Ovn4nfvNetwork extends CustomResource {
-  /** The first range of each family, IPv4 first; at least one, unless there are problems. */
+  /** The first range per family, IPv4 first; at least one, unless there are problems. */
   readonly ranges: readonly Ovn4nfvRange[];
-  /** Fields that have a value and no effect here. */
+  /** Fields that have a value, but no effect here. */
   readonly ignoredFields: readonly string[];
 }
 
 export interface Ovn4nfvRange {
   readonly cidr: string;
-  /** Without prefix length; "" for the first usable address. */
+  /** The gateway without prefix length; "" for the first usable address. */
   readonly gateway: string;
-  /** "address" or "first..last". */
+  /** The excluded addresses, as "address" or "first..last". */
   readonly excludeIps: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export const ovn4nfvNetworks: ResourceKind<Ovn4nfvNetwork> = {
   parse: toOvn4nfvNetwork,
 };
 
-/** Entries of `ipv4Subnets` and of `ipv6Subnets`, of which the first is read. */
+/** The number of entries of `ipv4Subnets` and of `ipv6Subnets`, of which only the first is read. */
 const maxRanges = 16;
 /** The length of `excludeIps`, in characters. */
 const excludesLength = 16_384;

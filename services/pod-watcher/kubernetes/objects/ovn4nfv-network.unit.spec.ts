@@ -6,7 +6,7 @@ const networkOf = (spec: object) =>
 const v4 = { subnet: '172.16.44.0/24', gateway: '172.16.44.1/24', excludeIps: '172.16.44.2 172.16.44.5..172.16.44.10' };
 
 describe('A Network of OVN4NFV', () => {
-  it('has a range of each family, with its gateway and excluded addresses', () => {
+  it('A Network of OVN4NFV has a range per family, with its gateway and excluded addresses', () => {
     const { ranges, problems } = networkOf({
       cniType: 'ovn4nfv',
       ipv4Subnets: [v4],
@@ -19,7 +19,7 @@ describe('A Network of OVN4NFV', () => {
     ]);
   });
 
-  it('names the fields that have no effect', () => {
+  it('A Network of OVN4NFV names the fields that have no effect', () => {
     expect(networkOf({ ipv4Subnets: [v4, v4], dns: { domain: 'x' }, routes: [] }).ignoredFields).to.deep.equal([
       'spec.dns',
       'spec.ipv4Subnets after the first entry',
@@ -36,5 +36,5 @@ describe('A Network of OVN4NFV', () => {
     ['with too many excludes', { ipv4Subnets: [{ ...v4, excludeIps: 'a '.repeat(4_097) }] }, /4097 entries/],
   ];
   for (const [what, spec, expected] of faults)
-    it(`${what} has a problem`, () => expect(networkOf(spec).problems.join()).to.match(expected));
+    it(`A Network of OVN4NFV ${what} has a problem`, () => expect(networkOf(spec).problems.join()).to.match(expected));
 });

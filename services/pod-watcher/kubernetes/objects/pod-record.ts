@@ -1,9 +1,9 @@
-/** A Pod as a record of what differs, with a shared object of what Pods have in common. */
+/** Stores a Pod as a record of its own values, with a shared object of what Pods have in common. */
 import { SharedValues } from '../../shared-values.ts';
 import type { RecordFormat } from '../compact-objects.ts';
 import { isUniquePerPod, type Pod } from './pod.ts';
 
-/** A decimal version is a number. Last come the values of unique annotations. */
+/** The record. A decimal version is a number. The values of unique annotations come last. */
 type PodRecord = readonly [
   common: Pod,
   uid: string,
@@ -14,7 +14,7 @@ type PodRecord = readonly [
   ...annotations: string[],
 ];
 
-/** Tenants choose annotations: the pool begins again when it is full. */
+/** The shared objects. Tenants choose annotations, so the pool starts again when it is full. */
 const commons = new SharedValues<Pod>(2_048);
 const maxKeyLength = 2_048;
 

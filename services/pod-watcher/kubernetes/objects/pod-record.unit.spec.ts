@@ -60,7 +60,7 @@ const anyPod: fc.Arbitrary<Pod> = fc
 const commonOf = (pod: Pod): unknown => (podRecords.store(pod) as readonly unknown[])[0];
 
 describe('a Pod as a record', () => {
-  it('is restored as it was, with its annotations in their order', () => {
+  it('a Pod that is stored as a record is restored as it was, with its annotations in their order', () => {
     let records = 0;
     fc.assert(
       fc.property(anyPod, (pod) => {
@@ -76,7 +76,7 @@ describe('a Pod as a record', () => {
     expect(records).to.be.above(100);
   });
 
-  it('has one common part for all Pods of a workload, on any node, with any addresses', () => {
+  it('all Pods of a workload share one common part, on any node, with any addresses', () => {
     const pods = ['a', 'b'].map((name, index) =>
       podNamed(name, {
         annotations: {
@@ -93,7 +93,7 @@ describe('a Pod as a record', () => {
     expect(commonOf(podNamed('c', { status: { phase: 'Running' } }))).not.to.equal(first);
   });
 
-  it('is restored as it was while a tenant fills the pool of common parts', () => {
+  it('a Pod that is stored as a record is restored as it was while a tenant fills the pool of common parts', () => {
     const podWith = (index: number): Pod =>
       podNamed(`web-${index}`, { annotations: { 'macvlan.default.kubernetes.io/routes': String(index) } });
     const stored = Array.from({ length: 5_000 }, (_, index) => podRecords.store(podWith(index)));
@@ -101,7 +101,7 @@ describe('a Pod as a record', () => {
       expect(podRecords.restore(stored[index] as Pod, `web-${index}`)).to.deep.equal(podWith(index));
   });
 
-  it('is the Pod itself if that has the identity of a machine or a manifest, or long annotations', () => {
+  it('a Pod with the identity of a machine or a manifest, or with long annotations, is stored as it is', () => {
     const unusual: Pod[] = [
       unverifiedLauncher('a'),
       launcher('a'),

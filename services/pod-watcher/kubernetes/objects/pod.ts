@@ -17,43 +17,46 @@ import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 import { ovn4nfvAnnotations } from '../../../../lib/ovn4nfv/annotations.ts';
 
 export interface Pod extends ObjectMeta {
-  /** The name in the ledger: its own; for a launcher that of the machine. */
+  /** The name in the ledger: the Pod's own name, or the machine's for a launcher. */
   readonly ledgerName: string;
-  /** The uid in the ledger: its own; a static Pod's hash; for a launcher the machine's. */
+  /**
+   * The uid in the ledger: the Pod's own uid, a static Pod's hash, or the machine's uid for a
+   * launcher.
+   */
   readonly ledgerUid: string;
-  /** The virtual machine whose launcher it asserts to be; undefined for other Pods. */
+  /** The virtual machine that the Pod claims to launch; undefined for other Pods. */
   readonly assertedMachine: Controller | undefined;
-  /** Why that assertion is rejected; "" while it is accepted or not verified. */
+  /** Why that claim is rejected; "" while it is accepted or not verified. */
   readonly launcherRefusal: string;
-  /** RFC 3339. */
+  /** The creation time in RFC 3339. */
   readonly createdAt: string;
   readonly node: string;
   readonly hostNetwork: boolean;
   readonly restartPolicy: string;
   readonly phase: string;
   readonly reason: string;
-  /** RFC 3339, "" unless it is terminating. */
+  /** The deletion time in RFC 3339; "" unless the Pod is terminating. */
   readonly deletionTimestamp: string;
-  /** Grace period of its deletion once it is terminating; before, the one of its spec. */
+  /** The grace period of the deletion if the Pod is terminating, or else of the spec. */
   readonly graceSeconds: number;
   readonly controller: Controller | undefined;
   /** The annotations about attachments that are within their limits. */
   readonly annotations: Readonly<Record<string, string>>;
   /** Whether the annotation `ipledger.io/waiting` is present. */
   readonly showsWaitReason: boolean;
-  /** Fields over their limit. A Pod with problems gets no allocation. */
+  /** Messages about fields over their limit. A Pod with problems gets no allocation. */
   readonly problems: readonly string[];
 }
 
 export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
-/** The name of `networksAnnotation` before it was standardized. It is read if that is absent. */
+/** The earlier name of `networksAnnotation`, which is read if that one is absent. */
 const earlyNetworksAnnotation = 'kubernetes.v1.cni.cncf.io/networks';
 export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
 
-/** Names a Vip whose addresses the Pod requests. */
+/** The annotation that names a Vip whose addresses the Pod requests. */
 export const vipAnnotation = 'ovn.kubernetes.io/vip';
 
-/** These select networks, and may be long. */
+/** Annotations that select networks, and may be long. */
 const networkKeys = new Set<string>([
   networksAnnotation,
   earlyNetworksAnnotation,
@@ -63,7 +66,7 @@ const networkKeys = new Set<string>([
 
 const attachmentKeys = new Set<string>([...networkKeys, vipAnnotation]);
 
-/** The annotation that selects the Pod's networks, and its value; "" if it selects none. */
+/** Returns the annotation that selects the Pod's networks, and its value; "" if it selects none. */
 export function networksAnnotationOf({ annotations }: Pick<Pod, 'annotations'>): [key: string, value: string] {
   const key = annotations[networksAnnotation] === undefined ? earlyNetworksAnnotation : networksAnnotation;
   const value = annotations[key]?.trim() ?? '';
@@ -84,7 +87,7 @@ export function toPod(raw: unknown): Pod {
   const { controller } = owner;
   const { name: ledgerName, uid: ledgerUid } = podIdentityOf({ ...meta, annotations });
   const createdAt = asText(metadata['creationTimestamp']);
-  // A Pod without a request has no use for a problem with its owner.
+  // Ignores a problem with the owner of a Pod without a request.
   const ownerProblems = Object.keys(attachments.annotations).length === 0 ? [] : [owner.problem];
   const problems = [...attachments.problems, ...ownerProblems.filter((each) => each !== undefined)];
   return {
@@ -108,16 +111,16 @@ export function toPod(raw: unknown): Pod {
   };
 }
 
-/** Shared by all Pods without problems. */
+/** The list that all Pods without problems share. */
 const noProblems: readonly string[] = Object.freeze([]);
 
-/** Times are in seconds: the Pods of a burst share them. */
+/** Creation times, in seconds, which the Pods of a burst share. */
 const creationTimes = new SharedValues<string>(512);
 
-/** The Pods of a controller share it. */
+/** Controllers, which their Pods share. */
 const controllers = new SharedValues<Controller>();
 
-/** The controller of the Pod; undefined where the references are over their limits. */
+/** Returns the controller of the Pod; undefined if the references are over their limits. */
 function readController(references: unknown): { controller: Controller | undefined; problem?: string } {
   const all: unknown[] = Array.isArray(references) ? references : [];
   const many = tooMany('metadata.ownerReferences', all, { most: podLimits.ownerReferences, unit: 'entries' });
@@ -134,7 +137,7 @@ function readController(references: unknown): { controller: Controller | undefin
   return { controller };
 }
 
-/** Annotations over their limit that are reported. */
+/** The number of annotations over their limit that are reported. */
 const maxProblems = 3;
 
 function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 'problems'> {
@@ -155,7 +158,9 @@ function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 
   return { annotations, problems };
 }
 
-/** Limits of all annotations together: each may be small while the total is too large. */
+/**
+ * Checks the limits of all annotations together: each may be small while the total is too large.
+ */
 function totalExcess(entries: readonly [key: string, value: unknown][]): string | undefined {
   const texts = entries.map(([key, value]) => [key, asText(value)] as const);
   const fitting = texts.filter(([key, { length }]) => length <= maxLengthOf(key));
@@ -187,15 +192,15 @@ function countEntries(value: string): number {
   return count;
 }
 
-/** Whether no other Pod has the value of this annotation: addresses, and answers with addresses. */
+/** Whether only one Pod has the value of this annotation: addresses, and answers with addresses. */
 export const isUniquePerPod = (key: string): boolean => isUniqueKey(key) || ovn4nfvAnnotations.includes(key);
 
 const maxLengthOf = (key: string): number => (networkKeys.has(key) ? podLimits.networksLength : maxLengthOfKey(key));
 
 /**
- * Whether the kubelet of the Pod's node could have written it as the mirror of a static Pod: it has
- * the hash of a manifest as identity, and its own Node as controller. The kubelet creates a deleted
- * mirror again.
+ * Whether the kubelet of the Pod's node could have written the Pod as the mirror of a static Pod:
+ * it has the hash of a manifest as identity, and its own Node as controller. The kubelet creates a
+ * deleted mirror again.
  */
 export const isMirror = ({ ledgerUid, node, controller }: Pick<Pod, 'ledgerUid' | 'node' | 'controller'>): boolean =>
   isStaticIdentity(ledgerUid) &&

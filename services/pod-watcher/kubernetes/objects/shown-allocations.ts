@@ -4,7 +4,7 @@ import { defaultNetworkAnnotation, networksAnnotationOf, type Pod } from './pod.
 
 const allocatedKey = /^(.+)\.kubernetes\.io\/allocated$/;
 
-/** The providers under which annotations show an allocation. */
+/** Returns the providers for which annotations show an allocation. */
 export function shownProviders({ annotations }: Pick<Pod, 'annotations'>): string[] {
   return Object.entries(annotations).flatMap(([key, value]) =>
     value === 'true' ? (allocatedKey.exec(key)?.[1] ?? []) : [],
@@ -12,8 +12,9 @@ export function shownProviders({ annotations }: Pick<Pod, 'annotations'>): strin
 }
 
 /**
- * Returns a function: whether a Pod may select the network of a provider. It compares names only,
- * and answers yes in doubt. No annotation selects the primary network, whose provider has no dot.
+ * Returns a function that reports whether a Pod may select the network of a provider. It compares
+ * only names, and returns true in doubt. No annotation selects the primary network, whose provider
+ * has no dot.
  */
 export function networkSelector(pod: Pick<Pod, 'annotations'>): (provider: string) => boolean {
   const texts = [networksAnnotationOf(pod)[1], pod.annotations[defaultNetworkAnnotation] ?? ''];

@@ -1,4 +1,4 @@
-/** Reads an object's spec. A field over its limit reads as absent, and is a problem. */
+/** Reads an object's spec. A field over its limit counts as absent and is recorded as a problem. */
 import { type UntypedJson, asText, asTexts, tryFormatJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { truncate, textLimits, tooLong, tooMany } from '../../limits.ts';
 
@@ -8,7 +8,7 @@ interface ListLimit {
   readonly unit: string;
 }
 
-/** Replaces an unreadable text where an absent one would grant access. No object has this name. */
+/** Replaces an unreadable text where an absent text would grant access. No object has this name. */
 export const unreadable = '(unreadable)';
 
 export class SpecReader {
@@ -20,7 +20,7 @@ export class SpecReader {
     this.#spec = spec;
   }
 
-  /** Reads a text; a value of another type reads as absent. */
+  /** Reads a text; a value of another type counts as absent. */
   text(key: string, maxLength: number): string {
     const value = asText(this.#spec[key]);
     return this.#isWithin(tooLong(`spec.${key}`, value, maxLength)) ? value : '';
@@ -33,7 +33,10 @@ export class SpecReader {
     return this.text(key, maxLength);
   }
 
-  /** Reads a text whose problem reads as `unreadable`: an absent value grants more. */
+  /**
+   * Reads a text that restricts access. A problem returns `unreadable`, because an absent text
+   * grants more.
+   */
   closedText(key: string, maxLength: number): string {
     const problemsBefore = this.problems.length;
     const value = this.strictText(key, maxLength);
@@ -47,7 +50,7 @@ export class SpecReader {
     return all.filter((name) => name !== '');
   }
 
-  /** Reads the non-empty texts of a list; a value of another type reads as absent. */
+  /** Reads the non-empty texts of a list; a value of another type counts as absent. */
   list(key: string, limit: ListLimit): string[] {
     const value: unknown = this.#spec[key];
     return Array.isArray(value) ? asTexts(this.#boundedList(key, value, limit)) : [];
@@ -68,7 +71,7 @@ export class SpecReader {
     return this.#isWithin(tooLongAsJson(`spec.${key}`, value, maxLength)) ? value : undefined;
   }
 
-  /** Reads a whole number from `min` to `max`; another value is a problem and reads as absent. */
+  /** Reads a whole number from `min` to `max`; another value is a problem and counts as absent. */
   wholeNumber(key: string, [min, max]: readonly [min: number, max: number]): number | undefined {
     const value = this.#spec[key] ?? undefined;
     if (value === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** StatefulSet: which members it has. */
+/** StatefulSet: the members that it has. */
 import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 import { membersOf, type StatefulSetMembers } from '../../../../lib/kubernetes/stateful-set.ts';

@@ -1,7 +1,6 @@
 /**
  * Subnet: CIDR, gateway, excluded addresses, and the namespaces that may use it. A field of the
- * wrong type is a problem, and is reported: read as absent, it would change which addresses are
- * allocated.
+ * wrong type is reported as a problem: if it counted as absent, other addresses would be allocated.
  */
 import { asNumber, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
 import { subnetLimits, textLimits } from '../../limits.ts';
@@ -17,15 +16,19 @@ export interface SubnetObjectSpec {
   readonly excludeIps: readonly string[];
   readonly provider: string;
   readonly protocol: string;
-  /** How long a released address is not allocated again; absent: the allocator's default. */
+  /**
+   * The time in which a released address is not allocated again; absent: the allocator's default.
+   */
   readonly cooldownMs?: number;
-  /** How long a bound released address is kept; absent: the allocator's default. */
+  /**
+   * The time in which a released address with a binding is kept; absent: the allocator's default.
+   */
   readonly bindingTimeoutMs?: number;
-  /** How many addresses the Pods of one namespace may hold; absent: no limit. */
+  /** The number of addresses that the Pods of one namespace may hold; absent: no limit. */
   readonly maxAddressesPerNamespace?: number;
 }
 
-/** The limits of ipledger's Subnet CRD. Kube-OVN's CRD has none, so they are checked here. */
+/** The limits of ipledger's Subnet CRD. They are checked here, because Kube-OVN's CRD has none. */
 const thirtyDaysInSeconds = 2_592_000;
 const numberLimits = {
   cooldownSeconds: [0, thirtyDaysInSeconds],
@@ -33,19 +36,19 @@ const numberLimits = {
   maxAddressesPerNamespace: [1, 2_147_483_647],
 } as const;
 
-/** Fields of Kube-OVN's data path, to report a Subnet that ipledger cannot serve. */
+/** Fields of Kube-OVN's data path, with which a Subnet is reported that ipledger cannot serve. */
 export interface SubnetOverlay {
   readonly vpc: string;
   readonly vlan: string;
-  /** Whether its router connects it although it has a `vlan`. */
+  /** Whether the router connects the Subnet although it has a `vlan`. */
   readonly logicalGateway: boolean;
   readonly gatewayType: string;
   readonly vips: readonly string[];
-  /** 0 if absent. */
+  /** The MTU; 0 if absent. */
   readonly mtu: number;
 }
 
-/** The namespaces that may use a Subnet. Both lists empty: all namespaces. */
+/** The namespaces that may use a Subnet. If both lists are empty, all namespaces may. */
 export interface NamespaceRestriction {
   readonly namespaces: readonly string[];
   readonly selectors: readonly LabelSelector[];
@@ -55,15 +58,15 @@ export interface SubnetObject extends CustomResource {
   readonly spec: SubnetObjectSpec;
   readonly namespaceRestriction: NamespaceRestriction;
   readonly overlay: SubnetOverlay;
-  /** The OVN4NFV Network "namespace/name" for which the watcher made it; "" for others. */
+  /** The OVN4NFV Network "namespace/name" for which the watcher made the Subnet; "" for others. */
   readonly network: string;
-  /** The spec of that Network which was written last, as "uid/generation". */
+  /** The spec of that Network that was last written, as "uid/generation". */
   readonly networkVersion: string;
   /** Whether the owner requests isolation from other networks. */
   readonly isPrivate: boolean;
 }
 
-/** On a Subnet that the watcher made for a Network of OVN4NFV. */
+/** Annotations of a Subnet that the watcher made for a Network of OVN4NFV. */
 export const networkAnnotation = 'ipledger.io/ovn4nfv-network';
 export const networkVersionAnnotation = 'ipledger.io/ovn4nfv-network-version';
 
@@ -105,7 +108,10 @@ export function toSubnet(raw: unknown): SubnetObject {
   };
 }
 
-/** An unreadable restriction allows no namespace. Read as absent, it would allow all. */
+/**
+ * Reads the restriction. An unreadable restriction allows no namespace; as absent, it would allow
+ * all.
+ */
 function namespaceRestrictionOf(reader: SpecReader): NamespaceRestriction {
   const problemsBefore = reader.problems.length;
   const namespaces = reader.names('namespaces', subnetLimits.namespaces);
@@ -116,7 +122,10 @@ function namespaceRestrictionOf(reader: SpecReader): NamespaceRestriction {
   return { namespaces, selectors: toSelectors(selectors) };
 }
 
-/** The numbers of the spec, with seconds as milliseconds; absent if absent there. */
+/**
+ * Reads the numbers of the spec, with seconds as milliseconds. A number is absent if it is absent
+ * there.
+ */
 function numbersOf(
   reader: SpecReader,
 ): Pick<SubnetObjectSpec, 'cooldownMs' | 'bindingTimeoutMs' | 'maxAddressesPerNamespace'> {

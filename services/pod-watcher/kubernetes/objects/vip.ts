@@ -8,7 +8,7 @@ import { SpecReader } from './spec-reader.ts';
 export interface VipObject extends CustomResource {
   readonly labels: UntypedJson;
   readonly spec: {
-    /** The namespace whose Pods may use it; "": all namespaces. */
+    /** The namespace whose Pods may use the Vip; "" means all namespaces. */
     readonly namespace: string;
     readonly subnet: string;
     readonly type: string;

@@ -8,7 +8,7 @@ export interface VirtualMachineObject extends MachineInstance {
   readonly deleting: boolean;
 }
 
-/** The metadata of either kind. */
+/** The metadata of a VirtualMachine or a VirtualMachineInstance. */
 export interface MachineObject extends ObjectMeta {
   readonly deleting: boolean;
 }
@@ -25,7 +25,9 @@ export function toVirtualMachine(raw: unknown): VirtualMachineObject {
   return { ...machineInstanceOf(raw), uid: objectMetaOf(meta).uid, deleting: asText(meta['deletionTimestamp']) !== '' };
 }
 
-/** Leaves out the status, which changes often. Most clusters do not have these kinds. */
+/**
+ * Describes a kind without the status, which changes often. Most clusters do not have these kinds.
+ */
 const machineKind = (plural: string): ResourceKind<MachineObject> => ({
   path: `/apis/kubevirt.io/v1/${plural}`,
   mayBeMissing: true,

@@ -1,11 +1,11 @@
-/** Vlan: the VLAN and the physical network of underlay Subnets. Annotations of Pods show them. */
+/** Vlan: the VLAN and the physical network of underlay Subnets, which annotations of Pods show. */
 import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 import { asNumber, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
 import { textLimits } from '../../limits.ts';
 
 export interface VlanObject extends ObjectMeta {
-  /** 0 for the untagged network. */
+  /** The VLAN id; 0 for the untagged network. */
   readonly id: number;
   /** The name of a ProviderNetwork. */
   readonly provider: string;

@@ -1,4 +1,4 @@
-/** A projection with an API server in memory and informers that follow it. */
+/** Makes a projection with an API server in memory and informers that follow it. */
 import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import type { Usage } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
@@ -31,7 +31,7 @@ export const podAt = (name: string) => `/api/v1/namespaces/default/pods/${name}`
 export const ipAt = (name: string) => `/apis/kubeovn.io/v1/ips/${name}`;
 export const subnetAt = '/apis/kubeovn.io/v1/subnets/macvlan';
 
-/** The informers follow the writes to the API server, as a watch does. */
+/** Makes a world whose informers follow the writes to the API server, as a watch does. */
 export function createProjectionWorld(
   signal: AbortSignal,
   allocations: readonly HeldAllocation[],
@@ -64,7 +64,7 @@ export function createProjectionWorld(
     else if (object) ips.put(ipKind.parse(object));
     else ips.drop(ips.objects.get(path.slice(path.lastIndexOf('/') + 1)) as IpObject);
   };
-  /** A verified launcher keeps its identity. */
+  /** Keeps the identity of a verified launcher. */
   const withAnnotationsOf = (pod: Pod): Pod => ({
     ...pod,
     ...pods.objects.get(keyOf(pod)),

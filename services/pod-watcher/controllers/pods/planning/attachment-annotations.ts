@@ -1,7 +1,7 @@
 /**
  * The annotations of one Pod, grouped in one pass by the prefix of their keys: the provider, for
- * some NICs with the interface. Those of an attachment are parsed when it is served, and each value
- * once for all attachments.
+ * some NICs with the interface. The annotations of an attachment are parsed when it is served, and
+ * each value once for all attachments.
  */
 import type { Result } from '../../../../../lib/result.ts';
 import { isOvnProvider } from '../../../../../lib/kubernetes/served-network.ts';
@@ -19,32 +19,33 @@ import type { NetworkSelection } from './network-selections.ts';
 export interface ServedAttachment {
   readonly selection: NetworkSelection;
   readonly provider: string;
-  /** The number among the Pod's attachments to this network, from 0. */
+  /** The number of the attachment among the Pod's attachments to this network, from 0. */
   readonly ordinal: number;
   /**
-   * Whether the keys "<provider>.<interface>.kubernetes.io/…" apply: `only` these if the Pod
-   * selects the network more than once; `first` these, then those of the provider. Absent: only
-   * those of the provider.
+   * Which keys apply. `only`: the keys with the interface, because the Pod selects the network more
+   * than once. `first`: these keys, then the provider's. Absent: only the provider's.
    */
   readonly interfaceKeys?: 'only' | 'first' | undefined;
 }
 
-/** The annotations of one attachment, parsed. */
+/** The parsed annotations of one attachment. */
 export interface AttachmentAnnotations {
   readonly values: RequestedValues;
   /** The first malformed value, in the order of the table. */
   readonly problem: string | undefined;
 }
 
-/** An annotation, with its value once it is parsed. */
+/** An annotation, with its value after it is parsed. */
 interface Entry {
   readonly key: string;
   readonly text: string;
-  /** Attachments that read a key have the same constraints: the first parses it for all. */
+  /**
+   * The parsed value. Attachments that read a key have the same constraints, so it is parsed once.
+   */
   result?: Result<unknown>;
 }
 
-/** Annotations by what follows the "/" of their key. */
+/** Annotations by the part of their key after the "/". */
 type Group = Map<string, Entry>;
 
 export class PodAnnotations {
@@ -55,7 +56,7 @@ export class PodAnnotations {
     this.#pod = pod;
   }
 
-  /** Groups annotations at the first use: most plans need none. */
+  /** Groups the annotations at the first use, because most plans need none. */
   get #groups(): ReadonlyMap<string, Group> {
     return (this.#grouped ??= groupByPrefix(this.#pod.annotations));
   }
@@ -69,7 +70,7 @@ export class PodAnnotations {
     const { provider, selection, interfaceKeys } = attachment;
     const ofProvider = this.#groups.get(provider);
     const ofInterface = interfaceKeys && this.#groups.get(`${provider}.${selection.interface}`);
-    // Keys that end with the interface never contain ".ovn".
+    // Reads the keys of the network: keys that end with the interface never contain ".ovn".
     const ofNetwork = this.#groups.get(`${selection.name}.${selection.namespace}`);
     const ofInterfaces = this.#groupsOfInterfaces(provider);
     if (!ofProvider && !ofInterface && !ofNetwork && ofInterfaces.length === 0)
@@ -93,7 +94,10 @@ export class PodAnnotations {
     return { values, problem: firstProblem };
   }
 
-  /** "<network>.<namespace>.ovn.<interface>": only Kube-OVN's type has interfaces in keys. */
+  /**
+   * Returns the groups of "<network>.<namespace>.ovn.<interface>". Only Kube-OVN's type has
+   * interfaces in keys.
+   */
   #groupsOfInterfaces(provider: string): Group[] {
     if (!provider.includes('.') || !isOvnProvider(provider)) return [];
     const isInterface = (prefix: string): boolean => prefix.slice(0, prefix.lastIndexOf('.')) === provider;
@@ -112,7 +116,7 @@ function groupByPrefix(annotations: Pod['annotations']): Map<string, Group> {
   return groups;
 }
 
-/** The annotation of a row that applies to an attachment. */
+/** Returns the annotation of a table row that applies to an attachment. */
 function entryOf(
   { suffix, keys, interfaceField, written }: RequestRow,
   { ordinal, interfaceKeys }: ServedAttachment,
@@ -120,7 +124,7 @@ function entryOf(
 ): Entry | undefined {
   const hasOwn = keys !== 'provider' && ofInterface?.has(suffix);
   if (!hasOwn && keys === 'nic' && interfaceKeys === 'only') return undefined;
-  // A value of one NIC applies to the first of several attachments to one network.
+  // Applies a value of one NIC to the first of several attachments to one network.
   if (!hasOwn && interfaceField !== undefined && ordinal > 0) return undefined;
   const group = hasOwn ? ofInterface : ofProvider;
   return written === 'result' && group?.get('allocated')?.text === 'true' ? undefined : group?.get(suffix);

@@ -1,7 +1,7 @@
 /**
- * Matches a Pod's network selections with the attachments that the Pod already holds: its
- * annotation may have changed since. Pure; compares names only, so that a Pod keeps its attachment
- * to a network that cannot be read.
+ * Matches a Pod's network selections with the attachments that the Pod already holds, because its
+ * annotation may have changed since. Pure. It compares only names, so that a Pod keeps its
+ * attachment to a network that cannot be read.
  */
 import type { HeldAllocation } from '../../../ledger/ledger-events.ts';
 import { primaryProvider } from '../../subnets/subnet-cache.ts';
@@ -19,16 +19,16 @@ export interface MatchedSelection<H extends HeldAttachment> {
 }
 
 export interface AttachmentMatching<H extends HeldAttachment> {
-  /** One for each selection, in the same order. */
+  /** Matches in the order of the selections. */
   readonly matches: readonly MatchedSelection<H>[];
-  /** Held attachments that the annotation no longer selects, without the primary network. */
+  /** Held attachments that the annotation no longer selects, except the primary network. */
   readonly unselected: readonly H[];
 }
 
 /**
  * Matches by interface, then by requested address, then by order. An unmatched selection gets the
  * lowest free ordinal.
- * @param held the attachments of one Pod uid, sorted by ordinal.
+ * @param held the attachments of one Pod uid, sorted by ordinal
  */
 export function matchHeldAttachments<H extends HeldAttachment>(
   selections: readonly NetworkSelection[],
@@ -72,7 +72,7 @@ function lowestUnused(used: ReadonlySet<number>): number {
   return ordinal;
 }
 
-/** Whether an attachment is to this network, whose kind may have changed since. */
+/** Whether an attachment belongs to this network, whose kind may have changed since. */
 function isOfNetwork({ name, namespace }: NetworkSelection, { provider }: HeldAttachment): boolean {
   return provider === `${name}.${namespace}` || provider === `${name}.${namespace}.ovn`;
 }
@@ -80,7 +80,9 @@ function isOfNetwork({ name, namespace }: NetworkSelection, { provider }: HeldAt
 const hasSameInterface = (selection: NetworkSelection, held: HeldAttachment): boolean =>
   selection.interface !== '' && selection.interface === held.interface;
 
-/** An interface that Multus numbers may have any name; two different names are two NICs. */
+/**
+ * Whether two interface names can be one NIC: Multus may give any name to an interface without one.
+ */
 const hasCompatibleInterface = (selection: NetworkSelection, held: HeldAttachment): boolean =>
   selection.interface === '' || held.interface === '';
 

@@ -12,7 +12,7 @@ describe('an attachment that the Pod holds', () => {
     ...parts,
   });
 
-  it('is not requested again, even if its network or its annotations are broken now', () => {
+  it('an attachment that the Pod holds is not requested again, even if its network or its annotations are broken now', () => {
     const options = { held: [held(), held({ provider: 'missing.default' }), held({ provider: 'broken.default' })] };
     const { attachments, problems, detached } = planOf(
       'macvlan,missing,broken',
@@ -22,7 +22,7 @@ describe('an attachment that the Pod holds', () => {
     expect({ attachments, problems, detached }).to.deep.equal({ attachments: [], problems: [], detached: [] });
   });
 
-  it('is not requested again if the Pod selects another network, too', () => {
+  it('an attachment that the Pod holds is not requested again if the Pod also selects another network', () => {
     expect(planOf('macvlan,vlan', {}, { held: [held()] }).attachments).to.deep.equal([
       { ...defaultRequest, provider: 'vlan.default', subnets: ['vlan'] },
     ]);
@@ -31,7 +31,7 @@ describe('an attachment that the Pod holds', () => {
     ]);
   });
 
-  it('is detached if the Pod no longer selects its network', () => {
+  it('an attachment that the Pod holds is detached if the Pod no longer selects its network', () => {
     const [first, second] = [held({ interface: 'net1' }), held({ seq: 8, ordinal: 1, interface: 'net2' })];
     expect(planOf('macvlan@net2', {}, { held: [first, second] })).to.deep.include({
       attachments: [],
@@ -41,23 +41,23 @@ describe('an attachment that the Pod holds', () => {
     expect(planOf('macvlan', {}, { held: [first, second] }).detached).to.deep.equal([second]);
   });
 
-  it('is identified by the requested address', () => {
+  it('an attachment that the Pod holds is identified by the requested address', () => {
     const two = [held(), held({ seq: 8, ordinal: 1, addresses: [{ address: '10.0.0.9', cidr: '', gateway: '' }] })];
     expect(planOf('[{"name":"macvlan","ips":["10.0.0.9/16"]}]', {}, { held: two }).detached).to.deep.equal([two[0]]);
   });
 
-  it('is detached if its interface gets another name, and another attachment is requested', () => {
+  it('an attachment that the Pod holds is detached if its interface gets another name, and another attachment is requested', () => {
     const [renamed] = [held({ interface: 'net1' })];
     const { attachments, detached } = planOf('macvlan@net5', {}, { held: [renamed] });
     expect(attachments).to.deep.equal([{ ...defaultRequest, ordinal: 1, interface: 'net5' }]);
     expect(detached).to.deep.equal([renamed]);
   });
 
-  it('is not detached while the annotation cannot be read', () => {
+  it('an attachment that the Pod holds is not detached while the annotation cannot be read', () => {
     expect(planOf('a@b@c', {}, { held: [held()] }).detached).to.deep.equal([]);
   });
 
-  it('is not detached from the primary network, also if another network replaces that', () => {
+  it('an attachment to the primary network is not detached, also if another network replaces it', () => {
     const { attachments, detached } = planOf(
       'default/macvlan',
       {},

@@ -2,9 +2,9 @@
  * Builds the request for one attachment from its parsed annotations, or returns the first error in
  * them.
  *
- * Precedence of addresses: `ips` beside the network's name, the annotation for the interface,
- * `ip_address`, `ip_pool`. Without any of them the request is for any free address. Lower ones are
- * validated, too.
+ * Addresses have this precedence: `ips` beside the network's name, the annotation for the
+ * interface, `ip_address`, `ip_pool`. Without any of them the request is for any free address.
+ * Values with a lower precedence are validated, too.
  */
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 import type { MessageInput } from '../../../../../proto/codec.ts';
@@ -15,10 +15,10 @@ import { constraintsOf } from './attachment-annotations.ts';
 import { networkKey, type NetworkSelection } from './network-selections.ts';
 import type { ResolvedAttachment } from './resolve-pod.ts';
 
-/** The attachment, without what its network and IPPool decide. */
+/** The fields of an attachment that its network and IPPool do not determine. */
 type RequestedAttachment = Pick<ResolvedAttachment, 'selection' | 'provider' | 'ordinal' | 'member' | 'annotations'>;
 
-/** @returns the request without Subnets and IPPool. */
+/** @returns the request without Subnets and IPPool */
 export function buildAttachmentRequest({
   selection,
   provider,
@@ -27,8 +27,8 @@ export function buildAttachmentRequest({
   annotations,
 }: RequestedAttachment): Result<Omit<MessageInput<AttachmentRequest>, 'subnets' | 'pool'>> {
   if (annotations.problem !== undefined) return problem(annotations.problem);
-  // `subnet` is resolved already. A field that the request forgets is left in `forgotten`, which
-  // does not compile.
+  // Omits `subnet`, which is already resolved. A field that the request does not use remains in
+  // `forgotten`, which does not compile.
   const { values }: { readonly values: Omit<RequestedValues, 'subnet'> } = annotations;
   const { cidrs, family, pool, addresses, interfaceAddresses, mac, interfaceMac, routes, defaultRoute, ...forgotten } =
     values;
@@ -52,14 +52,14 @@ export function buildAttachmentRequest({
   });
 }
 
-/** The `ips` beside the network's name. */
+/** Parses the `ips` beside the network's name. */
 function parseIps(selection: NetworkSelection, constraints: AddressConstraints): Result<AddressSet | undefined> {
   if (selection.addresses.length === 0) return ok(undefined);
   const source = { key: `ips of network ${networkKey(selection)}`, label: 'ips', allowsPrefixLength: true };
   return parseAddresses(selection.addresses, source, constraints);
 }
 
-/** The addresses in `ip_pool`; a StatefulSet's member gets the entry at its place. */
+/** Returns the addresses in `ip_pool`; for a StatefulSet's member the entry of its ordinal. */
 function selectCandidates(
   pool: RequestedValues['pool'],
   member: RequestedAttachment['member'],

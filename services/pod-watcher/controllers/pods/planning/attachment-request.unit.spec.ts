@@ -119,7 +119,7 @@ describe('a request for an attachment', () => {
       expect(attachments).to.deep.equal(expected);
     });
 
-  it('has an ordinal if a network is selected more than once; ip_address applies to the first', () => {
+  it('a request for an attachment has an ordinal if its network is selected more than once; ip_address applies to the first', () => {
     const { attachments } = planOf('macvlan@net1,vlan,macvlan@net2', {
       [annotationKey('ip_address')]: '10.0.0.1',
       [annotationKey('mac_address')]: '02:00:00:00:00:01',
@@ -132,7 +132,7 @@ describe('a request for an attachment', () => {
     ]);
   });
 
-  it('is for any address, or one of ip_pool, for a further attachment to the same network', () => {
+  it('a request for a further attachment to the same network is for any address, or one of ip_pool', () => {
     const fixed = { [annotationKey('ip_address')]: '10.0.0.1', [annotationKey('mac_address')]: '02:00:00:00:00:01' };
     expect(planOf('macvlan,macvlan', fixed).attachments[1]).to.deep.equal({ ...defaultRequest, ordinal: 1 });
     const { attachments } = planOf('macvlan,macvlan', { [annotationKey('ip_pool')]: '10.0.0.1,10.0.0.2' });
@@ -142,7 +142,7 @@ describe('a request for an attachment', () => {
     ]);
   });
 
-  it('is for the entry of ip_pool at the member’s place in its StatefulSet', () => {
+  it('a request for an attachment takes the entry of ip_pool with the member’s ordinal in its StatefulSet', () => {
     expect(
       planOf('macvlan', { [annotationKey('ip_pool')]: '10.0.0.1,10.0.0.2,10.0.0.3' }, { owner: statefulSet })
         .attachments,
@@ -177,7 +177,7 @@ describe('an error in the annotations of an attachment', () => {
       { [annotationKey('ip_address.net1')]: 'x' },
       `x is not a valid macvlan.default.kubernetes.io/ip_address.net1`,
     ],
-    // A value that another annotation overrides is validated, too.
+    // Validates a value that another annotation overrides, too.
     [
       '[{"name":"macvlan","ips":["10.0.0.1"],"interface":"net1"}]',
       { [annotationKey('ip_address')]: 'x' },
@@ -234,7 +234,7 @@ describe('an error in the annotations of an attachment', () => {
     ],
   ];
   for (const [networks, annotations, sentence] of cases)
-    it(`is reported for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
+    it(`an error in the annotations of an attachment is reported for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
       const { attachments, problems } = planOf(networks, annotations);
       expect(attachments).to.deep.equal([]);
       expect(problems).to.have.length(1);
@@ -244,7 +244,7 @@ describe('an error in the annotations of an attachment', () => {
 });
 
 describe('several errors in the annotations of an attachment', () => {
-  /** Problems, in the order of docs/annotations.md. */
+  /** Malformed values, in the order of docs/annotations.md. */
   const errors: [suffix: string, wrong: string, sentence: string][] = [
     ['cidr', 'x', 'invalid cidr x'],
     ['ip_family', 'x', `x is not a valid ${annotationKey('ip_family')}`],
@@ -262,7 +262,7 @@ describe('several errors in the annotations of an attachment', () => {
   ];
   const networks = '[{"name":"macvlan","interface":"net1","ips":["x"],"mac":"y"}]';
 
-  it('are reported in the documented order, for any order of the annotations', () => {
+  it('several errors in the annotations of an attachment are reported in the documented order, for any order of the annotations', () => {
     for (const [index, [suffix, , sentence]] of errors.entries()) {
       const left = errors.slice(index).map(([each, wrong]) => [annotationKey(each), wrong] as const);
       const { problems } = planOf(networks, Object.fromEntries(left.reverse()));
@@ -272,7 +272,7 @@ describe('several errors in the annotations of an attachment', () => {
     expect(planOf(networks).problems[0]?.text).to.contain('x is not a valid ips of network default/macvlan');
   });
 
-  it('errors in the annotations of an attachment of a network that is not served here are not reported', () => {
+  it('several errors in the annotations of an attachment errors in the annotations of a network that is not served here are not reported', () => {
     const annotations = Object.fromEntries(
       errors.map(([suffix, wrong]) => [`local.default.kubernetes.io/${suffix}`, wrong]),
     );
@@ -297,19 +297,19 @@ describe('a key for the interface of a Kube-OVN-type NIC', () => {
           [networks, { [`${prefix}/cidr`]: '10.2.0.0/16', ...addresses }, '10.1.0.1 not in cidr 10.2.0.0/16'],
         );
   for (const [networks, annotations, sentence] of contradictions)
-    it(`is compared with all others of the NIC, for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
+    it(`a key for the interface of a Kube-OVN-type NIC is compared with all its other keys, for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
       const { attachments, problems } = planOf(networks, annotations);
       expect(attachments).to.deep.equal([]);
       expect(problems[0]?.text).to.contain(sentence);
     });
 
-  it('fails for an IP family that does not match the ips of the network selection', () => {
+  it('a key for the interface of a Kube-OVN-type NIC fails for an IP family that does not match the ips of the network selection', () => {
     const networks = '[{"name":"attachnet","interface":"net1","ips":["10.1.0.1"]}]';
     const { problems } = planOf(networks, { [`${ofInterface}/ip_family`]: 'ipv6' });
     expect(problems[0]?.text).to.contain(`10.1.0.1 does not match ${ofInterface}/ip_family`);
   });
 
-  it('applies to the only NIC of a network, before the key of the provider', () => {
+  it('a key for the interface of a Kube-OVN-type NIC applies to the only NIC of a network, before the key of the provider', () => {
     const { attachments, problems } = planOf('attachnet@net1', {
       [`${ofInterface}/ip_address`]: '10.1.0.1',
       [`${ofProvider}/ip_address`]: '10.1.0.2',
@@ -323,19 +323,19 @@ describe('a key for the interface of a Kube-OVN-type NIC', () => {
     expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.1.0.1'] }], subnets: ['by-name'] });
   });
 
-  it('applies to a NIC whose name has a dot', () => {
+  it('a key for the interface of a Kube-OVN-type NIC applies to a NIC whose name has a dot', () => {
     const { attachments } = planOf('[{"name":"attachnet","interface":"net1.5"}]', {
       'attachnet.default.ovn.net1.5.kubernetes.io/ip_address': '10.1.0.1',
     });
     expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.1.0.1'] }], interface: 'net1.5' });
   });
 
-  it('applies to no NIC without that name', () => {
+  it('a key for the interface of a Kube-OVN-type NIC applies to no NIC without that name', () => {
     const { attachments } = planOf('attachnet@net2', { [`${ofInterface}/ip_address`]: '10.1.0.1' });
     expect(attachments[0]).to.deep.include({ candidates: [] });
   });
 
-  it('shows a result, and is no constraint, beside allocated of the same interface', () => {
+  it('a key for the interface of a Kube-OVN-type NIC is a result, and no constraint, beside allocated of the same interface', () => {
     const { problems } = planOf('attachnet@net1', {
       [addressKey]: '10.1.0.1',
       [`${ofInterface}/cidr`]: '10.2.0.0/16',
@@ -355,7 +355,7 @@ describe('a value in the annotations of a Kube-OVN-type network', () => {
         ['ip_family', 'IPv4'],
         ['egress_rate', 'fast'],
       ] as const)
-        it(`is validated once for ${provider}.kubernetes.io/${suffix} and networks ${network}`, () => {
+        it(`a value in the annotations of a Kube-OVN-type network is validated once for ${provider}.kubernetes.io/${suffix} and networks ${network}`, () => {
           const key = `${provider}.kubernetes.io/${suffix}`;
           const rejected = planOf(network, { [key]: wrong });
           expect(rejected.attachments).to.deep.equal([]);
@@ -365,14 +365,14 @@ describe('a value in the annotations of a Kube-OVN-type network', () => {
           expect(message).not.to.contain('nothing is allocated until');
         });
 
-  it('is ignored under the keys of other providers, and of interfaces of other plugins', () => {
+  it('a value in the annotations of a Kube-OVN-type network is ignored under the keys of other providers, and of interfaces of other plugins', () => {
     for (const provider of ['other.default.ovn', 'attachnet.default.ovn.a.b', 'macvlan.default.net1', 'ovn'])
       expect(planOf('macvlan,attachnet', { [`${provider}.kubernetes.io/ip_family`]: 'IPv4' }).problems).to.deep.equal(
         [],
       );
   });
 
-  it('applies to one NIC alone under the key of its interface', () => {
+  it('a value under the key of an interface applies to that NIC alone', () => {
     const { attachments } = planOf('attachnet@net1,attachnet@net2', {
       'attachnet.default.ovn.net2.kubernetes.io/ip_family': 'ipv6',
     });

@@ -1,4 +1,6 @@
-/** `ipam-claim-reference` of a network selection: an attachment with an IPAMClaim. Pure. */
+/**
+ * Requests an attachment with an IPAMClaim: `ipam-claim-reference` of a network selection. Pure.
+ */
 import { isIPv4 } from 'node:net';
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
@@ -9,30 +11,30 @@ type Request = MessageInput<AttachmentRequest>;
 
 /** The IPAMClaim that an attachment names. */
 export interface NamedIpamClaim {
-  /** "namespace/name", always in the namespace of the Pod. */
+  /** The IPAMClaim "namespace/name", always in the namespace of the Pod. */
   readonly key: string;
-  /** The network's name in its CNI configuration, and that of the object. */
+  /** The network's name in its CNI configuration, and the name of its object. */
   readonly networkNames: readonly string[];
   readonly state: IpamClaimState;
 }
 
-/** What a Pod requests for an IPAMClaim without addresses. */
+/** The demand of a Pod for an IPAMClaim without addresses. */
 export interface IpamClaimDemand {
-  /** "namespace/name" */
+  /** The IPAMClaim "namespace/name". */
   readonly claim: string;
   readonly network: string;
   readonly interface: string;
-  /** The Subnets that may serve it, best first. */
+  /** The Subnets that may serve the IPAMClaim, best first. */
   readonly subnets: readonly string[];
-  /** One address of each family at most; empty: any address. */
+  /** The requested addresses, at most one per family; empty: any address. */
   readonly addresses: readonly string[];
-  /** "" for all families of the Subnet. */
+  /** The requested family; "" means all families of the Subnet. */
   readonly ipFamily: string;
 }
 
 export type IpamClaimRequest =
   | { readonly request: Request }
-  /** The Pod waits; a demand is set if the IPAMClaim can get addresses now. */
+  /** Makes the Pod wait; with a demand if the IPAMClaim can get addresses now. */
   | { readonly problem: PlanProblem; readonly demand?: IpamClaimDemand };
 
 /** Restricts the request of an attachment to the addresses of its IPAMClaim. */
@@ -63,7 +65,7 @@ export function requestIpamClaimAddresses(
     return { problem: requestProblem(text) };
   }
   const [only, ...others] = reserved.addresses;
-  // A family that the IPAMClaim does not have is not allocated.
+  // Requests only the family of the IPAMClaim's single address.
   const ownFamily = only !== undefined && others.length === 0 ? (isIPv4(only) ? 'ipv4' : 'ipv6') : '';
   return {
     request: {
@@ -79,7 +81,7 @@ export function requestIpamClaimAddresses(
 const poolUnsupported =
   'a claim takes no address of an IPPool by its name: remove ip_pool, or request an address in spec.ipRequests';
 
-/** The Pod waits until the IPAMClaim has addresses. */
+/** Makes the Pod wait until the IPAMClaim has addresses. */
 function demandAddresses(
   { key, networkNames, state }: NamedIpamClaim,
   { subnets = [], candidates = [], ipFamily = '', interface: name = '' }: Request,

@@ -6,10 +6,11 @@ const selection = (claim: string, more: object = {}): string =>
 const problemsOf = ({ problems }: ReturnType<typeof planOf>): string => problems.map(({ text }) => text).join();
 
 describe('a network selection that names an IPAMClaim', () => {
-  it('requests the addresses of the claim, of their Subnet and family only', () => {
-    // Given a claim with an IPv4 address of one of two Subnets, when a Pod names it
+  it('a network selection that names an IPAMClaim requests its addresses, only in their Subnet and family', () => {
+    // Given: an IPAMClaim has an IPv4 address in one of two Subnets. When: a Pod names the
+    // IPAMClaim.
     const { attachments, ipamClaims, problems, topics } = planOf(selection('vm1'));
-    // Then the Pod requests that address as the claim's
+    // Then: the Pod requests that address with the IPAMClaim's reservation.
     expect([problems, ipamClaims]).to.deep.equal([[], []]);
     expect(attachments).to.deep.equal([
       {
@@ -23,12 +24,12 @@ describe('a network selection that names an IPAMClaim', () => {
     expect(topics).to.include('claim:default/vm1');
   });
 
-  it('requests both addresses of a dual-stack claim', () => {
+  it('a network selection that names a dual-stack IPAMClaim requests both addresses', () => {
     const { attachments } = planOf(selection('dual'));
     expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.0.1.7', 'fd00::7'] }], ipFamily: '' });
   });
 
-  it('waits, and demands addresses, while the claim is missing or has none', () => {
+  it('a network selection waits, and demands addresses, while its IPAMClaim is missing or has none', () => {
     const requested = { ips: ['10.0.1.9/24'], interface: 'net1' };
     for (const claim of ['new', 'missing']) {
       const plan = planOf(selection(claim, requested));
@@ -47,11 +48,11 @@ describe('a network selection that names an IPAMClaim', () => {
     }
   });
 
-  it('reports why the claim has no addresses', () => {
+  it('a network selection reports why its IPAMClaim has no addresses', () => {
     expect(problemsOf(planOf(selection('full')))).to.contain('Subnet macvlan is full');
   });
 
-  it('is always about the claim of the Pod’s own namespace', () => {
+  it('a network selection always names an IPAMClaim of the Pod’s own namespace', () => {
     const { ipamClaims } = planOf(selection('vm1'), {}, { namespace: 'shop' });
     expect(ipamClaims.map(({ claim }) => claim)).to.deep.equal(['shop/vm1']);
     const foreign = planOf(selection('default/vm1'), {}, { namespace: 'shop' });
@@ -86,7 +87,7 @@ describe('a network selection that names an IPAMClaim', () => {
     ],
   ];
   for (const [what, plan, problem] of refused)
-    it(`is refused for ${what}`, () => {
+    it(`a network selection that names an IPAMClaim is refused for ${what}`, () => {
       expect(problemsOf(plan)).to.match(problem);
       expect([plan.attachments, plan.ipamClaims]).to.deep.equal([[], []]);
     });

@@ -15,7 +15,7 @@ const requestsOf = (...attachments: PodPlan['attachments']): PodPlan => ({
   warnings: [],
   topics: new Set(),
 });
-/** The namespace of the mirror has no other Pod on its node, except on node-2. */
+/** A cluster in which the namespace of the mirror has another Pod only on node-2. */
 const access = {
   hasOtherPod: (node: string) => node === 'node-2',
   subnets: {
@@ -35,7 +35,7 @@ const refusal = {
 };
 
 describe('the mirror of a static Pod', () => {
-  it('gets addresses of Subnets for all namespaces only', () => {
+  it('the mirror of a static Pod gets addresses only of Subnets for all namespaces', () => {
     const plan = requestsOf({ provider, subnets: ['closed', 'open', 'selected', 'unknown'], pool: 'of-all' });
     expect(restrictMirror(plan, mirror, access).attachments).to.deep.equal([
       { provider, subnets: ['open', 'unknown'], pool: 'of-all' },
@@ -47,7 +47,7 @@ describe('the mirror of a static Pod', () => {
     ['an IPPool', { provider, subnets: ['open'], pool: 'of-default' }],
     ['an IPAMClaim or a Vip', { provider, subnets: ['open'], reservation: 'ipamclaim/default/vm1' }],
   ] as const)
-    it(`gets nothing of ${what} for its namespace`, () => {
+    it(`the mirror of a static Pod gets no address of ${what} for its namespace`, () => {
       const { attachments, problems } = restrictMirror(
         requestsOf({ provider, subnets: ['open'] }, request),
         mirror,
@@ -56,7 +56,7 @@ describe('the mirror of a static Pod', () => {
       expect([attachments, problems]).to.deep.equal([[], [refusal]]);
     });
 
-  it('gets what other Pods get if its namespace has one on the node', () => {
+  it('the mirror of a static Pod gets what other Pods get if its namespace has another Pod on the node', () => {
     const plan = requestsOf({ provider, subnets: ['closed'] });
     const elsewhere = {
       ...mirror,
@@ -67,7 +67,7 @@ describe('the mirror of a static Pod', () => {
     expect(restrictMirror(plan, podNamed('a', { spec: { nodeName: 'node-1' } }), access)).to.equal(plan);
   });
 
-  it('is restricted in every plan', () => {
+  it('the mirror of a static Pod is restricted in every plan', () => {
     expect(planOf('default/closed', {}, { namespace: 'web' }).problems).to.deep.equal([]);
     expect(planOf('default/closed', {}, { namespace: 'web', mirrorOn: 'shared-node' }).problems).to.deep.equal([]);
     const { problems } = planOf('default/closed', {}, { namespace: 'web', mirrorOn: 'node-1' });

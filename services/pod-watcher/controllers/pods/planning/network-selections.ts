@@ -22,9 +22,9 @@ import { ok, problem, type Result } from '../../../../../lib/result.ts';
 export interface NetworkSelection {
   readonly namespace: string;
   readonly name: string;
-  /** Name inside the Pod; "" if Multus numbers it. */
+  /** The interface name in the Pod; "" if Multus chooses it. */
   readonly interface: string;
-  /** The `ips` beside the network's name, as in the annotation: possibly with a prefix length. */
+  /** The `ips` beside the network's name, as in the annotation; they may have a prefix length. */
   readonly addresses: readonly string[];
   readonly mac: string;
   /** The gateways of the Pod's default route on this NIC, which Multus sets. */
@@ -35,9 +35,9 @@ export interface NetworkSelection {
   readonly isMain: boolean;
 }
 
-/** The container runtime always gives the main NIC this name. */
+/** The name that the container runtime gives to every main NIC. */
 const mainInterface = 'eth0';
-/** The parts of a list's element: namespace, name and interface. */
+/** The maximum length of a list's element: namespace, name and interface. */
 const elementMaxLength = textLimits.namespaceLength + textLimits.nameLength + 64;
 const part = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -45,7 +45,7 @@ const part = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 export const networkKey = ({ namespace, name }: Pick<NetworkSelection, 'namespace' | 'name'>): string =>
   `${namespace}/${name}`;
 
-/** The networks of a Pod, in the order in which Multus attaches them. */
+/** Parses the networks of a Pod, in the order in which Multus attaches them. */
 export function parseNetworkSelections(pod: Pick<Pod, 'namespace' | 'annotations'>): Result<NetworkSelection[]> {
   const main = parseAnnotation(
     [defaultNetworkAnnotation, pod.annotations[defaultNetworkAnnotation]?.trim() ?? ''],
@@ -75,7 +75,7 @@ function tooManyNetworks(has: number): Result<never> {
   return problem(limitExceeded(`annotation ${networksAnnotation}`, { has, most: podLimits.attachments, unit, remedy }));
 }
 
-/** Two NICs with one name are rejected: Multus would fail at the second. */
+/** Rejects two NICs with one name: Multus would fail at the second. */
 function rejectDuplicateInterfaces(all: NetworkSelection[]): Result<NetworkSelection[]> {
   const names = new Set<string>();
   const isDuplicate = ({ interface: name }: NetworkSelection): boolean =>
@@ -130,12 +130,14 @@ function parseElement(element: string, podNamespace: string): Result<NetworkSele
   return toSelection({ namespace, name, interface: interfaceName }, podNamespace);
 }
 
-/** Other plugins read the other fields of an element: portMappings, bandwidth, cni-args, … */
+/**
+ * The fields that are read. Other plugins read other fields: portMappings, bandwidth, cni-args, …
+ */
 const fields = {
   name: z.string(),
   namespace: z.string().optional(),
   interface: z.string().optional(),
-  /** The name of `interface` before the annotation was standardized. */
+  /** The earlier name of `interface`, before the annotation was standardized. */
   interfaceRequest: z.string().optional(),
   ips: z.array(z.string()).optional(),
   mac: z.string().optional(),
@@ -172,7 +174,7 @@ function firstIssue({ issues }: z.ZodError): string {
     : 'malformed';
 }
 
-/** Which field of an element is over its limit; undefined if none is. */
+/** Returns the field of an element that is over its limit; undefined if none is. */
 function limitViolation({
   name,
   namespace = '',

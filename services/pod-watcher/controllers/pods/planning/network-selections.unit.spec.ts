@@ -65,7 +65,7 @@ describe('the network selections of a Pod', () => {
   for (const [what, networks, expected] of parsed)
     it(what, () => expect(selected(networks)).to.deep.equal({ ok: true, value: expected }));
 
-  it('begin with the default network, as eth0', () => {
+  it('the network selections of a Pod begin with the default network, as eth0', () => {
     expect(selected('default/net2', 'default/macvlan')).to.deep.equal({
       ok: true,
       value: [
@@ -75,7 +75,7 @@ describe('the network selections of a Pod', () => {
     });
   });
 
-  it('are none for a Pod without annotations', () => {
+  it('the network selections of a Pod without annotations are empty', () => {
     expect(parseNetworkSelections({ namespace: 'app', annotations: {} })).to.deep.equal({ ok: true, value: [] });
   });
 
@@ -97,7 +97,7 @@ describe('the network selections of a Pod', () => {
     ['a@net1,b@net1', 'interface net1 is requested twice: give each NIC a name of its own'],
   ];
   for (const [networks, sentence] of rejected)
-    it(`are rejected for ${networks}, with the reason and the annotation`, () => {
+    it(`the network selections of a Pod are rejected for ${networks}, with the reason and the annotation`, () => {
       const result = selected(networks);
       expect(result)
         .to.have.property('problem')
@@ -105,7 +105,7 @@ describe('the network selections of a Pod', () => {
         .and.contains(`annotation ${networksAnnotation}`);
     });
 
-  it('are rejected with the name of the wrong annotation', () => {
+  it('the network selections of a Pod are rejected with the name of the wrong annotation', () => {
     expect(selected('ok', 'a@b@c')).to.have.property('problem').that.contains(`annotation ${defaultNetworkAnnotation}`);
   });
 });

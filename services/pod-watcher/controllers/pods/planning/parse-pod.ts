@@ -1,4 +1,7 @@
-/** Stage 1 of planning: annotations become selections, matched with held attachments. Pure. */
+/**
+ * Stage 1 of planning: parses annotations to selections, and matches these with held attachments.
+ * Pure.
+ */
 import type { Controller } from '../../../../../lib/kubernetes/pod-identity.ts';
 import { ovn4nfvProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';
@@ -17,10 +20,10 @@ import { networkKey, type NetworkSelection, parseNetworkSelections } from './net
 import { ok, type Result } from '../../../../../lib/result.ts';
 import { clusterProblem, type PlanProblem, requestProblem } from './unserved-requests.ts';
 
-/** A network that a Pod selects and has no attachment to. */
+/** A network that a Pod selects without having an attachment to it. */
 export interface SelectedAttachment {
   readonly selection: NetworkSelection;
-  /** The number among the Pod's attachments to this network, from 0. */
+  /** The number of the attachment among the Pod's attachments to this network, from 0. */
   readonly ordinal: number;
   /** Whether the Pod selects the network more than once. */
   readonly isRepeated: boolean;
@@ -37,7 +40,7 @@ export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {
   readonly networksKey: string;
   /** Whether that annotation is set. */
   readonly selectsNetworks: boolean;
-  /** The Vip that it names; "" for none. */
+  /** The Vip that the Pod names; "" if it names none. */
   readonly vip: string;
   readonly attachments: readonly SelectedAttachment[];
   /** Whether a starting Pod may need an address of its primary network. */
@@ -52,7 +55,7 @@ export type ParsedPodResult<H extends HeldAttachment> =
   | { readonly ok: true; readonly value: ParsedPod<H> }
   | { readonly ok: false; readonly problems: readonly PlanProblem[] };
 
-/** @param held the attachments that the Pod's uid holds, sorted by ordinal. */
+/** @param held the attachments that the Pod's uid holds, sorted by ordinal */
 export function parsePod<H extends HeldAttachment>(pod: Pod, held: readonly H[]): ParsedPodResult<H> {
   if (pod.problems.length > 0) return { ok: false, problems: pod.problems.map(requestProblem) };
   if (pod.assertedMachine && !isLauncher(pod))
@@ -106,9 +109,9 @@ const unverifiedOwner = ({ name, uid }: Controller): string =>
   `VirtualMachineInstance ${name} (uid ${uid}), the Pod's controller, could not be looked up yet: the Pod waits until it is found`;
 
 /**
- * The NIC of the primary network is made once, when a Pod starts. Its namespace may be bound to a
- * Subnet after the Pod got its attachments. A Pod that shows an allocation and holds none gets one
- * again.
+ * Whether the Pod needs a NIC of the primary network, which is made once, when the Pod starts: its
+ * namespace may be bound to a Subnet after the Pod got its attachments. A Pod that shows an
+ * allocation and holds none gets one again.
  */
 function lacksPrimary({ phase, annotations }: Pod, held: readonly HeldAttachment[]): boolean {
   if (phase === '' || phase === 'Pending') return !held.some(({ provider }) => provider === primaryProvider);

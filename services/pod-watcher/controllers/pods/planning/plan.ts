@@ -15,14 +15,14 @@ import { parsePod } from './parse-pod.ts';
 import { type PodPlan, requestAddresses } from './request-addresses.ts';
 import { resolvePod } from './resolve-pod.ts';
 
-/** @param held the attachments that the Pod's uid holds, sorted by ordinal. */
+/** @param held the attachments that the Pod's uid holds, sorted by ordinal */
 export function planPod<H extends HeldAttachment>(
   pod: Pod,
   clusterView: ClusterView,
   held: readonly H[] = [],
 ): PodPlan<H> {
   const parsed = parsePod(pod, held);
-  // An unreadable Pod keeps what it holds: its selections are unknown.
+  // Detaches nothing from an unreadable Pod, whose selections are unknown.
   if (!parsed.ok) return { ...emptyPlan, problems: parsed.problems };
   return restrictMirror(requestAddresses(resolvePod(parsed.value, clusterView)), pod, clusterView);
 }
@@ -37,17 +37,17 @@ const emptyPlan: Omit<PodPlan<never>, 'problems'> = {
   topics: new Set(),
 };
 
-/** What `restrictMirror` reads of the cluster. */
+/** The part of the cluster view that `restrictMirror` reads. */
 interface Access extends Pick<ClusterView, 'hasOtherPod'> {
   readonly subnets: Pick<ClusterView['subnets'], 'restrictionOf'>;
   readonly pools: Pick<ClusterView['pools'], 'namespacesOf'>;
 }
 
 /**
- * Takes out the Subnets that the mirror of a static Pod may not use. Without another one, the plan
- * has a problem. A kubelet can write a mirror into every namespace, so the namespace of a mirror is
- * no evidence for what is restricted to it, unless the namespace has another Pod on that node: then
- * the kubelet has the rights of its Pods anyway.
+ * Removes the Subnets that the mirror of a static Pod may not use. If none remains, the plan has a
+ * problem. A kubelet can write a mirror into every namespace. So the namespace of a mirror proves
+ * nothing, unless it has another Pod on that node: then the kubelet has the rights of its Pods
+ * anyway.
  */
 export function restrictMirror<H extends HeldAttachment>(plan: PodPlan<H>, pod: Pod, clusterView: Access): PodPlan<H> {
   if (plan.attachments.length === 0 || !isMirror(pod) || clusterView.hasOtherPod(pod.node, pod.namespace)) return plan;

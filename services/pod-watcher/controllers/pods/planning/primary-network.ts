@@ -1,7 +1,7 @@
 /**
  * Resolves whether a Pod's primary network is served here, and from which Subnets. On most clusters
- * another CNI plugin makes that network. Therefore a Pod gets an address of it only if the Pod or
- * its namespace names a Subnet or an IPPool for it.
+ * another CNI plugin makes that network. So a Pod gets an address of it only if the Pod or its
+ * namespace names a Subnet or an IPPool for it.
  */
 import type { Requested, RequestedValues } from '../../../kubernetes/objects/annotation-table.ts';
 import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
@@ -12,15 +12,15 @@ import type { ParsedPod } from './parse-pod.ts';
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
 export interface PrimaryNetwork {
-  /** Best first; at least one. */
+  /** The Subnets that may serve the network, best first; at least one. */
   readonly subnets: readonly string[];
-  /** The IPPool that serves a Pod which names neither address nor pool; "" for none. */
+  /** The IPPool that serves a Pod which names neither address nor pool; "" if there is none. */
   readonly pool: string;
 }
 
 export interface PrimaryResolution {
   readonly topics: readonly string[];
-  /** undefined: the network is not served here. A problem: a named object cannot be used. */
+  /** The network; undefined if it is not served here. A problem: a named object cannot be used. */
   readonly network: Result<PrimaryNetwork> | undefined;
 }
 
@@ -34,7 +34,7 @@ export const primarySelection: NetworkSelection = {
   isMain: true,
 };
 
-/** Kube-OVN's order: the Pod's Subnet, its IPPool's Subnet, its namespace's Subnets. */
+/** Follows Kube-OVN's order: the Pod's Subnet, its IPPool's Subnet, its namespace's Subnets. */
 export function resolvePrimaryNetwork(
   parsed: ParsedPod,
   { subnet, pool }: RequestedValues,
@@ -47,7 +47,7 @@ export function resolvePrimaryNetwork(
   return { topics: [`pool:${name}`], network: poolOfPod({ key: pool.key, value: name }, namespace, clusterView) };
 }
 
-/** The IPPools of the namespace apply to the Subnet that the Pod names, as in Kube-OVN. */
+/** Resolves the Subnet that the Pod names. The namespace's IPPools apply to it, as in Kube-OVN. */
 function resolveSubnetOfPod(
   { key, value: name }: Requested<string>,
   namespace: string,
@@ -104,13 +104,13 @@ function resolveNamespaceNetwork(
   return { topics, network };
 }
 
-/** Best first. */
+/** Returns the IPPools of a namespace, best first. */
 const poolsOfNamespace = (namespace: string, { pools, namespaceOf }: ClusterView): string[] =>
   pools.ofNamespace(namespace, namespaceOf(namespace)?.pools ?? []);
 
 const poolTopics = (names: readonly string[]): string[] => names.map((name) => `pool:${name}`);
 
-/** The first IPPool that the namespace may use, and whose Subnet fits. */
+/** Returns the first IPPool that the namespace may use, and whose Subnet fits. */
 function findPool(
   names: readonly string[],
   namespace: string,
@@ -122,7 +122,7 @@ function findPool(
   );
 }
 
-/** Why a Subnet cannot serve a namespace's primary network, as a sentence. */
+/** Returns why a Subnet cannot serve a namespace's primary network, as a sentence. */
 function whyNotServingPrimary(name: string, namespace: string, clusterView: ClusterView): string | undefined {
   const { subnets } = clusterView;
   if (!subnets.serves(name)) return subnets.whyNotServing(name);

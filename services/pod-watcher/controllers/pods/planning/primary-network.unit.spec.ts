@@ -82,7 +82,7 @@ describe('the primary network', () => {
       expect(attachments).to.deep.equal(expected);
     });
 
-  it('keeps a Pod waiting while a list of its namespace is over its limit, unless the Pod selects other networks only', () => {
+  it('the primary network keeps a Pod waiting while a list of its namespace is over its limit, unless the Pod selects only other networks', () => {
     const namespace = 'crowded';
     const text = 'namespace crowded: annotation logical_switch has 257 names';
     for (const [networks, annotations] of [
@@ -95,7 +95,7 @@ describe('the primary network', () => {
     expect(attachments).to.deep.equal([defaultRequest]);
   });
 
-  it('is not served to a running Pod, except to a Pod that shows an allocation', () => {
+  it('the primary network is served to a starting Pod, and to a running Pod only if it shows an allocation', () => {
     const running = { namespace: 'served', phase: 'Running' };
     expect(planOf('', {}, running).attachments).to.deep.equal([]);
     expect(planOf('', { [ovn('allocated')]: 'true' }, running).attachments).to.deep.equal([primary]);
@@ -106,23 +106,23 @@ describe('the primary network', () => {
     const attachment = { provider: 'macvlan.default', ordinal: 0, interface: 'net1', addresses: [], seq: 7 };
     const served = { namespace: 'served', held: [attachment] };
 
-    it('is served while the Pod starts: its namespace may have been bound to a Subnet after the attachment', () => {
+    it('the primary network is served to a starting Pod with an attachment, whose namespace may have been bound later', () => {
       expect(planOf('default/macvlan', {}, served).attachments).to.deep.equal([primary]);
     });
 
-    it('is not served once the Pod runs, also if it shows the attachment', () => {
+    it('the primary network is not served to a running Pod with an attachment, also if it shows the attachment', () => {
       const shown = { [annotationKey('allocated')]: 'true' };
       expect(planOf('default/macvlan', shown, { ...served, phase: 'Running' }).attachments).to.deep.equal([]);
     });
 
-    it('is not requested twice', () => {
+    it('the primary network is not requested twice by a Pod that holds an attachment', () => {
       const held = [attachment, { ...attachment, provider: 'ovn', interface: 'eth0' }];
       const { attachments, detached } = planOf('default/macvlan', {}, { ...served, held });
       expect([attachments, detached]).to.deep.equal([[], []]);
     });
   });
 
-  it('keeps a Pod waiting while a Subnet of its namespace is not in force', () => {
+  it('the primary network keeps a Pod waiting while a Subnet of its namespace is not in force', () => {
     const { problems, topics } = planOf('macvlan', {}, { namespace: 'waiting' });
     expect(problems[0]).to.deep.equal({
       about: 'cluster',

@@ -1,4 +1,4 @@
-/** Stage 3 of planning: attachments become the allocator's requests, or problems. Pure. */
+/** Stage 3 of planning: turns attachments into the allocator's requests, or problems. Pure. */
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
@@ -20,13 +20,13 @@ export interface PodPlan<H extends HeldAttachment = HeldAttachment> {
   /** Held attachments that are no longer selected; empty if the annotation is invalid. */
   readonly detached: readonly H[];
   readonly problems: readonly PlanProblem[];
-  /** The providers of attachments that the Pod lacks, and each with its interface. */
+  /** The providers of missing attachments, each also with its interface. */
   readonly requestedProviders: ReadonlySet<string>;
   /** The IPAMClaims that must get addresses first. */
   readonly ipamClaims: readonly IpamClaimDemand[];
   /** Networks and requests that are not served here. */
   readonly unserved: readonly UnservedRequest[];
-  /** What will be wrong on the node although the attachments are requested. */
+  /** Problems on the node that remain although the attachments are requested. */
   readonly warnings: readonly string[];
   /**
    * The objects whose change may alter the plan: "network:<namespace>/<name>",
@@ -36,7 +36,7 @@ export interface PodPlan<H extends HeldAttachment = HeldAttachment> {
   readonly topics: ReadonlySet<string>;
 }
 
-/** What one attachment becomes. */
+/** The result of one attachment. */
 interface Built {
   readonly topics: readonly string[];
   readonly request?: Request;
@@ -80,7 +80,7 @@ function buildRequest(attachment: ResolvedAttachment): Built {
   const built = buildAttachmentRequest(attachment);
   if (!built.ok) return { topics: [], problem: requestProblem(built.problem) };
   const request = built.value;
-  // An address that the Pod names replaces the IPPool.
+  // Ignores the IPPool if the Pod names an address.
   const pool = request.candidates?.length ? undefined : attachment.pool;
   const topics = pool ? [`pool:${pool.name}`] : [];
   const subnets = pool?.subnets ?? ok(attachment.subnets);
@@ -94,8 +94,9 @@ function buildRequest(attachment: ResolvedAttachment): Built {
 }
 
 /**
- * Warns if the CNI result will show another MAC than the link has: the agent sets the MAC after the
- * plugin that makes the NIC has recorded the original one. undefined where the result is correct.
+ * Warns if the CNI result will show another MAC than the link: the agent sets the MAC after the
+ * plugin that makes the NIC has recorded the original MAC. Returns undefined if the result is
+ * correct.
  */
 function macWarning({ selection, macSupport }: ResolvedAttachment, { mac = '' }: Request): string | undefined {
   if (mac === '' || macSupport === undefined || macSupport === 'own' || macSupport === 'chained') return undefined;
@@ -115,9 +116,9 @@ function tooManyCandidates(attachments: readonly Request[]): string | undefined 
 }
 
 /**
- * Returns the requests; the first that is served from the Vip's Subnet now requests the Vip's
+ * Returns the requests, of which the first that the Vip's Subnet serves now requests the Vip's
  * addresses.
- * @param vip `reserved` is undefined while there is no such Vip, or it has no address.
+ * @param vip `reserved` is undefined while the Vip does not exist or has no address
  */
 function requestVipAddresses(
   { name, reserved }: { readonly name: string; readonly reserved: ReservedVip | undefined },

@@ -41,7 +41,7 @@ describe('the requests of a Pod', () => {
     ],
   ];
   for (const [networks, annotations, sentence] of rejected)
-    it(`are empty for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
+    it(`the requests of a Pod are empty for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
       const { attachments, problems } = planOf(networks, annotations);
       expect(attachments).to.deep.equal([]);
       expect(problems).to.have.length(1);
@@ -55,7 +55,7 @@ describe('a plan with a static MAC', () => {
   const macAnnotation = (network: string) => ({ [`${network}.default.kubernetes.io/mac_address`]: mac });
   const beside = (name: string): string => JSON.stringify([{ name, mac }]);
 
-  it('warns if the plugin that makes the NIC does not get the MAC, and states the remedy', () => {
+  it('a plan with a static MAC warns if the plugin that makes the NIC does not get the MAC, and names the remedy', () => {
     for (const { attachments, warnings, problems } of [
       planOf('macvlan', macAnnotation('macvlan')),
       planOf(beside('macvlan')),
@@ -68,7 +68,7 @@ describe('a plan with a static MAC', () => {
     }
   });
 
-  it('warns if the plugin could get the MAC but the Pod requests it by annotation only', () => {
+  it('a plan with a static MAC warns if the plugin could get the MAC but the Pod requests it by annotation only', () => {
     expect(planOf('capable', macAnnotation('capable')).warnings).to.have.length(1);
     expect(planOf('capable', macAnnotation('capable')).warnings[0]).to.match(
       /Give "mac": "02:00:00:00:00:01" beside the network's name in the networks annotation$/,
@@ -76,7 +76,7 @@ describe('a plan with a static MAC', () => {
     expect(planOf(beside('capable')).warnings).to.deep.equal([]);
   });
 
-  it('has no warning if the result is corrected, the NIC is Kube-OVN’s, or no MAC is requested', () => {
+  it('a plan with a static MAC has no warning if the result is corrected or the NIC is Kube-OVN’s', () => {
     for (const plan of [
       planOf('chained', macAnnotation('chained')),
       planOf('attachnet', { 'attachnet.default.ovn.kubernetes.io/mac_address': mac }),

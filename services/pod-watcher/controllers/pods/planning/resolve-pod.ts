@@ -1,4 +1,4 @@
-/** Stage 2 of planning: selections become attachments with Subnets and IPPool. Pure. */
+/** Stage 2 of planning: resolves selections to attachments with Subnets and IPPool. Pure. */
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import { truncate } from '../../../limits.ts';
@@ -26,15 +26,15 @@ import { resolveNamedSubnet, resolvePoolSubnets, resolveProviderSubnets } from '
 
 export interface ResolvedAttachment extends ServedAttachment {
   readonly annotations: AttachmentAnnotations;
-  /** The Subnets that may serve it, best first; at least one. */
+  /** The Subnets that may serve the attachment, best first; at least one. */
   readonly subnets: readonly string[];
   /** The IPPool for a Pod that names no address, and the IPPool's Subnet. */
   readonly pool?: { readonly name: string; readonly subnets: Result<readonly string[]> } | undefined;
   /** The Pod's place in its StatefulSet, if `ip_pool` lists addresses by place. */
   readonly member?: { readonly ordinal: number; readonly firstOrdinal: number } | undefined;
-  /** Absent for the primary network. */
+  /** How the NIC gets its MAC; absent for the primary network. */
   readonly macSupport?: MacSupport;
-  /** The IPAMClaim whose addresses it uses. */
+  /** The IPAMClaim whose addresses the attachment uses. */
   readonly ipamClaim?: NamedIpamClaim;
 }
 
@@ -43,7 +43,7 @@ export interface ResolvedPod<H extends HeldAttachment = HeldAttachment> {
   readonly attachments: readonly ResolvedAttachment[];
   /** The requests for the NICs of OVN4NFV. */
   readonly ovn4nfv: readonly MessageInput<AttachmentRequest>[];
-  /** The Vip that the Pod names, and its addresses if it has them. */
+  /** The Vip that the Pod names, with its addresses if it has them. */
   readonly vip: { readonly name: string; readonly reserved: ReservedVip | undefined } | undefined;
   readonly detached: readonly H[];
   readonly problems: readonly PlanProblem[];
@@ -53,7 +53,7 @@ export interface ResolvedPod<H extends HeldAttachment = HeldAttachment> {
 
 type ParsedAttachment = ServedAttachment & Pick<ResolvedAttachment, 'annotations'>;
 
-/** What one selection becomes. */
+/** The result of one selection. */
 interface Resolution {
   readonly topics: readonly string[];
   readonly attachment?: ResolvedAttachment;
@@ -80,7 +80,7 @@ export function resolvePod<H extends HeldAttachment>(parsed: ParsedPod<H>, clust
   };
 }
 
-/** Whether a held attachment's network is served here. Others are not released. */
+/** Whether a held attachment's network is served here. Other attachments are not released. */
 function isServed({ provider }: HeldAttachment, clusterView: ClusterView): boolean {
   return networkKeysOf(provider).some((key) => {
     const network = clusterView.network(key);
@@ -88,7 +88,10 @@ function isServed({ provider }: HeldAttachment, clusterView: ClusterView): boole
   });
 }
 
-/** The networks "namespace/name" of a provider: "net.ovn" is `net` in `ovn`. */
+/**
+ * Returns the possible networks "namespace/name" of a provider: "net.ovn" may be `net` in namespace
+ * `ovn`.
+ */
 function networkKeysOf(provider: string): string[] {
   const stems = [provider, ...(provider.endsWith('.ovn') ? [provider.slice(0, -'.ovn'.length)] : [])];
   return stems.map(
@@ -170,7 +173,7 @@ function resolveAttachment(
   };
 }
 
-/** An IPAMClaim is always in the namespace of the Pod. */
+/** Resolves an IPAMClaim, which is always in the namespace of the Pod. */
 function resolveIpamClaim(
   { namespace }: PlannedPod,
   { selection }: ServedAttachment,
@@ -185,7 +188,7 @@ function resolveIpamClaim(
   };
 }
 
-/** Completes an attachment by the IPPool or the member in `ip_pool`. */
+/** Adds the IPPool, or the member's place in `ip_pool`, to an attachment. */
 function resolveAddressSource(
   pod: PlannedPod,
   attachment: ParsedAttachment & { readonly subnets: readonly string[] },
@@ -213,7 +216,10 @@ const missingNetwork = (key: string): PlanProblem =>
 const brokenNetwork = (key: string, reason: string): PlanProblem =>
   clusterProblem(`NetworkAttachmentDefinition ${key}: ${reason}: correct it`);
 
-/** CNI ADDs fail if the plugin's configuration has another provider than requested here. */
+/**
+ * Reports a provider in the plugin's configuration that differs from the requested one, which fails
+ * each ADD.
+ */
 function providerMismatch(
   { selection }: ServedAttachment,
   { provider, configuredProvider }: ServedNetwork,

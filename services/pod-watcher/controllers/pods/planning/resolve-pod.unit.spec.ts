@@ -39,7 +39,7 @@ describe('a resolved attachment', () => {
       expect(attachments).to.deep.equal(expected);
     });
 
-  it('leaves out networks that other plugins serve, and reports why', () => {
+  it('a resolved Pod has no attachments to networks that other plugins serve, and reports why', () => {
     const { attachments, unserved, problems } = planOf('local,macvlan,empty');
     expect(attachments).to.deep.equal([defaultRequest]);
     expect(problems).to.deep.equal([]);
@@ -49,11 +49,11 @@ describe('a resolved attachment', () => {
     ]);
   });
 
-  it('is absent if the Pod selects no network', () => {
+  it('a resolved Pod has no attachment if it selects no network', () => {
     expect(planOf('')).to.deep.include({ attachments: [], problems: [], unserved: [] });
   });
 
-  it('has the topics whose change may alter it', () => {
+  it('a resolved attachment has the topics of the objects that may alter it', () => {
     expect([...planOf('macvlan,missing').topics]).to.have.members([
       'network:default/macvlan',
       'provider:macvlan.default',
@@ -112,7 +112,7 @@ describe('a missing or broken object', () => {
     ],
   ];
   for (const [networks, annotations, sentence] of cases)
-    it(`is reported for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
+    it(`a missing or broken object is reported for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
       const { attachments, problems } = planOf(networks, annotations);
       expect(attachments).to.deep.equal([]);
       expect(problems).to.have.length(1);

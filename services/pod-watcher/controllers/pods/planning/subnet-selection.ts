@@ -1,4 +1,4 @@
-/** Selects Subnets by an attachment's provider and annotations, and the namespace. Pure. */
+/** Selects Subnets by the provider and annotations of an attachment, and the namespace. Pure. */
 import { ovn4nfvProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import type { Requested } from '../../../kubernetes/objects/annotation-table.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
@@ -9,7 +9,10 @@ import type { ServedAttachment } from './attachment-annotations.ts';
 import type { ClusterView } from '../../cluster-view.ts';
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
-/** The Subnet of an annotation. It must serve the attachment's or the primary provider. */
+/**
+ * Resolves the Subnet of an annotation. It must serve the provider of the attachment, or the
+ * primary provider.
+ */
 export function resolveNamedSubnet(
   { key, value: name }: Requested<string>,
   pod: Pick<Pod, 'namespace'>,
@@ -35,7 +38,7 @@ export function resolveNamedSubnet(
   return refusal === undefined ? ok([name]) : problem(`annotation ${key}: ${refusal}`);
 }
 
-/** The Subnets of a provider that the namespace may use, sorted by name. */
+/** Returns the Subnets of a provider that the namespace may use, sorted by name. */
 export function resolveProviderSubnets(
   provider: string,
   namespace: string,
@@ -54,7 +57,7 @@ export function resolveProviderSubnets(
   return problem(`provider ${provider} is not bound to any subnet: ${reason}`);
 }
 
-/** The Subnet of an IPPool. It must serve the attachment, and permit the namespace. */
+/** Resolves the Subnet of an IPPool. It must serve the attachment, and permit the namespace. */
 export function resolvePoolSubnets(
   { key, value: name }: Requested<string>,
   pod: Pick<Pod, 'namespace'>,
@@ -77,7 +80,9 @@ export function resolvePoolSubnets(
   return refusal === undefined ? ok([subnet]) : problem(`annotation ${key}: ${refusal}`);
 }
 
-/** The Subnet of an OVN4NFV request. It must serve such requests, or the primary network. */
+/**
+ * Resolves the Subnet of an OVN4NFV request. It must serve such requests, or the primary network.
+ */
 export function resolveVirtualNetwork(name: string, namespace: string, clusterView: ClusterView): Result<string[]> {
   const { subnets } = clusterView;
   if (!subnets.serves(name)) return problem(`${subnets.whyNotServing(name)}: create or correct it`);

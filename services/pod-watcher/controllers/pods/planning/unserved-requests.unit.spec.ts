@@ -3,7 +3,7 @@ import { planOf } from './testing/plan.fixture.ts';
 import { unservedEvent } from '../pod-event-messages.ts';
 
 describe('the Event about unserved requests', () => {
-  it('is a Warning for a network with an empty configuration, with reason and remedy', () => {
+  it('the Event about unserved requests is a Warning for a network with an empty configuration, with reason and remedy', () => {
     const { type, reason, message } = unservedEvent(planOf('empty,macvlan'));
     expect([type, reason]).to.deep.equal(['Warning', 'PodNetworkNotServed']);
     expect(message).to.match(
@@ -12,7 +12,7 @@ describe('the Event about unserved requests', () => {
     expect(planOf('empty,macvlan').attachments, 'the others are served').to.have.length(1);
   });
 
-  it('is Normal for a network of another IPAM plugin, and has warnings first', () => {
+  it('the Event about unserved requests is Normal for a network of another IPAM plugin, and lists warnings first', () => {
     expect(unservedEvent(planOf('local')).type).to.equal('Normal');
     const { type, message } = unservedEvent(planOf('local,empty'));
     expect(type).to.equal('Warning');

@@ -35,18 +35,18 @@ export const macvlan: NetworkDefinition = {
   config: '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
 };
 
-/** A Pod that selects network macvlan. */
+/** Makes a Pod that selects network macvlan. */
 export const podWithNetwork = (name: string, parts: PodParts = {}): Pod =>
   podNamed(name, { ...parts, annotations: { [networksAnnotation]: 'macvlan', ...parts.annotations } });
 
-/** The mirror of a static Pod that selects network macvlan. */
+/** Makes the mirror of a static Pod that selects network macvlan. */
 export const mirrorWithNetwork = (name: string, hash: string, parts: PodParts = {}): Pod =>
   mirrorOf(name, hash, { ...parts, annotations: { [networksAnnotation]: 'macvlan' } });
 
-/** The Pod with the mark that the API sets before it deletes an object. */
+/** Adds the mark that the API sets before it deletes an object. */
 export const beingDeleted = (pod: Pod): Pod => ({ ...pod, deletionTimestamp: '2026-01-31T08:00:00Z' });
 
-/** The ledger event about the release of an allocation. */
+/** Makes the ledger event about the release of an allocation. */
 export const allocationEnded = ({ seq, subnet, namespace, pod, uid, addresses }: HeldAllocation): LedgerEvent => ({
   kind: 'released',
   seq,
@@ -57,7 +57,7 @@ export const allocationEnded = ({ seq, subnet, namespace, pod, uid, addresses }:
   addresses: addresses.map(({ address }) => address),
 });
 
-/** The ledger event about a container that is unbound from an allocation. */
+/** Makes the ledger event about a container that is unbound from an allocation. */
 export const bindingEnded = ({ subnet, namespace, pod, addresses }: HeldAllocation): LedgerEvent => ({
   kind: 'unbound',
   subnet,
@@ -66,10 +66,10 @@ export const bindingEnded = ({ subnet, namespace, pod, addresses }: HeldAllocati
   addresses: addresses.map(({ address }) => address),
 });
 
-/** Long enough for every reconciliation that needs no backoff. */
+/** Waits for all reconciliations without a backoff. */
 export const waitForIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** One allocation each for Pods "p0", "p1", … */
+/** Makes one allocation each for Pods "p0", "p1", … */
 export const manyAllocations = (count: number): HeldAllocation[] =>
   Array.from({ length: count }, (_, index) => heldAllocation(`p${index}`, { seq: index + 1 }));
 
@@ -90,7 +90,7 @@ export interface PodControllerWorldOptions extends Partial<
   readonly subnets?: readonly string[];
   /** The cooldown of all Subnets. */
   readonly cooldownMs?: number;
-  /** Whether refused Pods wait for an hour, or for an event. */
+  /** Whether refused Pods wait for an hour, unless an event wakes them. */
   readonly longBackoff?: boolean;
 }
 
@@ -113,18 +113,19 @@ export function createPodControllerWorld(
   const allocator = new FakeAllocator();
   const removedAnnotations: { pod: string; keys: readonly string[] }[] = [];
   const podEvents: { pod: string; podEvent: PodEvent }[] = [];
-  /** Pods whose reason to wait was removed. */
+  /** Pods whose reason for waiting was removed. */
   const endedWaits: string[] = [];
   /** Pods that a look-up finds in another state than the watch. */
   const api = new Map<string, Pod>();
   const lookedUp: string[] = [];
   /**
-   * StatefulSets that a look-up finds in another state than the watch; undefined for deleted ones.
+   * StatefulSets that a look-up finds in another state than the watch; undefined for deleted
+   * StatefulSets.
    */
   const apiSets = new Map<string, StatefulSet | undefined>();
   /** The virtual machines that the API has, by "namespace/name". */
   const machines = new Map<string, Partial<VirtualMachines>>();
-  /** The watched objects of machines, by kind. */
+  /** The informers of machines, by kind. */
   const machineObjects = {
     VirtualMachine: new FakeInformer<MachineObject>(),
     VirtualMachineInstance: new FakeInformer<MachineObject>(),

@@ -1,4 +1,4 @@
-/** The order in which waiting Pods get an address. */
+/** Tests the order in which waiting Pods get an address. */
 import { expect } from 'chai';
 import { IpledgerError } from '../../../../../lib/errors.ts';
 import { heldAllocation, podNamed, until } from '../../../testing/fakes.ts';
@@ -24,7 +24,7 @@ describe('Pods that wait for an address', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /** A full subnet; these Pods were refused, in this order. */
+  /** Makes a full subnet, which refused these Pods in this order. */
   async function createFullSubnet(waiting: readonly Pod[], options: PodControllerWorldOptions = {}) {
     const created = createPodControllerWorld(stop.signal, { longBackoff: true, ...options });
     const { allocator } = created;
@@ -49,7 +49,7 @@ describe('Pods that wait for an address', () => {
     return { ...created, served, release };
   }
 
-  it('AN-7996 get it as soon as it is free, in creation order', async () => {
+  it('AN-7996 Pods that wait for an address get it as soon as it is free, in creation order', async () => {
     const { served, release } = await createFullSubnet([createdAt(3, 'c'), createdAt(1, 'a'), createdAt(2, 'b')]);
     for (const count of [1, 2, 3]) {
       release();
@@ -58,7 +58,7 @@ describe('Pods that wait for an address', () => {
     expect(served).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('are not behind Pods of a namespace that has reached its quota', async () => {
+  it('Pods that wait for an address do not wait behind Pods of a namespace that has reached its quota', async () => {
     const world = createPodControllerWorld(stop.signal, { longBackoff: true });
     const inOther = {
       annotations: { 'k8s.v1.cni.cncf.io/networks': 'default/macvlan' },
@@ -86,12 +86,12 @@ describe('Pods that wait for an address', () => {
     await until(() => world.controller.waitingPods === 5);
     await waitForIdle();
     expect(requests().slice(before)).to.deep.equal(['young']);
-    // The others wait for a release in their own namespace.
+    // Releases an address of the namespace for which the other Pods wait.
     world.sendEvents(102, allocationEnded(heldAllocation('mine')));
     await until(() => requests().slice(before).includes('a'));
   });
 
-  it('CA-12496 get it when its cooldown ends, which has no event', async () => {
+  it('CA-12496 Pods that wait for an address get it when its cooldown ends, which has no event', async () => {
     const { served, release, allocator } = await createFullSubnet([createdAt(1, 'a')], { cooldownMs: 80 });
     const requested = allocator.allocated.length;
     release();
@@ -100,13 +100,13 @@ describe('Pods that wait for an address', () => {
     await until(() => served.length === 1);
   });
 
-  it('get an address that was released before the watcher started, when its cooldown ends', async () => {
+  it('Pods that wait for an address get an address that was released before the watcher started, when its cooldown ends', async () => {
     const { served, allocator } = await createFullSubnet([createdAt(1, 'a')], { cooldownMs: 3_600_000 });
     allocator.refuse = () => (served.push('a'), undefined);
     await until(() => served.length === 1);
   });
 
-  it('are tried before a younger Pod that was just created', async () => {
+  it('Pods that wait for an address are tried before a younger Pod that was just created', async () => {
     const { pods, served, allocator } = await createFullSubnet([createdAt(1, 'a')]);
     await new Promise((resolve) => setTimeout(resolve, 120));
     const before = allocator.allocated.length;
@@ -116,7 +116,7 @@ describe('Pods that wait for an address', () => {
     expect(served).to.deep.equal([]);
   });
 
-  it('are tried before a younger Pod of another namespace, without the other Pods of their own', async () => {
+  it('Pods that wait for an address are tried before a younger Pod of another namespace, but not all Pods of their own', async () => {
     const { pods, allocator } = await createFullSubnet([createdAt(1, 'a')]);
     await new Promise((resolve) => setTimeout(resolve, 120));
     const before = allocator.allocated.length;
@@ -127,12 +127,12 @@ describe('Pods that wait for an address', () => {
     pods.put(podNamed('young', { annotations, metadata }));
     const requests = (): string[] => allocator.allocated.slice(before).map(({ pod }) => pod?.name ?? '');
     await until(() => requests().includes('young'));
-    // Pods that are in progress during the turns of `a` and `young` go first, and no others.
+    // Allows for Pods that are in progress during the turns of `a` and `young`, and for no others.
     expect(requests().indexOf('young')).to.be.lessThan(500);
     expect(requests().indexOf('a')).to.be.within(0, requests().indexOf('young'));
   });
 
-  it('get an address during its cooldown if they request it by name', async () => {
+  it('Pods that wait for an address get it during its cooldown if they request it by name', async () => {
     const annotations = { 'macvlan.default.kubernetes.io/ip_address': '10.0.0.7' };
     const world = createPodControllerWorld(stop.signal, { longBackoff: true, cooldownMs: 3_600_000 });
     world.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
@@ -145,7 +145,7 @@ describe('Pods that wait for an address', () => {
     await until(() => world.allocator.allocated.length === 2);
   });
 
-  it('KO-2258 are served without a backoff: 100 Pods when 100 addresses become free', async () => {
+  it('KO-2258 100 Pods that wait for an address are served without a backoff when 100 addresses become free', async () => {
     const pods = Array.from({ length: 100 }, (_, index) => createdAt(index % 60, `p${index}`));
     const { served, release } = await createFullSubnet(pods);
     for (let count = 0; count < 100; count++) release();
@@ -155,7 +155,7 @@ describe('Pods that wait for an address', () => {
   const allocationOf = (name: string, address: string, seq: number): HeldAllocation =>
     heldAllocation(name, { seq, addresses: [{ address, cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] });
 
-  it('are woken only by the address that they request by name', async () => {
+  it('Pods that wait for an address by name are woken only by that address', async () => {
     const world = createPodControllerWorld(stop.signal, { longBackoff: true, cooldownMs: 3_600_000 });
     world.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
     for (const index of [1, 2, 3]) world.pods.put(podWithAddress(`p${index}`, `10.0.0.10${index}`));
@@ -169,7 +169,7 @@ describe('Pods that wait for an address', () => {
     expect(world.allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['p2', 'p3']);
   });
 
-  it('are woken when a container is unbound from a released address, not while a Pod holds the address', async () => {
+  it('Pods that wait for an address are woken when a container is unbound from a released address, but not from a held one', async () => {
     const held = allocationOf('owner', '10.0.0.101', 8);
     const world = createPodControllerWorld(stop.signal, {
       longBackoff: true,
@@ -188,7 +188,7 @@ describe('Pods that wait for an address', () => {
     expect(world.allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['b']);
   });
 
-  it('are woken by the release of a MAC that they request, and by the end of its container', async () => {
+  it('Pods that wait for a MAC are woken by its release, and by the end of its container', async () => {
     const mac = '02:00:00:00:00:0a';
     const held = heldAllocation('owner', { mac });
     const world = createPodControllerWorld(stop.signal, {
@@ -205,7 +205,7 @@ describe('Pods that wait for an address', () => {
     world.sendEvents(60, allocationEnded(held));
     const hasTried = (): boolean => world.allocator.allocated.some(({ pod }) => pod?.name === 'a');
     await until(hasTried);
-    // Both wait now, until the container of the first does not use it any more.
+    // Waits until both Pods wait for the end of the first Pod's container.
     await until(() => world.controller.waitingPods === 2);
     await waitForIdle();
     world.allocator.allocated.length = 0;

@@ -1,37 +1,40 @@
-/** The queues of a waiting Pod: for any address, a named address or MAC, or the quota. */
+/** The queues of a waiting Pod: for any address, for a named address or MAC, or for the quota. */
 import type { Allocation } from '../../../../../proto/generated/ipledger.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import type { PodPlan } from '../planning/request-addresses.ts';
 
-/** The queue for any address of a subnet. */
+/** Returns the queue for any address of a subnet. */
 export const anyAddressQueue = (subnet: string): string => `any:${subnet}`;
 
-/** The queue for an address by name, which may be allocated during its cooldown. */
+/** Returns the queue for a named address, which may be allocated during its cooldown. */
 export const namedAddressQueue = (address: string): string => `named:${address}`;
 
-/** The queue for a MAC that is requested in a subnet. */
+/** Returns the queue for a MAC in a subnet. */
 export const macQueue = (subnet: string, mac: string): string => `mac:${subnet}/${mac.toLowerCase()}`;
 
-/** The queue of a namespace that has reached its quota in a subnet: only its own releases help. */
+/**
+ * Returns the queue of a namespace that has reached its quota in a subnet, which only its own
+ * releases help.
+ */
 export const quotaQueue = (subnet: string, namespace: string): string => `quota:${subnet}/${namespace}`;
 
-/** The sort key of a Pod in its queues: by creation time, then by uid. */
+/** Returns the sort key of a Pod in its queues: creation time, then uid. */
 export const creationOrderOf = ({ createdAt, uid }: Pick<Pod, 'createdAt' | 'uid'>): string => `${createdAt} ${uid}`;
 
 type Attachments = Pick<PodPlan, 'attachments'>;
 
-/** The queues for any address that a plan belongs to. */
+/** Returns the queues for any address to which a plan belongs. */
 export function anyAddressQueuesOf({ attachments }: Attachments): string[] {
   const unnamed = attachments.filter(({ candidates = [] }) => candidates.length === 0);
   return [...new Set(unnamed.flatMap(({ subnets = [] }) => subnets.map(anyAddressQueue)))];
 }
 
-/** The queues after a refusal by quota, without those for any address. */
+/** Returns the queues after a refusal by quota, without those for any address. */
 export const quotaQueuesOf = ({ attachments }: Attachments, namespace: string): string[] => [
   ...new Set(attachments.flatMap(({ subnets = [] }) => subnets.map((subnet) => quotaQueue(subnet, namespace)))),
 ];
 
-/** All queues of a plan. @param isFull whether no address was free in the Subnet */
+/** Returns all queues of a plan. @param isFull whether the Subnet had no free address */
 export function allQueuesOf(plan: Attachments, isFull: boolean): Set<string> {
   const queues = new Set(anyAddressQueuesOf(plan));
   for (const { subnets = [], candidates = [], mac = '' } of plan.attachments) {
@@ -43,7 +46,7 @@ export function allQueuesOf(plan: Attachments, isFull: boolean): Set<string> {
   return queues;
 }
 
-/** The queues from which allocations to a Pod take an offered address. */
+/** Returns the queues that offered the addresses which a Pod has got. */
 export function queuesTakenFrom(allocations: readonly Allocation[], { attachments }: Attachments): string[] {
   return allocations.flatMap(({ subnet, addresses, mac, attachment }) => {
     const request = attachments.find(

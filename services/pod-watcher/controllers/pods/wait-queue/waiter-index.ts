@@ -1,4 +1,4 @@
-/** The waiting Pods by topic. The Pods of one topic are a queue in creation order. */
+/** The waiting Pods by topic. The Pods of a topic are a queue in creation order. */
 import { SortedList } from '../../../sorted-list.ts';
 import { addTo, removeFrom } from '../../../../../lib/maps.ts';
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
@@ -7,13 +7,13 @@ import type { PodPlan } from '../planning/request-addresses.ts';
 /** The position of a Pod in its queues. */
 export interface QueuePosition {
   readonly pod: string;
-  /** The smaller value is first. */
+  /** The sort key of the Pod: a smaller value comes first. */
   readonly creationOrder: string;
 }
 
 interface Waiter extends QueuePosition {
   queues: readonly Queue[];
-  /** When its addresses were last requested, of performance.now(). */
+  /** The performance.now() of the last request for its addresses. */
   requestedAt: number;
 }
 
@@ -66,7 +66,7 @@ export class WaiterIndex {
     return this.#waiters.has(pod);
   }
 
-  /** The first Pods of a topic behind a position; all of them by default. */
+  /** Returns the first Pods of a topic behind a position; by default all Pods. */
   waitersOf(
     topic: string,
     { behind, max }: { readonly behind?: QueuePosition | undefined; readonly max?: number } = {},
@@ -74,7 +74,7 @@ export class WaiterIndex {
     return this.#queues.get(topic)?.waiters.after(behind as Waiter | undefined, max) ?? [];
   }
 
-  /** The first Pods of a topic that are older, and were requested before a time. */
+  /** Returns the first Pods of a topic that are older, and whose last request was before a time. */
   waitersAhead(
     topic: string,
     creationOrder: string,
@@ -100,7 +100,7 @@ export class WaiterIndex {
   }
 }
 
-/** Orders by creation, then by name. */
+/** Compares positions by creation, then by name. */
 export function byCreation(one: QueuePosition, other: QueuePosition): number {
   return compareText(one.creationOrder, other.creationOrder) || compareText(one.pod, other.pod);
 }
@@ -113,7 +113,7 @@ export class UnservedNetworks {
   readonly #podsByTopic = new Map<string, Set<string>>();
   readonly #topicsByPod = new Map<string, readonly string[]>();
 
-  /** Replaces what is known of the Pod. */
+  /** Replaces the networks of a Pod that are not served. */
   put(key: string, { phase }: Pick<Pod, 'phase'>, { unserved, topics }: Pick<PodPlan, 'unserved' | 'topics'>): void {
     this.forget(key);
     if (phase !== 'Pending' || unserved.length === 0) return;
@@ -127,7 +127,7 @@ export class UnservedNetworks {
     this.#topicsByPod.delete(key);
   }
 
-  /** The Pods "namespace/name" of a topic "network:<namespace>/<name>". */
+  /** Returns the Pods "namespace/name" of a topic "network:<namespace>/<name>". */
   podsOf(topic: string): readonly string[] {
     return [...(this.#podsByTopic.get(topic) ?? [])];
   }

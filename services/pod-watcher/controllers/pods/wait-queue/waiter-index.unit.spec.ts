@@ -6,7 +6,7 @@ const queueOf = (index: WaiterIndex, of: string): string[] => index.waitersOf(of
 const on = (...topics: string[]): ReadonlySet<string> => new Set(topics);
 
 describe('a waiting Pod', () => {
-  it('has its position in each queue by creation, not by arrival', () => {
+  it('a waiting Pod has its position in each queue by creation, not by arrival', () => {
     const index = new WaiterIndex();
     index.wait('default/young', on(topic, 'named:macvlan'), '2026-01-31T08:00:02Z u1');
     index.wait('default/old', on(topic), '2026-01-31T08:00:00Z u2');
@@ -16,7 +16,7 @@ describe('a waiting Pod', () => {
     expect(queueOf(index, 'named:macvlan')).to.deep.equal(['default/young']);
   });
 
-  it('is in the queues of its latest topics only, and in none after it was removed', () => {
+  it('a waiting Pod is only in the queues of its latest topics, and in none after its removal', () => {
     const index = new WaiterIndex();
     index.wait('default/a', on(topic), '1');
     index.wait('default/a', on('subnet:other'), '1');
@@ -29,7 +29,7 @@ describe('a waiting Pod', () => {
     expect(queueOf(index, 'subnet:other')).to.deep.equal([]);
   });
 
-  it('that was created again has the position of its new creation', () => {
+  it('a waiting Pod that was created again has the position of its new creation', () => {
     const index = new WaiterIndex();
     for (const [pod, order] of [
       ['a', '1'],
@@ -40,7 +40,7 @@ describe('a waiting Pod', () => {
     expect(queueOf(index, topic)).to.deep.equal(['default/b', 'default/a']);
   });
 
-  it('is ahead of younger Pods, except for a short time after its own request', () => {
+  it('a waiting Pod is ahead of younger Pods, except for a short time after its own request', () => {
     const index = new WaiterIndex();
     for (const order of ['1', '2', '3']) index.wait(`default/p${order}`, on(topic), order);
     const ahead = (order: string, idleMs: number): string[] =>
@@ -52,17 +52,17 @@ describe('a waiting Pod', () => {
     expect(ahead('1', -1)).to.deep.equal([]);
   });
 
-  it('costs O(log n) comparisons for each attempt, with 10,000 Pods in the queue', () => {
+  it('each attempt costs O(log n) comparisons with 10,000 waiting Pods', () => {
     let compared = 0;
     const index = new WaiterIndex((one, other) => ((compared += 1), byCreation(one, other)));
     const topics = on(topic, 'named:10.0.0.7', 'subnet:macvlan');
-    // Older and younger Pods arrive in any order.
+    // Adds older and younger Pods in any order.
     const orderOf = (number: number): string => String((number * 7_919) % 10_007).padStart(5, '0');
     for (let number = 0; number < 10_000; number++) index.wait(`default/p${number}`, topics, orderOf(number));
     for (let number = 0; number < 10_000; number += 997) {
       const key = `default/p${number}`;
       compared = 0;
-      // An attempt that is refused, and one that is served, after which the Pod waits again.
+      // Attempts once with a refusal and once with success, after which the Pod waits again.
       index.waitersAhead(topic, orderOf(number), { max: 4, requestedBefore: 0 });
       index.markRequested(key);
       index.wait(key, topics, orderOf(number));

@@ -1,16 +1,16 @@
 /**
  * Wakes the Pods that wait for a topic when a change may help them.
  *
- * A changed Subnet or network may help every Pod of its topic: all are woken. A freed address helps
- * one: it is offered to the oldest Pod. A Pod that does not take it passes it on to the next Pod of
- * the queue, until one takes it or the queue ends. Each offer looks up one position in a sorted
- * queue, so its cost does not grow with the number of waiting Pods.
+ * A changed Subnet or network may help every Pod of its topic, so all are woken. A freed address
+ * helps one Pod: it is offered to the oldest. A Pod that does not take it passes it on to the next
+ * Pod of the queue, until a Pod takes it or the queue ends. Each offer looks up one position in a
+ * sorted queue, so its cost does not grow with the number of waiting Pods.
  */
 import type { QueuePosition, WaiterIndex } from './waiter-index.ts';
 
-/** Changes within this time (many releases) are handled together. */
+/** The time within which changes, such as many releases, are handled together. */
 const defaultGatherMs = 50;
-/** The number of Pods that a probe wakes: the first of them may wait for something else, too. */
+/** The number of Pods that a probe wakes: the first Pod may also wait for something else. */
 const probedPods = 4;
 /** The longest timer of Node.js. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -27,11 +27,11 @@ export class WaiterWakeup {
   readonly #gatherMs: number;
   readonly #changedTopics = new Set<string>();
   readonly #probedTopics = new Set<string>();
-  /** Freed addresses by topic that are not offered yet. */
+  /** The number of freed addresses that are not offered yet, by topic. */
   readonly #freed = new Map<string, number>();
-  /** Offered addresses by topic that no Pod has taken yet. */
+  /** The number of offered addresses that no Pod has taken yet, by topic. */
   readonly #untaken = new Map<string, number>();
-  /** Keyed by Pod, then by topic. */
+  /** The offers by Pod, then by topic. */
   readonly #offers = new Map<string, Map<string, Offer>>();
 
   constructor(index: WaiterIndex, wake: (pod: string) => void, gatherMs = defaultGatherMs) {
@@ -46,14 +46,14 @@ export class WaiterWakeup {
     this.#changedTopics.add(topic);
   }
 
-  /** Offers an address of the topic, which is free now. */
+  /** Offers a free address of the topic. */
   offerOne(topic: string): void {
     const freed = this.#freed.get(topic) ?? 0;
     if (freed === 0) this.#afterGathering(() => this.#offerFreed(topic));
     this.#freed.set(topic, freed + 1);
   }
 
-  /** Offers an address of the topic, which is free after `ms`. */
+  /** Offers an address of the topic that is free after `ms`. */
   offerAfter(topic: string, ms: number): void {
     if (ms <= 0) this.offerOne(topic);
     else setTimeout(() => this.offerOne(topic), Math.min(ms, maxTimerMs)).unref();
@@ -69,25 +69,28 @@ export class WaiterWakeup {
     });
   }
 
-  /** A Pod has taken an address of these topics. Must be called before the Pod leaves the index. */
+  /**
+   * Records that a Pod has taken an address of these topics. Must be called before the Pod leaves
+   * the index.
+   */
   onTaken(pod: string, topics: readonly string[]): void {
     const offers = this.#offers.get(pod);
     for (const topic of topics) {
       const offer = offers?.get(topic);
       if (offer) offers?.set(topic, { ...offer, count: offer.count - 1 });
       if (this.#untaken.has(topic)) this.#reduceUntaken(topic, 1);
-      // The Pod's address was not on offer, so there may be more.
+      // Probes: the Pod's address was not on offer, so more addresses may be free.
       else if (this.#index.has(pod)) this.probe(topic);
     }
   }
 
-  /** Passes the offers that a Pod did not take on to the next Pods. */
+  /** Passes offers that a Pod did not take on to the next Pods. */
   onAttemptEnded(pod: string): void {
     const offers = this.#offers.get(pod);
     if (!offers) return;
     this.#offers.delete(pod);
-    // If the Pod was woken during the attempt, its next attempt is queued by then, before those of
-    // younger Pods.
+    // Waits until the next attempt of a Pod that was woken during this attempt is queued, before
+    // those of younger Pods.
     setImmediate(() => {
       for (const [topic, { position, count }] of offers) this.#offer(topic, count, position);
     });
@@ -115,7 +118,7 @@ export class WaiterWakeup {
     const max = Math.min(count, this.#untaken.get(topic) ?? 0);
     if (max === 0) return;
     const positions = this.#index.waitersOf(topic, { behind, max });
-    // The queue has ended: no Pod is left that could take them.
+    // Drops addresses that no Pod is left to take: the queue has ended.
     this.#reduceUntaken(topic, max - positions.length);
     for (const position of positions) {
       const offers = this.#offers.get(position.pod) ?? new Map<string, Offer>();

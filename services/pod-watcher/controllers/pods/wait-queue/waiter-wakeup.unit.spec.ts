@@ -9,8 +9,8 @@ const names = (count: number): string[] =>
 
 describe('the wake-up of waiting Pods', () => {
   /**
-   * Pods that wait for the topic. A woken Pod tries immediately; it takes an address if `canTake`
-   * returns true.
+   * Makes Pods that wait for the topic. A woken Pod tries immediately, and takes an address if
+   * `canTake` returns true.
    */
   function createWorld(pods: readonly string[], canTake: (pod: string) => boolean = () => false) {
     let compared = 0;
@@ -28,10 +28,10 @@ describe('the wake-up of waiting Pods', () => {
     for (const pod of pods) index.wait(pod, new Set([topic]), pod);
     return { wakeup, woken, index, comparisons: () => compared };
   }
-  /** Long enough for every wake-up that is due. */
+  /** Waits for every wake-up that is due. */
   const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
 
-  it('reaches each Pod once after a change of its topic', async () => {
+  it('the wake-up of waiting Pods reaches each Pod once after a change of its topic', async () => {
     const { wakeup, woken } = createWorld(names(100));
     for (let times = 0; times < 3; times++) wakeup.wakeAll(topic);
     wakeup.wakeAll('any:other');
@@ -40,7 +40,7 @@ describe('the wake-up of waiting Pods', () => {
     expect(woken).to.deep.equal(names(100));
   });
 
-  it('offers a freed address to the oldest Pod, and to no other Pod if the oldest takes it', async () => {
+  it('the wake-up of waiting Pods offers a freed address to the oldest Pod, and to no other Pod if the oldest takes it', async () => {
     const { wakeup, woken } = createWorld(names(100).reverse(), () => true);
     wakeup.offerOne(topic);
     await until(() => woken.length >= 1);
@@ -48,7 +48,7 @@ describe('the wake-up of waiting Pods', () => {
     expect(woken).to.deep.equal(names(1));
   });
 
-  it('offers several freed addresses to as many of the oldest Pods', async () => {
+  it('the wake-up of waiting Pods offers several freed addresses to as many of the oldest Pods', async () => {
     const { wakeup, woken } = createWorld(names(100), () => true);
     for (let addresses = 0; addresses < 30; addresses++) wakeup.offerOne(topic);
     await until(() => woken.length >= 30);
@@ -56,7 +56,7 @@ describe('the wake-up of waiting Pods', () => {
     expect(woken).to.deep.equal(names(30));
   });
 
-  it('passes an address on to the next Pod until one takes it, to each Pod once', async () => {
+  it('the wake-up of waiting Pods passes an address on to the next Pod until one takes it, to each Pod once', async () => {
     const [, , , taker = ''] = names(100);
     const [last = ''] = names(100).slice(-1);
     for (const [takingPod, expected] of [
@@ -71,7 +71,7 @@ describe('the wake-up of waiting Pods', () => {
     }
   });
 
-  it('ends the offer if another Pod takes the address', async () => {
+  it('the wake-up of waiting Pods ends the offer if another Pod takes the address', async () => {
     const { wakeup, woken } = createWorld(names(100));
     wakeup.offerOne(topic);
     await until(() => woken.length >= 3);
@@ -81,7 +81,7 @@ describe('the wake-up of waiting Pods', () => {
     expect(woken.length).to.be.at.most(reached + 1);
   });
 
-  it('begins with the oldest Pod again when another address is freed', async () => {
+  it('the wake-up of waiting Pods begins again with the oldest Pod when another address is freed', async () => {
     const { wakeup, woken } = createWorld(names(20));
     wakeup.offerOne(topic);
     await until(() => woken.length === 20);
@@ -90,7 +90,7 @@ describe('the wake-up of waiting Pods', () => {
     expect(woken).to.deep.equal([...names(20), ...names(20)]);
   });
 
-  it('probes the oldest Pods, and continues while some of them take addresses', async () => {
+  it('the wake-up of waiting Pods probes the oldest Pods, and continues while some of them take addresses', async () => {
     const { wakeup, woken } = createWorld(names(20), (pod) => pod < 'default/p00006');
     wakeup.probe(topic);
     await until(() => woken.length >= 12);
@@ -102,19 +102,20 @@ describe('the wake-up of waiting Pods', () => {
     expect(woken.slice(12)).to.deep.equal(names(20).slice(6, 10));
   });
 
-  it('offers an address when its cooldown has ended', async () => {
+  it('the wake-up of waiting Pods offers an address when its cooldown has ended', async () => {
     const { wakeup, woken } = createWorld(names(1), () => true);
     wakeup.offerAfter(topic, 30);
     await until(() => woken.length === 1);
   });
 
-  it('costs O(log n) comparisons for each woken Pod, with 10,000 Pods in the queue', async () => {
+  it('each woken Pod costs O(log n) comparisons with 10,000 waiting Pods', async () => {
     const [taker = ''] = names(1_000).slice(-1);
     const { wakeup, woken, comparisons } = createWorld(names(10_000), (pod) => pod === taker);
     const before = comparisons();
     wakeup.offerOne(topic);
     await until(() => woken.includes(taker));
-    // One look-up of a position for each Pod. The taker leaves the queue.
+    // Expects one look-up of a position for each Pod. The Pod that takes the address leaves the
+    // queue.
     expect(comparisons() - before)
       .to.be.greaterThan(0)
       .and.lessThan(30 * woken.length);

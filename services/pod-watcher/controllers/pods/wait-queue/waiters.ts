@@ -1,7 +1,7 @@
 /**
- * The Pods that could not be served, and the events after which they are tried again: each ledger
- * event that may help them, and the end of an address's cooldown, which has no event. Pods that
- * wait for any address get it in creation order.
+ * The Pods that could not be served, and the events after which they are retried: each ledger event
+ * that may help them, and the end of an address's cooldown, which has no event. Pods that wait for
+ * any address get it in creation order.
  */
 import { storeNewest } from '../../../../../lib/maps.ts';
 import type { Allocation } from '../../../../../proto/generated/ipledger.ts';
@@ -24,29 +24,34 @@ import { WaiterWakeup } from './waiter-wakeup.ts';
 
 export interface WaitersOptions {
   readonly subnets: Pick<SubnetCache, 'get' | 'names'>;
-  /** Tries to serve a Pod "namespace/name" again. */
+  /** Retries a Pod "namespace/name". */
   readonly wake: (pod: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** How many older Pods of a queue are tried before a younger one. */
+/** The number of older Pods of a queue that are tried before a younger Pod. */
 const maxAhead = 4;
-/** An older Pod that was tried within this time is not tried again before a younger one. */
+/** The time within which an older Pod that was tried is not tried again before a younger Pod. */
 const recentMs = 100;
-/** The ledger's clock may lag behind the local one by the delay of an event. */
+/** The lag of the ledger's clock behind the local clock: the delay of an event. */
 const clockLagMs = 20;
-/** How often the oldest Pods are tried while the cooldowns of earlier releases may end. */
+/**
+ * The interval at which the oldest Pods are tried while the cooldowns of earlier releases may end.
+ */
 const probeIntervalMs = 500;
-/** The released MACs whose containers are waited for; others have a backoff. */
+/**
+ * The number of released MACs whose containers are tracked. Pods that wait for others retry with a
+ * backoff.
+ */
 const maxReleasedMacs = 10_000;
 
 export class Waiters {
   readonly #options: WaitersOptions;
   readonly #index = new WaiterIndex();
   readonly #wakeup: WaiterWakeup;
-  /** When a Pod let older ones go first, of performance.now(); until its own request. */
+  /** The performance.now() at which a Pod let older Pods go first; removed at its own request. */
   readonly #yieldedAt = new Map<string, number>();
-  /** The MAC of each address that was released with one, "subnet/address", oldest first. */
+  /** The MACs of released addresses by "subnet/address", oldest first. */
   readonly #releasedMacs = new Map<string, string>();
   #started = false;
 
@@ -69,7 +74,7 @@ export class Waiters {
     signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
 
-  /** Tries all Pods of a topic again. */
+  /** Retries all Pods of a topic. */
   wake(topic: string): void {
     if (this.#started) this.#wakeup.wakeAll(topic);
   }
@@ -90,7 +95,10 @@ export class Waiters {
     } else if (event.kind === 'pool-retired') this.wake(`subnet:${event.subnet}`);
   }
 
-  /** Addresses were released with a MAC, which is free when no container uses them. */
+  /**
+   * Records addresses that were released with a MAC. The MAC is free when no container uses the
+   * addresses.
+   */
   onMacReleased(subnet: string, mac: string, addresses: readonly string[]): void {
     if (mac === '') return;
     this.#wakeup.offerOne(macQueue(subnet, mac));
@@ -107,19 +115,22 @@ export class Waiters {
     this.#index.wait(key, topics, creationOrderOf(pod));
   }
 
-  /** The addresses of a Pod are requested now. */
+  /** Records that the addresses of a Pod are requested now. */
   markRequested(key: string): void {
     this.#yieldedAt.delete(key);
     this.#index.markRequested(key);
   }
 
-  /** A Pod has got its addresses, and does not wait any more. */
+  /** Removes a Pod that has got its addresses and no longer waits. */
   onAllocated(key: string, plan: PodPlan, allocations: readonly Allocation[]): void {
     this.#wakeup.onTaken(key, queuesTakenFrom(allocations, plan));
     this.remove(key);
   }
 
-  /** An attempt to serve a Pod has ended, whether or not it requested addresses. */
+  /**
+   * Passes on the offers of a Pod after an attempt to serve it, whether or not it requested
+   * addresses.
+   */
   onAttemptEnded(key: string): void {
     this.#wakeup.onAttemptEnded(key);
   }
@@ -130,9 +141,9 @@ export class Waiters {
   }
 
   /**
-   * The older Pods of this Pod's queues that must be tried first: an address may have become free
-   * since they were refused. They exclude Pods that were tried recently. A Pod yields to each of
-   * them once, however long they take until their attempt.
+   * Returns the older Pods of this Pod's queues that must be tried first: an address may have
+   * become free since they were refused. Excludes Pods that were tried recently. A Pod yields to
+   * each of them once, however long they take until their attempt.
    */
   waitersAhead(key: string, pod: Pod, plan: PodPlan): string[] {
     const now = performance.now();
@@ -144,14 +155,16 @@ export class Waiters {
     return ahead;
   }
 
-  /** Offers a freed address by name at once, to others after the cooldown. */
+  /** Offers freed addresses by name at once, and to other Pods after the cooldown. */
   #offerFreed(subnet: string, addresses: readonly string[], cooldownMs = this.#cooldownMs(subnet)): void {
     if (addresses.length === 0) return;
     for (const address of addresses) this.#wakeup.offerOne(namedAddressQueue(address));
     this.#wakeup.offerAfter(anyAddressQueue(subnet), cooldownMs === 0 ? 0 : cooldownMs + clockLagMs);
   }
 
-  /** Addresses released before the start cool down, too, for an unknown time. */
+  /**
+   * Probes while addresses that were released before the start may cool down, for an unknown time.
+   */
   #probeCooldowns(sinceStartMs: number): void {
     for (const name of this.#options.subnets.names())
       if (sinceStartMs <= this.#cooldownMs(name) + probeIntervalMs) this.#wakeup.probe(anyAddressQueue(name));
@@ -162,5 +175,5 @@ export class Waiters {
   }
 }
 
-/** The topic of Pods that wait for a Vip's addresses: "vip:<name>". */
+/** Returns the topic of Pods that wait for a Vip's addresses: "vip:<name>". */
 const vipTopic = ({ reservedFor }: ReservedAddress): string => reservedFor.replace('/', ':');

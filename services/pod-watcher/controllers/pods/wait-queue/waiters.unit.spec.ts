@@ -4,7 +4,7 @@ import { podWithNetwork } from '../testing/pod-controller-world.ts';
 import { Waiters } from './waiters.ts';
 
 describe('a Pod that requests any address', () => {
-  it('yields to an older waiting Pod until the older Pod has requested once, however long it takes', async () => {
+  it('a Pod that requests any address yields to an older waiting Pod until that Pod has requested once, however long it takes', async () => {
     const subnets = { get: (name: string) => appliedSubnet(name), names: () => [] };
     const { signal } = new AbortController();
     const waiters = new Waiters({ subnets, wake: () => undefined, signal });
@@ -30,7 +30,7 @@ describe('a Pod that requests any address', () => {
     waiters.markRequested('default/p1');
     await longerThanRecent();
     expect(ahead()).to.deep.equal([]);
-    // After its own request it yields again.
+    // Yields again after its own request.
     waiters.markRequested('default/p2');
     expect(ahead()).to.deep.equal(['default/p1']);
   });

@@ -22,7 +22,7 @@ import { resolveProviderSubnets, resolveVirtualNetwork } from '../subnet-selecti
 type Request = MessageInput<AttachmentRequest>;
 
 export interface ResolvedOvn4nfv {
-  /** All NICs of the request; empty if there is a problem. */
+  /** The requests for all NICs; empty if there is a problem. */
   readonly requests: readonly Request[];
   readonly problems: readonly PlanProblem[];
   readonly unserved: readonly UnservedRequest[];
@@ -33,7 +33,7 @@ const nothing: ResolvedOvn4nfv = { requests: [], problems: [], unserved: [], top
 
 /**
  * Resolves the request of a Pod. A Pod without a request that selects a network of an OVN4NFV type
- * requests one NIC of the default network by that.
+ * requests one NIC of the default network.
  */
 export function resolveOvn4nfv(
   { pod: { namespace }, ovn4nfv: request, attachments, networksKey }: ParsedPod,
@@ -52,7 +52,7 @@ export function resolveOvn4nfv(
 const severalSelections = (networksKey: string): string =>
   `annotation ${networksKey} selects several networks of an OVN4NFV type, and the Pod names no interfaces: select one of them, or name the interfaces in annotation ovnNetwork`;
 
-/** The form `ovn` names no interface: the NIC has the name that Multus uses. */
+/** Names the NIC of the form `ovn`, which names no interface, as Multus does. */
 const nameInterface = (request: Ovn4nfvRequest, selection: NetworkSelection | undefined): Ovn4nfvRequest =>
   selection
     ? { ...request, interfaces: request.interfaces.map((nic) => ({ ...nic, interface: selection.interface })) }
@@ -85,7 +85,7 @@ interface RequestedInterface {
   readonly request: Ovn4nfvRequest;
   readonly nic: Ovn4nfvInterface;
   readonly ordinal: number;
-  /** Whether it is the first NIC that requests the default route. */
+  /** Whether this is the first NIC that requests the default route. */
   readonly hasDefaultRoute: boolean;
 }
 
@@ -126,7 +126,10 @@ function resolveInterface(
   };
 }
 
-/** The Subnets that may serve a network: the one that it names, or those of the default network. */
+/**
+ * Returns the Subnets that may serve a network: the Subnet that it names, or those of the default
+ * network.
+ */
 function resolveSubnets(network: string, namespace: string, clusterView: ClusterView): Result<readonly string[]> {
   if (network === defaultOvn4nfvNetwork && !clusterView.subnets.exists(network))
     return resolveProviderSubnets(ovn4nfvProvider, namespace, clusterView);
@@ -140,11 +143,13 @@ function readAddresses({ addresses }: Ovn4nfvInterface): Result<Request['candida
   return set.ok ? ok([set.value]) : set;
 }
 
-/** The form `ovn` leaves the default route to the rule for its interface. */
+/**
+ * Reads the routes of a NIC. The form `ovn` leaves the default route to the rule for its interface.
+ */
 function readRoutes({ request, nic, hasDefaultRoute }: RequestedInterface): Pick<Request, 'routes' | 'defaultRoute'> {
   const own = request.routes.filter(({ dev }) => dev === nic.interface).map(({ dst, gw }) => ({ dst, gw }));
   if (request.form === 'ovn') return { routes: own, defaultRoute: undefined };
-  // A gateway of its own replaces that of the Subnet.
+  // Replaces the gateway of the Subnet with the NIC's own gateways.
   const defaults = hasDefaultRoute ? nic.gateways.map((gw) => ({ dst: '', gw })) : [];
   return { routes: [...own, ...defaults], defaultRoute: hasDefaultRoute && defaults.length === 0 };
 }

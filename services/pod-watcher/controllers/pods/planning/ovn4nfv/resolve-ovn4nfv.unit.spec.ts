@@ -8,7 +8,7 @@ import { planOf } from '../testing/plan.fixture.ts';
 const provider = 'ovn4nfv.kube-system.ovn';
 const nfnKey = 'k8s.plugin.opnfv.org/nfn-network';
 
-/** The annotations of a Pod of the document. */
+/** Reads the annotations of a Pod of the document. */
 function annotationsOf(file: string): Record<string, string> {
   const path = join(root, 'test', 'manifests', 'networking-plugin', `${file}.yaml`);
   return (parse(readFileSync(path, 'utf8')) as { metadata: { annotations: Record<string, string> } }).metadata
@@ -44,36 +44,36 @@ const fixed = {
 };
 
 describe('An OVN4NFV request', () => {
-  it('an OVN4NFV request of the document becomes one request for each interface, in their order', () => {
+  it('An OVN4NFV request of the document becomes one request for each interface, in their order', () => {
     const plan = planOf('', annotationsOf('01-pod-ovn-network'));
     expect(plan.attachments).to.deep.equal([dynamic, fixed]);
     expect(plan).to.deep.include({ problems: [], unserved: [], detached: [] });
     expect([...plan.topics]).to.include.members([`provider:${provider}`, 'subnet:ovn-ls-25', 'subnet:ovn-ls-26']);
   });
 
-  it('has camel-case keys in later revisions', () => {
+  it('An OVN4NFV request may have camel-case keys, as in later revisions', () => {
     const { attachments } = listOf(net0, { ...net1, ipAddress: '172.16.26.3', macAddress: '0a:00:00:00:00:15' });
     expect(attachments).to.deep.equal([dynamic, fixed]);
   });
 
-  it('an OVN4NFV request in the form of Nodus has keys in any case', () => {
+  it('An OVN4NFV request in the form of Nodus has keys in any case', () => {
     const { attachments } = nfnOf(net0, { ...net1, IPADDRESS: '172.16.26.3', macaddress: '0a:00:00:00:00:15' });
     expect(attachments).to.deep.equal([dynamic, fixed]);
   });
 
-  it('has no value of an interface in the next one that omits it', () => {
+  it('An OVN4NFV request does not apply a value of one interface to the next interface', () => {
     const first = { ...net0, ipAddress: '172.16.25.9', macAddress: '0a:00:00:00:00:09', defaultGateway: 'true' };
     const { attachments } = listOf(first, net1);
     expect(attachments[1]).to.deep.equal({ ...dynamic, ordinal: 1, interface: 'net1', subnets: ['ovn-ls-26'] });
   });
 
-  it('an OVN4NFV request for an address without a MAC gets any MAC', () => {
+  it('An OVN4NFV request for an address without a MAC gets any MAC', () => {
     expect(listOf({ ...net0, ip_address: '172.16.25.9/24' }).attachments).to.deep.equal([
       { ...dynamic, candidates: [{ addresses: ['172.16.25.9'] }] },
     ]);
   });
 
-  it('an OVN4NFV request for a MAC without an address gets any address and MAC, and an Event states that', () => {
+  it('An OVN4NFV request for a MAC without an address gets any address and MAC, which an Event reports', () => {
     const plan = listOf({ ...net0, mac_address: '0a:00:00:00:00:15' });
     expect(plan.attachments).to.deep.equal([dynamic]);
     expect(plan.unserved).to.have.length(1);
@@ -81,7 +81,7 @@ describe('An OVN4NFV request', () => {
     expect(plan.unserved[0]?.text).to.match(/^annotation ovnNetwork: network ovn-ls-25: the requested MAC is ignored/);
   });
 
-  it('gives the default route to the first NIC that requests it', () => {
+  it('An OVN4NFV request gives the default route to the first NIC that requests it', () => {
     const { attachments } = listOf(
       net0,
       { ...net1, defaultGateway: 'true' },
@@ -90,12 +90,12 @@ describe('An OVN4NFV request', () => {
     expect(attachments.map(({ defaultRoute }) => defaultRoute)).to.deep.equal([false, true, false]);
   });
 
-  it('an OVN4NFV request with a gateway of its own has the default route through it', () => {
+  it('An OVN4NFV request with its own gateway has the default route through that gateway', () => {
     const { attachments } = nfnOf({ ...net0, defaultGateway: 'true', gwipaddress: '172.16.25.254' });
     expect(attachments[0]).to.deep.include({ defaultRoute: false, routes: [{ dst: '', gw: '172.16.25.254' }] });
   });
 
-  it('has each route on its interface', () => {
+  it('An OVN4NFV request has each route on its interface', () => {
     const routes = [{ dst: '10.0.0.0/8', gw: '172.16.26.1', dev: 'net1' }];
     const { attachments } = planOf('', {
       ovnNetwork: JSON.stringify([net0, net1]),
@@ -104,7 +104,7 @@ describe('An OVN4NFV request', () => {
     expect(attachments.map((each) => each.routes)).to.deep.equal([[], [{ dst: '10.0.0.0/8', gw: '172.16.26.1' }]]);
   });
 
-  it('is served as a whole or not at all', () => {
+  it('An OVN4NFV request is served as a whole or not at all', () => {
     const plan = planOf('macvlan', { ovnNetwork: JSON.stringify([net0, { ...net1, name: 'nowhere' }]) });
     expect(plan.attachments, 'neither the first interface nor the other network').to.deep.equal([]);
     expect(problemsOf(plan)).to.equal(
@@ -113,12 +113,12 @@ describe('An OVN4NFV request', () => {
     expect([...plan.topics]).to.include('subnet:nowhere');
   });
 
-  it('is allocated together with the networks of Multus', () => {
+  it('An OVN4NFV request is allocated together with the networks of Multus', () => {
     const plan = planOf('macvlan', annotationsOf('01-pod-ovn-network'));
     expect(plan.attachments.map((each) => each.provider)).to.deep.equal(['macvlan.default', provider, provider]);
   });
 
-  it('is served once: a later change has no effect, and detaches nothing', () => {
+  it('An OVN4NFV request is served once: a later change has no effect, and detaches nothing', () => {
     const addresses = [{ address: '172.16.25.2', cidr: '172.16.25.0/24', gateway: '172.16.25.1' }];
     const held = [{ seq: 1, provider, ordinal: 0, interface: 'net0', addresses }];
     for (const ovnNetwork of [JSON.stringify([net1]), '{malformed', '']) {
@@ -128,7 +128,7 @@ describe('An OVN4NFV request', () => {
     expect(planOf('', {}, { held }).detached).to.deep.equal([]);
   });
 
-  it('may name a Subnet of the primary network, and none of another provider', () => {
+  it('An OVN4NFV request may name a Subnet of the primary network, and no Subnet of another provider', () => {
     expect(listOf({ ...net0, name: 'pod-network' }).attachments[0]?.subnets).to.deep.equal(['pod-network']);
     for (const name of ['macvlan', 'attachnet'])
       expect(problemsOf(listOf({ ...net0, name }))).to.match(
@@ -136,7 +136,7 @@ describe('An OVN4NFV request', () => {
       );
   });
 
-  it('names no Subnet of another namespace', () => {
+  it('An OVN4NFV request cannot name a Subnet for other namespaces', () => {
     const ovnNetwork = JSON.stringify([{ ...net0, name: 'ovn-of-shop' }]);
     expect(problemsOf(planOf('', { ovnNetwork }))).to.contain('ovn-of-shop');
     const { attachments } = planOf('', { ovnNetwork }, { namespace: 'shop' });
@@ -145,7 +145,7 @@ describe('An OVN4NFV request', () => {
 });
 
 describe('The annotation ovn', () => {
-  it('the annotation ovn of the document requests one NIC of the default network, with its address and MAC', () => {
+  it('The annotation ovn of the document requests one NIC of the default network, with its address and MAC', () => {
     expect(planOf('', annotationsOf('02-pod-ovn-static')).attachments).to.deep.equal([
       {
         ...dynamic,
@@ -158,21 +158,21 @@ describe('The annotation ovn', () => {
     ]);
   });
 
-  it('is ignored beside ovnNetwork, even if it is malformed', () => {
+  it('The annotation ovn is ignored beside ovnNetwork, even if it is malformed', () => {
     expect(planOf('', { ...annotationsOf('01-pod-ovn-network'), ovn: '{' }).attachments).to.deep.equal([
       dynamic,
       fixed,
     ]);
   });
 
-  it('names its NIC as the network that the Pod selects', () => {
+  it('The annotation ovn names its NIC as the network that the Pod selects', () => {
     const plan = planOf('[{"name": "ovn-network", "interfaceRequest": "eth1"}]', annotationsOf('02-pod-ovn-static'));
     expect(plan.attachments.map((each) => each.interface)).to.deep.equal(['eth1']);
   });
 });
 
 describe('A network of an OVN4NFV type', () => {
-  it('requests one NIC of the default network for a Pod without a request', () => {
+  it('A network of an OVN4NFV type requests one NIC of the default network for a Pod without a request', () => {
     const early = { 'kubernetes.v1.cni.cncf.io/networks': '[{"name": "ovn-network", "interfaceRequest": "eth1"}]' };
     const plan = planOf('', { 'k8s.v1.cni.cncf.io/networks': undefined as unknown as string, ...early });
     expect(plan).to.deep.include({ problems: [], unserved: [] });
@@ -181,11 +181,11 @@ describe('A network of an OVN4NFV type', () => {
     ]);
   });
 
-  it('makes the NICs of the request and no others', () => {
+  it('A network of an OVN4NFV type makes only the NICs of the request', () => {
     expect(planOf('ovn-network', annotationsOf('01-pod-ovn-network')).attachments).to.deep.equal([dynamic, fixed]);
   });
 
-  it('is selected once, unless the Pod names the interfaces', () => {
+  it('A network of an OVN4NFV type can be selected once, unless the Pod names the interfaces', () => {
     expect(problemsOf(planOf('ovn-network,nfn'))).to.match(/selects several networks of an OVN4NFV type/);
     expect(planOf('ovn-network,nfn', annotationsOf('01-pod-ovn-network')).attachments).to.have.length(2);
   });
@@ -297,14 +297,14 @@ describe('A malformed OVN4NFV request', () => {
     ['that is over the limit', { ovnNetwork: ' '.repeat(16_385) }, /annotation ovnNetwork has 16385 characters/],
   ];
   for (const [what, annotations, expected] of cases)
-    it(`${what} allocates nothing, and the Event names the fault`, () => {
+    it(`An OVN4NFV request ${what} allocates nothing, and the Event names the fault`, () => {
       const plan = planOf('macvlan', annotations);
       expect(plan.attachments).to.deep.equal([]);
       expect(plan.problems.map(({ about }) => about)).to.deep.equal(['request']);
       expect(problemsOf(plan)).to.match(expected);
     });
 
-  it('a malformed OVN4NFV request of more interfaces and networks than a Pod may have allocates nothing', () => {
+  it('A malformed OVN4NFV request with more interfaces and networks than a Pod may have allocates nothing', () => {
     const networks = Array.from({ length: 15 }, (_, index) => `macvlan@m${index}`).join(',');
     expect(problemsOf(planOf(networks, { ovnNetwork: JSON.stringify(many(10)) }))).to.match(
       /^the Pod has 25 networks and OVN4NFV interfaces, and at most 24 are taken/,

@@ -1,4 +1,4 @@
-/** A cluster view with networks, Subnets, IPPools and Vips, and plans for Pods in it. */
+/** A cluster view with networks, Subnets, IPPools and Vips, and plans for Pods in that cluster. */
 import { networksAnnotation, toPod } from '../../../../kubernetes/objects/pod.ts';
 import type { HeldAttachment } from '../attachment-matching.ts';
 import type { NamespaceRestriction } from '../../../../kubernetes/objects/subnet.ts';
@@ -40,7 +40,7 @@ const bindings: Record<string, NamespaceRestriction> = {
   closed: { namespaces: ['shop', 'web'], selectors: [] },
   'ovn-shop': { namespaces: ['shop'], selectors: [{ matchLabels: { team: 'shop' }, matchExpressions: [] }] },
 };
-/** The networks, Subnets, IPPools and Vips of the plans. */
+/** A cluster with the networks, Subnets, IPPools and Vips of the plans. */
 export const clusterView: ClusterView = {
   network: (key) => {
     const [namespace = '', name = ''] = key.split('/');
@@ -130,7 +130,7 @@ interface PlanOptions {
   readonly mirrorOn?: string;
 }
 
-/** The plan for Pod `<owner>-1`; without an owner `web-1`. */
+/** Plans Pod `<owner>-1`; without an owner `web-1`. */
 export function planOf(
   networks: string,
   annotations: Record<string, string> = {},
@@ -150,7 +150,7 @@ export function planOf(
   return planPod(toPod({ metadata, spec: { nodeName: mirrorOn }, status: { phase } }), clusterView, held);
 }
 
-/** The key of an annotation for provider macvlan.default. */
+/** Returns the key of an annotation for provider macvlan.default. */
 export const annotationKey = (suffix: string) => `macvlan.default.kubernetes.io/${suffix}`;
 /** A request for any address of provider macvlan.default. */
 export const defaultRequest = {
@@ -165,7 +165,7 @@ export const defaultRequest = {
   defaultRoute: undefined,
   ipFamily: '',
 };
-/** A request for one of these address sets of provider macvlan.default. */
+/** Makes a request for one of these address sets of provider macvlan.default. */
 export const requestOfAddresses = (...addresses: string[][]) => ({
   ...defaultRequest,
   candidates: addresses.map((each) => ({ addresses: each })),
