@@ -23,17 +23,11 @@ export async function rejectHostNamespace(netns: string): Promise<void> {
 export interface NamespacePlace {
   /** The path; '' if it is not known. */
   readonly netns: string;
-  /**
-   * The folder of the namespace as `device:inode:birth`; '' if the agent never saw the namespace
-   * there.
-   */
+  /** The folder of the namespace as `device:inode:birth`; '' if it was never seen there. */
   readonly netnsFolder: string;
 }
 
-/**
- * Cuts longer paths in evidence: paths of runtimes have about 60 characters, and the allocator
- * accepts 1,024.
- */
+/** Cuts paths in evidence: usual paths have 60 characters, and the allocator accepts 1,024. */
 const maxShownPath = 256;
 
 export type NamespaceState = 'exists' | 'deleted' | 'unknown';

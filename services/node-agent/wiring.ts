@@ -39,9 +39,7 @@ export interface AgentOptions extends TracingSettings {
   /** The path of the node's plugin to compare; '': it is not compared. */
   readonly installedPlugin: string;
   readonly plugin: string;
-  /**
-   * The file of the ServiceAccount token; absent: the agent identifies itself with its certificate.
-   */
+  /** The ServiceAccount token's file; absent: the agent identifies itself by certificate. */
   readonly tokenFile?: string;
   readonly sysctls: string;
   /** The endpoint of the Open vSwitch database; '': no data path on this node. */
@@ -109,9 +107,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   Promise.all(background).catch((error: unknown) => life.fail(error));
 }
 
-/**
- * Serves the health endpoints and the sockets. The agent is ready while all sockets are its own.
- */
+/** Serves health endpoints and sockets. The agent is ready while all sockets are its own. */
 async function serve(
   options: AgentOptions,
   { handleRequest, metrics }: { readonly handleRequest: RequestHandler; readonly metrics: Registry },

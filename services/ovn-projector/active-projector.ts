@@ -155,10 +155,7 @@ function connectParts(state: ProjectedState, ledger: string, options: ActiveProj
   return { client, view, desired, projector };
 }
 
-/**
- * Counts NIC ports. A bound port without a connection is down; that of a stopped virtual machine is
- * not.
- */
+/** Counts NIC ports. A port is down only if a container is bound to it. */
 function countPorts(
   ports: ReadonlyMap<string, DesiredPort>,
   view: NorthboundView,

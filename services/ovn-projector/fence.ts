@@ -22,10 +22,7 @@ const pattern = /^([^/]+)\/(\d{1,15})\/(\d{1,15})\/([^/]+)$/;
 /** The value as text. */
 export const formatFence = ({ ledger, epoch, seq, writer }: Fence): string => `${ledger}/${epoch}/${seq}/${writer}`;
 
-/**
- * Reads the fence from the row of NB_Global; undefined if it has none. A text of another form
- * counts as an unknown ledger.
- */
+/** Reads the fence; undefined if there is none. A text of another form is an unknown ledger. */
 export function readFence(global: StoredRow | undefined): Fence | undefined {
   const text = textIn(global);
   if (text === undefined) return undefined;
@@ -33,10 +30,7 @@ export function readFence(global: StoredRow | undefined): Fence | undefined {
   return { ledger, epoch: Number(epoch), seq: Number(seq), writer };
 }
 
-/**
- * Returns why the projector must not write: the fence has another ledger or a later position.
- * undefined: it may write.
- */
+/** Returns why the projector must not write: another ledger or a later position. */
 export function writeRefusal(present: Fence | undefined, next: Fence): string | undefined {
   if (!present) return undefined;
   if (present.ledger !== next.ledger)
@@ -46,9 +40,7 @@ export function writeRefusal(present: Fence | undefined, next: Fence): string | 
   return undefined;
 }
 
-/**
- * Returns the operations that set the next fence, and fail with FENCED if the fence has changed.
- */
+/** Returns operations that set the next fence, and fail with FENCED if it has changed. */
 export function fenceOperations(global: StoredRow | undefined, next: Fence): Operation[] {
   const value = new Map([[key, formatFence(next)]]);
   if (!global)

@@ -1,7 +1,4 @@
-/**
- * Tests the projector as a process, with an allocator, a Kubernetes API and OVN's northbound
- * database.
- */
+/** Tests the process with an allocator, a Kubernetes API and OVN's northbound database. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -24,10 +24,7 @@ const allocated = (seq: number): Event =>
   });
 const position = (seq: number) => ({ epoch: 1, seq, hash: '' });
 const reply = (seq: number, ...events: Event[]) => ({ position: position(seq), events });
-/**
- * Makes a snapshot of an empty ledger: `first` and `lastSeq` are the positions of its first and
- * last page.
- */
+/** Makes a snapshot of an empty ledger with these positions of its first and last page. */
 const snapshot = (first = 10, lastSeq = first, ledger = testLedger) => ({
   subnets: [],
   allocations: [],

@@ -166,9 +166,7 @@ export class Projector {
     return this.#hasClaimed && fence !== undefined && fence.writer !== this.#options.writer;
   }
 
-  /**
-   * Writes a difference. `narrowed`: the server rejected it, and the next transaction is smaller.
-   */
+  /** Writes a difference. `narrowed`: it was rejected, and the next transaction is smaller. */
   async #write(fence: Fence, diff: Diff): Promise<'written' | 'narrowed' | 'failed'> {
     const { client, view, log, signal } = this.#options;
     const error = await this.#transact([...fenceOperations(view.global, fence), ...diff.operations]);
@@ -211,10 +209,7 @@ export class Projector {
     }
   }
 
-  /**
-   * Narrows down the rejected row with smaller transactions. The next complete comparison retries
-   * it.
-   */
+  /** Narrows down the rejected row by smaller transactions. A complete comparison retries it. */
   #isolate({ keys }: Diff, reason: string): void {
     const [key] = keys;
     if (keys.length === 1 && key !== undefined) {

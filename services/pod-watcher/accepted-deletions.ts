@@ -30,10 +30,7 @@ export class AcceptedDeletions {
     this.#options = options;
   }
 
-  /**
-   * The id of the last acceptance that is over. While one is not over, the next watcher applies it
-   * again.
-   */
+  /** The id of the last acceptance that is over. The next watcher applies later ones again. */
   get used(): string {
     return this.#current && this.#isOver ? this.#current.id : this.#options.usedBefore;
   }

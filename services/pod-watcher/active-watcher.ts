@@ -20,9 +20,7 @@ export interface ActiveWatcherOptions extends WiringOptions {
 }
 
 export interface ActiveWatcher {
-  /**
-   * True while inputs are current, controllers run and no alarm is active; otherwise the reason.
-   */
+  /** True while inputs are current, controllers run and no alarm is active; or the reason. */
   readonly ready: true | string;
   /** Reads the Lease's annotations, which may accept a mass deletion, after each renewal. */
   onLeaseAnnotations(annotations: UntypedJson): void;
@@ -61,8 +59,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   let started = false;
   let firstVersion: string | undefined;
   const start = async (): Promise<void> => {
-    // Stores a version if no earlier watcher did: without it, the next watcher would miss deletions
-    // of Pods.
+    // Stores a version, without which the next watcher would miss deletions of Pods.
     if (handoverState.pods === '') {
       firstVersion = informers.pods.resourceVersion;
       await storeHandoverState();
@@ -136,15 +133,11 @@ function statsOf({ alarms, nodeController, podController, projection, subnets }:
   };
 }
 
-/**
- * Starts the controllers in this order: Pods need the Subnets, IPPools and reservations that their
- * requests name.
- */
+/** Starts in this order: Pods need the Subnets, IPPools and reservations that they name. */
 async function startControllers(controllers: Controllers, besideKubeOvn: boolean): Promise<void> {
   controllers.projection.start();
   await controllers.subnetController.start();
-  // Starts neither controller beside Kube-OVN: there, namespaces name Kube-OVN's Subnets, and no
-  // Subnet serves OVN4NFV.
+  // Skips both beside Kube-OVN, whose Subnets namespaces name. No Subnet serves OVN4NFV there.
   if (!besideKubeOvn) void controllers.networkController.start();
   await controllers.poolController.start();
   if (!besideKubeOvn) controllers.namespaceController.start();

@@ -1,7 +1,4 @@
-/**
- * Alarms: conditions that an operator must fix. They are in the log, in an Event and in /readyz
- * until they end.
- */
+/** Alarms: conditions for an operator, in the log, an Event and /readyz until they end. */
 import type { Logger } from '../../lib/process/log.ts';
 import type { PodEvent } from './kubernetes/event-recorder.ts';
 

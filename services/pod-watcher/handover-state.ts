@@ -12,10 +12,7 @@ export interface HandoverState {
   /** Versions of the API server up to which all changes are processed; "" while unknown. */
   readonly pods: string;
   readonly nodes: string;
-  /**
-   * The numbers of Pods and Nodes that are missing in a mass deletion that halts releases;
-   * otherwise 0.
-   */
+  /** The numbers of Pods and Nodes missing in a mass deletion that halts releases; or 0. */
   readonly vanishedPods: number;
   readonly vanishedNodes: number;
   /** The number of missing Pods in each namespace that is halted separately. */
@@ -24,10 +21,7 @@ export interface HandoverState {
   readonly usedAcceptance: string;
   /** How long watchers have seen terminating Pods, because no other clock measures it. */
   readonly terminating: TerminatingPods;
-  /**
-   * Nodes with the out-of-service taint, and the time of their last binding when the taint was
-   * seen.
-   */
+  /** Nodes out of service, with the time of their last binding when the taint was seen. */
   readonly outOfService: Readonly<Record<string, number>>;
   /** The last position in the ledger. A ledger that lacks it was rewound. */
   readonly ledger: Position | undefined;
@@ -104,10 +98,7 @@ class SettlingVersion {
     this.#settleMs = settleMs;
   }
 
-  /**
-   * Records the current version. Returns the settled version, or the first one before any has
-   * settled.
-   */
+  /** Records the current version. Returns the settled version, or else the first one. */
   next(version: string): string {
     const now = performance.now();
     if (version !== '') this.#pending.push({ version, at: now });

@@ -11,9 +11,7 @@ import { isLauncher } from './kubernetes/launcher-verifier.ts';
 import { hasAllocatedAnnotation, type Pod } from './kubernetes/objects/pod.ts';
 import type { HeldAllocation } from './ledger/ledger-events.ts';
 
-/**
- * The number of traces. The oldest is removed first, and later writes for its Pod have no spans.
- */
+/** The number of traces. The oldest is removed first; later writes have no spans. */
 const maxPods = 4_096;
 
 interface PodTrace {

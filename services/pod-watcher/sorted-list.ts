@@ -27,9 +27,7 @@ export class SortedList<Item> {
     if (present !== undefined && this.#compare(present, item) === 0) this.#items.splice(index, 1);
   }
 
-  /**
-   * Returns the items after `item`, which need not be in the list; all items if it is undefined.
-   */
+  /** Returns the items after `item`, which need not be in the list; all if undefined. */
   after(item: Item | undefined, max = Infinity): Item[] {
     if (item === undefined) return this.#items.slice(0, max);
     const index = this.#indexOf(item);
@@ -38,10 +36,7 @@ export class SortedList<Item> {
     return this.#items.slice(from, from + max);
   }
 
-  /**
-   * Returns the index of the first item that does not come before `item`; the size if there is
-   * none.
-   */
+  /** Returns the index of the first item not before `item`; the size if there is none. */
   #indexOf(item: Item): number {
     let [low, high] = [0, this.#items.length];
     while (low < high) {

@@ -33,8 +33,7 @@ const agentPod = (name: string, node: string, serviceAccountName = account, ns =
     nodeName: node,
     serviceAccountName,
     containers: [{ name: 'agent', image: 'agent' }],
-    // Names the audience, because the kubelet may request tokens only for audiences that the Pod
-    // names.
+    // Names the audience: the kubelet may request tokens only for audiences of the Pod.
     volumes: [
       { name: 'token', projected: { sources: [{ serviceAccountToken: { audience: 'ipledger', path: 'token' } }] } },
     ],
@@ -152,10 +151,7 @@ describe('Node agents with ServiceAccount tokens', function () {
     const answer = await cluster.kubectl(['create', '-f', '-', '-o', 'json'], JSON.stringify(review));
     return (JSON.parse(answer) as { status: { user: { extra: Record<string, string[]> } } }).status.user.extra;
   };
-  /**
-   * Changes the claims of a token. Keeps the old signature unless `key` is the key of the API
-   * server.
-   */
+  /** Changes the claims of a token. Keeps the old signature without the API server's key. */
   const forge = (token: string, change: (claims: Record<string, unknown>) => object, key?: string): string => {
     const [header = '', payload = '', signature = ''] = token.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;

@@ -106,8 +106,7 @@ describe('beside Kube-OVN', function () {
     await makePod('old');
     expect(await waitForAddress('old')).to.equal('172.17.0.2');
 
-    // Given: the Subnet of ipledger with that address is refused, because Kube-OVN may allocate
-    // more.
+    // Given: ipledger's Subnet with that address is refused: Kube-OVN may allocate more.
     await own.create({ kind: 'Subnet', metadata: { name: 'lan' }, spec: { ...lan, provider: 'lan.default' } });
     const given = /Kube-OVN's Subnet lan has given 172\.17\.0\.2: add "172\.17\.0\.2" to spec\.excludeIps/;
     await waitForEvent({ kubernetes }, 'lan', 'ValidateLogicalSwitchFailed', given);

@@ -34,10 +34,7 @@ const pauseMs = 50;
 const values = ['tls.certManager.duration=1h', 'tls.certManager.renewBefore=59m30s', 'tls.operators={test}'];
 const renewedWithinMs = 120_000;
 
-/**
- * Connects without the keepalive of `connect`: a busy machine may answer it too late, which would
- * close the connection.
- */
+/** Connects without a keepalive, which a busy machine may answer too late. */
 const connectWithoutKeepalive = (endpoint: string, tls: CertificateReloader): Connection => {
   const options = { 'grpc.ssl_target_name_override': 'allocator' };
   return new Connection([createChannel(new Client(endpoint, clientCredentials(tls), options))], true, 'allocator');
@@ -138,10 +135,7 @@ describe('Certificates of cert-manager', function () {
       args: podArgs('default', pod, uid),
       pendingDels: agent.pendingDels,
     });
-  /**
-   * Expects that a new Pod gets an address from pod-watcher and allocator, and its ADD gets the
-   * address from the agent.
-   */
+  /** Expects that a new Pod gets an address, and that the agent answers its ADD. */
   const expectService = async (pod: string): Promise<void> => {
     const { metadata } = await makePod(scene, pod, 'lan');
     const address = await waitForAddress(scene, pod, 'lan');

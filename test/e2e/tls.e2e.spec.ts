@@ -189,10 +189,7 @@ describe('mutual TLS', function () {
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as { level: number; msg: string; file?: string });
-    /**
-     * Returns how often a program reloaded its own certificate. The allocator has another one for
-     * etcd.
-     */
+    /** Returns how often a program reloaded its certificate. The allocator has two. */
     const countReloads = (program: Server): number =>
       linesOf(program).filter(({ msg, file }) => msg === 'certificates installed' && !file?.includes('/etcd/')).length;
 
@@ -252,8 +249,7 @@ describe('mutual TLS', function () {
 
     it('no call fails while certificates are renewed on disk, and all programs use those of a new authority', async () => {
       const logLengths = programs().map((program) => linesOf(program).length);
-      // Keeps the old authority: `make certs` replaces the authority and the list of trusted
-      // authorities.
+      // Keeps the old authority, which `make certs` replaces, with the trusted list.
       const oldAuthority: Authority = { folder, cert: join(scene.run.folder, 'old.crt'), key: join(folder, 'ca.key') };
       const outdated: TlsFiles = {
         ca: oldAuthority.cert,

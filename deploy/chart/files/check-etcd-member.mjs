@@ -1,8 +1,8 @@
-// Keeps a member of etcd that lost its data from starting under its old identity: it could vote against what it confirmed.
-// It may start when it has data, before the first members have started, and after it was removed from etcd and added again.
+// Keeps a member of etcd that lost its data from starting under its old identity: it could contradict its earlier votes.
+// A member may start if it has data, if etcd has never started, or after it was removed from etcd and added again.
 //   check-etcd-member FOLDER   the data folder; exit status 1 while the member must not start
 // Environment: NAME and MEMBERS as etcd takes them, FORMED once etcd has started, ETCD_INITIAL_CLUSTER_STATE, TLS_FOLDER, and
-// WAIT_MS, how long it waits until the member may start.
+// WAIT_MS, how long the program waits until the member may start.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { get as getPlain } from 'node:http';
 import { get as getTls } from 'node:https';
@@ -23,7 +23,7 @@ function hasData(folder) {
   return existsSync(log) && readdirSync(log).some((name) => name.endsWith('.wal'));
 }
 
-/** The members that a peer knows. @throws Error if it does not answer */
+/** Returns the members that a peer knows. @throws Error if the peer does not answer */
 function listMembers(peer) {
   return new Promise((resolve, reject) => {
     const get = peer.startsWith('https:') ? getTls : getPlain;
@@ -50,7 +50,7 @@ const members = MEMBERS.split(',')
 const own = members.find(({ name }) => name === NAME).peer;
 const remedy = `Replace it: set etcd.managed.replaceMember=${NAME}, as docs/operations.md describes`;
 
-/** What forbids the start; undefined if nothing does. A member that was added again has no name, and one that never started has no client URL. */
+/** Returns why the member must not start; undefined if it may. An added member has no name, and no client URL before its first start. */
 async function findObstacle() {
   const lists = await Promise.allSettled(
     members.filter(({ peer }) => peer !== own).map(({ peer }) => listMembers(peer)),

@@ -8,7 +8,7 @@ const { ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY } = process
 const tls = { ca: readFileSync(ETCDCTL_CACERT), cert: readFileSync(ETCDCTL_CERT), key: readFileSync(ETCDCTL_KEY) };
 const timeoutMs = 10_000;
 
-/** The member that is called. */
+/** The URL of the member to which requests go. */
 let endpoint = '';
 
 /** Sends one request. Returns the reply with its HTTP status. */
@@ -26,17 +26,17 @@ function send(url, options, body) {
   });
 }
 
-/** A call of etcd's JSON gateway. */
+/** Calls etcd's JSON gateway. */
 const post = (path, body) => send(`${endpoint}/v3/auth/${path}`, { ...tls, method: 'POST' }, body);
 
-/** An object that exists is success. */
+/** Creates an object. Succeeds if it exists. */
 async function add(path, body) {
   const { status, text } = await post(path, body);
   if (status !== 200 && !/already exist/.test(text)) throw new Error(`${path}: status ${status}: ${text}`);
 }
 
 const base64 = (text) => Buffer.from(text).toString('base64');
-/** All keys with the prefix: the end of the range is the prefix with its last byte raised. */
+/** The range of all keys with the prefix: it ends at the prefix with its last byte raised. */
 const [prefix, prefixEnd] = ['/ipledger/', '/ipledger0'];
 
 async function addUser(user, role, permType) {
@@ -48,7 +48,7 @@ async function addUser(user, role, permType) {
   await add('user/grant', { user, role });
 }
 
-/** Calls the members one after the other. @throws Error of the last one if none answers */
+/** Finds a member that answers. @throws Error of the last member if none does */
 async function findMember() {
   let failure;
   for (endpoint of ETCDCTL_ENDPOINTS.split(',')) {
@@ -62,7 +62,7 @@ async function findMember() {
 }
 
 const { status, text } = await findMember();
-// With authentication on, the gateway accepts no certificate with a common name
+// Stops if authentication is on: the gateway then accepts no certificate with a common name
 if (/CommonName of client/.test(text)) {
   console.log('authentication is already on');
 } else if (status !== 200) {
@@ -75,7 +75,7 @@ if (/CommonName of client/.test(text)) {
   console.log('created the users root, ipledger and ipledger-auditor; authentication is on');
 }
 
-/** An empty member must not start as a new one from now on (check-etcd-member.mjs). */
+/** Records that etcd has started, after which an empty member must not start as new (check-etcd-member.mjs). */
 async function recordFormed(path) {
   const account = '/var/run/secrets/kubernetes.io/serviceaccount';
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;

@@ -1,8 +1,8 @@
 // Sends a backup from the node of its claim to the nodes of the members, because most local volumes are on one node each.
 //   node send-backup.mjs serve FILE PORT
 //   node send-backup.mjs fetch URL FILE     waits until the server answers
-// Environment: BACKUP_TLS, a folder with ca.crt, tls.crt and tls.key of etcd's authority (both sides need one), or nothing; with it,
-// BACKUP_SERVER_NAME, a name in the server's certificate.
+// Environment: BACKUP_TLS, a folder with ca.crt, tls.crt and tls.key of etcd's authority, which both sides need, or nothing. With
+// BACKUP_TLS also BACKUP_SERVER_NAME, a name in the server's certificate.
 import { createReadStream, createWriteStream, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';

@@ -1,4 +1,4 @@
-// Replaces the data of an etcd member by restored data. The earlier data stays beside it. Each step can be repeated.
+// Replaces the data of an etcd member with restored data. Keeps the earlier data in the same folder. Each step can be repeated.
 //   node swap-data.mjs prepare FOLDER HOST   removes the rest of an interrupted run; fails while etcd runs on HOST
 //   node swap-data.mjs replace FOLDER
 import { existsSync, renameSync, rmSync } from 'node:fs';

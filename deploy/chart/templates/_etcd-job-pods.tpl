@@ -53,7 +53,7 @@ spec:
       env:
         - name: POD_NAME
           valueFrom: { fieldRef: { fieldPath: metadata.name } }
-        {{- /* The first member that accepts a connection. */}}
+        {{- /* An endpoint that leads to any member that accepts a connection. */}}
         {{- $any := printf "%s://ipledger-etcd.%s.svc:2379" (include "ipledger.etcdScheme" .) .Release.Namespace }}
         {{- include "ipledger.etcdctlEnvironment" . | replace (include "ipledger.etcdEndpoints" .) $any | nindent 8 }}
       resources:

@@ -10,7 +10,7 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{/* The reference of an image. Takes a dict with root and image. */}}
+{{/* The image reference of a program. Takes a dict with root and image. */}}
 {{- define "ipledger.image" -}}
 {{- $name := .image.repository -}}
 {{- if .image.registry }}{{ $name = printf "%s/%s" .image.registry .image.repository }}{{ end -}}
@@ -21,7 +21,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "ipledger.anyAddress" -}}{{ if eq .Values.ipFamily "IPv6" }}[::]{{ else }}0.0.0.0{{ end }}{{- end }}
 {{- define "ipledger.podAddress" -}}{{ if eq .Values.ipFamily "IPv6" }}[$(POD_IP)]{{ else }}$(POD_IP){{ end }}{{- end }}
 
-{{/* Where clients reach the allocators: the Service, then a replica by its own address. */}}
+{{/* The endpoints of the allocators: the Service, then a replica by its own address. */}}
 {{- define "ipledger.allocators" -}}
 ipledger-allocator.{{ .Release.Namespace }}.svc:7411,ipledger-allocator-replicas.{{ .Release.Namespace }}.svc:7411
 {{- end }}
@@ -107,12 +107,12 @@ fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
-{{/* Where a program of the Pod network listens: the probes of kubelet have a port that no NetworkPolicy opens, beside that of the metrics. */}}
+{{/* The health addresses of a program on the Pod network: a port for the kubelet's probes, which no NetworkPolicy opens, and the metrics port. */}}
 {{- define "ipledger.healthListen" -}}
 {{ include "ipledger.anyAddress" . }}:8080,{{ include "ipledger.anyAddress" . }}:8081
 {{- end }}
 
-{{/* The probes of kubelet. Takes a dict with port, and host if it is not the Pod's address. */}}
+{{/* The probes of the kubelet. Takes a dict with port, and host if it is not the Pod's address. */}}
 {{- define "ipledger.probes" -}}
 startupProbe:
   httpGet: { {{ with .host }}host: {{ . }}, {{ end }}path: /livez, port: {{ .port }} }
@@ -129,7 +129,7 @@ readinessProbe:
   timeoutSeconds: 5
 {{- end }}
 
-{{/* Different nodes if possible, and even over zones. Takes a dict with root, component and required. */}}
+{{/* Spreads Pods over nodes if possible, and evenly over zones. Takes a dict with root, component and required. */}}
 {{- define "ipledger.spread" -}}
 affinity:
   podAntiAffinity:
@@ -157,7 +157,7 @@ topologySpreadConstraints:
         {{- include "ipledger.selector" . | nindent 8 }}
 {{- end }}
 
-{{/* Where a Pod runs. Takes the values of one program. */}}
+{{/* The placement of a Pod. Takes the values of one program. */}}
 {{- define "ipledger.placement" -}}
 {{- with .nodeSelector }}
 nodeSelector:
@@ -190,13 +190,13 @@ imagePullSecrets:
 {{- define "ipledger.etcdPeer" -}}
 {{ include "ipledger.etcdScheme" .root }}://ipledger-etcd-{{ .index }}.ipledger-etcd.{{ .root.Release.Namespace }}.svc:2380
 {{- end }}
-{{/* All members as etcd names them, separated by commas. */}}
+{{/* The members of etcd as --initial-cluster, separated by commas. */}}
 {{- define "ipledger.etcdInitialCluster" -}}
 {{- range $i := until (int .Values.etcd.managed.members) }}
 {{- if $i }},{{ end }}ipledger-etcd-{{ $i }}={{ include "ipledger.etcdPeer" (dict "root" $ "index" $i) }}
 {{- end }}
 {{- end }}
-{{/* Takes the root, with the account of a Job that calls the Kubernetes API, and with another restartPolicy. */}}
+{{/* The Pod of a Job of etcd. Takes the root, the account of a Job that calls the Kubernetes API, and another restartPolicy. */}}
 {{- define "ipledger.etcdJobPod" -}}
 serviceAccountName: {{ .account | default "ipledger-etcd" }}
 automountServiceAccountToken: {{ hasKey . "account" }}

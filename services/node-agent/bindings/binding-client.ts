@@ -60,10 +60,7 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch) 
   return { attach, wait, bind, unbind, listBindings };
 }
 
-/**
- * Whether the allocator may have executed a failed call: no answer arrived from it, or it got none
- * from etcd.
- */
+/** Whether the allocator may have executed a failed call: no answer came from it or from etcd. */
 export function mayBeExecuted(error: IpledgerError): boolean {
   const outcome = callOutcome(error);
   return outcome === 'unknown' || (outcome === 'refused' && error.code === 'UNAVAILABLE');

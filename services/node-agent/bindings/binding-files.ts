@@ -26,10 +26,7 @@ export interface SavedBinding extends ContainerInterface, NamespacePlace {
   readonly podUid: string;
   readonly provider: string;
   readonly addresses: readonly string[];
-  /**
-   * The container whose binding serves this container; '' if its own does. See
-   * lingering-bindings.ts.
-   */
+  /** The container whose binding serves this one; '' if its own does. See lingering-bindings.ts. */
   readonly boundAs: string;
   /** Whether the container has ended and its binding waits for the Pod's next container. */
   readonly isDeleted: boolean;

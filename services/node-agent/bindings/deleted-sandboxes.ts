@@ -48,10 +48,7 @@ export class DeletedSandboxes {
     }
   }
 
-  /**
-   * Ends bindings whose sandbox was deleted at this check and the last one. The next check retries
-   * failures.
-   */
+  /** Ends bindings whose sandbox was deleted at the last two checks. The next check retries. */
   async look(signal: AbortSignal): Promise<void> {
     const { allocator, files, runExclusive, log } = this.#deps;
     for (const saved of this.#ownBindings) if (saved.netnsFolder === '') await this.#locate(saved, signal);
@@ -91,10 +88,7 @@ export class DeletedSandboxes {
     return this.#deps.files.all().filter(({ boundAs, isDeleted }) => boundAs === '' && !isDeleted);
   }
 
-  /**
-   * Records the namespace of a binding, if an earlier version wrote its file or its ADD could not
-   * see the namespace.
-   */
+  /** Records the namespace of a binding whose file, or whose ADD, did not have it. */
   async #locate(saved: SavedBinding, signal: AbortSignal): Promise<void> {
     const { files, runExclusive, log } = this.#deps;
     const place = locateNamespace(saved.netns);

@@ -158,9 +158,7 @@ export class LingeringBindings {
     }
   }
 
-  /**
-   * Binds living containers, and ends bindings without a sandbox. The next pass retries failures.
-   */
+  /** Binds living containers, and ends bindings without a sandbox. The next pass retries. */
   async settle(signal: AbortSignal): Promise<void> {
     const { files, runExclusive, log } = this.#deps;
     for (const [key, { file, until }] of this.#waiting) {
@@ -189,8 +187,7 @@ export class LingeringBindings {
     const { namespace, pod, podUid, provider, containerId, interface: name, boundAs, isDeleted } = saved;
     const target = { namespace, pod, provider, containerId, interface: name };
     const options = { timeoutMs: callMs, signal };
-    // Must end the binding of a deleted sandbox here: GC ends only bindings of containers that are
-    // bound themselves.
+    // Must end the binding here: GC ends only bindings of containers that are bound themselves.
     if (isDeleted || stateOf(saved) === 'deleted') {
       await allocator.unbind({ ...target, containerId: boundAs || containerId }, options);
       await files.remove(saved);

@@ -59,10 +59,7 @@ export interface EndBindingsOptions<T> {
   readonly cause: UnbindCause;
   /** Explains in the event how the agent knows that the container is deleted. */
   readonly evidence?: (bound: T) => string;
-  /**
-   * Called after the earlier requests of the container; returns whether the binding still has to
-   * end.
-   */
+  /** Called after the container's earlier requests; returns whether to end the binding. */
   readonly isStale: (bound: T) => boolean;
   /** Called before the later requests of the container. */
   readonly onEnded?: (bound: T) => Promise<void>;

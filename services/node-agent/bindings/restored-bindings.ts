@@ -16,10 +16,7 @@ import { listNodeBindings } from './node-bindings.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 
-/**
- * The interval of passes: it retries bindings that cannot be restored, and notices an ended
- * connection.
- */
+/** The interval of passes, which retry bindings and notice an ended connection. */
 const everyMs = 30_000;
 const callMs = 3_000;
 const concurrentBinds = 16;

@@ -39,10 +39,7 @@ export function createKeyedMutex(): KeyedMutex {
   };
 }
 
-/**
- * Waits for the end or the abort, and then removes its listener: a signal may live as long as the
- * process and serve much work.
- */
+/** Removes its listener at the end: a signal may live as long as the process. */
 async function settleOrAbort(end: Promise<void>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise: aborted, resolve } = Promise.withResolvers<void>();

@@ -39,8 +39,7 @@ export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError
     error.code === 'ADDRESS_ANSWERING'
       ? `the address of ${subject} cannot be used on this node`
       : `no address allocated to ${subject}`;
-  // Omits the provider if the cause is Kube-OVN's sentence about a provider without a Subnet, which
-  // names it.
+  // Omits the provider if the cause is Kube-OVN's sentence, which names it.
   const namesProvider = cause.includes(`provider ${provider} is not bound to any subnet`);
   const advice = hasKnownCause(error, podWarning) ? '' : seeLogs;
   const what = namesProvider ? '' : `${truncateUtf8(failure, maxSubjectBytes)}${advice}: `;

@@ -45,9 +45,7 @@ const route = z.object({ dst: optionalText(64), gw: optionalText(64) });
 /** A container ID in the CNI specification's form. File names contain it. */
 export const containerId = boundedText(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'not a container ID');
 
-/**
- * Above the longest provider: "<network>.<namespace>.ovn.<interface>" has at most 337 characters.
- */
+/** Exceeds the 337 characters that "<network>.<namespace>.ovn.<interface>" may have. */
 const maxProviderLength = 512;
 
 /** An interface name in the kernel's form. Multus may omit it. */

@@ -57,10 +57,7 @@ function statIfPresent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/**
- * Whether a server listens. Only a refused connection proves the contrary: a busy server must keep
- * its socket.
- */
+/** Whether a server may listen: only a refused connection proves that none does. */
 function isServed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);

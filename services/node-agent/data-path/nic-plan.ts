@@ -91,9 +91,7 @@ export function planNic(request: CniRequest, allocation: Allocation, { mtu, ...s
 
 export const isIpv6Cidr = (cidr: string): boolean => isIPv6(cidr.split('/')[0] ?? '');
 
-/**
- * Returns the routes of request and Pod, and the gateway of each family without a default route.
- */
+/** Returns the routes of request and Pod, and gateways of families without a default route. */
 function routesOf(request: CniRequest, allocation: Allocation): NicRoute[] {
   const routes = mergeRoutes(request, allocation).map(({ dst, gw }) => ({ dst: destinationOf(dst, gw), gw }));
   if (!(allocation.defaultRoute ?? request.interface === 'eth0')) return routes;

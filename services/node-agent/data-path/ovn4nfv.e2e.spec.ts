@@ -77,10 +77,7 @@ describe('NICs of an OVN4NFV request', function () {
     return { name, sandbox, containerId, logicalPort: '', mac: '', addresses: ['', ''], hosts };
   }
 
-  /**
-   * Calls the plugin as a runtime does for the NAD of the document, whose interface Multus names
-   * eth1.
-   */
+  /** Calls the plugin as a runtime does for the document's NAD, whose interface is eth1. */
   const call = (command: string, pod: TestPod, type: string, more: object = {}): Promise<PluginOutcome> =>
     callPlugin(command, node, pod, {
       interface: 'eth1',

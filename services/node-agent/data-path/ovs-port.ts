@@ -1,7 +1,4 @@
-/**
- * The OVS port of a NIC: operations that insert and remove it, and the list of the agent's ports.
- * Pure.
- */
+/** Operations that insert and remove the OVS port of a NIC, and the list of owned ports. Pure. */
 import { existsSync } from 'node:fs';
 import { vendor } from '../../../lib/ovn/names.ts';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
@@ -64,10 +61,7 @@ export function hostLinksOf(ovs: Pick<OvsDatabase, 'rows' | 'named'>, container:
   return [...names, name];
 }
 
-/**
- * Returns the Interface rows that a new port replaces: those with its logical port or its host
- * link.
- */
+/** Returns the Interface rows that a new port replaces, by logical port or host link. */
 function replacedInterfaces(
   ovs: OvsRows,
   { logicalPort, hostLink }: Pick<NicPlan, 'logicalPort' | 'hostLink'>,
@@ -100,8 +94,7 @@ export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan
     ['ip', plan.addresses.map((address) => address.split('/')[0] ?? '').join(',')],
     ['provider', plan.provider],
   ]);
-  // Polices the ingress of the switch, which is the egress of the Pod. Kube-OVN's burst is 80 % of
-  // the rate.
+  // Polices the switch's ingress, which is the Pod's egress. Kube-OVN's burst is 80 % of the rate.
   const policing = egress && {
     ingress_policing_rate: egress.kbps,
     ingress_policing_burst: egress.burstKb || Math.ceil(egress.kbps * 0.8),
@@ -130,10 +123,7 @@ export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan
   ];
 }
 
-/**
- * Returns the operations for QoS and Queue. Queue 0 of linux-htb takes all packets to the Pod.
- * Rates are in bit/s.
- */
+/** Returns QoS and Queue: queue 0 of linux-htb takes all packets to the Pod, in bit/s. */
 function insertQosOperations({ kbps, burstKb }: RateLimit, externalIds: Map<string, string>): Operation[] {
   const maxRate = String(kbps * 1_000);
   const limits = new Map([['max-rate', maxRate]]);
@@ -162,8 +152,7 @@ export function removePortOperations(ovs: OvsRows, uuid: string, row: Row | unde
     ...[...ovs.rows('Bridge')]
       .filter(([, bridge]) => textSet(bridge['ports']).has(port))
       .map(([bridge]): Operation => changePorts(bridge, 'delete', port)),
-    // Deletes the Port row, because it counts as a reference to the QoS row until OVS would delete
-    // it at commit.
+    // Deletes the Port row: it refers to the QoS row until OVS would delete it at commit.
     { op: 'delete', table: 'Port', where: [['_uuid', '==', port]] } as const,
   ]);
   const ids = textMap(row?.['external_ids']);

@@ -67,10 +67,7 @@ export function createPodLinks(sysctls: string): PodLinks {
 
 const firstLine = (error: unknown): string => errorMessage(error).split('\n', 1)[0] ?? '';
 
-/**
- * Returns lines of `ip -batch` on the node. The node's end is set up first, so that the
- * announcement of the other end arrives.
- */
+/** Returns `ip -batch` lines that set the node's end up first, so the other is announced. */
 export function createBatch({ hostLink, interface: name, mac, mtu, netns }: NicPlan, isPresent: boolean): string {
   const lines = [
     `link add name ${hostLink} mtu ${mtu} type veth peer name ${name} mtu ${mtu} address ${mac} netns ${netns}`,

@@ -21,19 +21,14 @@ export interface SouthboundFacts {
 export type ReadSouthbound = (query: SouthboundQuery) => Promise<SouthboundFacts | { readonly unreadable: string }>;
 
 export interface SouthboundQuery {
-  /**
-   * Endpoints of the southbound database joined by commas: `external_ids:ovn-remote` of the node.
-   */
+  /** Endpoints joined by commas, from `external_ids:ovn-remote` of the node. */
   readonly remote: string;
   readonly systemId: string;
   readonly logicalPort: string;
   readonly timeoutMs: number;
 }
 
-/**
- * Uses the endpoints without certificates. It cannot read a database that has only `ssl:`
- * endpoints.
- */
+/** Reads without certificates, so it cannot read a database that has only `ssl:` endpoints. */
 export const readSouthbound: ReadSouthbound = async ({ remote, systemId, logicalPort, timeoutMs }) => {
   const endpoints = remote.split(',').filter((endpoint) => isPlainEndpoint(endpoint));
   if (endpoints.length === 0) return { unreadable: `ovn-remote is ${remote || 'not set'}` };

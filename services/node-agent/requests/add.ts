@@ -28,9 +28,7 @@ import { formatAddResponse, defaultRouteFamily, findRouteFault, mergeRoutes } fr
 
 // The sum of these times and 4 s for the sandbox stays below 30 s, when the plugin times out.
 const waitMs = 20_000;
-/**
- * The delay of the check for a wrong request: pod-watcher shows one on the Pod after two seconds.
- */
+/** The delay of the check for a wrong request, which pod-watcher shows after two seconds. */
 const defaultFaultCheckMs = 4_000;
 const bindMs = 3_000;
 const unbindMs = 1_500;
@@ -224,10 +222,7 @@ async function attach(
   }
 }
 
-/**
- * Saves the binding file, or logs a failure: the file matters only after a restore of the ledger,
- * and the Pod can start without it.
- */
+/** Logs a failure to save: the file matters only after a restore of the ledger. */
 async function saveBinding({ files, log }: AddDeps, bound: SavedBinding): Promise<void> {
   const before = files.get(bound);
   const save = async (): Promise<void> => {
@@ -271,10 +266,7 @@ async function keepOrUnbindOnFailure(deps: AddDeps, bound: SavedBinding, work: (
   }
 }
 
-/**
- * Unbinds, if there is such a binding. @param boundAs the container of the binding; '' for that of
- * `bound`
- */
+/** Unbinds, if bound. @param boundAs the container of the binding; '' for that of `bound` */
 async function unbind({ allocator, files, log }: AddDeps, bound: SavedBinding, boundAs = ''): Promise<void> {
   const { namespace, pod, provider, interface: name } = bound;
   const containerId = boundAs || bound.containerId;

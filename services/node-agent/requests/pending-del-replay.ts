@@ -138,8 +138,7 @@ async function replayOne(options: ReplayOptions, path: string, signal: AbortSign
     await rm(path, { force: true });
     return { kind: 'done' };
   } catch (error) {
-    // Ignores an absent file: another agent of the same socket, which is starting or stopping, has
-    // done its DEL.
+    // Ignores an absent file: another agent of the same socket has done its DEL.
     if (!isAbsent(error)) log.warn({ err: error, file: path }, 'a pending DEL failed; the agent retries');
     return { kind: 'not done' };
   }

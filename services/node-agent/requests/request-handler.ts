@@ -108,10 +108,7 @@ async function handleAdd(
 const handleDel = (deps: RequestHandlerDeps, request: CniRequest, signal: AbortSignal): Promise<void> =>
   saveOnTransientFailure(deps, request, signal, () => del(deps, request, signal));
 
-/**
- * Saves a DEL that fails because allocator or Open vSwitch is unavailable, and succeeds: the Pod
- * can be deleted.
- */
+/** Saves a DEL that cannot be done now, and succeeds, so that the Pod can be deleted. */
 async function saveOnTransientFailure(
   { pendingDels, log }: Pick<RequestHandlerDeps, 'pendingDels' | 'log'>,
   request: CniRequest,

@@ -41,8 +41,7 @@ describe('Sandbox preparation', () => {
     expect(await prepareError({ mac }))
       .to.contain('/nonexistent')
       .and.contain('ENOENT');
-    // Names a link that does not exist: without the guard the test fails and changes nothing on the
-    // machine.
+    // Names no existing link: without the guard the test fails and changes nothing here.
     expect(await prepareError({ netns: '/proc/self/ns/net', mac, interface: 'ipl-none' })).to.contain(
       "is the node's own",
     );

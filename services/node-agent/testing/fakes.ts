@@ -201,9 +201,7 @@ export function lostReply(metadata = new Metadata()): IpledgerError {
   return new IpledgerError('UNAVAILABLE', details, { cause });
 }
 
-/**
- * Makes the error that an allocator reports when its connection to etcd was lost during an append.
- */
+/** Makes the error of an allocator whose connection to etcd was lost during an append. */
 export function lostAppend(): IpledgerError {
   const metadata = new Metadata();
   metadata.set(errorCodeMetadata, 'UNAVAILABLE');

@@ -1,6 +1,4 @@
-/**
- * Starts a stub allocator, a stub Kubernetes API and the agent as a process, and runs the plugin.
- */
+/** Starts stubs of allocator and Kubernetes API, and the agent as a process; runs the plugin. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -178,9 +176,7 @@ export async function stopAgent(agent: ChildProcess, signal: NodeJS.Signals = 'S
   await exited;
 }
 
-/**
- * Starts the plugin as a runtime does. Variables that `env` lacks have the values of Pod default/p.
- */
+/** Starts the plugin as a runtime does. Variables default to those of Pod default/p. */
 export function spawnPlugin(plugin: string, config: object, env: Record<string, string>) {
   const child = spawn(plugin, [], {
     env: {

@@ -61,10 +61,7 @@ function addBridge(
   ];
 }
 
-/**
- * Inserts a port. The internal port with the name of its bridge has no mark, because it is removed
- * with the bridge.
- */
+/** Inserts a port. The bridge's internal port has no mark: it is removed with the bridge. */
 function addPort(name: string, type: 'internal' | '', id: string): Operation[] {
   const interfaces = new Set([{ uuidName: `interface_${id}` }]);
   const externalIds = type === '' ? ours : new Map<Atom, Atom>();

@@ -130,19 +130,13 @@ function findProblem(name: string, nic: string, { links, users, bridgeOfPort, ma
   return `${user === nic ? `its NIC ${nic}` : `${user} on its NIC ${nic}`} has the address ${address}, which would not be reachable any more: remove the address, or name another NIC`;
 }
 
-/**
- * Returns why another program's bridge cannot serve the network: it needs both the NIC and the
- * mapping.
- */
+/** Returns why another program's bridge cannot serve: it needs the NIC and the mapping. */
 function foreignBridgeProblem(name: string, nic: string, { isOurs, ports }: PresentBridge, { mappings }: View) {
   if (isOurs || (mappings.has(name) && ports.some((port) => port.name === nic))) return undefined;
   return `bridge ${bridgeOf(name)} belongs to another program: delete the bridge, or add NIC ${nic} and the mapping ${name}:${bridgeOf(name)} yourself`;
 }
 
-/**
- * Returns all mappings after the changes; undefined if they do not change. Mappings of other
- * programs keep their place.
- */
+/** Returns all mappings if they change. Mappings of other programs keep their place. */
 function planMappings(
   present: readonly BridgeMapping[],
   served: readonly ProviderNetwork[],

@@ -124,8 +124,7 @@ describe('The physical networks of two OVN nodes', function () {
     expect((await reconcile()).map((plan) => plan?.changes)).to.deep.equal([[], []]);
     await Promise.all(ports.map((port, index) => detachPod(nodes[index] as OvnNode, port)));
     await central.nbctl(['ls-del', 'lan']);
-    // Waits until ovn-controller has removed the patch port. It removes none in the first seconds
-    // after its start, and each sync wakes it.
+    // Waits for ovn-controller, which removes no port in the first seconds. Each sync wakes it.
     while (databases.some((ovs) => ovs.named('Port', 'patch-localnet.lan-to-br-int')))
       await central.nbctl(['--wait=hv', 'sync']);
     await reconcile();

@@ -20,9 +20,7 @@ import { testLedger } from '../testing/row-inputs.ts';
 import { SimulatedDatabase } from '../testing/simulated-database.ts';
 import { diffRows } from './diff.ts';
 
-/**
- * Describes rows without UUIDs, which differ between databases: a port has the name of its switch.
- */
+/** Describes rows without UUIDs: a port has the name of its switch. */
 function contentOf(view: NorthboundView, rows: (table: OwnedTable) => Iterable<readonly [string, object]>): string[] {
   const all = ownedTables.flatMap((table) =>
     [...rows(table)].map(([uuid, row]) => {

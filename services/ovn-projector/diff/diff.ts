@@ -214,10 +214,7 @@ class DiffRun {
     else this.#insert(desired, key, parent);
   }
 
-  /**
-   * Returns the switch or router of a port; undefined if it, or the router on the other side, is
-   * missing.
-   */
+  /** Returns the switch or router of a port; undefined if it or the other router is missing. */
   #parentOf({ table, parent, router }: DesiredPort): Target | undefined {
     if (router !== undefined && this.#container('Logical_Router', router) === undefined) return undefined;
     return this.#container(parentTables[table], parent);
@@ -292,9 +289,7 @@ class DiffRun {
     return present;
   }
 
-  /**
-   * Returns own rows whose name is not desired, and all but the first own row of a desired name.
-   */
+  /** Returns own rows that are not desired, and all but the first of a desired name. */
   #surplus(table: 'DHCP_Options' | ContainerTable): StoredRow[] {
     return [...new Set(this.#view.ownedNames(table))].flatMap((name) => {
       const own = this.#view.named(table, name).filter((row) => this.#view.owns(row));

@@ -1,6 +1,4 @@
-/**
- * The OVN networks of the ledger: Subnets and allocations, from a snapshot and later events. Pure.
- */
+/** The OVN Subnets and allocations of the ledger, from a snapshot and later events. Pure. */
 import { addTo, removeFrom } from '../../../lib/maps.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/served-network.ts';
@@ -148,10 +146,7 @@ function allocationOf(
   return { seq, namespace, pod, uid, provider, ordinal, subnet, addresses: texts, mac, node, bindings };
 }
 
-/**
- * Omits bindings older than the allocation: they belong to the Pod from which the address was
- * transferred.
- */
+/** Omits bindings older than the allocation: they belong to the Pod that had the address. */
 function listed({ podUid: uid, at, bindings, ...rest }: Allocation): AllocationData {
   const current = bindings.filter((binding) => Date.parse(binding.at) >= Date.parse(at));
   return { ...rest, uid, bindings: new Map(current.map((binding) => [containerOf(binding), binding.node])) };

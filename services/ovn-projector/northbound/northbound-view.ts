@@ -1,6 +1,4 @@
-/**
- * The rows of the northbound database, indexed by name and by the rows that refer to them. Pure.
- */
+/** The rows of the northbound database, by name and by the rows that refer to them. Pure. */
 import { addTo, removeFrom } from '../../../lib/maps.ts';
 import type { ReplicaUpdate, RowChange, MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
 import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
@@ -106,9 +104,7 @@ export class NorthboundView {
     return this.#parents.get(uuid) ?? new Set();
   }
 
-  /**
-   * Returns the name of a port of another owner in a switch or router; undefined if there is none.
-   */
+  /** Returns the name of another owner's port in a switch or router; undefined if there is none. */
   foreignPortOf(table: ContainerTable, uuid: string): string | undefined {
     const portTable = portTables[table];
     const ports = [...portsOf(this.#rows[table].get(uuid)?.row)].flatMap((port) => this.row(portTable, port) ?? []);
@@ -131,8 +127,7 @@ export class NorthboundView {
       if (table === 'NB_Global') this.#global = after && { uuid: change.uuid, row: after };
       else if (isOwnedTable(table)) {
         moved.push(...this.#applyPorts(change));
-        // Ignores a change of `ports` alone: it changes the row of the switch, but only the port
-        // needs a comparison.
+        // Ignores a change of `ports` alone: only the port needs a comparison.
         if (!(before && after && isSameButPorts(before, after))) for (const row of [before, after]) touch(table, row);
         this.#store(table, change);
       }
@@ -176,8 +171,6 @@ const isContainerTable = (table: string): table is ContainerTable => table in po
 /** Returns the UUIDs in the column `ports`. */
 const portsOf = (row: Row | undefined): ReadonlySet<string> => textSet(row?.['ports']);
 
-/**
- * Whether only `ports` changed. An update keeps the value objects of columns that did not change.
- */
+/** Whether only `ports` changed. An update keeps the values of other columns. */
 const isSameButPorts = (before: Row, after: Row): boolean =>
   'ports' in after && Object.keys(after).every((column) => column === 'ports' || before[column] === after[column]);

@@ -12,9 +12,7 @@ export const ownedTables = [
 ] as const;
 export type OwnedTable = (typeof ownedTables)[number];
 
-/**
- * The table whose `ports` refer to the rows of a port table. OVN deletes ports without a reference.
- */
+/** The table whose `ports` refer to a port table. OVN deletes ports without a reference. */
 export const parentTables = {
   Logical_Switch_Port: 'Logical_Switch',
   Logical_Router_Port: 'Logical_Router',

@@ -29,17 +29,13 @@ export const noGuestSettings: GuestSettings = {
 
 const raDefaults = { address_mode: 'dhcpv6_stateful', max_interval: '30', min_interval: '5', send_periodic: 'true' };
 
-/**
- * Rejects characters that end or split an action: northd copies options into the actions of a flow.
- */
+/** Rejects characters that end or split an action, into which northd copies options. */
 const item = '[A-Za-z0-9._:/-]+';
 const option = new RegExp(
   `^([a-z][a-z0-9_]{0,31}) *= *(${item}|"[A-Za-z0-9._:/ -]+"|\\{?${item}(?: *; *${item})* *\\}?)$`,
 );
 
-/**
- * Parses `key=value` pairs joined by commas. A list has semicolons: `dns_server=10.0.0.2;10.0.0.3`.
- */
+/** Parses `key=value` joined by commas. Lists have semicolons: `dns_server=10.0.0.2;10.0.0.3`. */
 export function parseOptions(text: string): ReadonlyMap<string, string> | { readonly problem: string } {
   const options = new Map<string, string>();
   for (const part of text === '' ? [] : text.split(',')) {

@@ -1,6 +1,4 @@
-/**
- * The part of the ledger from which the rows are computed: Subnets and allocations of OVN networks.
- */
+/** The part of the ledger that the rows need: Subnets and allocations of OVN networks. */
 
 /** A Subnet of the ledger that serves OVN networks. */
 export interface LedgerSubnet {

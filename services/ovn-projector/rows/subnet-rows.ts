@@ -18,9 +18,7 @@ export interface SubnetSettings {
   readonly guests: GuestSettings;
   /** Fields that the projector does not support, such as "spec.natOutgoing". */
   readonly unsupported: readonly string[];
-  /**
-   * Fields that cannot be parsed. If there are any, the Subnet gets a switch, but no connection.
-   */
+  /** Fields that cannot be parsed. With any, the Subnet gets a switch, but no connection. */
   readonly problems: readonly string[];
 }
 
@@ -135,9 +133,7 @@ function localnetPort(
   };
 }
 
-/**
- * Makes the router, its port with the gateway's addresses, and the switch port that connects to it.
- */
+/** Makes the router, its port with the gateway's addresses, and the switch port for it. */
 function routerRows(
   { name, cidrs, gateways }: LedgerSubnet,
   { ledger, settings }: SubnetContext,

@@ -60,8 +60,7 @@ export async function connectView(server: OvsdbServer, signal: AbortSignal): Pro
     onTouched: () => undefined,
     async settle() {
       await connected.client.transact([{ op: 'comment', comment: 'answered after earlier transactions' }]);
-      // Lets the projector continue: it needs several promises for a reply, and replies may arrive
-      // together.
+      // Lets the projector continue: it needs several promises for a reply.
       await setImmediate();
     },
     async until(check) {

@@ -8,10 +8,7 @@ import type { ClassifiedNetwork } from './network-definitions/classify-network.t
 export interface IpamClaimState {
   /** The object; absent if the IPAMClaim does not exist. */
   readonly object?: { readonly network: string; readonly deleting: boolean };
-  /**
-   * The reserved addresses, IPv4 first; absent before a Pod named the IPAMClaim. `owner` owns the
-   * reservation.
-   */
+  /** The addresses, IPv4 first; absent before a Pod named it. `owner` owns the reservation. */
   readonly reserved?: { readonly subnet: string; readonly addresses: readonly string[]; readonly owner: string };
   /** Why the IPAMClaim has no address; "" if that is not known. */
   readonly problem: string;

@@ -7,10 +7,7 @@
 /** The scope of all objects. No namespace has this name. */
 export const allObjects = '*';
 
-/**
- * The number of missing objects of a scope, and of expected objects, which includes the missing
- * ones.
- */
+/** The number of missing objects of a scope, and of all expected ones, missing included. */
 export interface ScopeCounts {
   readonly missing: number;
   readonly expected: number;

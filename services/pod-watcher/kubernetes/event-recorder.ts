@@ -95,8 +95,7 @@ export class EventRecorder {
   async #write(key: string): Promise<'done' | 'again'> {
     const series = this.#series.get(key);
     if (!series || series.unwritten === 0) return 'done';
-    // Postpones a write that is not due yet: an occurrence during the write calls this again
-    // immediately.
+    // Postpones a write that is not due: an occurrence during the write calls this again.
     const dueInMs = this.#dueInMs(series);
     if (dueInMs > 0) {
       this.#queue.addAfter(key, dueInMs);

@@ -9,10 +9,7 @@ import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ifPresent } from '../../../lib/kubernetes/client/api-error.ts';
 import { readObject } from '../../../lib/kubernetes/client/object-requests.ts';
 
-/**
- * Returns the check, of which each call compares the controller's Lease with earlier reads. Throws
- * ApiError.
- */
+/** Compares the controller's Lease with earlier reads, at each call. Throws ApiError. */
 export function kubeOvnControllerCheck(api: Api): (signal: AbortSignal) => Promise<LeaseHolderStatus> {
   const observe = createLeaseObserver();
   return async (signal) =>

@@ -29,10 +29,7 @@ export interface LauncherVerifierOptions {
 
 const concurrency = 16;
 const firstBackoffMs = 500;
-/**
- * The longest backoff. Rejected claims are verified rarely, because any number of Pods may make
- * them.
- */
+/** The longest backoff: any number of Pods may make claims that are rejected. */
 const maxBackoffMs = 300_000;
 
 /** Whether the Pod is verified as a launcher. */
@@ -106,10 +103,7 @@ export class LauncherVerifier {
     this.#notify({ kind: 'gone', object: pod, witnessed });
   }
 
-  /**
-   * Stores and reports a Pod. @param object the Pod as the informer has it; `before`: its last
-   * known state
-   */
+  /** Stores and reports a Pod. @param object the informer's; `before`: the last known state */
   #set(pod: Pod, { object, before }: { readonly object: Pod | undefined; readonly before: Pod | undefined }): void {
     if (pod === object) this.#changed.delete(keyOf(pod));
     else this.#changed.set(keyOf(pod), pod);

@@ -93,10 +93,7 @@ export class LedgerPods {
     return own ? [own, ...launchers].sort(runningThenNewest) : launchers;
   }
 
-  /**
-   * Whether the Pod of this name is not a launcher. Reads the Pod only if the name may be a
-   * launcher's.
-   */
+  /** Whether a Pod is not a launcher. Reads it only if its name may be a launcher's. */
   #hasPlain(key: string): boolean {
     if (!key.includes(`/${launcherPrefix}`)) return this.#pods.objects.has(key);
     return this.#plain(key) !== undefined;

@@ -1,6 +1,4 @@
-/**
- * Tests the replies of a real kube-apiserver to a client with the permissions of deploy/rbac.yaml.
- */
+/** Tests a real kube-apiserver with a client that has the permissions of deploy/rbac.yaml. */
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';

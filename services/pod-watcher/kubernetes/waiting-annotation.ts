@@ -17,9 +17,7 @@ import type { Pod } from './objects/pod.ts';
 
 /** The limit of the text of a CNI error. */
 const maxBytes = 512;
-/**
- * The number of waiting Pods with the annotation. Further Pods have the reason only in the Event.
- */
+/** The number of annotated Pods. Further Pods have the reason only in the Event. */
 const maxPods = 10_000;
 const concurrency = 4;
 const firstBackoffMs = 1_000;
@@ -103,8 +101,5 @@ export class WaitingAnnotation {
   }
 }
 
-/**
- * Whether a Warning is a reason to wait. Warnings without a stage are about networks of other
- * plugins: allocation continues.
- */
+/** Whether a Warning is a reason to wait: those about other plugins' networks have no stage. */
 const isWaitReason = (message: string): boolean => message.startsWith('stage=');

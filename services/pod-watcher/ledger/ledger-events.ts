@@ -65,9 +65,7 @@ export type LedgerEvent =
       readonly interface: string;
       readonly node: string;
     }
-  /**
-   * Reports that a container of this Pod has ended, so that released addresses may be available.
-   */
+  /** Reports an unbound container of this Pod: released addresses may be available. */
   | {
       readonly kind: 'unbound';
       readonly subnet: string;
@@ -92,8 +90,7 @@ export type LedgerEvent =
 
 /** Converts an allocation that a list returned. */
 export function heldAllocationOf(allocation: Allocation): HeldAllocation {
-  // Ignores older bindings: they belong to the previous Pod, from which the address was
-  // transferred.
+  // Ignores older bindings, of the Pod from which the address was transferred.
   const bound = allocation.bindings.findLast(({ at }) => Date.parse(at) >= Date.parse(allocation.at));
   return shareTexts({
     seq: allocation.seq,

@@ -1,6 +1,4 @@
-/**
- * Delivers the ledger to the parts of the pod-watcher: a snapshot, and then each command's events.
- */
+/** Delivers the ledger to parts of the pod-watcher: a snapshot, then each command's events. */
 import type { EventReply } from '../../../lib/ledger-client/event-subscription.ts';
 import type { SnapshotSummary } from '../../../lib/ledger-client/follow-ledger.ts';
 import { type LedgerClient, requirePosition } from '../../../lib/ledger-client/ledger-client.ts';

@@ -79,10 +79,7 @@ export class AllocationView implements LedgerSubscriber {
     return found.filter((each) => this.ipNameOf(each) === name).sort((a, b) => a.seq - b.seq)[0];
   }
 
-  /**
-   * Whether an allocation has a shared name: the first in order has it, unless a user reserved the
-   * name.
-   */
+  /** Whether an allocation has a shared name: the first in order, unless a user reserved it. */
   #hasName(name: string, allocation: HeldAllocation): boolean {
     const reserved = this.#reserved.get(name);
     if (reserved) return compareInNameOrder(reserved, allocation) === 0;
@@ -183,10 +180,7 @@ export class AllocationView implements LedgerSubscriber {
     addTo(this.#poolsOfSubnet, pool.spec.subnet, name);
   }
 
-  /**
-   * Returns the IP objects that a change at a name may affect: that object, and all that share its
-   * name.
-   */
+  /** Returns the IP objects that a change at a name may affect: all that share the name. */
   #namesAround(name: string | undefined, changed?: HeldAllocation): string[] {
     if (name === undefined) return [];
     const others = this.#sharing(name).filter((each) => !changed || compareInNameOrder(each, changed) !== 0);
@@ -226,10 +220,7 @@ export class AllocationView implements LedgerSubscriber {
     return allocation;
   }
 
-  /**
-   * Returns the indexes for an allocation's name. The names of nearly all allocations contain their
-   * Pods and need none.
-   */
+  /** Returns the indexes for an allocation's name. Nearly all names contain their Pods. */
   #indexesOfName(allocation: HeldAllocation): readonly AllocationIndex[] {
     const fullName = fullIpObjectName(allocation);
     if (hasSpaceForHash(fullName)) return [];

@@ -44,9 +44,7 @@ export interface IpManifest {
 /** The annotation with the full name of an IP object whose name is shortened. */
 const nameAnnotation = 'ipledger.io/name';
 
-/**
- * Returns what the object of an allocation shows. @param node the Node of the Pod; "" while unknown
- */
+/** Returns what an allocation's object shows. @param node the Pod's Node; "" while unknown */
 export function shownAllocation(allocation: HeldAllocation, node: string): ShownAllocation {
   const { pod, namespace, subnet, addresses, mac, owner } = allocation;
   const podType = podTypes[owner?.kind ?? ''] ?? '';
@@ -76,9 +74,7 @@ export function ipManifest(allocation: HeldAllocation, node: string, name = ipOb
   };
 }
 
-/**
- * Whether an object is complete for an allocation. This is the usual case, which needs no manifest.
- */
+/** Whether an object is complete for an allocation, which usually needs no manifest. */
 export function showsAllocation(object: IpObject, allocation: HeldAllocation, node: string): boolean {
   if (!(object instanceof ShownIp) || object.allocation !== String(allocation.seq) || object.node !== node)
     return false;
@@ -129,10 +125,7 @@ export interface IpAssignment {
   readonly node: string;
 }
 
-/**
- * Writes or deletes an IP object. @param assignment undefined: no allocation. Returns whether it
- * wrote an object. @throws ApiError
- */
+/** @param assignment undefined for none. @returns whether it wrote an object. @throws ApiError */
 export async function syncIpObject(
   name: string,
   assignment: IpAssignment | undefined,
@@ -164,10 +157,7 @@ export async function syncIpObject(
   return true;
 }
 
-/**
- * Shows an allocation on an IP object that reserves its address. The object belongs to its creator,
- * and stays after a release.
- */
+/** Shows an allocation on its reservation, which belongs to a user and stays after a release. */
 async function projectOnReservation(
   object: IpObject,
   manifest: IpManifest | undefined,

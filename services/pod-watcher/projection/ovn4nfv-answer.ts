@@ -25,8 +25,7 @@ export function ovn4nfvAnswer(pod: Pod, own: readonly HeldAllocation[]): Record<
     .sort((one, other) => one.ordinal - other.ordinal);
   if (allocations.length === 0) return {};
   const request = parseOvn4nfvRequest(pod);
-  // Keeps the answer to the first request if the annotation was edited after the NICs were
-  // allocated.
+  // Keeps the answer to the first request if the annotation was edited later.
   if (!request.ok) return {};
   const { form, interfaces } = request.value ?? { form: 'ovn' as const, interfaces: [undefined] };
   if (!isAnswerTo(allocations, interfaces)) return {};

@@ -90,10 +90,7 @@ function annotationsOf(allocation: HeldAllocation, context: Context): Annotation
   return attachmentAnnotations(allocation, provider, context);
 }
 
-/**
- * Returns the keys with the interface, which several NICs of one Kube-OVN-type network have, as in
- * Kube-OVN.
- */
+/** Returns the keys with an interface, for several NICs of one Kube-OVN-type network. */
 function interfaceAnnotations(
   allocation: HeldAllocation,
   all: readonly HeldAllocation[],
@@ -135,10 +132,7 @@ function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod
   };
 }
 
-/**
- * Returns the annotations of an OVN NIC. The agent makes pairs of veth links; a Pod that requests
- * another type keeps its annotation.
- */
+/** Returns annotations of an OVN NIC, a veth pair. A request for another type stays. */
 function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undefined, key: KeyOf): Annotations {
   return {
     [key('pod_nic_type')]: nicType || 'veth-pair',

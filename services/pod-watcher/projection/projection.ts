@@ -64,10 +64,7 @@ export interface ProjectionOptions {
 const concurrency = 16;
 const firstBackoffMs = 200;
 const maxBackoffMs = 30_000;
-/**
- * The number of attempts after which a rejected write is retried rarely, because it needs an
- * operator.
- */
+/** The attempts after which a rejected write is rarely retried: it needs an operator. */
 const maxRejectedTries = 4;
 const rejectedRetryMs = 300_000;
 /** The delay of the status of a Subnet, whose counts many Pods change in that time. */
@@ -100,8 +97,7 @@ export class Projection {
       firstBackoffMs,
       maxBackoffMs,
       work: (key) => this.#project(key),
-      // Prefers other keys to IP objects: a container start waits only for the annotations of its
-      // Pod.
+      // Prefers other keys: a container start waits for its Pod's annotations, not for IP objects.
       canWait: (key) => key.startsWith('ip:'),
       namespaceOf: (key) => this.#namespaceOf(key),
       log,
@@ -147,8 +143,7 @@ export class Projection {
     const allocations = this.view.allocationsOfPod(key);
     if (allocations.length === 0) return;
     this.#queue.add(`pod:${key}`);
-    // Updates the IP objects, which show the Node of the Pod: a machine may have another launcher
-    // now.
+    // Updates the Node that IP objects show: a machine may have another launcher now.
     const { object } = change;
     const nodeMayChange =
       change.kind === 'present'
@@ -200,10 +195,7 @@ export class Projection {
     return 'done';
   }
 
-  /**
-   * Writes the annotations. During a live migration, both launchers show the allocations of the
-   * machine.
-   */
+  /** Writes annotations, to both launchers of a machine during a live migration. */
   async #annotate(key: string): Promise<void> {
     const allocations = this.view.allocationsOfPod(key);
     const results = await Promise.allSettled(this.#pods.all(key).map((pod) => this.#annotateOne(pod, allocations)));

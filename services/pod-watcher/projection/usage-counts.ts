@@ -4,10 +4,7 @@ import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 
 /** The largest integer of the API server. The ledger and the CLI may have larger counts. */
 const maxCount = 2n ** 63n - 1n;
-/**
- * The limit of a range: that of a fragmented subnet may have megabytes. The CLI prints the complete
- * range.
- */
+/** Limits a range, which may have megabytes if fragmented. The CLI prints all of it. */
 const rangeMaxLength = 8_192;
 
 /** The values of status fields, with exact integers. */

@@ -37,9 +37,7 @@ export class VipUsers implements LedgerSubscriber {
     this.#view = view;
   }
 
-  /**
-   * Returns a Vip's label: the name of an IP object, "true" if it is too long, "" if there is none.
-   */
+  /** Returns a Vip's label: an IP object's name, "true" if it is too long, "" for none. */
   userOf(vip: string): string {
     for (const place of this.#placesOf.get(vip) ?? []) {
       const allocation = this.#users.get(place);

@@ -86,10 +86,7 @@ interface Caches {
   readonly vipAddresses: VipAddressCache;
 }
 
-/**
- * Connects the parts. The order of subscribers matters: a cache precedes the controllers that read
- * it.
- */
+/** Connects the parts. Subscribers are in order: a cache precedes its readers. */
 export function wireControllers(options: WiringOptions, watched: Informers) {
   const { api, allocator, lease, tracer, log, signal } = options;
   const base = { allocator, log, signal };
@@ -365,10 +362,7 @@ function createNodeController(
   });
 }
 
-/**
- * Whether a binding belongs to an allocation: a transferred address has another allocation. An
- * allocationSeq of 0 is unknown.
- */
+/** Whether a binding is this allocation's: addresses transfer. An allocationSeq of 0 is unknown. */
 const isBindingOf = ({ subnet, addresses, allocationSeq }: SandboxBinding, allocation: HeldAllocation): boolean =>
   allocation.subnet === subnet &&
   (allocationSeq === 0 || allocationSeq === allocation.seq) &&

@@ -121,10 +121,7 @@ export const annotationRemover =
     }
   };
 
-/**
- * Returns a function that lists the deletions since a version; it lists none while the version is
- * unknown.
- */
+/** Returns a function that lists deletions since a version; none while it is unknown. */
 export const deletionLister = <T extends ObjectMeta>(api: Api, kind: ResourceKind<T>, since: () => string) =>
   async function* (signal: AbortSignal): AsyncGenerator<T> {
     const version = since();

@@ -12,10 +12,7 @@ export class FairFifo {
   readonly #turns = new UniqueFifo();
   #size = 0;
 
-  /**
-   * @param namespaceOf returns a key's namespace; "" for cluster-scoped objects, which share one
-   * turn
-   */
+  /** @param namespaceOf a key's namespace; "", with one turn, for cluster-scoped objects */
   constructor(namespaceOf: (key: string) => string) {
     this.#namespaceOf = namespaceOf;
   }
@@ -74,9 +71,7 @@ export class FairFifo {
  */
 export class UniqueFifo {
   readonly #keys = new Set<string>();
-  /**
-   * An iterator of which all earlier keys have been taken. `take` never moves it to the Set's end.
-   */
+  /** An iterator after all taken keys. `take` never moves it to the Set's end. */
   readonly #remaining = this.#keys.values();
 
   get size(): number {

@@ -16,10 +16,7 @@ import { workQueueLimits } from '../limits.ts';
 import { namespaceOf } from '../namespaced-map.ts';
 import { FairFifo } from './fair-fifo.ts';
 
-/**
- * The result of work. 'again' repeats the key after a growing backoff, as an error does, which is
- * also logged.
- */
+/** The result of work. 'again' repeats the key after a growing backoff, as an error does. */
 export type Outcome = 'done' | 'again';
 
 export interface WorkQueueOptions {
@@ -27,9 +24,7 @@ export interface WorkQueueOptions {
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
   readonly work: (key: string) => Promise<Outcome>;
-  /**
-   * Returns the namespace of a key; "" if it has none. Default: the part before the first slash.
-   */
+  /** Returns a key's namespace; "" for none. Default: the part before the first slash. */
   readonly namespaceOf?: (key: string) => string;
   /**
    * Whether a key has low priority: while other keys are ready, one in nine turns is for such keys.
@@ -58,9 +53,7 @@ export class WorkQueue {
   readonly #dirty = new Set<string>();
   readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
   readonly #tries = new Map<string, number>();
-  /**
-   * The time when work started in this iteration of the event loop; undefined if there was none.
-   */
+  /** The start of work in this iteration of the event loop; undefined if there was none. */
   #sliceStart: number | undefined;
   /** The number of high-priority keys taken since the last low-priority key. */
   #takenInRow = 0;
@@ -106,8 +99,7 @@ export class WorkQueue {
     const planned = this.#timers.get(key);
     if (planned && planned.dueAt <= dueAt) return;
     this.#cancelTimer(key);
-    // Limits the delay, because timers of Node.js are limited to 2^31 ms. A key with a longer delay
-    // is processed early.
+    // Limits the delay: Node.js timers have at most 2^31 ms. A longer delay ends early.
     const timer = setTimeout(() => this.add(key), Math.min(ms, 86_400_000));
     this.#timers.set(key, { timer, dueAt });
   }
@@ -162,10 +154,7 @@ export class WorkQueue {
     return key;
   }
 
-  /**
-   * Whether the time slice is over, so that work without I/O continues in the next turn of the
-   * event loop.
-   */
+  /** Whether the time slice is over, so that work continues in the next iteration. */
   #isSliceOver(): boolean {
     const now = (this.#options.now ?? (() => performance.now()))();
     if (this.#sliceStart === undefined) {

@@ -19,9 +19,7 @@ import { eventually } from '../support/eventually.ts';
 
 const pods = 200;
 const clients = 12;
-/**
- * A timeout below the time of a takeover, so that clients repeat calls at other replicas during it.
- */
+/** A timeout below a takeover's, so that clients repeat calls at other replicas. */
 const timeoutMs = 1_000;
 
 describe('Three allocators on one ledger, called at random', function () {

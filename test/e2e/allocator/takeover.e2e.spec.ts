@@ -105,8 +105,7 @@ describe('Two allocator processes', function () {
     const old = connect(first.endpoint, undefined);
     await call(old, IpamService.listAllocations, {}, { timeoutMs: 20_000 });
     first.freeze();
-    // Sends the request before the other replica is the writer. It is decided afterwards, if at
-    // all.
+    // Sends the request before the takeover. It is decided afterwards, if at all.
     const allocating = call(old, IpamService.allocate, pod('late', '172.17.0.100'), { timeoutMs: 60_000 });
     const listing = call(old, IpamService.listAllocations, {}, { timeoutMs: 60_000 });
     while ((await writerName()) !== 'second') await sleep(50);

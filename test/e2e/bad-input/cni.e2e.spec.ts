@@ -1,7 +1,4 @@
-/**
- * Tests invalid calls of the plugin: they fail with a CNI error that gives the reason, and bind
- * nothing.
- */
+/** Tests invalid calls of the plugin: a CNI error gives the reason, and nothing is bound. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';

@@ -27,9 +27,7 @@ describe('bad input: networks', function () {
   after(() => scene?.run.end());
   afterEach(() => expectConsistency(scene.stack));
 
-  /**
-   * Expects that a Pod of this network gets the Event, and no address of its other, valid network.
-   */
+  /** Expects the Event, and that a Pod gets no address of its other, valid network. */
   async function expectProblem(network: string, expected: RegExp): Promise<void> {
     await makePod(scene, `pod-of-${network}`, `lan,${network}`);
     const message = await waitForEvent(scene, `pod-of-${network}`, 'PodNetworkUpdateFailed', expected);

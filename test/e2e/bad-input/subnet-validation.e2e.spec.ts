@@ -1,7 +1,4 @@
-/**
- * Tests Kube-OVN's rules for a Subnet spec: the conditions report each violation in Kube-OVN's
- * words.
- */
+/** Tests Kube-OVN's rules for a Subnet spec, which conditions report in Kube-OVN's words. */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { openTestEnvironment, type TestEnvironment } from '../support/test-environment.ts';

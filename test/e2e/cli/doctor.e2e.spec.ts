@@ -85,10 +85,7 @@ describe('ipledger doctor', function () {
   });
   after(() => run?.end());
 
-  /**
-   * Makes the kubeconfig of a person with the roles that docs/install.md names for doctor, and no
-   * others.
-   */
+  /** Makes the kubeconfig of a person with only the roles of docs/install.md for doctor. */
   async function kubeconfigOfPerson(): Promise<string> {
     await createPerson(cluster, 'dora', ['ipledger-reader']);
     const binding = ['create', 'rolebinding', 'doctor-dora', '-n', installed, '--role=ipledger-doctor'];

@@ -54,8 +54,7 @@ const kubeOvn = [
     status: { v4usingIPs: { type: 'number' } },
     subresources: { status: {} },
   }),
-  // Omits the status subresource, because Kube-OVN's controller writes the status with the rest of
-  // a Vip.
+  // Has no status subresource: Kube-OVN's controller writes a Vip as a whole.
   kubeOvnDefinition('vips', 'Vip', { spec: { subnet: text, mine: text }, status: { ready: { type: 'boolean' } } }),
 ];
 

@@ -1,7 +1,4 @@
-/**
- * Tests IP and Vip objects with which users reserve an address, for a later Pod or for a virtual
- * IP.
- */
+/** Tests IP and Vip objects that reserve an address, for a later Pod or a virtual IP. */
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import {

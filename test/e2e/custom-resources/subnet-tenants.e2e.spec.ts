@@ -78,8 +78,7 @@ describe('the tenants of a Subnet', function () {
       );
     }
     await scene.kubernetes.remove('Pod', 'one');
-    // Accepts either Pod: Pods of one second have no creation order, and one of the two gets the
-    // address.
+    // Accepts either Pod: Pods of one second have no creation order.
     const first = await Promise.any(
       ['three', 'four'].map(async (pod) => waitForAddress(scene, pod, 'limited').then(() => pod)),
     );

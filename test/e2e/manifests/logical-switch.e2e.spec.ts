@@ -1,7 +1,4 @@
-/**
- * Tests manifests 08 and 09: a macvlan NIC on a Subnet whose provider is `ovn`, which the Pod
- * names.
- */
+/** Tests manifests 08 and 09: a macvlan NIC on a Subnet of provider `ovn` that the Pod names. */
 import { expect } from 'chai';
 import { ip } from '../../harness/network/network-namespaces.ts';
 import { expectConsistency } from '../support/consistency.ts';

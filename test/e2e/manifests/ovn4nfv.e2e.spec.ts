@@ -1,7 +1,4 @@
-/**
- * Tests manifests of the document "Networking Plugin": Pods that request NICs in the form of
- * OVN4NFV.
- */
+/** Tests manifests of "Networking Plugin": Pods that request NICs in OVN4NFV's form. */
 import { expect } from 'chai';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';

@@ -41,10 +41,7 @@ describe('a Deployment of 50 Pods on a pool of 60 addresses', function () {
     spec: { containers: [{ name: 'box', image: 'box' }] },
   });
 
-  /**
-   * Waits until exactly this number of Pods of a version is Running, and no others exist. Returns
-   * them.
-   */
+  /** Waits until exactly this number of Pods of a version is Running, and no others. */
   const waitForRollout = (version: string, count: number): Promise<KubeObject[]> =>
     eventually(async () => {
       const pods = await scene.kubernetes.list('Pod', 'labelSelector=app=web');

@@ -1,7 +1,4 @@
-/**
- * Tests two pod-watchers, of which a Kubernetes Lease makes one active. When it fails, the other
- * takes over.
- */
+/** Tests two pod-watchers: one is active by a Lease, and the other takes over. */
 import { expect } from 'chai';
 import { printProgress } from '../../harness/progress.ts';
 import { startTcpProxy } from '../../harness/network/tcp-proxy.ts';

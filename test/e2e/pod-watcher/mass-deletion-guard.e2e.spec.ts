@@ -28,9 +28,7 @@ const names = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 const [old, young] = [names('old-', 4), names('young-', 20)];
 const halted = /^not ready: ALARM: 2\d of 2\d Pods that hold addresses are missing/;
-/**
- * A pause beyond the time in which the watcher waits for more missing Pods before it releases one.
- */
+/** Exceeds the time for which the watcher waits before it releases a missing Pod. */
 const settleMs = 3_000;
 
 describe('Pods that are missing from the API', function () {

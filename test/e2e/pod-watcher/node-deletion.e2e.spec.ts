@@ -49,9 +49,7 @@ describe('Deleted Nodes', function () {
   const unbindCauseOf = async (address: string): Promise<string | undefined> =>
     (await readLastEvent(scene, 'lan', address))?.addressUnbound?.cause;
 
-  /**
-   * Returns the address of a force-deleted Pod: it is released, but its container can still answer.
-   */
+  /** Returns a force-deleted Pod's address: released, but its container can still answer. */
   async function bindAndDelete(pod: string, nodeName: string, agent: AgentServer): Promise<string> {
     const address = await bindPod(pod, nodeName, agent);
     await scene.kubernetes.remove('Pod', pod);

@@ -59,10 +59,7 @@ export const expectBound = (
     expect(record?.bindings.map(({ containerId }) => containerId)).to.deep.equal(containers);
   });
 
-/**
- * Calls ADD in a sandbox, by cnitool and macvlan. @throws AssertionError with the output if it
- * fails
- */
+/** Calls ADD by cnitool and macvlan. @throws AssertionError with the output if it fails */
 export async function attach(scene: TestEnvironment, nic: Nic): Promise<CniAnswer> {
   const answer = await cnitool(scene, 'add', nic);
   expect(answer.code, `${answer.stdout}${answer.stderr}`).to.equal(0);

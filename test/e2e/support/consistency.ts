@@ -251,9 +251,7 @@ function isTruncated(actual: unknown, full: string | number): boolean {
   return full.startsWith(actual.slice(0, -'...'.length));
 }
 
-/**
- * Returns a count as JSON.parse reads it from the API server, whose maximum integer is 2^63 - 1.
- */
+/** Reads a count as JSON.parse does. The API server's maximum is 2^63 - 1. */
 function asStatus(count: string): number {
   const [exact, max] = [BigInt(count), 2n ** 63n - 1n];
   return Number(exact < max ? exact : max);
@@ -271,10 +269,7 @@ function isExcluded(address: string, spec: SubnetSpec | undefined): boolean {
 
 const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
 
-/**
- * Whether a Pod needs its addresses, by Kube-OVN's rule: until its containers have ended and will
- * not restart.
- */
+/** Whether a Pod needs addresses: until its containers have ended and will not restart. */
 function isAlive({ spec, status }: KubeObject): boolean {
   const [phase, policy] = [textAt(status, 'phase'), textAt(spec, 'restartPolicy')];
   return !(phase === 'Succeeded' && policy !== 'Always') && !(phase === 'Failed' && policy === 'Never');

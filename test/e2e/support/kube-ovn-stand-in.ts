@@ -58,8 +58,7 @@ export function startKubeOvnStandIn(kubernetes: KubernetesClient, signal: AbortS
   };
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Ignores API errors and repeats, as a controller does: the API server rejects requests while
-      // it loads new kinds.
+      // Ignores API errors, as a controller: the API server rejects requests for new kinds.
       await reconcile().catch((error: unknown) => {
         if (!(error instanceof ApiError)) throw error;
       });

@@ -93,10 +93,7 @@ export interface AttachResult {
   readonly answer: CniAnswer;
 }
 
-/**
- * Calls ADD of a Pod's NIC by libcni and the plugins of its network, in the given sandbox or a new
- * one.
- */
+/** Calls ADD of a Pod's NIC by libcni and its network's plugins, by default in a new sandbox. */
 export async function tryAttachPod(
   scene: TestEnvironment,
   nic: { readonly pod: string; readonly network: string; readonly ifName?: string; readonly sandbox?: Sandbox },
@@ -122,9 +119,7 @@ export async function attachPod(scene: TestEnvironment, nic: Parameters<typeof t
   return sandbox;
 }
 
-/**
- * Reads each route with a gateway in a sandbox as "<destination> via <gateway> dev <interface>".
- */
+/** Reads routes with a gateway as "<destination> via <gateway> dev <interface>". */
 export async function readRoutes(sandbox: Sandbox): Promise<string[]> {
   const routes = JSON.parse(await ip(sandbox, ['-json', 'route', 'show'])) as Record<string, string>[];
   return routes

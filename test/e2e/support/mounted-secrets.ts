@@ -26,9 +26,7 @@ const silenceMs = 3_600_000;
 export interface MountedSecrets {
   /** Returns the paths of a Secret's files, which exist some time after the Secret. */
   filesOf(secret: string): TlsFiles;
-  /**
-   * Reads the first certificate in the present tls.crt. @throws Error before the Secret is mounted
-   */
+  /** Reads the certificate in tls.crt. @throws Error before the Secret is mounted */
   certificateOf(secret: string): X509Certificate;
 }
 

@@ -16,10 +16,7 @@ import type { TestEnvironment } from './test-environment.ts';
 
 const ability = await probeMacvlan();
 
-/**
- * Defines a test with real NICs. Where macvlan is unavailable, the test is pending, with the reason
- * in its title.
- */
+/** Defines a test with real NICs, which is pending where macvlan is unavailable. */
 export function itOnMacvlan(title: string, work: () => Promise<void>): void {
   if (ability.isAvailable) it(title, work);
   else it(`${title} (skipped: ${ability.reason})`);
@@ -35,8 +32,7 @@ export async function createSandbox(run: Run, name: string): Promise<Sandbox> {
   const namespace = await createNamespace(run, name);
   const digest = createHash('sha512').update(namespace.path).digest('hex');
   const containerId = `cnitool-${digest.slice(0, 20)}`;
-  // Removes the results that libcni stores for DEL, in a folder that all runs on this machine
-  // share.
+  // Removes the results that libcni stores in a folder of all runs on this machine.
   run.cleanUpWith(['sh', '-c', 'rm -f /var/lib/cni/results/*-"$0"-*', containerId]);
   return { ...namespace, containerId };
 }

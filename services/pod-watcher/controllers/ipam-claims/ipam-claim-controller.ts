@@ -52,10 +52,7 @@ export class IpamClaimController implements LedgerSubscriber {
   readonly #shown = new Map<string, string>();
   /** Why IPAMClaims have no addresses. */
   readonly #problems = new Map<string, string>();
-  /**
-   * The last reservation. Reservations run one after another, so that each counts for the quota of
-   * the next.
-   */
+  /** The last reservation: the next one waits for it, and counts its addresses for the quota. */
   #lastReservation: Promise<unknown> = Promise.resolve();
 
   constructor(options: IpamClaimControllerOptions) {
@@ -186,10 +183,7 @@ export class IpamClaimController implements LedgerSubscriber {
     await reservation;
   }
 
-  /**
-   * Reserves the addresses in the first Subnet that has them. @throws the first Subnet's
-   * IpledgerError
-   */
+  /** Reserves in the first Subnet with the addresses. @throws the first Subnet's IpledgerError */
   async #reserve(object: IpamClaimObject): Promise<void> {
     const claim = keyOf(object);
     const demand = this.#demands.get(claim);

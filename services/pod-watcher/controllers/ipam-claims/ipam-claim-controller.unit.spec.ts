@@ -165,8 +165,7 @@ describe('the controller of IPAMClaims', () => {
     const world = await createWorld([claim('vm1')]);
     world.controller.request('default/vm', [demand]);
     await until(() => world.statuses.length >= 1);
-    // Then: the first Subnet's next address is reserved for the IPAMClaim, before the IPAMClaim
-    // shows it.
+    // Then: the first Subnet's next address is reserved before the IPAMClaim shows it.
     expect(world.reserved).to.deep.equal([
       {
         subnet: 'macvlan',

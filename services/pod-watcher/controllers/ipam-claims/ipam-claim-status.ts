@@ -36,10 +36,7 @@ export function prefixedAddresses({ addresses }: IpamClaimAddresses, cidrBlock: 
 /** @param ownerPod the name of the Pod; "" if there is none */
 export const ipamClaimStatus = (ips: readonly string[], ownerPod: string): UntypedJson => ({ ips, ownerPod });
 
-/**
- * Returns the changes after which an IPAMClaim shows its status. They replace edits of other
- * clients.
- */
+/** Returns the changes that make the status current. They replace edits of other clients. */
 export function ipamClaimDifferences({ status }: Pick<IpamClaimObject, 'status'>, desired: UntypedJson): Differences {
   const { ips, ownerPod } = desired;
   if (JSON.stringify(status['ips']) === JSON.stringify(ips) && ownerPodOf(status) === ownerPod) return {};

@@ -30,8 +30,7 @@ export function namespacePatch(
   { annotations, subnets, pools, problems }: NamespaceObject,
   bound: NamespaceResources,
 ): Record<string, string | null> | undefined {
-  // Keeps a list over its limit: it reads as empty, so a patch would erase the names that the
-  // operator wrote.
+  // Keeps a list over its limit, which reads as empty: a patch would erase its names.
   if (problems) return undefined;
   const ofSubnets = mergeNames(subnets, annotations[keys.ourSubnets] ?? '', bound.subnets);
   const ofPools = mergeNames(pools, annotations[keys.ourPools] ?? '', bound.pools);
@@ -52,9 +51,7 @@ export function namespacePatch(
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/**
- * Merges a user's names and the bound names; undefined if the watcher adds none and has added none.
- */
+/** Merges a user's names and the bound names; undefined if the watcher adds or added none. */
 function mergeNames(
   listed: readonly string[],
   recorded: string,

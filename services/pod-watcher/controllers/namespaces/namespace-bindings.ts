@@ -103,10 +103,7 @@ export class NamespaceBindings {
   }
 }
 
-/**
- * Whether namespaces may list a Subnet: it belongs to the primary network and is restricted to
- * namespaces.
- */
+/** Whether a Subnet is restricted to namespaces and belongs to the primary network. */
 function isBindable({ spec, namespaceRestriction: { namespaces, selectors }, deleting }: SubnetObject): boolean {
   if (deleting || (spec.provider || primaryProvider) !== primaryProvider) return false;
   return namespaces.length > 0 || selectors.length > 0;
@@ -120,10 +117,7 @@ const nameAnchor = (name: string): string => `name ${name}`;
 const keyAnchor = (key: string): string => `key ${key}`;
 const labelAnchor = (key: string, value: string): string => `label ${key}=${value}`;
 
-/**
- * Returns the anchors of a selector, from one requirement: each namespace that it matches has one
- * of them.
- */
+/** Returns anchors of one requirement: each namespace that a selector matches has one. */
 function anchorsOf({ matchLabels, matchExpressions }: LabelSelector): string[] {
   for (const [key, value] of Object.entries(matchLabels)) return [labelAnchor(key, value)];
   const oneOf = matchExpressions.find(({ operator }) => operator === 'In');

@@ -89,9 +89,7 @@ export class AddressOverlapDetector implements LedgerSubscriber {
     this.#recheck(this.#domainOfProvider.get(after.spec.provider));
   }
 
-  /**
-   * Checks the domain of a network that has a Subnet: without one, the network shares no address.
-   */
+  /** Checks a network's domain, unless it has no Subnet and so shares no address. */
   #recheckIfServed({ provider, broadcastDomain }: DomainNetwork): void {
     if (this.#byProvider.has(provider)) this.#recheck(broadcastDomain);
   }

@@ -17,10 +17,7 @@ import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer
 export interface ServedNetwork {
   /** `ipam`: another plugin makes the NIC. `ovn`: the NIC is of Kube-OVN's own type. */
   readonly kind: 'ipam' | 'ovn';
-  /**
-   * The provider "<name>.<namespace>[.ovn]", from the name of the object, not from its
-   * configuration.
-   */
+  /** The provider "<name>.<namespace>[.ovn]", by the object's name, not by its configuration. */
   readonly provider: string;
   /** The provider that the plugin requests on the node; "" if the configuration has none. */
   readonly configuredProvider: string;
@@ -54,10 +51,7 @@ const pluginFields = {
 };
 const asGo = goFields(Object.keys(pluginFields));
 const plugin = z.preprocess(asGo, z.object(pluginFields));
-/**
- * Parses names as Go does, except `name` and `plugins` of a list, whose exact names libcni
- * requires.
- */
+/** Parses names as Go does, except `name` and `plugins` of a list, which libcni requires. */
 const configuration = z.preprocess(
   asGo,
   z.object({
@@ -144,9 +138,7 @@ function parseConfiguration(config: string): z.infer<typeof configuration> | str
   return `its spec.config is not a CNI configuration: ${issue?.path.join('.') || 'at the top'}: ${issue?.message ?? 'malformed'}`;
 }
 
-/**
- * Counts plugins before validation: an issue for each of thousands of plugins takes long to format.
- */
+/** Counts plugins before validation, which takes long for thousands of invalid plugins. */
 function pluginsIn(raw: unknown): readonly unknown[] {
   const { plugins } = asRecord(raw);
   return Array.isArray(plugins) ? plugins : [];
@@ -156,9 +148,7 @@ function pluginsIn(raw: unknown): readonly unknown[] {
 export class NetworkDefinitionCache {
   readonly #networks = new Map<string, ClassifiedNetwork>();
 
-  /**
-   * @param onChange called with the "namespace/name" of each added, changed or deleted definition
-   */
+  /** @param onChange called with the "namespace/name" of each changed or deleted definition */
   constructor(objects: Pick<Informer<NetworkDefinition>, 'subscribe'>, onChange: (key: string) => void) {
     objects.subscribe((change) => {
       if (change.kind === 'listed') return;

@@ -85,9 +85,7 @@ function record(found: Map<string, SharedBroadcastDomain>, one: Range, other: Ra
 
 type Part = Pick<Range, 'first' | 'last'> & { readonly family: 4 | 6 };
 
-/**
- * Returns the host addresses of a Subnet without the excluded ones; none if the text is invalid.
- */
+/** Returns a Subnet's host addresses without excluded ones; none if the text is invalid. */
 function rangesOf({ cidrBlock, excludeIps }: DomainSubnet): Part[] {
   const holes = excludeIps.flatMap((text) => intervalOf(text) ?? []);
   holes.sort((a, b) => (a.first < b.first ? -1 : 1));

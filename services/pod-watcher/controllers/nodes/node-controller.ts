@@ -92,9 +92,7 @@ export class NodeController implements LedgerSubscriber {
     options.nodes.subscribe((change) => this.#onNode(change));
   }
 
-  /**
-   * The number of missing Nodes while the mass-deletion guard halts the controller; otherwise 0.
-   */
+  /** The number of missing Nodes while the mass-deletion guard halts the controller; or 0. */
   get missing(): number {
     return this.#massDeletionGuard.halted.get(allObjects) ?? 0;
   }
@@ -227,10 +225,7 @@ export class NodeController implements LedgerSubscriber {
     return { remaining, lastAt };
   }
 
-  /**
-   * Unbinds one container. @returns the number of ended bindings: 0 for a fenced address or an
-   * earlier unbind
-   */
+  /** Unbinds a container. @returns how many bindings ended: 0 if fenced or already unbound */
   async #unbindOne({ attachment, binding }: SandboxBinding, { cause, evidence }: NodeEnd): Promise<number> {
     const { allocator, signal } = this.#options;
     const { namespace = '', pod = '', provider = '' } = attachment ?? {};

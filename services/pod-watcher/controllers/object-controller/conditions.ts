@@ -59,10 +59,7 @@ type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 /** A condition beside the verdict. An object for which it was never raised does not have it. */
 export interface Warning {
   readonly type: string;
-  /**
-   * `spec`: a part of the spec has no effect, which an Event also reports. `cluster`: a conflict
-   * with other objects.
-   */
+  /** `spec`: a part of the spec has no effect (also in an Event). `cluster`: a conflict. */
   readonly about: 'spec' | 'cluster';
   readonly raised: Pick<Condition, 'status' | 'reason'>;
   /** The condition after the warning has ended; absent: it is removed. */

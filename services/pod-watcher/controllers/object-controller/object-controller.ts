@@ -247,10 +247,7 @@ export class ObjectController<T extends CustomResource> {
     return 'done';
   }
 
-  /**
-   * Reports that the ledger still uses a deleted object. Without the finalizer only an Event can
-   * show it.
-   */
+  /** Reports a deleted object in use: without the finalizer only an Event can show it. */
   async #reportInUse(name: string, object: T | undefined, message: string): Promise<void> {
     const { recordEvent, reasons, log } = this.#options;
     log.info({ name, reason: message }, 'objects: a deleted object is still in use');

@@ -69,10 +69,7 @@ export class NetworkController {
     return subnet?.network === key ? subnet : undefined;
   }
 
-  /**
-   * Creates or updates the Subnet. @throws IpledgerError while it has another origin or is not in
-   * force
-   */
+  /** Writes the Subnet. @throws IpledgerError while it is foreign, or is not in force */
   async #apply(network: Ovn4nfvNetwork): Promise<UntypedJson> {
     const { subnetObjects, subnets, createSubnet, patchSubnet, signal } = this.#options;
     const { name } = network;

@@ -12,10 +12,7 @@ const podLimit: BucketLimit = { perSecond: 0.1, burst: 48 };
 /** Permits a namespace to start 20,000 Pods at once. */
 export const defaultNamespaceLimit: BucketLimit = { perSecond: 20, burst: 20_000 };
 
-/**
- * The number of budgets. Beyond it, the budget that was used longest ago is dropped: it is soon
- * full.
- */
+/** The number of budgets. The one that was used longest ago is dropped, as it is soon full. */
 const maxBudgets = 10_000;
 
 export class EventBudget {
@@ -67,8 +64,7 @@ export class EventBudget {
   #budgetOf(budgets: Map<string, TokenBucket>, key: string, limit: BucketLimit): TokenBucket {
     const now = this.#now();
     const budget = budgets.get(key) ?? new TokenBucket(limit, now);
-    // Drops full budgets, which equal new ones: otherwise each Pod with addresses would keep a
-    // budget for good.
+    // Drops full budgets, which equal new ones: otherwise each Pod would have one for good.
     for (const [oldest, used] of budgets) {
       if (used.secondsUntil(limit.burst, now) > 0) break;
       budgets.delete(oldest);

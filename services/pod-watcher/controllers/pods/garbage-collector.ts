@@ -44,10 +44,7 @@ export class GarbageCollector {
     this.#suspicions.delete(key);
   }
 
-  /**
-   * Runs the second pass: looks up a missing uid. Returns 'unknown' until it is due, or if the Pod
-   * exists.
-   */
+  /** Looks up a missing uid, in the second pass. 'unknown' until due, or if the Pod exists. */
   async confirm(key: string, uid: string): Promise<ReleaseReason | 'unknown'> {
     const { lookUpPod, confirmDelayMs = defaultConfirmDelayMs, signal } = this.#options;
     this.suspect(key);

@@ -73,10 +73,7 @@ export class LifecycleTracker {
     return terminating;
   }
 
-  /**
-   * Returns how long a Pod terminates. A DELETE with another grace period, which can only be
-   * shorter, starts the time again.
-   */
+  /** Returns how long a Pod terminates. A DELETE with another grace period starts it again. */
   #terminatingForMs({ uid, graceSeconds }: Pod): number {
     const now = this.#now();
     const known = this.#terminating.get(uid);
@@ -97,9 +94,7 @@ type PodLifecycle =
   | { readonly state: 'alive'; readonly endsInMs: number | undefined }
   /** The containers have ended and will not restart. */
   | { readonly state: 'completed' }
-  /**
-   * The kubelet deleted the Pod, or the Pod is overdue by a grace period because its node is lost.
-   */
+  /** The kubelet deleted the Pod, or it is overdue by a grace period: its node is lost. */
   | { readonly state: 'overdue' };
 
 /**

@@ -148,10 +148,7 @@ export class MissingPods {
     });
   }
 
-  /**
-   * Counts, by scope, the namespaces with missing Pods, halted ones, and all namespaces except
-   * accepted ones.
-   */
+  /** Counts namespaces with missing Pods, halted ones, and all but accepted ones, by scope. */
   #counts(): Map<string, ScopeCounts> {
     const { allocations } = this.#options;
     const namespaces = new Set([...this.#guard.halted.keys(), ...this.#guard.accepted, ...this.#missing.keys()]);
@@ -166,10 +163,7 @@ export class MissingPods {
     return counts.set(allObjects, { missing: all, expected: allocations.uidCount });
   }
 
-  /**
-   * Returns the namespaces of halted scopes. If the cluster is halted, these are all that miss a
-   * Pod.
-   */
+  /** Returns namespaces of halted scopes; if the cluster is halted, all that miss a Pod. */
   #concerned(scopes: ReadonlySet<string>): ReadonlySet<string> {
     const namespaces = new Set(scopes);
     if (!namespaces.delete(allObjects)) return namespaces;

@@ -61,9 +61,7 @@ export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
   readonly outcome: Outcome;
 }
 
-/**
- * The number of failed requests after which an Event reports that the allocator does not answer.
- */
+/** The number of failed requests before an Event reports that the allocator is silent. */
 const triesBeforeEvent = 3;
 
 /**
@@ -79,10 +77,7 @@ const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'NAMESPACE_QUOTA_EXCEEDED',
 ]);
 
-/**
- * Whether the ledger refused the request. A frozen ledger does not count: it needs the annotations
- * as evidence.
- */
+/** Whether the ledger refused the request. A frozen ledger needs the annotations. */
 const isRefusal = ({ kind, code }: IpledgerError): boolean =>
   ['invalid', 'conflict', 'exhausted'].includes(kind) && code !== 'UNAUTHENTICATED' && code !== 'PERMISSION_DENIED';
 
@@ -127,8 +122,7 @@ export class PodAllocator {
    */
   async serve(key: string, pod: Pod): Promise<ServeResult> {
     const { allocations, clusterView, findNameConflict, queue, releaser, waiters } = this.#options;
-    // Reads the position first: the Pod is known to live at this position, and perhaps at no later
-    // one.
+    // Reads the position first: the Pod may not live at a later position.
     const seenSeq = allocations.seenSeq(key);
     const isSettled = allocations.isSettled(key, pod.ledgerUid);
     const held = allocations.allocationsOf(key, pod.ledgerUid).sort((one, other) => one.ordinal - other.ordinal);
@@ -170,10 +164,7 @@ export class PodAllocator {
     return { outcome: 'again', canReceive: 'undecided' };
   }
 
-  /**
-   * Returns the identity of a static Pod that holds allocations of a normal Pod's name, or the
-   * reverse.
-   */
+  /** Returns a static identity that holds allocations of a normal Pod, or the reverse. */
   #holderOfOtherKind(key: string, { ledgerUid }: Pod): string | undefined {
     const isStatic = isStaticIdentity(ledgerUid);
     return this.#options.allocations.uids(key).find((uid) => isStaticIdentity(uid) !== isStatic);

@@ -82,8 +82,7 @@ export class PodController implements LedgerSubscriber {
     this.#releaser = new PodReleaser({ ...options, termination: this.#termination });
     const [firstBackoffMs, maxBackoffMs] = backoffMs;
     const work = (key: string) => this.#reconcile(key);
-    // Prefers Pods that exist: a container start waits for the addresses of its Pod, and not for a
-    // release.
+    // Prefers Pods that exist: a container start waits for addresses, and not for a release.
     const canWait = (key: string): boolean => !this.#pods.has(key);
     this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, canWait, log, signal });
     this.#allocation = new PodAllocator({
@@ -150,10 +149,7 @@ export class PodController implements LedgerSubscriber {
     return this.#waiters.size;
   }
 
-  /**
-   * Prepares the start. Must resolve before start(), after the informers and the ledger's snapshot
-   * are loaded.
-   */
+  /** Must resolve before start(), after the informers and the ledger's snapshot are loaded. */
   prepare(): Promise<void> {
     return this.#termination.prepare();
   }
@@ -225,8 +221,7 @@ export class PodController implements LedgerSubscriber {
     for (const pod of [change.object, change.kind === 'present' ? change.before : undefined])
       if (pod?.assertedMachine) this.#termination.onChanged(keyOf({ ...pod, name: pod.assertedMachine.name }));
     if (change.kind === 'present') {
-      // Also reconciles the earlier name: a launcher has its own name in the ledger until its
-      // virtual machine is observed.
+      // Also reconciles the earlier name, which a launcher has until its machine is observed.
       if (change.before && ledgerKeyOf(change.before) !== key) this.#queue.add(ledgerKeyOf(change.before));
       return this.#queue.add(key);
     }
@@ -250,10 +245,7 @@ export class PodController implements LedgerSubscriber {
     for (const key of this.#options.allocations.membersOf(keyOf(object))) this.#onChanged(key);
   }
 
-  /**
-   * Reconciles a machine. The deletion of a machine that does not run ends no Pod, so no other
-   * event would.
-   */
+  /** Reconciles a deleted machine: no Pod ends if the machine does not run. */
   #onMachine(change: ObjectChange<MachineObject>): void {
     if (change.kind === 'listed') {
       const exists = (key: string): boolean => this.#options.machines.some(({ objects }) => objects.has(key));
@@ -329,9 +321,7 @@ export class PodController implements LedgerSubscriber {
     return { outcome: 'done', canReceive: 'undecided' };
   }
 
-  /**
-   * Finds a living Pod with allocations under the same ledger name, such as a Pod and a machine.
-   */
+  /** Finds a living Pod that holds the ledger name, if a Pod and a machine share the name. */
   #findNameConflict(key: string, { ledgerUid }: Pod): Pod | undefined {
     const holders = this.#options.allocations.uids(key).filter((uid) => uid !== ledgerUid);
     return this.#pods

@@ -26,10 +26,7 @@ export function nameConflictProblem({ ledgerName }: Pod, conflict: Pod): Pick<Po
   return { problems: [{ about: 'cluster', text }] };
 }
 
-/**
- * Reports addresses that a static Pod, or a normal Pod after a static one, cannot take over: a
- * kubelet can give its mirror any free name.
- */
+/** Reports addresses that do not pass between static Pods and others: a mirror has any name. */
 export function otherKindProblem({ ledgerName, ledgerUid }: Pod, holder: string): Pick<PodPlan, 'problems'> {
   const [earlier, later] = isStaticIdentity(ledgerUid) ? ['Pod', 'static Pod'] : ['static Pod', 'Pod'];
   const text = `the name ${ledgerName} has addresses of a ${earlier} (uid ${holder}), which are not passed on to a ${later}: wait for their release, or use another name`;
@@ -54,10 +51,7 @@ export function budgetEvent(sentence: string): PodEvent {
   return { type: 'Warning', reason: 'AcquireAddressFailed', message: `stage=acquireAddress error=${sentence}` };
 }
 
-/**
- * The limit of the reason. An Event has 1,024 bytes, and a long list of reasons must not cut off
- * the remedies.
- */
+/** Limits a reason: an Event has 1,024 bytes, and its remedies must not be cut off. */
 const maxReasonBytes = 800;
 
 const remedies: Record<IpledgerError['kind'], string> = {

@@ -41,10 +41,7 @@ export interface PodTerminationOptions
   readonly log: Logger;
 }
 
-/**
- * Exceeds the time of about one minute between a kubelet's checks of the mirrors of its static
- * Pods.
- */
+/** Exceeds the minute between a kubelet's checks of the mirrors of its static Pods. */
 const defaultMirrorGraceMs = 120_000;
 const defaultMissingGraceMs = 10_000;
 const concurrentLookUps = 16;
@@ -213,8 +210,7 @@ export class PodTermination {
     const isDeleted = this.#wasDeleted(key, uid);
     const isStatic = isStaticIdentity(uid);
     if (isDeleted && !isStatic) return podDeleted('');
-    // Waits for the next mirror: the mirror of a static Pod may have been deleted while no watcher
-    // ran.
+    // Waits for the next mirror: a mirror may have been deleted while no watcher ran.
     if (isStatic && !isDeleted && !this.#presentUntil.has(key)) this.#postpone(key, mirrorGraceMs);
     if (this.#missing.isHalted(namespaceOf(key)) || performance.now() < (this.#presentUntil.get(key) ?? 0))
       return 'unknown';
@@ -315,10 +311,7 @@ export class PodTermination {
     }
   }
 
-  /**
-   * Finds stopped machines. A look-up that fails explains nothing, and prevents no other
-   * explanation.
-   */
+  /** Finds stopped machines. A failed look-up prevents no other explanation. */
   async #findStopped(names: ReadonlySet<string>): Promise<string[]> {
     const { log, signal } = this.#options;
     const semaphore = createSemaphore(concurrentLookUps, names.size);

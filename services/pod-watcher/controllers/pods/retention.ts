@@ -84,10 +84,7 @@ export class Retention {
     this.#stopped.delete(key);
   }
 
-  /**
-   * Looks up the owner. The watch may lag behind, so a StatefulSet is looked up before its member
-   * is released.
-   */
+  /** Looks up the StatefulSet before a member is released: the watch may lag behind. */
   async #lookUpReason(key: string, owner: Owner | undefined): Promise<ReleaseReason | 'retained' | undefined> {
     const { statefulSets, lookUpStatefulSet, lookUpMachines, signal } = this.#options;
     if (owner?.kind === virtualMachineKind)

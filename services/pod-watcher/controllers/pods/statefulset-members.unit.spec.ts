@@ -293,10 +293,7 @@ describe('a detached attachment of a living Pod', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /**
-   * Makes a Pod with an attachment to macvlan, and an attachment to storage that its annotation no
-   * longer selects.
-   */
+  /** Makes a Pod with an attachment to macvlan, and a deselected attachment to storage. */
   function world(options: PodControllerWorldOptions = {}) {
     const two = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'storage.default' })];
     const created = createPodControllerWorld(stop.signal, {

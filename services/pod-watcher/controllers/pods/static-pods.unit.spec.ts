@@ -68,8 +68,7 @@ describe('a static Pod', () => {
       allocator.refuse = () => void (allocator.allocated.length === 1 && resolve(allocator.released.length));
     });
     pods.put(mirrorWithNetwork('a', nextHash));
-    // Expects no release before the request: the allocator then transfers what the earlier hash
-    // holds.
+    // Expects no release before the request, which transfers what the earlier hash holds.
     expect(await releasedBefore).to.equal(0);
     expect(allocator.allocated[0]?.pod?.uid).to.equal(nextHash);
   });

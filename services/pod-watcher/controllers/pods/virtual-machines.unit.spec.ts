@@ -91,8 +91,7 @@ describe('a virtual machine', () => {
       scene.pods.put(pod);
       scene.controller.start();
       scene.pods.drop(beingDeleted(pod));
-      // Waits until both look-ups for the deletion have read the machine, which a test then
-      // changes.
+      // Waits until both look-ups have read the machine, which a test then changes.
       await until(() => lookUps.length === 2);
       expect(scene.allocator.released).to.deep.equal([]);
       return { ...scene, lookUps };

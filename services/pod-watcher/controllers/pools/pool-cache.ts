@@ -80,10 +80,7 @@ export class PoolCache implements LedgerSubscriber {
       : `IPPool ${name} is not in force: ${refusal}`;
   }
 
-  /**
-   * Returns the pools that the namespace lists, then those that name it, by name. Empty pools come
-   * last.
-   */
+  /** Returns the pools that the namespace lists, then those that name it; empty pools last. */
   #ofNamespace(namespace: string, listed: readonly string[]): string[] {
     const names = [...listed.filter((name) => this.#pools.has(name)), ...this.poolsOfNamespace(namespace)];
     const pools = Array.from(new Set(names), (name) => ({ name, isEmpty: this.#isEmpty(name) }));

@@ -62,10 +62,7 @@ export function desiredIpReservation(
 
 const singleFields = ['v4IpAddress', 'v6IpAddress'] as const;
 
-/**
- * Returns the addresses that the user names. `ipAddress` also has those that complete a
- * reservation.
- */
+/** Returns the user's addresses. `ipAddress` also has those that complete a reservation. */
 function addressesOf(spec: UntypedJson): string[] {
   const single = singleFields.map((key) => asText(spec[key]).trim()).filter((each) => each !== '');
   return single.length > 0

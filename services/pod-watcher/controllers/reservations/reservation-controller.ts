@@ -19,9 +19,7 @@ export interface DesiredReservation {
   readonly subnet: string;
   /** The addresses to reserve; empty: any address of each family. */
   readonly addresses: readonly string[];
-  /**
-   * Whether an address of the Subnet's other family is also reserved: the Pod gets one per family.
-   */
+  /** Whether to reserve an address of the other family, too: the Pod gets one per family. */
   readonly isCompleted?: boolean;
   readonly reservedFor: string;
   readonly mac: string;
@@ -34,10 +32,7 @@ export interface ReservationControllerOptions<T extends CustomResource>
   readonly allocator: Pick<LedgerClient, 'call'>;
   /** The prefix of a reservation's reason, before the object's name. */
   readonly reasonPrefix: string;
-  /**
-   * Returns the requested reservation; undefined if there is none. @throws IpledgerError if the
-   * spec is invalid
-   */
+  /** Returns the reservation; undefined for none. @throws IpledgerError if spec is invalid */
   readonly desired: (object: T) => DesiredReservation | undefined;
   /** Returns why a Subnet allocates no new address for now, as a sentence. */
   readonly suspensionOf?: (subnet: string) => string | undefined;

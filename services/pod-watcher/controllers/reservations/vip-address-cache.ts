@@ -13,10 +13,7 @@ export class VipAddressCache implements LedgerSubscriber {
 
   readonly #objects: ReadonlyMap<string, VipObject>;
 
-  /**
-   * @param objects the Vips by name. Vips that the CLI reserved have no object, and all namespaces
-   * may use them
-   */
+  /** @param objects Vips by name. A Vip of the CLI has no object, and serves all namespaces */
   constructor(objects: ReadonlyMap<string, VipObject>) {
     this.#objects = objects;
   }

@@ -41,9 +41,7 @@ export function appliedVipFields({ spec }: VipObject, addresses: readonly string
   };
 }
 
-/**
- * Returns the fields to change. Keeps values of present labels: they name the users of the address.
- */
+/** Returns the fields to change. Keeps present labels, which name users of the address. */
 export function vipDifferences({ labels, spec, status }: VipObject, desired: UntypedJson): Differences {
   const changed = (part: 'labels' | 'spec' | 'status', present: UntypedJson): UntypedJson | undefined => {
     const fields = Object.entries(desired[part] as UntypedJson).filter(([key, value]) =>

@@ -41,9 +41,7 @@ export class SubnetCache implements LedgerSubscriber {
     return this.#objects.has(name) || this.#inForce.has(name);
   }
 
-  /**
-   * Returns the namespaces that may use a Subnet; undefined: all, because the Subnet has no object.
-   */
+  /** Returns the namespaces that may use a Subnet; undefined: all, as it has no object. */
   restrictionOf(name: string): NamespaceRestriction | undefined {
     return this.#objects.get(name)?.namespaceRestriction;
   }

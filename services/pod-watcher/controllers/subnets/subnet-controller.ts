@@ -117,10 +117,7 @@ export class SubnetController implements LedgerSubscriber {
     if (provider !== undefined) wakeWaiters(`provider:${provider}`);
   }
 
-  /**
-   * Returns the conflict of the spec in force, which differs from the object's while an edit is
-   * refused.
-   */
+  /** Returns the conflict of the spec in force, while an edit of the object is refused. */
   #conflictInForce(name: string): string | undefined {
     const { subnets, kubeOvn } = this.#options;
     const inForce = subnets.get(name);

@@ -10,10 +10,7 @@ import { pods } from '../objects/pod.ts';
 describe('List of large objects', () => {
   const stop = new AbortController();
   const requests: (string | null)[][] = [];
-  /**
-   * Serves two Pods. The second is so large that pages of more than two objects are over the size
-   * limit.
-   */
+  /** Serves two Pods, of which the second makes larger pages exceed the size limit. */
   const server = http.createServer((request, response) => {
     const { searchParams: query } = new URL(request.url ?? '', 'http://server');
     if (query.has('sendInitialEvents')) return void response.writeHead(422).end();

@@ -10,10 +10,7 @@ import { toVirtualMachine, type VirtualMachineObject, virtualMachinePaths } from
 
 const timeoutMs = 10_000;
 
-/**
- * The look-ups. All take "namespace/name", return undefined if the object is absent, and throw
- * ApiError.
- */
+/** Take "namespace/name", return undefined if the object is absent, and throw ApiError. */
 export interface Lookups {
   lookUpPod(key: string, signal: AbortSignal): Promise<Pod | undefined>;
   lookUpStatefulSet(key: string, signal: AbortSignal): Promise<StatefulSet | undefined>;

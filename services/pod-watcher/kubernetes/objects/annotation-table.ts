@@ -17,9 +17,7 @@ import {
   validateRate,
 } from './annotation-values.ts';
 
-/**
- * The purpose of a parsed value: the Pod "namespace/name", and the constraints of its attachment.
- */
+/** The Pod "namespace/name" of a value, and the constraints of its attachment. */
 interface Purpose {
   readonly pod: string;
   readonly constraints: AddressConstraints;
@@ -31,9 +29,7 @@ interface AnnotationRow {
   readonly parse?: (value: string, key: string, purpose: Purpose) => Result<unknown>;
   /** The field of `RequestedValues` for the value; absent: the value is only validated. */
   readonly field?: string;
-  /**
-   * The field for the key "<network>.<namespace>.kubernetes.io/<suffix>.<interface>" of one NIC.
-   */
+  /** The field for "<network>.<namespace>.kubernetes.io/<suffix>.<interface>" of one NIC. */
   readonly interfaceField?: string;
   /**
    * The keys with a value for a NIC. `nic`: the key of its interface, or else of the provider if
@@ -129,16 +125,10 @@ export const requestRows = rows.filter((row): row is RequestRow => row.parse !==
 
 export const attachmentSuffixes: readonly string[] = rows.map(({ suffix }) => suffix);
 
-/**
- * The suffixes of results, which request nothing. `cidr` is a constraint without `allocated` beside
- * it.
- */
+/** The suffixes of results. `cidr` is a constraint without `allocated` beside it. */
 export const resultSuffixes = rows.filter(({ written }) => written === 'result').map(({ suffix }) => suffix);
 
-/**
- * The suffixes that the pod-watcher writes. The admission policy of deploy/rbac.yaml permits no
- * others.
- */
+/** The suffixes that the watcher writes. The policy of deploy/rbac.yaml permits no others. */
 export const writtenSuffixes = rows.filter(({ written }) => written !== undefined).map(({ suffix }) => suffix);
 
 export type WrittenSuffix = Extract<Row, { written: string }>['suffix'];

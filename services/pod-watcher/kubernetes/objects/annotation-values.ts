@@ -65,10 +65,7 @@ export function parseAddresses(
   return oneOfEachFamily(addresses, `${source.label} "${texts.join(',')}"`, source.key);
 }
 
-/**
- * Returns why an address violates the constraints; "" if it does not. @param text as in the
- * annotation
- */
+/** Returns why an address violates the constraints; "" if not. @param text as annotated */
 function constraintViolation({ cidrs, family, familyKey }: AddressConstraints, address: string, text: string): string {
   if (cidrs.text !== '' && !contains(cidrs, address)) return `${text} not in cidr ${cidrs.text}`;
   if (family !== '' && `ipv${isIP(address)}` !== family) return `${text} does not match ${familyKey} ${family}`;
@@ -194,10 +191,7 @@ export const parseBoolean = (value: string, key: string): Result<boolean> =>
 const route = z.object({ dst: z.string().optional(), gw: z.string().optional() });
 const routesShape = z.array(z.preprocess(goFields(Object.keys(route.shape)), route));
 
-/**
- * Parses `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`. A route without dst is a
- * default route.
- */
+/** Parses `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`; default without dst. */
 export function parseRoutes(value: string): Result<Route[]> {
   let raw: unknown;
   try {

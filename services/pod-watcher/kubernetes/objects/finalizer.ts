@@ -8,9 +8,7 @@ interface Finalized {
   readonly finalizers: readonly string[];
 }
 
-/**
- * Returns the metadata of a merge patch that adds the finalizer; undefined when the object has it.
- */
+/** Returns metadata of a merge patch that adds the finalizer; undefined if it is there. */
 export function addFinalizerPatch({ finalizers }: Finalized): UntypedJson | undefined {
   return finalizers.includes(finalizer) ? undefined : { finalizers: [...finalizers, finalizer] };
 }

@@ -52,9 +52,7 @@ export class ShownIp implements IpObject {
   /** The Node that labels and spec show. */
   readonly node: string;
 
-  /**
-   * Converts an object; returns undefined for a reservation, and for a deleted or edited object.
-   */
+  /** Converts an object; undefined for a reservation, or a deleted or edited object. */
   static from(object: IpObject): ShownIp | undefined {
     const { namespace, allocation, content, deleting, finalizers, problems } = object;
     const isOwn = allocation !== '' && finalizers.length === 0 && !deleting && namespace === '';

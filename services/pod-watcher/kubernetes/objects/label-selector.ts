@@ -14,10 +14,7 @@ interface Requirement {
 
 export const toSelectors = (raw: unknown): LabelSelector[] => (Array.isArray(raw) ? raw.map(toSelector) : []);
 
-/**
- * Whether a value is a valid label selector. An invalid field must not be ignored: without it the
- * selector would match more.
- */
+/** Whether a value is a valid label selector: with a field ignored it would match more. */
 export function isLabelSelector(raw: unknown): boolean {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return false;
   const { matchLabels = {}, matchExpressions = [], ...rest } = raw as UntypedJson;

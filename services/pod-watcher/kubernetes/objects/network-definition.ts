@@ -9,9 +9,7 @@ export interface NetworkDefinition extends ObjectMeta {
   readonly config: string;
   /** The message about the limit that `config` exceeds. */
   readonly problem?: string;
-  /**
-   * Whether Kube-OVN serves the networks of its plugin, and ipledger those of ipledger's plugin.
-   */
+  /** Whether Kube-OVN serves its plugin's networks, and ipledger those of its own plugin. */
   readonly besideKubeOvn?: true;
   /** The device plugin's resource that provides its NICs. */
   readonly resource?: string;

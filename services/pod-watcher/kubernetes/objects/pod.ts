@@ -19,10 +19,7 @@ import { ovn4nfvAnnotations } from '../../../../lib/ovn4nfv/annotations.ts';
 export interface Pod extends ObjectMeta {
   /** The name in the ledger: the Pod's own name, or the machine's for a launcher. */
   readonly ledgerName: string;
-  /**
-   * The uid in the ledger: the Pod's own uid, a static Pod's hash, or the machine's uid for a
-   * launcher.
-   */
+  /** The uid in the ledger: the Pod's, a static Pod's hash, or the machine's of a launcher. */
   readonly ledgerUid: string;
   /** The virtual machine that the Pod claims to launch; undefined for other Pods. */
   readonly assertedMachine: Controller | undefined;
@@ -158,9 +155,7 @@ function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 
   return { annotations, problems };
 }
 
-/**
- * Checks the limits of all annotations together: each may be small while the total is too large.
- */
+/** Checks the total of all annotations, which may be too large while each is small. */
 function totalExcess(entries: readonly [key: string, value: unknown][]): string | undefined {
   const texts = entries.map(([key, value]) => [key, asText(value)] as const);
   const fitting = texts.filter(([key, { length }]) => length <= maxLengthOf(key));

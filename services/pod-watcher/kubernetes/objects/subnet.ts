@@ -16,13 +16,9 @@ export interface SubnetObjectSpec {
   readonly excludeIps: readonly string[];
   readonly provider: string;
   readonly protocol: string;
-  /**
-   * The time in which a released address is not allocated again; absent: the allocator's default.
-   */
+  /** The time before a released address is reused; absent: the allocator's default. */
   readonly cooldownMs?: number;
-  /**
-   * The time in which a released address with a binding is kept; absent: the allocator's default.
-   */
+  /** The time in which a bound released address is kept; absent: the allocator's default. */
   readonly bindingTimeoutMs?: number;
   /** The number of addresses that the Pods of one namespace may hold; absent: no limit. */
   readonly maxAddressesPerNamespace?: number;
@@ -108,10 +104,7 @@ export function toSubnet(raw: unknown): SubnetObject {
   };
 }
 
-/**
- * Reads the restriction. An unreadable restriction allows no namespace; as absent, it would allow
- * all.
- */
+/** Allows no namespace for an unreadable restriction; as absent, it would allow all. */
 function namespaceRestrictionOf(reader: SpecReader): NamespaceRestriction {
   const problemsBefore = reader.problems.length;
   const namespaces = reader.names('namespaces', subnetLimits.namespaces);
@@ -122,10 +115,7 @@ function namespaceRestrictionOf(reader: SpecReader): NamespaceRestriction {
   return { namespaces, selectors: toSelectors(selectors) };
 }
 
-/**
- * Reads the numbers of the spec, with seconds as milliseconds. A number is absent if it is absent
- * there.
- */
+/** Reads the spec's numbers, with seconds as milliseconds. Absent numbers stay absent. */
 function numbersOf(
   reader: SpecReader,
 ): Pick<SubnetObjectSpec, 'cooldownMs' | 'bindingTimeoutMs' | 'maxAddressesPerNamespace'> {

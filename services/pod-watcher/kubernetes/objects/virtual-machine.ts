@@ -25,9 +25,7 @@ export function toVirtualMachine(raw: unknown): VirtualMachineObject {
   return { ...machineInstanceOf(raw), uid: objectMetaOf(meta).uid, deleting: asText(meta['deletionTimestamp']) !== '' };
 }
 
-/**
- * Describes a kind without the status, which changes often. Most clusters do not have these kinds.
- */
+/** Omits the status, which changes often. Most clusters do not have these kinds. */
 const machineKind = (plural: string): ResourceKind<MachineObject> => ({
   path: `/apis/kubevirt.io/v1/${plural}`,
   mayBeMissing: true,

@@ -39,9 +39,7 @@ export interface AttachmentAnnotations {
 interface Entry {
   readonly key: string;
   readonly text: string;
-  /**
-   * The parsed value. Attachments that read a key have the same constraints, so it is parsed once.
-   */
+  /** The parsed value, which all attachments share: they have the same constraints. */
   result?: Result<unknown>;
 }
 
@@ -94,10 +92,7 @@ export class PodAnnotations {
     return { values, problem: firstProblem };
   }
 
-  /**
-   * Returns the groups of "<network>.<namespace>.ovn.<interface>". Only Kube-OVN's type has
-   * interfaces in keys.
-   */
+  /** Returns the groups of "<network>.<namespace>.ovn.<interface>", a key of Kube-OVN's type. */
   #groupsOfInterfaces(provider: string): Group[] {
     if (!provider.includes('.') || !isOvnProvider(provider)) return [];
     const isInterface = (prefix: string): boolean => prefix.slice(0, prefix.lastIndexOf('.')) === provider;

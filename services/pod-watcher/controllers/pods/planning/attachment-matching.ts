@@ -80,9 +80,7 @@ function isOfNetwork({ name, namespace }: NetworkSelection, { provider }: HeldAt
 const hasSameInterface = (selection: NetworkSelection, held: HeldAttachment): boolean =>
   selection.interface !== '' && selection.interface === held.interface;
 
-/**
- * Whether two interface names can be one NIC: Multus may give any name to an interface without one.
- */
+/** Whether two interfaces can be one NIC: Multus may give any name to an unnamed one. */
 const hasCompatibleInterface = (selection: NetworkSelection, held: HeldAttachment): boolean =>
   selection.interface === '' || held.interface === '';
 

@@ -1,6 +1,4 @@
-/**
- * Requests an attachment with an IPAMClaim: `ipam-claim-reference` of a network selection. Pure.
- */
+/** Requests an attachment with an IPAMClaim, by `ipam-claim-reference` of a selection. Pure. */
 import { isIPv4 } from 'node:net';
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';

@@ -7,8 +7,7 @@ const problemsOf = ({ problems }: ReturnType<typeof planOf>): string => problems
 
 describe('a network selection that names an IPAMClaim', () => {
   it('a network selection that names an IPAMClaim requests its addresses, only in their Subnet and family', () => {
-    // Given: an IPAMClaim has an IPv4 address in one of two Subnets. When: a Pod names the
-    // IPAMClaim.
+    // Given: an IPAMClaim has an IPv4 address in one of two Subnets. When: a Pod names it.
     const { attachments, ipamClaims, problems, topics } = planOf(selection('vm1'));
     // Then: the Pod requests that address with the IPAMClaim's reservation.
     expect([problems, ipamClaims]).to.deep.equal([[], []]);

@@ -130,9 +130,7 @@ function parseElement(element: string, podNamespace: string): Result<NetworkSele
   return toSelection({ namespace, name, interface: interfaceName }, podNamespace);
 }
 
-/**
- * The fields that are read. Other plugins read other fields: portMappings, bandwidth, cni-args, …
- */
+/** The fields to read. Other plugins read portMappings, bandwidth, cni-args, … */
 const fields = {
   name: z.string(),
   namespace: z.string().optional(),

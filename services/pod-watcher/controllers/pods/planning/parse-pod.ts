@@ -1,7 +1,4 @@
-/**
- * Stage 1 of planning: parses annotations to selections, and matches these with held attachments.
- * Pure.
- */
+/** Stage 1 of planning: parses network selections, and matches held attachments. Pure. */
 import type { Controller } from '../../../../../lib/kubernetes/pod-identity.ts';
 import { ovn4nfvProvider } from '../../../../../lib/kubernetes/served-network.ts';
 import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';

@@ -88,10 +88,7 @@ function isServed({ provider }: HeldAttachment, clusterView: ClusterView): boole
   });
 }
 
-/**
- * Returns the possible networks "namespace/name" of a provider: "net.ovn" may be `net` in namespace
- * `ovn`.
- */
+/** Returns the possible networks of a provider: "net.ovn" may be `net` in namespace `ovn`. */
 function networkKeysOf(provider: string): string[] {
   const stems = [provider, ...(provider.endsWith('.ovn') ? [provider.slice(0, -'.ovn'.length)] : [])];
   return stems.map(
@@ -216,10 +213,7 @@ const missingNetwork = (key: string): PlanProblem =>
 const brokenNetwork = (key: string, reason: string): PlanProblem =>
   clusterProblem(`NetworkAttachmentDefinition ${key}: ${reason}: correct it`);
 
-/**
- * Reports a provider in the plugin's configuration that differs from the requested one, which fails
- * each ADD.
- */
+/** Reports a provider in the plugin's configuration that makes each ADD fail. */
 function providerMismatch(
   { selection }: ServedAttachment,
   { provider, configuredProvider }: ServedNetwork,

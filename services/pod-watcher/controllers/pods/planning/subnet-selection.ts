@@ -9,10 +9,7 @@ import type { ServedAttachment } from './attachment-annotations.ts';
 import type { ClusterView } from '../../cluster-view.ts';
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
-/**
- * Resolves the Subnet of an annotation. It must serve the provider of the attachment, or the
- * primary provider.
- */
+/** Resolves an annotation's Subnet, which must serve the attachment's or primary provider. */
 export function resolveNamedSubnet(
   { key, value: name }: Requested<string>,
   pod: Pick<Pod, 'namespace'>,
@@ -80,9 +77,7 @@ export function resolvePoolSubnets(
   return refusal === undefined ? ok([subnet]) : problem(`annotation ${key}: ${refusal}`);
 }
 
-/**
- * Resolves the Subnet of an OVN4NFV request. It must serve such requests, or the primary network.
- */
+/** Resolves the Subnet of an OVN4NFV request, which must serve it or the primary network. */
 export function resolveVirtualNetwork(name: string, namespace: string, clusterView: ClusterView): Result<string[]> {
   const { subnets } = clusterView;
   if (!subnets.serves(name)) return problem(`${subnets.whyNotServing(name)}: create or correct it`);

@@ -1,13 +1,8 @@
-/**
- * Explains why a Pod gets no addresses, and which parts of its request are not served here. Pure.
- */
+/** Explains why a Pod gets no addresses, and which of its requests are not served. Pure. */
 import type { PodEvent } from '../../../kubernetes/event-recorder.ts';
 import { networksAnnotation } from '../../../kubernetes/objects/pod.ts';
 
-/**
- * A part that is not served. `Warning`: the Pod cannot have what it requests. `Normal`: another
- * plugin may serve it.
- */
+/** `Warning`: the Pod cannot have what it requests. `Normal`: another plugin may serve it. */
 export interface UnservedRequest {
   readonly type: PodEvent['type'];
   readonly text: string;
@@ -25,10 +20,7 @@ export const networkWithoutConfig = (key: string): UnservedRequest => ({
   text: `${key} is not served: its spec.config is empty, and Multus refuses the Pod unless each node has a CNI configuration file of that name. Write a CNI configuration into spec.config of the NetworkAttachmentDefinition, or remove it from annotation ${networksAnnotation}`,
 });
 
-/**
- * Reports a MAC without an address, which OVN4NFV ignores. @param where the annotation and the
- * network
- */
+/** Reports a MAC without an address, which OVN4NFV ignores. @param where its annotation */
 export const macWithoutAddress = (where: string): UnservedRequest => ({
   type: 'Warning',
   text: `${where}: the requested MAC is ignored, because no address is requested with it, and the NIC gets any address and MAC. Request both, or remove the MAC`,

@@ -118,10 +118,7 @@ export function createPodControllerWorld(
   /** Pods that a look-up finds in another state than the watch. */
   const api = new Map<string, Pod>();
   const lookedUp: string[] = [];
-  /**
-   * StatefulSets that a look-up finds in another state than the watch; undefined for deleted
-   * StatefulSets.
-   */
+  /** StatefulSets in another state than the watch has; undefined for deleted ones. */
   const apiSets = new Map<string, StatefulSet | undefined>();
   /** The virtual machines that the API has, by "namespace/name". */
   const machines = new Map<string, Partial<VirtualMachines>>();

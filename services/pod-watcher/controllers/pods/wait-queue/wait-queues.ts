@@ -12,10 +12,7 @@ export const namedAddressQueue = (address: string): string => `named:${address}`
 /** Returns the queue for a MAC in a subnet. */
 export const macQueue = (subnet: string, mac: string): string => `mac:${subnet}/${mac.toLowerCase()}`;
 
-/**
- * Returns the queue of a namespace that has reached its quota in a subnet, which only its own
- * releases help.
- */
+/** Returns the queue of a namespace at its quota, which only its own releases help. */
 export const quotaQueue = (subnet: string, namespace: string): string => `quota:${subnet}/${namespace}`;
 
 /** Returns the sort key of a Pod in its queues: creation time, then uid. */

@@ -69,10 +69,7 @@ export class WaiterWakeup {
     });
   }
 
-  /**
-   * Records that a Pod has taken an address of these topics. Must be called before the Pod leaves
-   * the index.
-   */
+  /** Records that a Pod took an address. Must be called before the Pod leaves the index. */
   onTaken(pod: string, topics: readonly string[]): void {
     const offers = this.#offers.get(pod);
     for (const topic of topics) {

@@ -114,8 +114,7 @@ describe('the wake-up of waiting Pods', () => {
     const before = comparisons();
     wakeup.offerOne(topic);
     await until(() => woken.includes(taker));
-    // Expects one look-up of a position for each Pod. The Pod that takes the address leaves the
-    // queue.
+    // Expects one look-up for each Pod. The Pod that takes the address leaves the queue.
     expect(comparisons() - before)
       .to.be.greaterThan(0)
       .and.lessThan(30 * woken.length);

@@ -35,14 +35,9 @@ const maxAhead = 4;
 const recentMs = 100;
 /** The lag of the ledger's clock behind the local clock: the delay of an event. */
 const clockLagMs = 20;
-/**
- * The interval at which the oldest Pods are tried while the cooldowns of earlier releases may end.
- */
+/** The interval of tries by the oldest Pods while cooldowns of earlier releases may end. */
 const probeIntervalMs = 500;
-/**
- * The number of released MACs whose containers are tracked. Pods that wait for others retry with a
- * backoff.
- */
+/** The number of tracked MACs. Pods that wait for others retry with a backoff. */
 const maxReleasedMacs = 10_000;
 
 export class Waiters {
@@ -95,10 +90,7 @@ export class Waiters {
     } else if (event.kind === 'pool-retired') this.wake(`subnet:${event.subnet}`);
   }
 
-  /**
-   * Records addresses that were released with a MAC. The MAC is free when no container uses the
-   * addresses.
-   */
+  /** Records a released MAC, which is free when no container uses its addresses. */
   onMacReleased(subnet: string, mac: string, addresses: readonly string[]): void {
     if (mac === '') return;
     this.#wakeup.offerOne(macQueue(subnet, mac));
@@ -127,10 +119,7 @@ export class Waiters {
     this.remove(key);
   }
 
-  /**
-   * Passes on the offers of a Pod after an attempt to serve it, whether or not it requested
-   * addresses.
-   */
+  /** Passes on a Pod's offers after an attempt, whether or not it requested addresses. */
   onAttemptEnded(key: string): void {
     this.#wakeup.onAttemptEnded(key);
   }
@@ -162,9 +151,7 @@ export class Waiters {
     this.#wakeup.offerAfter(anyAddressQueue(subnet), cooldownMs === 0 ? 0 : cooldownMs + clockLagMs);
   }
 
-  /**
-   * Probes while addresses that were released before the start may cool down, for an unknown time.
-   */
+  /** Probes while addresses that were released before the start may cool down. */
   #probeCooldowns(sinceStartMs: number): void {
     for (const name of this.#options.subnets.names())
       if (sinceStartMs <= this.#cooldownMs(name) + probeIntervalMs) this.#wakeup.probe(anyAddressQueue(name));

@@ -126,10 +126,7 @@ function resolveInterface(
   };
 }
 
-/**
- * Returns the Subnets that may serve a network: the Subnet that it names, or those of the default
- * network.
- */
+/** Returns the Subnets for a network: the one that it names, or the default network's. */
 function resolveSubnets(network: string, namespace: string, clusterView: ClusterView): Result<readonly string[]> {
   if (network === defaultOvn4nfvNetwork && !clusterView.subnets.exists(network))
     return resolveProviderSubnets(ovn4nfvProvider, namespace, clusterView);
@@ -143,9 +140,7 @@ function readAddresses({ addresses }: Ovn4nfvInterface): Result<Request['candida
   return set.ok ? ok([set.value]) : set;
 }
 
-/**
- * Reads the routes of a NIC. The form `ovn` leaves the default route to the rule for its interface.
- */
+/** Reads a NIC's routes. The form `ovn` leaves the default route to its interface's rule. */
 function readRoutes({ request, nic, hasDefaultRoute }: RequestedInterface): Pick<Request, 'routes' | 'defaultRoute'> {
   const own = request.routes.filter(({ dev }) => dev === nic.interface).map(({ dst, gw }) => ({ dst, gw }));
   if (request.form === 'ovn') return { routes: own, defaultRoute: undefined };
