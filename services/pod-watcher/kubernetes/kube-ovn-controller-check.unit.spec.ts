@@ -26,7 +26,7 @@ describe('Check for Kube-OVN’s controller', () => {
   /** Times that a wrong clock of the other machine may write. */
   const [longAgo, soon] = ['2001-01-01T00:00:00.000000Z', '2101-01-01T00:00:00.000000Z'];
 
-  it('Check for Kube-OVN’s controller reports the holder of the Lease while the controller renews it', async () => {
+  it('the holder of the Lease is reported while Kube-OVN’s controller renews the Lease', async () => {
     lease(longAgo);
     expect(await check()).to.equal('unknown');
     lease('2001-01-01T00:00:02.000000Z');
@@ -37,7 +37,7 @@ describe('Check for Kube-OVN’s controller', () => {
     );
   });
 
-  it('Check for Kube-OVN’s controller reports it absent when its Lease is unchanged for its duration, with any time in it', async () => {
+  it('Kube-OVN’s controller is reported absent when its Lease is unchanged for its duration, with any time in the Lease', async () => {
     lease(soon, { leaseDurationSeconds: 0.02 });
     expect(await check()).to.equal('unknown');
     let status: LeaseHolderStatus = 'unknown';
@@ -48,20 +48,20 @@ describe('Check for Kube-OVN’s controller', () => {
     expect(status).to.equal('absent');
   });
 
-  it('Check for Kube-OVN’s controller does not report it as running when another field of its Lease changes', async () => {
+  it('Kube-OVN’s controller is not reported as running when another field of its Lease changes', async () => {
     lease(longAgo);
     await check();
     lease(longAgo, { leaseTransitions: 3 });
     expect(await check()).to.equal('unknown');
   });
 
-  it('Check for Kube-OVN’s controller reports it absent when its Lease is released or does not exist', async () => {
+  it('Kube-OVN’s controller is reported absent when its Lease is released or does not exist', async () => {
     expect(await check()).to.equal('absent');
     lease(longAgo, { holderIdentity: '' });
     expect(await check()).to.equal('absent');
   });
 
-  it('Check for Kube-OVN’s controller reports a controller that starts later', async () => {
+  it('Kube-OVN’s controller is reported when it starts later', async () => {
     await check();
     lease(longAgo);
     expect(await check()).to.equal('unknown');
@@ -69,7 +69,7 @@ describe('Check for Kube-OVN’s controller', () => {
     expect(await check()).to.have.property('holder');
   });
 
-  it('Check for Kube-OVN’s controller fails while the API server is unavailable', async () => {
+  it('the check for Kube-OVN’s controller fails while the API server is unavailable', async () => {
     api.failRequest = () => new ApiError(500, 'etcd is away');
     expect(await check().catch((error: unknown) => error)).to.be.instanceOf(ApiError);
   });

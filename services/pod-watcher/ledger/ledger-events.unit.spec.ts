@@ -45,7 +45,7 @@ function event(data: Partial<Event>): Event {
 }
 
 describe('Converting a ledger event', () => {
-  it('Converting a ledger event converts an allocation, a release and a transfer', () => {
+  it('ledgerEventsOf converts an allocation, a release and a transfer', () => {
     const data = { ...given, addresses: [...addresses], routes: [] };
     expect(ledgerEventsOf(event({ addressAllocated: { ...data, uid: 'new', supersedes: '' } }))).to.deep.equal([
       { kind: 'allocated', allocation },
@@ -76,7 +76,7 @@ describe('Converting a ledger event', () => {
     ]);
   });
 
-  it('Converting a ledger event converts a binding, and a subnet’s configuration and retirement', () => {
+  it('ledgerEventsOf converts a binding, and a subnet’s configuration and retirement', () => {
     const bound = {
       alloc: 7,
       attachment,
@@ -108,7 +108,7 @@ describe('Converting a ledger event', () => {
     expect(ledgerEventsOf(event({ subnetRetired: {} }))).to.deep.equal([{ kind: 'subnet-retired', subnet: 'macvlan' }]);
   });
 
-  it('Converting a ledger event converts the end of a binding', () => {
+  it('ledgerEventsOf converts the end of a binding', () => {
     const addressUnbound: AddressUnbound = {
       attachment,
       addresses: ['10.0.0.2'],
@@ -123,7 +123,7 @@ describe('Converting a ledger event', () => {
     ]);
   });
 
-  it('Converting a ledger event converts events of pools, reservations and quarantine, one for each address', () => {
+  it('ledgerEventsOf converts events of pools, reservations and quarantine, one for each address', () => {
     const spec = { subnet: 'macvlan', ips: ['10.0.0.9'], namespaces: [] };
     const source = { uid: 'u', generation: 1 };
     expect(ledgerEventsOf(event({ poolConfigured: { pool: 'blue', spec, source } }))).to.deep.equal([
@@ -154,7 +154,7 @@ describe('Converting a ledger event', () => {
     ]);
   });
 
-  it('Converting a listed reservation gives the same result as converting its event', () => {
+  it('a listed reservation is converted to the same result as its event', () => {
     const reservation = { seq: 42, reservedFor: 'vip/web', reason: 'r', mac: '', at: '' };
     const record = { subnet: 'macvlan', address: '10.0.0.2', state: 'reserved', bindings: [], lastSeq: 42 };
     const rest = { releasedAt: '', releasedFromUid: '', availableAt: '', pool: '' };
@@ -166,7 +166,7 @@ describe('Converting a ledger event', () => {
     });
   });
 
-  it('Converting a ledger event returns nothing for events without effect on the watcher, and fails for an unknown type', () => {
+  it('ledgerEventsOf returns nothing for events without effect on the watcher, and fails for an unknown type', () => {
     expect(ledgerEventsOf(event({ ledgerCreated: { ledger: 'l' } }))).to.deep.equal([]);
     expect(
       ledgerEventsOf(event({ allocationRefused: { attachment, uid: 'u', reason: 'SUBNET_FULL', message: '' } })),
@@ -184,7 +184,7 @@ describe('Converting a ledger event', () => {
     );
   });
 
-  it('Converting a listed allocation gives the same result as converting its event, with the present binding', () => {
+  it('a listed allocation is converted to the same result as its event, with the present binding', () => {
     const { attachment: _attachment, ...rest } = given;
     const listed = {
       ...rest,

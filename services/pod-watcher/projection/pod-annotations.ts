@@ -132,7 +132,7 @@ function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod
   };
 }
 
-/** Returns annotations of an OVN NIC, a veth pair. A request for another type stays. */
+/** Returns annotations of a NIC, a veth pair. Keeps the type that a Pod requests instead. */
 function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undefined, key: KeyOf): Annotations {
   return {
     [key('pod_nic_type')]: nicType || 'veth-pair',

@@ -17,7 +17,7 @@ const usage = (family: number, parts: Partial<Usage>): Usage => ({
 });
 
 describe('Status counts', () => {
-  it('Status counts have counts and ranges of both families, empty for an absent family', () => {
+  it('The status of a Subnet has counts and ranges of both families, empty for an absent family', () => {
     const four = usage(4, {
       inUse: '2',
       available: '242',
@@ -36,7 +36,7 @@ describe('Status counts', () => {
     });
   });
 
-  it('Status counts have Kube-OVN’s field names of an IPPool', () => {
+  it('The status of an IPPool has Kube-OVN’s field names', () => {
     expect(usageCounts([usage(4, { inUse: '1' })], poolFieldNames)).to.include({
       v4AvailableIPs: 244n,
       v4UsingIPs: 1n,

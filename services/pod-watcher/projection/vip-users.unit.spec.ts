@@ -24,15 +24,15 @@ describe('User of a Vip', () => {
     return { users, touched };
   }
 
-  it('User of a Vip is empty while no Pod has its address', () => {
+  it('The user of a Vip is empty while no Pod has its address', () => {
     expect(world().users.userOf('web')).to.equal('');
   });
 
-  it('User of a Vip is the IP object of the Pod that has its address', () => {
+  it('The user of a Vip is the IP object of the Pod that has its address', () => {
     expect(world([heldAllocation('a')]).users.userOf('web')).to.equal('a.default.macvlan.default');
   });
 
-  it('User of a Vip changes with allocations and releases', () => {
+  it('The user of a Vip changes with allocations and releases', () => {
     const { users, touched } = world();
     users.onEvents([{ kind: 'allocated', allocation: heldAllocation('a') }]);
     expect(users.userOf('web')).to.equal('a.default.macvlan.default');
@@ -43,7 +43,7 @@ describe('User of a Vip', () => {
     expect(touched).to.deep.equal([['web'], ['web'], ['web']]);
   });
 
-  it('User of a Vip is empty when the address is reserved for another owner, or not reserved', () => {
+  it('The user of a Vip is empty when the address is reserved for another owner, or not reserved', () => {
     expect(
       world([heldAllocation('a')], [reserved('10.0.0.2', 'pod/default/a/macvlan.default')]).users.userOf('web'),
     ).to.equal('');
@@ -52,7 +52,7 @@ describe('User of a Vip', () => {
     expect(users.userOf('web')).to.equal('');
   });
 
-  it('User of a Vip is the Pod that had the address when the Vip reserved it', () => {
+  it('The user of a Vip is the Pod that had the address when the Vip reserved it', () => {
     const { users } = world([heldAllocation('a')], []);
     users.onEvents([{ kind: 'reserved', reserved: reserved('10.0.0.2') }]);
     expect(users.userOf('web')).to.equal('a.default.macvlan.default');
@@ -61,7 +61,7 @@ describe('User of a Vip', () => {
     expect(users.userOf('web')).to.equal('');
   });
 
-  it('User of a Vip is "true" when the name is too long for a label', () => {
+  it('The user of a Vip is "true" when the name is too long for a label', () => {
     const pod = 'p'.repeat(60);
     expect(world([heldAllocation(pod)]).users.userOf('web')).to.equal('true');
   });

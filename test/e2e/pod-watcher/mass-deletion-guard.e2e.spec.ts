@@ -124,7 +124,7 @@ describe('Pods that are missing from the API', function () {
     await expectNothingReleased();
   });
 
-  it('Pods are released when an operator accepts the mass deletion', async () => {
+  it('the addresses of missing Pods are released when an operator accepts the mass deletion', async () => {
     const { watcher, cluster } = scene.stack;
     const args = ['accept-mass-deletion', '--reason', 'the backup is right', '--yes'];
     const { code, stdout } = await runIpledger(args, { kubeconfig: cluster.kubeconfig });
@@ -135,7 +135,7 @@ describe('Pods that are missing from the API', function () {
     await expectConsistency(scene.stack);
   });
 
-  it('Pods are released if they were deleted while no watcher ran, in any number', async () => {
+  it('the addresses of Pods that were deleted while no watcher ran are released, in any number', async () => {
     const { watcher } = scene.stack;
     const deleted = names('deleted-', 30);
     await makePods(deleted);
