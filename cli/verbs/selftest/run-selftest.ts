@@ -1,7 +1,7 @@
-/** The steps of a selftest. What it made is removed also after a failure or Ctrl-C. */
+/** The steps of a selftest. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
-import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
+import { pause } from '../../../lib/process/abortable.ts';
 import { ipObjectNames } from '../../../lib/kubernetes/ip-object-name.ts';
 import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
@@ -14,12 +14,12 @@ import { collectionPaths } from '../../cluster/read-cluster.ts';
 import { formatAddresses } from '../../output/format.ts';
 import { ping } from './ping.ts';
 import {
-  namePrefix,
   namespaceObject,
   namespaceOf,
   networkObject,
   podObject,
-  selftestLabel,
+  podsOf,
+  podsPath,
   subnetObject,
   type TestPlan,
 } from './test-objects.ts';
@@ -40,17 +40,27 @@ export interface SelftestSources {
   readonly signal: AbortSignal;
 }
 
-/** Steps until the first that fails. @throws IpledgerError CANCELLED after an abort */
-export async function runSteps(plan: TestPlan, sources: SelftestSources): Promise<Step[]> {
+/**
+ * Steps until the first that fails.
+ * @param show gets each one as it ends.
+ * @throws IpledgerError CANCELLED after an abort
+ */
+export async function runSteps(plan: TestPlan, sources: SelftestSources, show: (step: Step) => void): Promise<Step[]> {
   const steps: Step[] = [];
+  const end = (...ended: readonly Step[]): void => {
+    for (const step of ended) {
+      steps.push(step);
+      show(step);
+    }
+  };
   const run = async <T>(step: string, work: () => Promise<{ value: T; detail: string }>): Promise<T> => {
     try {
       const { value, detail } = await work();
-      steps.push({ step, result: 'passed', detail });
+      end({ step, result: 'passed', detail });
       return value;
     } catch (error) {
       if (sources.signal.aborted) throw IpledgerError.from(sources.signal.reason);
-      steps.push({ step, result: 'failed', detail: errorMessage(error) });
+      end({ step, result: 'failed', detail: errorMessage(error) });
       throw new StepFailed();
     }
   };
@@ -60,7 +70,7 @@ export async function runSteps(plan: TestPlan, sources: SelftestSources): Promis
       waitForBound(plan, sources),
     );
     await run('annotations and IP objects show the addresses', () => compareObjects(plan, allocations, sources));
-    steps.push(...(await pingAll(plan, allocations, sources)));
+    end(...(await pingAll(plan, allocations, sources)));
     if (steps.some(({ result }) => result === 'failed')) return steps;
     await run('the addresses are released with the Pods', () => releaseAll(plan, sources));
     await run('the ledger has each event', () => proveEvents(plan, sources));
@@ -71,10 +81,6 @@ export async function runSteps(plan: TestPlan, sources: SelftestSources): Promis
 }
 
 class StepFailed extends Error {}
-
-const podsOf = (plan: TestPlan): { name: string; node: string }[] =>
-  plan.nodes.map((node, index) => ({ name: `on-${index + 1}`, node }));
-const podsPath = (plan: TestPlan): string => `/api/v1/namespaces/${namespaceOf(plan)}/pods`;
 
 async function makeObjects(plan: TestPlan, sources: SelftestSources): Promise<{ value: void; detail: string }> {
   const { kubernetes } = sources;
@@ -211,73 +217,4 @@ async function proveEvents(plan: TestPlan, sources: SelftestSources): Promise<{ 
       return '';
     });
   return { value: undefined, detail: details.join('; ') };
-}
-
-const removalTimeoutMs = 60_000;
-
-/** A namespace or a Subnet of a selftest. */
-interface TestObject {
-  /** "namespace ipledger-selftest-1a2b3c4d" */
-  readonly title: string;
-  readonly path: string;
-  readonly uid: string;
-  readonly isTerminating: boolean;
-}
-
-/** Those that this run, or with the label alone any run, made: an object of another name is not. */
-export async function findTestObjects(kubernetes: KubernetesClient, selector: string): Promise<TestObject[]> {
-  const collections = { namespace: '/api/v1/namespaces', Subnet: collectionPaths.Subnet };
-  const found = await Promise.all(
-    Object.entries(collections).map(async ([kind, collection]) => {
-      const items = await kubernetes.list(`${collection}?labelSelector=${encodeURIComponent(selector)}`);
-      return items.map((item) => {
-        const { name, uid, deletionTimestamp } = asRecord(item['metadata']);
-        const title = `${kind} ${asText(name)}`;
-        const path = `${collection}/${asText(name)}`;
-        return { title, path, uid: asText(uid), isTerminating: deletionTimestamp !== undefined };
-      });
-    }),
-  );
-  return found.flat().filter(({ title }) => title.includes(` ${namePrefix}`));
-}
-
-/** Removes what a selftest made. @returns the titles of what still exists after the time */
-export async function removeObjects(kubernetes: KubernetesClient, selector: string): Promise<string[]> {
-  const signal = timeoutSignal(removalTimeoutMs);
-  for (;;) {
-    const left = await findTestObjects(kubernetes, selector);
-    if (left.length === 0 || signal.aborted) return left.map(({ title }) => title);
-    for (const { path, uid, isTerminating } of left) if (!isTerminating) await kubernetes.remove(path, uid);
-    await pause(readAgainMs, signal);
-  }
-}
-
-/**
- * Removes what the steps made, also after an error, which leaves no steps to print.
- * @param report gets what is left then
- */
-export async function runAndRemove(
-  plan: TestPlan,
-  run: () => Promise<Step[]>,
-  kubernetes: KubernetesClient,
-  report: (text: string) => void,
-): Promise<Step[]> {
-  const step = 'all that it made is removed';
-  const selector = `${selftestLabel}=${plan.id}`;
-  let steps: Step[];
-  try {
-    steps = await run();
-  } catch (error) {
-    const left = await removeObjects(kubernetes, selector).catch((failure: unknown) => [
-      `perhaps namespace ${namespaceOf(plan)} (${errorMessage(failure)})`,
-    ]);
-    if (left.length > 0) report(`left: ${left.join(', ')}. Run: ipledger selftest --clean`);
-    throw error;
-  }
-  try {
-    const left = await removeObjects(kubernetes, selector);
-    return [...steps, { step, result: left.length === 0 ? 'passed' : 'failed', detail: left.join(', ') }];
-  } catch (error) {
-    return [...steps, { step, result: 'failed', detail: errorMessage(error) }];
-  }
 }

@@ -10,8 +10,12 @@ import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
 import { type Answer, createTableAnswer, printAnswer } from '../../output/answer.ts';
 import { textColumns } from '../../output/table.ts';
 import { addVerbOptions, outputStyle, type VerbOptions, withAllocator } from '../../program/verb.ts';
-import { findTestObjects, removeObjects, runAndRemove, runSteps, type Step } from './run-selftest.ts';
+import { findObstacle } from './preflight.ts';
+import { findTestObjects, removeObjects } from './remove-objects.ts';
+import { type Outcome, runAndRemove } from './run-and-remove.ts';
+import { runSteps, type Step } from './run-selftest.ts';
 import { selftestLabel, type TestPlan } from './test-objects.ts';
+import { findUnfreeAddresses } from './unfree-addresses.ts';
 
 interface SelftestOptions extends VerbOptions {
   readonly nodes?: readonly string[];
@@ -23,6 +27,7 @@ interface SelftestOptions extends VerbOptions {
   readonly socket: string;
   readonly timeout: number;
   readonly clean: boolean;
+  readonly keep: boolean;
 }
 
 export function defineSelftest(verb: Command): void {
@@ -41,13 +46,15 @@ export function defineSelftest(verb: Command): void {
         .default(120)
         .argParser((text) => parseWholeNumber(text, 1, 9_999)),
     )
-    .option('--clean', 'only remove what an earlier run left', false)
+    .option('--keep', 'leave the objects, to look at them', false)
+    .addOption(new Option('--clean', 'only remove what an earlier run left').default(false).conflicts('keep'))
     .addHelpText(
       'after',
       `
 Makes a namespace, with --master a network and a Subnet, and a Pod on each node. It waits for the addresses, compares annotations and
-IP objects, pings across nodes, deletes the Pods, and prints the events of the ledger. It removes all that it made, also after Ctrl-C, and touches
-nothing else. Needs the permission to create namespaces, Pods, NetworkAttachmentDefinitions and Subnets.
+IP objects, pings across nodes, deletes the Pods, and prints the events of the ledger. Before, it reviews your rights, the nodes and the
+network. After a step that failed, it prints first what Kubernetes reports about the Pods. It removes all that it made, also after Ctrl-C,
+and touches nothing else. An address that no other Pod gets yet is named.
 
 Exit status:
   0  all steps passed, or were not possible
@@ -68,16 +75,20 @@ Exit status:
             'refused',
             `an earlier run left ${found.map(({ title }) => title).join(', ')}. Run: ipledger selftest --clean`,
           );
+        const obstacle = await findObstacle(plan, { allocator, kubernetes });
+        if (obstacle !== '') throw new CliError('refused', `${obstacle}. Nothing was made`);
         const config = await loadKubeconfig(options);
         const sources = { allocator, kubernetes, config, timeoutMs: options.timeout * 1_000, signal };
-        const steps = await runAndRemove(
-          plan,
-          () => runSteps(plan, sources),
-          kubernetes,
-          (text) => void process.stderr.write(`${asCalled(text)}\n`),
-        );
+        const report = (text: string): void => void process.stderr.write(`${asCalled(text)}\n`);
+        const show = (step: Step): void => {
+          if (process.stderr.isTTY) report(`${step.result}: ${step.step}`);
+        };
+        const run = (): Promise<Step[]> => runSteps(plan, sources, show);
+        const outcome = await runAndRemove(plan, run, { kubernetes, keep: options.keep, report });
+        const { steps } = outcome;
         if (steps.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.disagreement;
-        await printAnswer(outputStyle(options), createReport(plan, steps));
+        const unfree = options.keep ? [] : await findUnfreeAddresses(plan, allocator);
+        await printAnswer(outputStyle(options), createReport(plan, outcome, unfree));
       }),
     );
 }
@@ -109,8 +120,13 @@ function planOf(options: SelftestOptions, besideKubeOvn: boolean): TestPlan {
   };
 }
 
-function createReport(plan: TestPlan, steps: readonly Step[]): Answer {
-  const rows = steps.map(({ step, result, detail }) => [result, step, detail]);
+/** The reasons of a failure come first. */
+export function createReport(plan: TestPlan, { reasons, steps }: Outcome, unfree: readonly string[]): Answer {
+  const rows = [
+    ...reasons.map(({ where, what }) => ['reason', where, what]),
+    ...steps.map(({ step, result, detail }) => [result, step, asCalled(detail)]),
+  ];
   const listing = { columns: textColumns('RESULT', 'STEP', 'DETAIL'), rows };
-  return createTableAnswer(listing, { content: { id: plan.id, nodes: plan.nodes, steps } });
+  const content = { id: plan.id, nodes: plan.nodes, reasons, steps, unfree };
+  return createTableAnswer(listing, { content, note: unfree.join('\n') });
 }
