@@ -48,6 +48,9 @@ const podProblem = z.object({
 /** The newest warning Event of a reason about an object in the namespace of ipledger. */
 const warning = z.object({ kind: text, name: text, reason: text, message: text, at: text });
 
+/** A Pod of a tenant that waits, because its networks cannot be set up, and the error of CNI. */
+const sandboxFailure = z.object({ pod: text, node: text, message: text });
+
 /** A Deployment, StatefulSet or DaemonSet. */
 const workload = z.object({
   kind: text,
@@ -142,6 +145,7 @@ export const factsSchema = z.object({
   programs: z.array(program).optional(),
   pods: z.array(podProblem).optional(),
   warnings: z.array(warning).optional(),
+  sandboxFailures: z.array(sandboxFailure).optional(),
   workloads: z.array(workload).optional(),
   definitions: z.array(definition).optional(),
   permissions: z.array(permission).optional(),
@@ -157,6 +161,7 @@ export type Gap = z.infer<typeof gap>;
 export type Program = z.infer<typeof program>;
 export type PodProblem = z.infer<typeof podProblem>;
 export type Warning = z.infer<typeof warning>;
+export type SandboxFailure = z.infer<typeof sandboxFailure>;
 export type Sample = z.infer<typeof sample>;
 export type Workload = z.infer<typeof workload>;
 export type Network = z.infer<typeof network>;

@@ -18,6 +18,7 @@ import { readNetworks, readSubnets } from './read-networks.ts';
 import { readPermissions } from './read-permissions.ts';
 import { findPodProblems } from './pod-problems.ts';
 import { listOwnPods, readPrograms } from './read-programs.ts';
+import { readSandboxFailures } from './read-sandbox-failures.ts';
 import { readWarnings } from './read-warnings.ts';
 
 /** A list of disagreements of a ledger that is wrong as a whole would fill a terminal. */
@@ -166,9 +167,10 @@ async function readPods(sources: FactSources, cluster: Cluster | undefined, atte
 }
 
 async function readObjects({ namespace, signal }: FactSources, kubernetes: KubernetesClient, attempt: Attempt) {
-  const [warnings, workloads, definitions, permissions, networks, subnets, leases, backup, newestAt] =
+  const [warnings, sandboxFailures, workloads, definitions, permissions, networks, subnets, leases, backup, newestAt] =
     await Promise.all([
       attempt('Events', () => readWarnings(kubernetes, namespace)),
+      attempt('sandboxes', () => readSandboxFailures(kubernetes, Date.now())),
       attempt('workloads', () => readWorkloads(kubernetes, namespace)),
       attempt('CustomResourceDefinitions', () => readDefinitions(kubernetes)),
       attempt('RBAC', () => readPermissions(kubernetes, namespace)),
@@ -180,5 +182,16 @@ async function readObjects({ namespace, signal }: FactSources, kubernetes: Kuber
       attempt('backups', () => readBackup(kubernetes, namespace)),
       attempt('stored checkpoints', () => readNewestCheckpoint(kubernetes, namespace)),
     ]);
-  return { warnings, workloads, definitions, permissions, networks, subnets, leases, backup, newestAt };
+  return {
+    warnings,
+    sandboxFailures,
+    workloads,
+    definitions,
+    permissions,
+    networks,
+    subnets,
+    leases,
+    backup,
+    newestAt,
+  };
 }

@@ -92,9 +92,10 @@ function* namesIn(files: readonly BundleFile[]): Generator<string> {
 }
 
 /** Names of metrics and definitions are the same on every cluster. */
-function* namesInFacts({ networks, subnets, programs, pods, comparison }: Facts): Generator<string> {
+function* namesInFacts({ networks, subnets, programs, pods, sandboxFailures, comparison }: Facts): Generator<string> {
   yield* namesOf([subnets, [...(programs ?? []), ...(pods ?? [])].map(({ name, node }) => ({ name, node }))]);
   for (const { key } of networks ?? []) yield key;
+  yield* namesOf(sandboxFailures);
   for (const { where } of comparison?.disagreements ?? []) yield /^(?:Pod|Node|IP|Vip) (\S+)/.exec(where)?.[1] ?? '';
 }
 

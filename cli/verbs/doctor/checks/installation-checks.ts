@@ -83,7 +83,8 @@ export const checkPermissions: Check = ({ permissions = [] }) =>
   permissions.flatMap(({ role, missing }): Finding[] => {
     if (missing.length === 0) return [];
     const what = `Missing: ${missing.join('; ')}.`;
-    const remedy = 'helm upgrade, with the values of the installation  # it restores the RBAC rules';
+    const remedy =
+      'helm upgrade ipledger deploy/chart -n ipledger-system --values my-values.yaml  # the values of the installation; it restores the roles';
     const document = 'docs/runbooks.md#ipledgernoactivepodwatcher';
     return [{ severity: 'critical', where: role, what, remedy, document }];
   });

@@ -9,6 +9,27 @@ const day = 24 * hour;
 /** The pod-watcher stores one each five minutes. */
 const checkpointMaxAgeMs = 900_000;
 
+const withEtcd = 'ipledger with-etcd --secret ipledger-etcd-root etcdctl';
+const quota = {
+  remedy: `${withEtcd} endpoint status --cluster -w table  # compact, defragment one member after the other, then disarm`,
+  document: 'docs/operations.md#etcd-compaction-defragmentation-quota',
+};
+
+/** What repairs an obstacle, by its reason. */
+const repairs: Readonly<Record<string, Pick<Finding, 'remedy' | 'document'>>> = {
+  'etcd-full': quota,
+  'etcd-nearly-full': quota,
+  'etcd-corrupt': {
+    remedy: `${withEtcd} endpoint hashkv --cluster -w table  # replace the member whose hash differs, then disarm`,
+    document: 'docs/operations.md#etcd-the-alarm-corrupt',
+  },
+  'no-writer': {
+    remedy:
+      'kubectl -n ipledger-system logs -l app.kubernetes.io/component=allocator --tail=-1 --prefix  # why none was elected',
+    document: 'docs/runbooks.md#ipledgernowriter',
+  },
+};
+
 export const checkObstacle: Check = ({ status }) => {
   if (!status) return [];
   const finding = { severity: 'critical', where: 'the ledger', document: 'docs/runbooks.md#ipledgernowrites' } as const;
@@ -18,10 +39,9 @@ export const checkObstacle: Check = ({ status }) => {
     return [{ ...finding, what, remedy: 'ipledger recover  # delete and change nothing before', document }];
   }
   if (!status.cannotWrite) return [];
-  const { reason } = status.cannotWrite;
-  const document = reason === 'no-writer' ? 'docs/runbooks.md#ipledgernowriter' : finding.document;
   const what = `Nothing can be written ${describeObstacle(status.cannotWrite, (instant) => instant)}`;
-  return [{ ...finding, what, remedy: 'ipledger status  # repair that first', document }];
+  const repair = repairs[status.cannotWrite.reason] ?? { remedy: 'ipledger status  # repair that first' };
+  return [{ ...finding, what, ...repair }];
 };
 
 export const checkReplicas: Check = ({ replicas = [], status }) =>

@@ -10,6 +10,10 @@ interface Rule {
   /** @param program that of the series */
   readonly holds: (value: number, program: Program) => boolean;
   readonly remedy: string;
+  /** The object of a series that belongs to no program. */
+  readonly where?: (labels: Series['labels']) => string;
+  /** What the summary of the alert does not name. */
+  readonly detail?: (labels: Series['labels'], program: Program) => string;
 }
 
 const log = (component: string): string =>
@@ -68,12 +72,15 @@ export const rules: readonly Rule[] = [
     metric: 'subnet_available_ip_count',
     holds: (value) => value < 10,
     remedy: 'ipledger subnets  # then add a CIDR or a Subnet',
+    where: (labels) => `Subnet ${labels['subnet_name'] ?? ''}`,
   },
   {
     alert: 'IpledgerClockDiffers',
     metric: 'ipledger_clock_difference_seconds',
     holds: (value) => Math.abs(value) > 30,
     remedy: 'chronyc tracking  # on the machines of this allocator and of that clock',
+    detail: ({ clock = '' }, { node }) =>
+      ` That is the clock of ${clock}.${node === '' ? '' : ` This program is on ${node}.`}`,
   },
   {
     alert: 'IpledgerLedgerTimeAhead',
@@ -118,20 +125,24 @@ export const rules: readonly Rule[] = [
     metric: 'ipledger_provider_networks',
     labels: { state: 'refused' },
     holds: isPositive,
-    remedy: `${log('node-agent')} --prefix  # look for: is not available on this node`,
+    remedy: `${log('node-agent')}  # look for: is not available on this node`,
   },
 ];
 
 export const checkMetrics: Check = ({ programs = [] }) =>
   unique(programs.flatMap((program) => rules.flatMap((rule) => evaluate(rule, program))));
 
-function evaluate({ alert, metric, labels = {}, holds, remedy }: Rule, program: Program): Finding[] {
+function evaluate({ alert, metric, labels = {}, holds, remedy, ...texts }: Rule, program: Program): Finding[] {
   const matches = (program.samples ?? []).filter(
     (each) => each.name === metric && Object.entries(labels).every(([key, value]) => each.labels[key] === value),
   );
   return matches
     .filter(({ value }) => holds(value, program))
-    .map((each) => alertFinding(alert, whereOf(program), withTarget(each, program), remedy));
+    .map((each) => {
+      const where = texts.where?.(each.labels) ?? whereOf(program);
+      const finding = alertFinding(alert, where, withTarget(each, program), remedy);
+      return { ...finding, what: `${finding.what}${texts.detail?.(each.labels, program) ?? ''}` };
+    });
 }
 
 /** The labels that Prometheus adds to a series. */
@@ -140,7 +151,9 @@ const withTarget = ({ labels, value }: Series, { component, name, node }: Progra
   value,
 });
 
-export const whereOf = ({ component, name }: Program): string => `${component || 'program'} ${name}`;
+/** The Pod of an agent is known by its node. */
+export const whereOf = ({ component, name, node }: Program): string =>
+  `${component || 'program'} ${name}${component === 'node-agent' && node !== '' ? ` on node ${node}` : ''}`;
 
 /** Replicas report some facts alike, as a member of etcd that is down. */
 function unique(findings: readonly Finding[]): Finding[] {
@@ -160,8 +173,9 @@ export const checkCertificates: Check = ({ programs = [], gatheredAt }) =>
         'kubectl get certificates,certificaterequests -n ipledger-system  # without cert-manager, renew the files',
       );
       const days = daysLeft(program, file, gatheredAt);
-      const severity = value === 0 ? ('critical' as const) : finding.severity;
-      return [{ ...finding, severity, what: `${finding.what} It ${describeDays(days)}.` }];
+      const severity = value <= 0 ? ('critical' as const) : finding.severity;
+      const end = value <= 0 ? 'has expired' : describeDays(days);
+      return [{ ...finding, severity, what: `${finding.what} It ${end}.` }];
     }),
   );
 

@@ -39,11 +39,17 @@ export function checkPods(facts: Facts): Finding[] {
   return [...groups.values()].map((group) => findingOf(facts, group));
 }
 
+/** "2 more Pods have it: a, b" */
+function describeOthers(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const shown = [...names.slice(0, maxNames), ...(names.length > maxNames ? ['…'] : [])];
+  return `${formatCount(names.length, 'more Pod')} ${names.length === 1 ? 'has' : 'have'} it: ${shown.join(', ')}`;
+}
+
 function findingOf(facts: Facts, [pod, ...others]: readonly PodProblem[]): Finding {
   if (!pod) throw new Error('a group has a Pod');
   const { warnings = [], namespace } = facts;
   const workload = workloadOf(facts, pod);
-  const names = others.slice(0, maxNames).map(({ name }) => name);
   const { container, reason, message, restarts, isReady } = pod;
   return {
     severity: workload?.ready === 0 ? 'critical' : 'warning',
@@ -55,9 +61,7 @@ function findingOf(facts: Facts, [pod, ...others]: readonly PodProblem[]): Findi
         const event = describeEvent(eventOf(warnings, 'PersistentVolumeClaim', claim));
         return event === '' ? '' : `PersistentVolumeClaim ${claim}: ${event}`;
       }),
-      others.length === 0
-        ? ''
-        : `${formatCount(others.length, 'more Pod')} ${others.length === 1 ? 'has' : 'have'} it: ${[...names, ...(others.length > maxNames ? ['…'] : [])].join(', ')}`,
+      describeOthers(others.map(({ name }) => name)),
       workload && workload.ready < workload.desired
         ? `${workload.ready} of ${workload.desired} Pods of ${workload.kind} ${workload.name} are ready`
         : '',
@@ -128,3 +132,29 @@ function documentOf(workload: Workload): string {
   if (workload.kind === 'DaemonSet') return 'docs/troubleshooting.md#a-node-without-an-agent';
   return 'docs/troubleshooting.md#a-program-does-not-start';
 }
+
+/** The last two parts of an error: those before name the sandbox and the Pod. */
+const causeOf = (message: string): string => message.split(': ').slice(-2).join(': ');
+
+/** Pods of tenants that wait for their network: what the ledger cannot know. */
+export const checkSandboxes: Check = ({ sandboxFailures = [], comparison }) => {
+  const reported = new Set(comparison?.disagreements.map(({ where }) => where));
+  const open = sandboxFailures.filter(({ pod }) => !reported.has(`Pod ${pod}`));
+  const groups = Map.groupBy(open, ({ node, message }) => `${node} ${causeOf(message)}`);
+  return [...groups.values()].flatMap(([first, ...others]): Finding[] => {
+    if (!first) return [];
+    const { pod, node, message } = first;
+    return [
+      {
+        severity: 'warning',
+        where: `Pod ${pod}`,
+        what: joinSentences(
+          `Its network cannot be set up on node ${node}: ${causeOf(message)}`,
+          describeOthers(others.map((each) => each.pod)),
+        ),
+        remedy: `ipledger why ${pod}  # then the NetworkAttachmentDefinition, and what it needs on the node`,
+        document: 'docs/troubleshooting.md#cni-add-fails',
+      },
+    ];
+  });
+};

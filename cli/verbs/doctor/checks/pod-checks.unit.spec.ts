@@ -105,6 +105,35 @@ describe('The checks of doctor for Pods that do not run', () => {
     expect(first({ warnings: [other, refused] })?.what).to.equal(`2 of 3 Pods are ready. FailedCreate: ${message}`);
   });
 
+  it('report Pods of tenants whose networks cannot be set up, once for each error, unless a disagreement does', () => {
+    const message =
+      'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "0a": ' +
+      'plugin type="multus" failed (add): [default/web-0/u:lan]: error adding container to network "lan": Link not found';
+    const sandboxFailures = ['web-0', 'web-1', 'db-0'].map((name) => ({
+      pod: `default/${name}`,
+      node: 'node-1',
+      message: message.replace('web-0', name),
+    }));
+    const found = first({ sandboxFailures, workloads: [multus] });
+    expect(found).to.deep.include({
+      severity: 'warning',
+      where: 'Pod default/web-0',
+      what:
+        'Its network cannot be set up on node node-1: error adding container to network "lan": Link not found. ' +
+        '2 more Pods have it: default/web-1, default/db-0.',
+      remedy: 'ipledger why default/web-0  # then the NetworkAttachmentDefinition, and what it needs on the node',
+    });
+    const disagreements = sandboxFailures.map(({ pod }) => ({
+      kind: 'no address',
+      where: `Pod ${pod}`,
+      what: '',
+      remedy: '',
+    }));
+    const comparison = { ...healthyFacts.comparison, disagreements };
+    const compared = findings({ sandboxFailures, comparison, workloads: [multus] });
+    expect(compared.filter(({ what }) => what.includes('cannot be set up'))).to.deep.equal([]);
+  });
+
   it('report a container that was out of memory, also when its Pod is ready', () => {
     const killed = { ...problem, isReady: true, reason: 'OOMKilled', message: 'exit code 137', restarts: 1 };
     const found = first({ pods: [killed], workloads: [multus, { ...deployment, ready: 3 }] });

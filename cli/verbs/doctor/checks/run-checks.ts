@@ -22,7 +22,7 @@ import {
   checkVerification,
 } from './ledger-checks.ts';
 import { checkCertificates, checkMetrics } from './metric-checks.ts';
-import { checkPods, checkWorkloads } from './pod-checks.ts';
+import { checkPods, checkSandboxes, checkWorkloads } from './pod-checks.ts';
 
 const checks: readonly Check[] = [
   checkObstacle,
@@ -40,6 +40,7 @@ const checks: readonly Check[] = [
   checkNetworks,
   checkSubnets,
   checkComparison,
+  checkSandboxes,
   checkVersions,
   checkVerification,
   checkCheckpoints,

@@ -32,6 +32,40 @@ describe('The checks of doctor', () => {
     expect(describeFindings({ status: { ...status, cannotWrite, frozenBy: 'watcher' } })).to.have.length(1);
   });
 
+  it('print the command that repairs a ledger that cannot be written', () => {
+    const remedyFor = (reason: string): string => {
+      const cannotWrite = { reason, message: 'x', since: gatheredAt };
+      const [finding] = runChecks({ ...healthyFacts, status: { ...healthyFacts.status, cannotWrite } });
+      return `${finding?.remedy} ${finding?.document}`;
+    };
+    for (const reason of ['etcd-full', 'etcd-nearly-full'])
+      expect(remedyFor(reason)).to.match(/^ipledger with-etcd .*endpoint status .*defragment.*#etcd-compaction-def/);
+    expect(remedyFor('etcd-corrupt')).to.match(/^ipledger with-etcd .*hashkv .*#etcd-the-alarm-corrupt$/);
+    expect(remedyFor('no-writer')).to.match(/^kubectl .* logs -l .*allocator .*#ipledgernowriter$/);
+  });
+
+  it('name the Subnet that is full, the clock that differs, and the node of an agent', () => {
+    const full = withLabels('subnet_available_ip_count', { subnet_name: 'lan' }, 0);
+    expect(describeFindings({ programs: [full] })).to.deep.equal([
+      'warning Subnet lan: Subnet lan has 0 available addresses.',
+    ]);
+    const clock = withLabels('ipledger_clock_difference_seconds', { clock: 'etcd-0:2379' }, 301);
+    expect(describeFindings({ programs: [clock] })).to.deep.equal([
+      'warning allocator allocator-0: The clock of allocator allocator-0 is 301 s from another clock. That is the clock of etcd-0:2379. This program is on node-1.',
+    ]);
+    const labels = { file: '/tls/tls.crt' };
+    const expired = { name: 'ipledger_certificate_remaining_ratio', labels, value: 0 };
+    const [finding] = describeFindings({ programs: [programOf('node-agent', {}, { samples: [expired] })] });
+    expect(finding).to.match(/^critical node-agent node-agent-0 on node node-1: .* It has expired\.$/);
+  });
+
+  it('print commands without a flag twice', () => {
+    for (const { remedy } of rules) {
+      const flags = remedy.split(' ').filter((word) => word.startsWith('--'));
+      expect(flags, remedy).to.deep.equal([...new Set(flags)]);
+    }
+  });
+
   it('report a namespace without a program once, and beside it only what the ledger answers', () => {
     const absent = { ...healthyFacts, namespace: 'wrong', programs: [], leases: [{ name: 'ipledger-pod-watcher' }] };
     const expected = 'critical namespace wrong: It has no program of ipledger.';
