@@ -1,6 +1,6 @@
 /**
- * The alerts: the source of generated/alerts.yaml, generated/prometheus-rule.yaml and the table in
- * docs/metrics.md. Each alert has a runbook in docs/runbooks.md under its name.
+ * The alerts: the source of alerts.yaml and prometheus-rule.yaml in deploy/chart/files/monitoring,
+ * and of the table in docs/metrics.md. Each alert has a runbook in docs/runbooks.md by its name.
  */
 
 /**
@@ -15,11 +15,11 @@ export interface Alert {
   /** PromQL. It contains no `|`, because docs/metrics.md shows it in a table. */
   readonly expression: string;
   /**
-   * How long the expression holds before the alert fires. Without it, the alert fires at the first
+   * The time for which the expression holds before the alert fires; absent: it fires at the first
    * evaluation.
    */
   readonly for?: string;
-  /** One sentence with the labels of the series. */
+  /** A sentence with the labels of the series. */
   readonly summary: string;
 }
 
@@ -59,7 +59,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerEventLoopDelayed',
     severity: 'warning',
-    // The longest pause since each scrape: one of 20 s counts as much as 20 of 1 s
+    // Averages the longest pause of each scrape: 20 s once count as much as 1 s 20 times
     expression: 'avg_over_time(nodejs_eventloop_lag_max_seconds{job=~"ipledger-.*"}[10m]) > 0.5',
     summary: 'The event loop of {{ $labels.job }} {{ $labels.instance }} pauses for {{ $value | humanizeDuration }}.',
   },
@@ -74,7 +74,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerAgentDown',
     severity: 'warning',
-    // Also an agent whose Pod is gone, for six hours
+    // Includes an agent whose Pod was deleted, for six hours
     expression:
       'count by (node) (last_over_time(up{job="ipledger-node-agent"}[6h])) unless count by (node) (up{job="ipledger-node-agent"} == 1)',
     for: '5m',
@@ -115,7 +115,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerNotVerified',
     severity: 'warning',
-    // Only standbys verify. A single allocator has none, and no alert
+    // Fires only with standbys, which verify: a single allocator has none
     expression:
       '(count(ipledger_is_leader == 0) > 0) unless (max(ipledger_verified_timestamp_seconds) > time() - 86400)',
     for: '360m',
@@ -149,7 +149,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerAddressesHeld',
     severity: 'warning',
-    // A Pod that is deleted with its node holds its address for good; one that ends, for a minute
+    // A Pod that is deleted with its node holds its address for good; an ended Pod, for a minute
     expression: 'ipledger_addresses{state="held"} > 0',
     for: '60m',
     summary: '{{ $value }} released addresses of Subnet {{ $labels.subnet }} are held by containers without a CNI DEL.',
@@ -164,8 +164,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerProjectionBehind',
     severity: 'warning',
-    // The head of a minute ago: under load the pod-watcher is always some events behind the present
-    // one
+    // Compares with the head of a minute ago: under load the pod-watcher is always some events
+    // behind the present head
     expression: '(max(ipledger_head_seq offset 1m) - max(ipledger_projected_seq)) > 0',
     for: '5m',
     summary: 'The pod-watcher has not processed the last {{ $value }} events of the ledger.',
@@ -193,7 +193,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerEtcdMemberDown',
     severity: 'warning',
-    // min: it also fires when a single allocator does not reach the member
+    // Takes the minimum, to fire also when a single allocator does not reach the member
     expression: 'min by (endpoint) (ipledger_etcd_member_answers) == 0',
     for: '2m',
     summary: 'Member {{ $labels.endpoint }} of etcd does not answer.',
@@ -209,7 +209,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerEtcdHalfFull',
     severity: 'warning',
-    // A compaction frees space every few minutes
+    // Ignores short peaks: a compaction frees space every few minutes
     expression: 'ipledger_etcd_bytes{kind="in_use"} > ignoring(kind) group_left() (0.5 * ipledger_etcd_quota_bytes)',
     for: '30m',
     summary: 'The database of etcd uses {{ $value | humanize1024 }}B, more than half of its quota.',
@@ -224,8 +224,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerBackupFailed',
     severity: 'warning',
-    // Series of kube-state-metrics. The chart schedules a backup each hour: the next one may still
-    // succeed
+    // Reads kube-state-metrics. The chart schedules a backup each hour, and the next may succeed
     expression:
       'max by (namespace) (kube_cronjob_status_last_schedule_time{cronjob="ipledger-etcd-backup"} unless kube_cronjob_status_last_successful_time >= kube_cronjob_status_last_schedule_time)',
     for: '90m',
@@ -260,8 +259,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerOvnNoActiveProjector',
     severity: 'critical',
-    // Without OVN there is no such series, and no alert. A projector that was scraped within a day
-    // counts as 0 when it is gone
+    // Without OVN there is no such series, and no alert. A missing projector that was scraped within
+    // a day counts as 0
     expression:
       '(sum(ipledger_ovn_projector_active) or 0 * count(last_over_time(ipledger_ovn_projector_active[1d]))) != 1',
     for: '1m',
@@ -284,7 +283,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerOvnProjectionBehind',
     severity: 'warning',
-    // The head of a minute ago, as in IpledgerProjectionBehind
+    // Compares with the head of a minute ago, as IpledgerProjectionBehind does
     expression: '(max(ipledger_head_seq offset 1m) - max(ipledger_ovn_applied_seq)) > 0',
     for: '5m',
     summary: 'The OVN projector has not processed the last {{ $value }} events of the ledger.',
@@ -305,7 +304,7 @@ export const alerts: readonly Alert[] = [
   },
 ];
 
-/** The runbook of an alert: its heading in docs/runbooks.md. */
+/** Returns the address of an alert's runbook: its heading in docs/runbooks.md. */
 export function runbookUrl({ name }: Alert, runbooks: string): string {
   return `${runbooks}#${name.toLowerCase()}`;
 }

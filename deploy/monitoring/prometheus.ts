@@ -1,11 +1,11 @@
 /**
- * What Prometheus gets: the alerts as a rule file, and for the Prometheus Operator a PrometheusRule
- * and a PodMonitor.
+ * The configuration of Prometheus: the alerts as a rule file, and for the Prometheus Operator a
+ * PrometheusRule and a PodMonitor.
  */
 import { type Alert, alerts, runbookUrl } from './alerts.ts';
 
 /**
- * Start of the runbook URLs: the path in the repository. The chart replaces it by
+ * The start of the runbook URLs: the path in the repository, which the chart replaces with
  * `monitoring.runbookUrl`.
  */
 const runbooksPath = 'docs/runbooks.md';
@@ -30,7 +30,7 @@ function ruleOf(alert: Alert): AlertingRule {
 
 export const rules: readonly AlertingRule[] = alerts.map(ruleOf);
 
-/** A rule file of Prometheus. */
+/** The alerts as a rule file of Prometheus. */
 export const ruleFile = { groups: [{ name: 'ipledger', rules }] };
 
 export const prometheusRule = {
@@ -61,7 +61,7 @@ export const podMonitor = {
         port: 'metrics',
         path: '/metrics',
         interval: '30s',
-        // The dashboards select by these labels
+        // Sets the labels by which the dashboards select
         relabelings: [
           {
             sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_component'],

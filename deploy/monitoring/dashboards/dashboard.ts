@@ -6,7 +6,7 @@
 export interface Query {
   /** PromQL, with Grafana's `$__rate_interval` and the variables of the dashboard. */
   readonly expression: string;
-  /** Name of each series, for example `{{code}}`. */
+  /** The name of each series, for example `{{code}}`. */
   readonly legend: string;
 }
 
@@ -17,12 +17,12 @@ export interface Panel {
   readonly title: string;
   readonly description: string;
   readonly kind: 'stat' | 'timeseries';
-  /** Default: short, for counts. */
+  /** The unit; default: short, for counts. */
   readonly unit?: Unit;
   readonly queries: readonly Query[];
 }
 
-/** A variable: the values of a label of a metric. */
+/** A variable with the values of a metric's label. */
 export interface Variable {
   readonly name: string;
   readonly metric: string;
@@ -30,12 +30,12 @@ export interface Variable {
 }
 
 export interface Dashboard {
-  /** Name of its file, and end of its uid. */
+  /** The name of the dashboard's file, and the end of its uid. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly variables: readonly Variable[];
-  /** Panels of one row have the same height and width. */
+  /** The panels by row. Panels of one row have the same height and width. */
   readonly rows: readonly (readonly Panel[])[];
 }
 
@@ -43,10 +43,10 @@ const datasource = { type: 'prometheus', uid: '${datasource}' };
 const heights = { stat: 4, timeseries: 8 } as const;
 const columns = 24;
 
-/** A panel with one number. */
+/** Makes a panel with one number. */
 export const stat = (panel: Omit<Panel, 'kind'>): Panel => ({ ...panel, kind: 'stat' });
 
-/** A panel with lines over time. */
+/** Makes a panel with lines over time. */
 export const timeseries = (panel: Omit<Panel, 'kind'>): Panel => ({ ...panel, kind: 'timeseries' });
 
 interface Position {
@@ -55,7 +55,7 @@ interface Position {
   readonly w: number;
 }
 
-/** The dashboard in Grafana's JSON model, for import or for a sidecar that loads ConfigMaps. */
+/** Converts a dashboard to Grafana's JSON, for import or a sidecar that loads ConfigMaps. */
 export function grafanaJson({ name, title, description, variables, rows }: Dashboard): object {
   return {
     uid: `ipledger-${name}`,

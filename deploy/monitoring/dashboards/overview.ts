@@ -1,4 +1,4 @@
-/** The overview: do Pods get addresses, and which program needs a look. */
+/** The overview: whether Pods get addresses, and which program needs attention. */
 import { type Dashboard, stat, timeseries } from './dashboard.ts';
 import { quantiles, rateBy } from './queries.ts';
 

@@ -78,7 +78,7 @@ export const ovn: Dashboard = {
         unit: 's',
         queries: [
           {
-            // Without an ADD the mean is 0 instead of a division by zero
+            // Avoids a division by zero: without an ADD the mean is 0
             expression: `${rateBy('step', 'ipledger_data_path_seconds_sum')} / clamp_min(${rateBy('step', 'ipledger_data_path_seconds_count')}, 0.001)`,
             legend: '{{step}}',
           },

@@ -3,15 +3,14 @@ import type { Query } from './dashboard.ts';
 
 const interval = '$__rate_interval';
 
-/** Increase per second, as the sum by some labels. */
+/** Returns the increase per second, summed by some labels. */
 export const rateBy = (labels: string, series: string): string => `sum by (${labels}) (rate(${series}[${interval}]))`;
 
-/** Increase in a scrape-safe interval. */
+/** Returns the increase in an interval that includes several scrapes. */
 export const increaseOf = (series: string): string => `increase(${series}[${interval}])`;
 
 /**
- * Median and 99th percentile of a histogram.
- *
+ * Returns the median and the 99th percentile of a histogram.
  * @param metric without `_bucket`
  * @param selector labels in braces, or ''
  */

@@ -217,7 +217,7 @@ describe('Leader election', () => {
     expect(renewals).to.equal(2);
   });
 
-  it('Leader election stores state of a call during a renewal by the next renewal', async () => {
+  it('Leader election stores the state of a call that arrives during a renewal', async () => {
     let state = 'state 1';
     const lease = await acquire({ renewEveryMs: 30_000 }, () => state);
     const stored: string[] = [];

@@ -205,7 +205,7 @@ describe('the controller of IPAMClaims', () => {
     expect(world.reserved.findIndex(({ subnet }) => subnet === 'macvlan') - before).to.be.lessThan(8);
   });
 
-  it('the controller of IPAMClaims retries only those that name the Subnet of a released address', async () => {
+  it('the controller of IPAMClaims retries only IPAMClaims that name the Subnet of a released address', async () => {
     const world = await createWorld([claim('vm1'), claim('vm2')]);
     for (const subnet of ['macvlan', 'other']) world.refusals.set(subnet, new IpledgerError('SUBNET_FULL', 'full'));
     world.controller.request('default/vm', [{ ...demand, subnets: ['macvlan'] }]);

@@ -58,7 +58,7 @@ describe('An object over a limit is reported with the limit:', () => {
     ['IP', { anything: 'x'.repeat(9_000) }, 'spec, as JSON, has 9015 characters, and at most 8192 are taken'],
   ];
   for (const [kind, spec, sentence] of over)
-    it(`a ${kind} over a limit is reported, for ${Object.keys(spec).join()}: ${sentence}`, () => {
+    it(`${kind} over a limit is reported, for ${Object.keys(spec).join()}: ${sentence}`, () => {
       expect(problemsOf(kind, spec)).to.have.length(1);
       expect(problemsOf(kind, spec)[0]).to.contain(sentence);
     });

@@ -272,7 +272,7 @@ describe('several errors in the annotations of an attachment', () => {
     expect(planOf(networks).problems[0]?.text).to.contain('x is not a valid ips of network default/macvlan');
   });
 
-  it('several errors in the annotations of an attachment errors in the annotations of a network that is not served here are not reported', () => {
+  it('errors in the annotations of a network that is not served here are not reported', () => {
     const annotations = Object.fromEntries(
       errors.map(([suffix, wrong]) => [`local.default.kubernetes.io/${suffix}`, wrong]),
     );
