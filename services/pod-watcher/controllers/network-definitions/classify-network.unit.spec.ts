@@ -20,12 +20,12 @@ describe('a NetworkAttachmentDefinition', () => {
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'none' },
     ],
     [
-      'with such a plugin in a list',
+      'with a list that has such a plugin',
       { plugins: [{ type: 'macvlan', ipam }, { type: 'tuning' }] },
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'none' },
     ],
     [
-      'has the provider of its name, not of its configuration',
+      'with another provider in its configuration',
       { type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'something.else' } },
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'something.else', macSupport: 'none' },
     ],
@@ -82,7 +82,7 @@ describe('a NetworkAttachmentDefinition', () => {
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'none' },
     ],
     [
-      'with a type and a list: the type decides',
+      'with a type and a list, which the type overrides,',
       { type: 'macvlan', ipam: { type: 'static' }, plugins: [{ type: 'kube-ovn' }] },
       { kind: 'other', reason: 'its addresses come from static, not from kube-ovn' },
     ],
@@ -97,7 +97,8 @@ describe('a NetworkAttachmentDefinition', () => {
       { kind: 'other', reason: 'its addresses come from no IPAM plugin, not from kube-ovn' },
     ],
   ];
-  for (const [what, config, expected] of cases) it(what, () => expect(of(config)).to.deep.equal(expected));
+  for (const [what, config, expected] of cases)
+    it(`a NetworkAttachmentDefinition ${what} is classified`, () => expect(of(config)).to.deep.equal(expected));
 
   it('a NetworkAttachmentDefinition with an empty configuration is classified as empty', () => {
     expect(of(' ')).to.deep.equal({ kind: 'empty' });

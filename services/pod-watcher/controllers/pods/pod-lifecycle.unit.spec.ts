@@ -28,7 +28,7 @@ describe('the lifecycle of a Pod', () => {
     ],
   ];
   for (const [what, spec, status, state] of cases)
-    it(what, () => expect(lifecycleOf(spec, status).state).to.equal(state));
+    it(`the lifecycle of a Pod ${what}`, () => expect(lifecycleOf(spec, status).state).to.equal(state));
 
   it('a terminating Pod is alive until twice its grace period has passed since the deletion was seen', () => {
     const spec = { terminationGracePeriodSeconds: 60 };

@@ -70,7 +70,7 @@ describe('a Pod with any annotations', () => {
   });
 });
 
-describe('a Pod over a limit has no requests, and a problem that names the limit, for', () => {
+describe('a Pod over a limit', () => {
   const over: [what: string, networks: string, annotations: Record<string, string>, sentence: string][] = [
     [
       '64,000 networks',
@@ -181,7 +181,7 @@ describe('a Pod over a limit has no requests, and a problem that names the limit
     ],
   ];
   for (const [what, selected, annotations, sentence] of over)
-    it(what, () => {
+    it(`a Pod with ${what} has no requests, and a problem that names the limit`, () => {
       const { attachments, detached, problems } = planOf(selected, annotations);
       expect([attachments, detached, problems.length]).to.deep.equal([[], [], 1]);
       expect(problems[0]).to.include({ about: 'request' });
@@ -197,7 +197,7 @@ describe('a Pod over a limit has no requests, and a problem that names the limit
     ],
   ];
   for (const [what, ownerReferences, sentence] of references)
-    it(what, () => {
+    it(`a Pod with ${what} has no requests, and a problem that names the limit`, () => {
       const pod = toPod({
         metadata: { name: 'a', uid: 'u', annotations: { [networksAnnotation]: 'macvlan' }, ownerReferences },
       });

@@ -113,7 +113,7 @@ describe('a request for an attachment', () => {
     ],
   ];
   for (const [what, networks, annotations, expected] of requested)
-    it(what, () => {
+    it(`a request for an attachment ${what}`, () => {
       const { attachments, problems } = planOf(networks, annotations);
       expect(problems).to.deep.equal([]);
       expect(attachments).to.deep.equal(expected);

@@ -63,7 +63,8 @@ describe('the network selections of a Pod', () => {
     ['are none for an empty JSON array', '[]', []],
   ];
   for (const [what, networks, expected] of parsed)
-    it(what, () => expect(selected(networks)).to.deep.equal({ ok: true, value: expected }));
+    it(`the network selections of a Pod ${what}`, () =>
+      expect(selected(networks)).to.deep.equal({ ok: true, value: expected }));
 
   it('the network selections of a Pod begin with the default network, as eth0', () => {
     expect(selected('default/net2', 'default/macvlan')).to.deep.equal({

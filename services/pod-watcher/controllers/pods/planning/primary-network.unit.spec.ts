@@ -76,7 +76,7 @@ describe('the primary network', () => {
     ],
   ];
   for (const [what, annotations, namespace, expected] of served)
-    it(what, () => {
+    it(`the primary network ${what}`, () => {
       const { attachments, problems } = planOf('', annotations, { namespace });
       expect(problems).to.deep.equal([]);
       expect(attachments).to.deep.equal(expected);

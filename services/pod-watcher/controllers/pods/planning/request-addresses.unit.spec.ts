@@ -26,7 +26,7 @@ describe('the requests of a Pod', () => {
     ],
   ];
   for (const [what, networks, annotations, expected] of requested)
-    it(what, () => {
+    it(`the requests of a Pod ${what}`, () => {
       const { attachments, problems } = planOf(networks, annotations);
       expect(problems).to.deep.equal([]);
       expect(attachments).to.deep.equal(expected);

@@ -33,7 +33,7 @@ describe('a resolved attachment', () => {
     ],
   ];
   for (const [what, networks, annotations, expected] of resolved)
-    it(what, () => {
+    it(`a resolved attachment ${what}`, () => {
       const { attachments, problems } = planOf(networks, annotations);
       expect(problems).to.deep.equal([]);
       expect(attachments).to.deep.equal(expected);
