@@ -259,8 +259,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'IpledgerOvnNoActiveProjector',
     severity: 'critical',
-    // Without OVN there is no such series, and no alert. A missing projector that was scraped within
-    // a day counts as 0
+    // OVN's series exist only with OVN, and so does the alert. A missing projector that was scraped
+    // within a day counts as 0
     expression:
       '(sum(ipledger_ovn_projector_active) or 0 * count(last_over_time(ipledger_ovn_projector_active[1d]))) != 1',
     for: '1m',

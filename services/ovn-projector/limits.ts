@@ -2,7 +2,7 @@
 export const projectorLimits = {
   /** Names of objects and other texts in their specs, as Kubernetes limits them. */
   nameLength: 253,
-  /** Each field with options of DHCP or router advertisements. */
+  /** The length of each field with options of DHCP or router advertisements. */
   optionsLength: 1_024,
   /** Providers of one Pod whose port security is read; also the limit of attachments of a Pod. */
   securedProviders: 24,

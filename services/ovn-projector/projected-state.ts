@@ -19,11 +19,11 @@ import type { RowInputs } from './rows/desired-rows.ts';
 
 /** The rows to compute again. */
 export interface StateChange {
-  /** All rows. */
+  /** Whether all rows must be computed again. */
   readonly isAll: boolean;
-  /** The rows of all Subnets. */
+  /** Whether the rows of all Subnets must be. */
   readonly hasSubnets: boolean;
-  /** Names of ports. */
+  /** The names of ports to compute again. */
   readonly ports: ReadonlySet<string>;
 }
 
@@ -82,7 +82,7 @@ export class ProjectedState {
     };
   }
 
-  /** How current each input is. */
+  /** The age of each input. */
   get status(): InputStatus[] {
     const informers = Object.entries(this.#informers).map(([name, { hasSynced, silentMs, maxSilentMs }]) => {
       return { name, isKnown: hasSynced, silentMs, maxSilentMs };

@@ -16,7 +16,7 @@ import type { NorthboundView, Touched } from './northbound/northbound-view.ts';
 import type { DesiredRows } from './rows/desired-rows.ts';
 import { rowKey } from './rows/desired-row.ts';
 
-/** How a transaction ended. */
+/** The outcome of a transaction. */
 export type TransactionOutcome = 'committed' | 'fenced' | 'rejected' | 'unknown';
 
 export interface ProjectorOptions {

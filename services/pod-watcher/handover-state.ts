@@ -19,7 +19,7 @@ export interface HandoverState {
   readonly haltedNamespaces: Readonly<Record<string, number>>;
   /** The id of the last acceptance of a mass deletion that is over; "" if there is none. */
   readonly usedAcceptance: string;
-  /** How long watchers have seen terminating Pods, because no other clock measures it. */
+  /** The times for which watchers have seen Pods terminate: no other clock measures them. */
   readonly terminating: TerminatingPods;
   /** Nodes out of service, with the time of their last binding when the taint was seen. */
   readonly outOfService: Readonly<Record<string, number>>;

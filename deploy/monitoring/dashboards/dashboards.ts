@@ -1,4 +1,4 @@
-/** All dashboards. */
+/** The list of dashboards. */
 import type { Dashboard } from './dashboard.ts';
 import { ledger } from './ledger.ts';
 import { node } from './node.ts';

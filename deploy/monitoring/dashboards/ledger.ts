@@ -1,4 +1,6 @@
-/** The ledger: appends, replicas, etcd, integrity, and the programs that follow it. */
+/**
+ * The dashboard of the ledger: appends, replicas, etcd, integrity, and the programs that follow it.
+ */
 import { type Dashboard, type Panel, stat, timeseries } from './dashboard.ts';
 import { increaseOf, quantiles, rateBy } from './queries.ts';
 

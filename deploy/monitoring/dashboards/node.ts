@@ -1,4 +1,4 @@
-/** One or more nodes: the requests of the CNI plugin, and the agent. */
+/** The dashboard of nodes: the requests of the CNI plugin, and the agent. */
 import { type Dashboard, timeseries } from './dashboard.ts';
 import { quantiles, rateBy } from './queries.ts';
 

@@ -1,4 +1,4 @@
-/** One or more Subnets: addresses by state, and refusals. */
+/** The dashboard of Subnets: addresses by state, and refusals. */
 import { type Dashboard, stat, timeseries } from './dashboard.ts';
 import { rateBy } from './queries.ts';
 

@@ -39,7 +39,7 @@ export interface LingeringBindingsDeps {
   readonly log: Logger;
   /** Milliseconds of a monotonic clock; default: performance.now() */
   readonly now?: () => number;
-  /** Default: `namespaceState` of network-namespace.ts */
+  /** The look-up of a sandbox's state; default: `namespaceState` of network-namespace.ts */
   readonly namespaceState?: (place: NamespacePlace) => NamespaceState;
 }
 

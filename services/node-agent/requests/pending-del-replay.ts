@@ -24,7 +24,7 @@ const fileSchema = z.object({ server_socket: z.string(), request: z.unknown() })
 
 export interface ReplayOptions {
   readonly folder: string;
-  /** This agent's sockets. Other agents on the machine may share the folder. */
+  /** The sockets of this agent. Other agents on the machine may share the folder. */
   readonly sockets: readonly string[];
   /** Runs a DEL after the earlier requests of its container, if `isPending` is still true then. */
   readonly del: (request: CniRequest, isPending: () => boolean, signal: AbortSignal) => Promise<unknown>;

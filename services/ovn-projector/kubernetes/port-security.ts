@@ -15,7 +15,9 @@ const keyOf = ({ namespace, uid }: Pick<PortAllocation, 'namespace' | 'uid'>): s
 
 export class PortSecurity {
   readonly #options: PortSecurityOptions;
-  /** Keyed by namespace and ledger uid, then by Pod uid: a migrating machine has two Pods. */
+  /**
+   * The requests by namespace and ledger uid, then by Pod uid: a migrating machine has two Pods.
+   */
   readonly #requests = new Map<string, Map<string, ReadonlySet<string>>>();
   /** Deleted Pods whose request still holds, because they have ports. */
   readonly #gone = new Map<string, { readonly pod: Pick<PortAllocation, 'namespace' | 'uid'>; readonly uid: string }>();

@@ -3,7 +3,7 @@ import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import { projectorLimits } from '../limits.ts';
 
 export class SpecFields {
-  /** One sentence for each problem, without a period. */
+  /** The problems, each as one sentence without a period. */
   readonly problems: string[] = [];
   readonly #spec: UntypedJson;
 

@@ -13,7 +13,7 @@ export interface ModelSnapshot {
   readonly allocations: readonly Allocation[];
 }
 
-/** What an event changed. */
+/** The changes that an event made. */
 export interface ModelChange {
   /** Whether a Subnet changed. */
   readonly hasSubnets: boolean;
@@ -29,7 +29,7 @@ const portsChanged = (...ports: readonly (string | undefined)[]): ModelChange =>
 
 export class LedgerModel {
   readonly subnets = new Map<string, LedgerSubnet>();
-  /** Keyed by port name. */
+  /** The allocations by the name of their port. */
   readonly allocations = new Map<string, PortAllocation>();
   readonly #portBySeq = new Map<number, string>();
   readonly #portsOfPod = new Map<string, Set<string>>();

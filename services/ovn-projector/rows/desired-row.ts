@@ -37,7 +37,7 @@ export interface DesiredPort {
   readonly router?: string;
   /** Whether it has the DHCP options of its Subnet. */
   readonly hasDhcp?: boolean;
-  /** All columns that the projector sets, except the name and references. */
+  /** The columns that the projector sets, except the name and references. */
   readonly columns: Row;
   readonly externalIds: ReadonlyMap<string, string>;
 }

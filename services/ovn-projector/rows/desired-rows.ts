@@ -13,7 +13,7 @@ export interface RowInputs {
   /** Id of the ledger. */
   readonly ledger: string;
   readonly subnets: ReadonlyMap<string, LedgerSubnet>;
-  /** Keyed by port name. */
+  /** The allocations by the name of their port. */
   readonly allocations: ReadonlyMap<string, PortAllocation>;
   readonly settings: ReadonlyMap<string, SubnetSettings>;
   readonly vlans: ReadonlyMap<string, Vlan>;

@@ -100,9 +100,9 @@ export function guestOptions(
 }
 
 /**
- * Computes a MAC that is always the same, so that Pods need not resolve their gateway again. The
- * ledger id distinguishes the routers of two clusters that share a physical network. It is locally
- * administered (IEEE 802, bit 1 of the first octet).
+ * Computes a locally administered MAC (IEEE 802, bit 1 of the first octet). It is always the same,
+ * so that Pods need not resolve their gateway again. The ledger id distinguishes the routers of two
+ * clusters that share a physical network.
  */
 export function routerMac(ledger: string, router: string, subnet: string): string {
   const digest = createHash('sha256').update([ledger, router, subnet].join('/')).digest();

@@ -25,7 +25,7 @@ export interface Problem {
   readonly kind: ProblemKind;
   /** The object, as "Subnet lan". */
   readonly subject: string;
-  /** What failed, why, and what to do. */
+  /** The failure, its reason, and the remedy. */
   readonly message: string;
 }
 

@@ -33,7 +33,7 @@ export interface AppliedPool {
   readonly source: SourceObject | undefined;
 }
 
-/** One reserved address. */
+/** A reserved address. */
 export interface ReservedAddress {
   /** The sequence number of the event that reserved the address. */
   readonly seq: number;

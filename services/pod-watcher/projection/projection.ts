@@ -52,7 +52,6 @@ export interface ProjectionOptions {
   readonly vlans: Pick<Informer<VlanObject>, 'objects'>;
   /** Records a Kubernetes Event about a Pod. */
   readonly recordEvent: (pod: Pod, event: PodEvent) => void;
-  /** Absent: no spans. */
   readonly traces?: Pick<PodTraces, 'startWrite' | 'onAnnotated'> | undefined;
   /** The delay of the IP object of a Pod without a Node; default: 500 ms. */
   readonly schedulingWaitMs?: number;

@@ -123,7 +123,7 @@ describe('Projection', () => {
     expect(api.writes.slice(writes), 'the other object was not touched').to.have.length(1);
   });
 
-  it('Projection leaves an IP object that reserves an address to its Pod, also if another Pod has the same object name', async () => {
+  it('Projection keeps an IP object that reserves an address for its Pod, also if another Pod’s object would have the same name', async () => {
     const name = 'a.bug.net.lan.default';
     const reserved = {
       seq: 3,

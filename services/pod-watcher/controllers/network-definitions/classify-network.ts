@@ -37,8 +37,8 @@ export type ClassifiedNetwork =
   | { readonly kind: 'broken'; readonly problem: string };
 
 /**
- * How a requested MAC gets into the CNI result. `chained`: kube-ovn, chained behind the plugin that
- * makes the NIC, corrects the result. `capability`: that plugin sets the MAC of the networks
+ * The way of a requested MAC into the CNI result. `chained`: kube-ovn, chained behind the plugin
+ * that makes the NIC, corrects the result. `capability`: that plugin sets the MAC of the networks
  * annotation. `own`: the NIC is Kube-OVN's. `none`: the result shows the link's original MAC.
  */
 export type MacSupport = 'chained' | 'capability' | 'own' | 'none';

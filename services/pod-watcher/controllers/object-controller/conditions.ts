@@ -10,7 +10,7 @@ export interface Verdict {
   readonly message: string;
   /** The error of a rejection. */
   readonly code?: ErrorCode;
-  /** Set if the object is being deleted while the ledger still uses it. */
+  /** Whether the object is being deleted while the ledger still uses it. */
   readonly inUse?: true;
 }
 

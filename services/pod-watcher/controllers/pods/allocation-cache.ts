@@ -14,7 +14,7 @@ import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../.
 import { namespaceOf } from '../../namespaced-map.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
-/** What is known of a uid beside its allocations, which for nearly all uids is nothing. */
+/** The state of a uid beside its allocations, which nearly all uids lack. */
 interface UidState {
   readonly uid: string;
   /** Whether a request was sent whose outcome is unknown. */

@@ -12,7 +12,7 @@ interface ListLimit {
 export const unreadable = '(unreadable)';
 
 export class SpecReader {
-  /** One sentence for each problem. */
+  /** The problems, each as one sentence. */
   readonly problems: string[] = [];
   readonly #spec: UntypedJson;
 

@@ -18,7 +18,7 @@ import {
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../../limits.ts';
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 
-/** One element of the annotations. */
+/** A network that the annotations select. */
 export interface NetworkSelection {
   readonly namespace: string;
   readonly name: string;

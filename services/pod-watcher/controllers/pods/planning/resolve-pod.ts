@@ -32,7 +32,7 @@ export interface ResolvedAttachment extends ServedAttachment {
   readonly pool?: { readonly name: string; readonly subnets: Result<readonly string[]> } | undefined;
   /** The Pod's place in its StatefulSet, if `ip_pool` lists addresses by place. */
   readonly member?: { readonly ordinal: number; readonly firstOrdinal: number } | undefined;
-  /** How the NIC gets its MAC; absent for the primary network. */
+  /** The support for a requested MAC; absent for the primary network. */
   readonly macSupport?: MacSupport;
   /** The IPAMClaim whose addresses the attachment uses. */
   readonly ipamClaim?: NamedIpamClaim;
