@@ -6,6 +6,12 @@ import { EtcdArchive } from './etcd-archive.ts';
 import { describeArchive } from './testing/archive.contract.ts';
 import { startEtcdAndClient } from '../log/testing/etcd-and-client.ts';
 
+const pageBytes = 4_096;
+/**
+ * The headers of a page and of an entry, the revision that is its key, and five numbers of etcd.
+ */
+const keyOverheadBytes = 120;
+
 describe('An archive in etcd', function () {
   this.timeout(120_000);
   let run: Run;
@@ -32,8 +38,16 @@ describe('An archive in etcd', function () {
     it('size counts the chunks of all files', async () => {
       expect(await archive.size(never)).to.equal(0);
       await archive.put('ledger/one', Buffer.alloc(1), never);
-      await archive.put('other/two', Buffer.alloc((16 << 10) + 1), never);
-      expect(await archive.size(never)).to.equal(3 * (16 << 10));
+      const bytesOfChunk = await archive.size(never);
+      await archive.put('other/two', Buffer.alloc(bytesOfChunk + 1), never);
+      expect(await archive.size(never)).to.equal(3 * bytesOfChunk);
+    });
+
+    it('each key of a file fits into one page of etcd, because runs of adjacent free pages get rare', async () => {
+      const name = `${'A'.repeat(26)}/${'0'.repeat(16)}-${'9'.repeat(16)}.${'f'.repeat(16)}.events.ndjson.gz`;
+      await archive.put(name, Buffer.alloc(100_000), never);
+      const { kvs } = await client.getAll().exec();
+      for (const { key, value } of kvs) expect(key.length + value.length).to.be.at.most(pageBytes - keyOverheadBytes);
     });
 
     it('deleteBefore deletes the files before a name, and none of another ledger', async () => {
@@ -47,7 +61,7 @@ describe('An archive in etcd', function () {
     it('rejects a hostile value before it reads more of the file', async () => {
       for (let chunk = 0; chunk < 40; chunk++)
         await client
-          .put(`/ipledger/archive/v1/ledger/one/${String(chunk).padStart(5, '0')}`)
+          .put(`/ipledger/archive/v1/ledger/one/${String(chunk).padStart(6, '0')}`)
           .value(Buffer.alloc(1 << 20));
       const { code, message } = await failureOf(archive.get('ledger/one', 1_000, never));
       expect(code).to.equal('LEDGER_DAMAGED');

@@ -2,7 +2,7 @@
  * An archive of limited size in etcd itself. A packed segment takes about a tenth of the bytes of
  * its events, so the history lasts about ten times as long as without an archive. A file is split
  * into chunks, and each chunk is the value of one key:
- *   /ipledger/archive/v1/<name of the file>/<chunk, 5 digits>
+ *   /ipledger/archive/v1/<name of the file>/<chunk, 6 digits>
  * These keys are outside the prefix of the ledger, so its other readers do not see them. Only the
  * writer writes segments.
  */
@@ -14,10 +14,13 @@ import { type BoundedArchive, damagedFile } from './archive.ts';
 
 const archivePrefix = '/ipledger/archive/v1/';
 
-/** Small, because etcd reuses its freed pages for a chunk only if enough of them are adjacent. */
-const chunkBytes = 16 << 10;
+/**
+ * A chunk fits into one page of etcd. A larger one needs adjacent free pages, which get rare: with
+ * 16 KiB the file of etcd grew without end, until its quota was full.
+ */
+const chunkBytes = 3_800;
 /** A transaction with this many chunks delays a concurrent append by a few milliseconds. */
-const chunksPerPut = 8;
+const chunksPerPut = 32;
 /** So many chunks stay below the client's limit of 32 MiB: a value has 1.5 MiB at most. */
 const chunksPerRead = 16;
 
@@ -87,4 +90,4 @@ export class EtcdArchive implements BoundedArchive {
   }
 }
 
-const chunkKey = (name: string, chunk: number): string => `${archivePrefix}${name}/${String(chunk).padStart(5, '0')}`;
+const chunkKey = (name: string, chunk: number): string => `${archivePrefix}${name}/${String(chunk).padStart(6, '0')}`;
