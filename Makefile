@@ -130,6 +130,10 @@ histories: cni programs ## histories of three allocators on three members of etc
 sim: node_modules ## the deterministic simulation: allocators, pod-watchers and agents over models, in virtual time, under faults (SEEDS=n, FROM=n, JOBS=n; SEED=n [ONLY=ids]: one seed, shortened; part of test)
 	@node test/simulation/main.ts
 
+.PHONY: soak
+soak: cni programs ## days of a cluster's life in fast-forward, under faults: memory, descriptors and etcd stay flat, nothing is left (root; not part of test; HOURS=24 or MINUTES=n, NODES=n, FOLDER=path)
+	@$(own_cluster) node test/soak/main.ts
+
 .PHONY: attack
 attack: SPEC = test/attack/*.e2e.spec.ts
 attack: cni programs ## one client of each kind at its limits, against an allocator with the chart's memory limit (root; part of test; CHAOS=1: for longer)

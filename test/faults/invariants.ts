@@ -17,8 +17,8 @@ const logPollMs = 500;
 
 /** Runs `ipledger check`. Returns its output and exit status. */
 export function runCheckCommand({ stack }: FaultEnvironment, ...args: string[]) {
-  const { allocator, cluster } = stack;
-  return runIpledger(['check', ...args], { allocator, kubeconfig: cluster.kubeconfig });
+  const { allocator, cluster, tls } = stack;
+  return runIpledger(['check', ...args], { allocator, kubeconfig: cluster.kubeconfig, ...(tls && { tls }) });
 }
 
 /**

@@ -68,7 +68,7 @@ async function runPodSteps(
   const pause = (): Promise<void> => sleep(random.nextInt(paceMs));
   const address = random.nextBoolean(0.15) ? random.pick(contested) : undefined;
   const contends = mayInherit || address !== undefined;
-  const life = await createPod(environment, name, random, address);
+  const life = await createPod(environment, name, random, { address });
   lives.push(life);
   await pause();
   if (random.nextBoolean(0.25)) await setUpSandboxes(environment, life);
@@ -89,24 +89,38 @@ async function runPodSteps(
   if (choice >= 85) await runPodSteps(environment, name, { random, paceMs, lives, mayInherit: contends });
 }
 
-/**
- * Creates a Pod with an attachment to one network, or to both.
- * @param address requested on `lan`, the only network then
- */
+export interface PodOptions {
+  /** Requested on `lan`, the only network then. */
+  readonly address?: string | undefined;
+  /** Default: random. */
+  readonly networks?: readonly string[];
+  /** Default: `node-1`. */
+  readonly node?: string;
+  /** Further annotations, with full keys; one may replace that of the networks. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly object[];
+}
+
+/** Creates a Pod with an attachment to one network, or to both. */
 export async function createPod(
   environment: FaultEnvironment,
   name: string,
   random: SeededRandom,
-  address?: string,
+  { address, networks, node = 'node-1', annotations, ownerReferences = [] }: PodOptions = {},
 ): Promise<ChurnedPod> {
-  const networks = address === undefined ? random.pick([['lan'], ['lan'], ['dual'], ['lan', 'dual']]) : ['lan'];
+  const chosen =
+    networks ?? (address === undefined ? random.pick([['lan'], ['lan'], ['dual'], ['lan', 'dual']]) : ['lan']);
   const request = address === undefined ? {} : { 'lan.default.kubernetes.io/ip_address': address };
   const { metadata } = await createObject(environment, {
     kind: 'Pod',
-    metadata: { name, annotations: { [networksAnnotation]: networks.join(','), ...request } },
-    spec: { nodeName: 'node-1', restartPolicy: 'Never', containers: [{ name: 'box', image: 'box' }] },
+    metadata: {
+      name,
+      annotations: { [networksAnnotation]: chosen.join(','), ...request, ...annotations },
+      ownerReferences,
+    },
+    spec: { nodeName: node, restartPolicy: 'Never', containers: [{ name: 'box', image: 'box' }] },
   });
-  return { name, uid: metadata.uid, networks, reportedAddresses: new Map(), sandboxes: [], fate: 'lives' };
+  return { name, uid: metadata.uid, networks: chosen, reportedAddresses: new Map(), sandboxes: [], fate: 'lives' };
 }
 
 /** Waits until a Pod has its addresses in annotations. */

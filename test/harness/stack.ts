@@ -51,7 +51,7 @@ export async function startStack(
   run: Run,
   { nodes = ['node-1'], tls = false, ownCluster = false, traceEndpoint, agentProgram }: StackOptions = {},
 ): Promise<Stack> {
-  const certificates = tls ? await certificatesOf(run, nodes) : undefined;
+  const certificates = tls ? await issueCertificates(run, { allocators: ['allocator'], nodes }) : undefined;
   const [cluster, [etcd, allocator]] = await Promise.all([
     ownCluster ? startCluster(run, { nodes }) : borrowCluster(run, { nodes }),
     startLedger(run, certificates, traceEndpoint),
@@ -85,8 +85,16 @@ export async function startLedger(
   return [etcd, await startAllocator(run, { etcd, tls: certificates?.allocator('allocator'), traceEndpoint })];
 }
 
-async function certificatesOf(run: Run, nodes: readonly string[]): Promise<CertificateFolder> {
+/**
+ * Makes the certificates of all programs, and of the operator `test`.
+ * @param renew whether those that exist are made again
+ */
+export async function issueCertificates(
+  run: Run,
+  subjects: { readonly allocators: readonly string[]; readonly nodes: readonly string[] },
+  renew = false,
+): Promise<CertificateFolder> {
   const folder = join(run.folder, 'certificates');
-  await makeCertificates({ folder, allocators: ['allocator'], nodes, operators: ['test'] });
+  await makeCertificates({ folder, ...subjects, operators: ['test'], renew });
   return certificateFolder(folder);
 }

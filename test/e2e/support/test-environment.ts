@@ -63,6 +63,7 @@ export interface SubnetSpec {
   readonly provider?: string;
   readonly gateway?: string;
   readonly excludeIps?: readonly string[];
+  readonly cooldownSeconds?: number;
 }
 
 /** Creates a Subnet; by default for the network of the same name. */

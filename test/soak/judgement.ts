@@ -1,0 +1,151 @@
+/**
+ * Judges the samples of a soak: does anything grow with the life of the cluster?
+ *
+ * A series is one quantity of one process in one role, or of a store. Its first quarter is the warm-up. The rest
+ * is divided into windows. The minimum of each window leaves out what is in use for a moment, and
+ * the median slope through the minima (Theil-Sen) leaves out a few windows that differ. The growth
+ * is this slope over half of the series: from the middle of the second quarter to the middle of the
+ * last one.
+ */
+
+export interface Sample {
+  /** Simulated hours since the start. */
+  readonly hour: number;
+  /** Pods that were created until then. */
+  readonly pods: number;
+  /** A program by its name and its role, or a store. */
+  readonly subject: string;
+  /** Distinguishes the processes of a program: each start begins a new series. */
+  readonly life: number;
+  readonly quantity: string;
+  readonly value: number;
+}
+
+export interface Verdict {
+  readonly subject: string;
+  readonly life: number;
+  readonly quantity: string;
+  /** Simulated hours and Pods from the middle of the second quarter to the middle of the last. */
+  readonly hours: number;
+  readonly pods: number;
+  /** The minima of the second and of the last quarter. */
+  readonly early: number;
+  readonly late: number;
+  readonly growth: number;
+  /** The growth that is accepted. */
+  readonly limit: number;
+  readonly isLeak: boolean;
+}
+
+export interface Judgement {
+  readonly verdicts: readonly Verdict[];
+  /** "program quantity" if each series of the program is too short. */
+  readonly unjudged: readonly string[];
+}
+
+/** Accepted growth: a fixed part for noise, and a part for each Pod. */
+interface Limit {
+  readonly noise: number;
+  readonly perPod: number;
+}
+
+const [kib, mib] = [2 ** 10, 2 ** 20];
+
+/** Limits by the beginning of the quantity. */
+const limits: readonly (readonly [beginning: string, limit: Limit])[] = [
+  ['heap', { noise: 384 * kib, perPod: 256 }],
+  // V8 returns memory late, and the allocator of the C library in parts
+  ['resident', { noise: 24 * mib, perPod: 2 * kib }],
+  ['descriptors', { noise: 3, perPod: 0 }],
+  ['threads', { noise: 2, perPod: 0 }],
+  ['timers', { noise: 4, perPod: 0 }],
+  ['files', { noise: 4, perPod: 0 }],
+  ['bytes', { noise: 0.75 * mib, perPod: 128 }],
+  // A segment is sealed when it is full, so the number of events in etcd rises and falls
+  ['keys log', { noise: 600, perPod: 0 }],
+  // A key has 64 Pods that have ended; there are at most 4,096 keys
+  ['keys ended', { noise: 4, perPod: 1 / 60 }],
+  ['keys', { noise: 16, perPod: 0.02 }],
+];
+
+/** A series over fewer simulated hours is not judged. */
+export const minHours = 12;
+const maxWindows = 12;
+
+/** @throws Error for a quantity without a limit */
+export function judgeSamples(samples: readonly Sample[]): Judgement {
+  const series = Map.groupBy(samples, ({ subject, life, quantity }) => `${subject}\0${life}\0${quantity}`);
+  const verdicts: Verdict[] = [];
+  const unjudged = new Set<string>();
+  for (const each of series.values()) {
+    const verdict = judgeSeries(each.toSorted((one, other) => one.hour - other.hour));
+    if (verdict) verdicts.push(verdict);
+    else if (each[0]) unjudged.add(programAndQuantity(each[0]));
+  }
+  for (const verdict of verdicts) unjudged.delete(programAndQuantity(verdict));
+  return { verdicts, unjudged: [...unjudged] };
+}
+
+/** The program of a process, such as "allocator writer" of "allocator-1 writer". */
+export const programOf = ({ subject }: Pick<Sample, 'subject'>): string => subject.replace(/(-node)?-\d+\b/, '');
+
+const programAndQuantity = (series: Pick<Sample, 'subject' | 'quantity'>): string =>
+  `${programOf(series)} ${series.quantity}`;
+
+function judgeSeries(series: readonly Sample[]): Verdict | undefined {
+  const [first, last] = [series[0], series.at(-1)];
+  if (!first || !last) return undefined;
+  const span = last.hour - first.hour + 1;
+  if (span < minHours) return undefined;
+  const quarter = (index: number): readonly Sample[] =>
+    series.filter(({ hour }) => Math.floor((4 * (hour - first.hour)) / span) === index);
+  const [second, fourth] = [quarter(1), quarter(3)];
+  if (second.length === 0 || fourth.length === 0) return undefined;
+  const hours = span / 2;
+  const pods = middlePods(fourth) - middlePods(second);
+  const growth = medianSlope(minimaOf(series, first.hour + span / 4, last.hour + 1)) * hours;
+  const { subject, life, quantity } = first;
+  const { noise, perPod } = limitOf(quantity);
+  const limit = noise + perPod * pods;
+  const [early, late] = [lowest(second), lowest(fourth)];
+  return { subject, life, quantity, hours, pods, early, late, growth, limit, isLeak: growth > limit };
+}
+
+function limitOf(quantity: string): Limit {
+  const found = limits.find(([beginning]) => quantity.startsWith(beginning));
+  if (!found) throw new Error(`no limit for the quantity "${quantity}"`);
+  return found[1];
+}
+
+const lowest = (samples: readonly Sample[]): number => Math.min(...samples.map(({ value }) => value));
+const middlePods = (samples: readonly Sample[]): number => samples[Math.floor(samples.length / 2)]?.pods ?? 0;
+
+interface Point {
+  readonly hour: number;
+  readonly value: number;
+}
+
+/** The lowest sample of each window between two hours. A window has at least one hour. */
+function minimaOf(series: readonly Sample[], from: number, to: number): Point[] {
+  const count = Math.min(maxWindows, Math.floor(to - from));
+  const windows = Map.groupBy(
+    series.filter(({ hour }) => hour >= from),
+    ({ hour }) => Math.min(count - 1, Math.floor(((hour - from) / (to - from)) * count)),
+  );
+  return [...windows.values()].map((samples) =>
+    samples.reduce((least, sample) => (sample.value < least.value ? sample : least)),
+  );
+}
+
+/** The median of the slopes between all pairs, per hour. */
+function medianSlope(points: readonly Point[]): number {
+  const slopes = points
+    .flatMap((one, index) =>
+      points
+        .slice(index + 1)
+        .flatMap((other) => (other.hour === one.hour ? [] : (other.value - one.value) / (other.hour - one.hour))),
+    )
+    .sort((one, other) => one - other);
+  const middle = slopes.length / 2;
+  return ((slopes[Math.floor(middle)] ?? 0) + (slopes[Math.ceil(middle) - 1] ?? 0)) / 2;
+}

@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { createSource } from '../faults/seeded-random.ts';
+import { judgeSamples, type Sample, type Verdict } from './judgement.ts';
+
+const podsPerHour = 80;
+const [kib, mib] = [2 ** 10, 2 ** 20];
+
+interface Series {
+  readonly quantity: string;
+  readonly hours?: number;
+  readonly life?: number;
+  readonly subject?: string;
+  /** The value at an hour, without noise. */
+  readonly at: (hour: number, pods: number) => number;
+  /** Added to each sample, at random up to this. */
+  readonly noise?: number;
+}
+
+/** Twelve samples an hour. What is in use for a moment is added to most of them. */
+function sampleSeries({ quantity, at, hours = 24, life = 1, subject = 'allocator-1', noise = 0 }: Series): Sample[] {
+  const random = createSource(7);
+  return Array.from({ length: hours * 12 }, (_, index) => {
+    const hour = Math.floor(index / 12);
+    const pods = hour * podsPerHour;
+    return { hour, pods, subject, life, quantity, value: at(hour, pods) + random.nextInt(Math.max(1, noise)) };
+  });
+}
+
+const leaksOf = (...series: readonly Series[]): string[] =>
+  judgeSamples(series.flatMap(sampleSeries))
+    .verdicts.filter(({ isLeak }) => isLeak)
+    .map(({ subject, life, quantity }: Verdict) => `${subject}/${life} ${quantity}`);
+
+/** A steady series of each quantity, with the noise of real programs. */
+const steady: readonly Series[] = [
+  { quantity: 'heap', at: () => 30 * mib, noise: 3 * mib },
+  { quantity: 'resident', at: () => 120 * mib, noise: 60 * mib },
+  { quantity: 'descriptors', at: () => 31, noise: 6 },
+  { quantity: 'threads', at: () => 11, noise: 4 },
+  { quantity: 'timers', at: () => 9, noise: 20 },
+  { quantity: 'files of bindings', at: () => 9, noise: 5 },
+  { quantity: 'bytes in use', at: () => 5 * mib, noise: mib },
+  { quantity: 'keys log', at: () => 1_000, noise: 500 },
+  { quantity: 'keys ended', at: (_, pods) => Math.floor(pods / 64) },
+  { quantity: 'keys addr', at: () => 1_020 },
+];
+
+const leaking = (quantity: string, growth: (hour: number, pods: number) => number): Series => {
+  const base = steady.find((each) => each.quantity === quantity);
+  if (!base) throw new Error(`no series of ${quantity}`);
+  return { ...base, at: (hour, pods) => base.at(hour, pods) + growth(hour, pods) };
+};
+
+describe('the judgement of a soak', () => {
+  it('finds no leak in steady samples with noise', () => {
+    expect(leaksOf(...steady)).to.deep.equal([]);
+  });
+
+  const planted: readonly [name: string, quantity: string, growth: (hour: number, pods: number) => number][] = [
+    ['1 KB of heap for each Pod', 'heap', (_, pods) => pods * kib],
+    ['3 KB of heap for each fourth Pod', 'heap', (_, pods) => Math.floor(pods / 4) * 3 * kib],
+    ['64 KB of memory outside of the heap for each Pod', 'resident', (_, pods) => pods * 64 * kib],
+    ['one descriptor an hour', 'descriptors', (hour) => hour],
+    ['a timer an hour', 'timers', (hour) => hour],
+    ['a thread each two hours', 'threads', (hour) => Math.floor(hour / 2)],
+    ['a key for each Pod among the claims', 'keys addr', (_, pods) => pods],
+    ['a key for each Pod in the log', 'keys log', (_, pods) => pods],
+    ['a key for each tenth Pod among the claims', 'keys addr', (_, pods) => Math.floor(pods / 10)],
+    ['a key for each Pod that has ended', 'keys ended', (_, pods) => pods],
+    ['1 KB in etcd for each Pod', 'bytes in use', (_, pods) => pods * kib],
+    ['a file for each 16th Pod', 'files of bindings', (_, pods) => Math.floor(pods / 16)],
+  ];
+  for (const [name, quantity, growth] of planted)
+    it(`finds ${name} in a day, and nothing else`, () => {
+      expect(leaksOf(...steady, { ...leaking(quantity, growth), subject: 'planted' })).to.deep.equal([
+        `planted/1 ${quantity}`,
+      ]);
+    });
+
+  it('accepts a cache that is filled in the first quarter', () => {
+    const fill = (_: number, pods: number): number => Math.min(pods, 400) * 4 * kib;
+    expect(leaksOf(leaking('heap', fill))).to.deep.equal([]);
+  });
+
+  it('accepts a step at the end of the day, and finds a step at each sixth hour', () => {
+    expect(leaksOf(leaking('descriptors', (hour) => (hour < 20 ? 0 : 8)))).to.deep.equal([]);
+    expect(leaksOf(leaking('descriptors', (hour) => 3 * Math.floor(hour / 6)))).to.deep.equal([
+      'allocator-1/1 descriptors',
+    ]);
+  });
+
+  it('judges each process of a program by itself: a restart neither hides a leak nor counts as one', () => {
+    const leak = leaking('heap', (_, pods) => pods * kib);
+    const second = sampleSeries({ ...leak, life: 2 }).map((sample) => ({ ...sample, hour: sample.hour + 24 }));
+    const { verdicts } = judgeSamples([...sampleSeries(leak), ...second]);
+    expect(verdicts.map(({ life, isLeak }) => [life, isLeak])).to.deep.equal([
+      [1, true],
+      [2, true],
+    ]);
+    const larger = { ...leaking('heap', () => 10 * mib), life: 2 };
+    expect(
+      leaksOf(
+        leaking('heap', () => 0),
+        larger,
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it('judges no series of less than 12 hours, and names the program if none of its processes was judged', () => {
+    const short = sampleSeries({ ...leaking('heap', (_, pods) => pods * kib), hours: 11, subject: 'allocator-2' });
+    expect(judgeSamples(short)).to.deep.equal({ verdicts: [], unjudged: ['allocator heap'] });
+    const long = sampleSeries({ ...leaking('heap', () => 0), life: 2 });
+    expect(judgeSamples([...short, ...long]).unjudged).to.deep.equal([]);
+  });
+
+  it('reports the growth from the middle of the second quarter to the middle of the last', () => {
+    const [verdict] = judgeSamples(sampleSeries({ quantity: 'heap', at: (_, pods) => mib + pods * kib })).verdicts;
+    expect(verdict).to.include({ hours: 12, pods: 12 * podsPerHour, isLeak: true });
+    expect(verdict?.early).to.equal(mib + 6 * podsPerHour * kib);
+    expect(verdict?.late).to.equal(mib + 18 * podsPerHour * kib);
+    expect(verdict?.growth).to.be.closeTo(12 * podsPerHour * kib, 1);
+  });
+
+  it('judges each role of a process by itself, with the hours between them', () => {
+    const inRole = (role: string, isInRole: (hour: number) => boolean, at: Series['at']): Sample[] =>
+      sampleSeries({ quantity: 'heap', subject: `allocator-1 ${role}`, at, hours: 48 }).filter(({ hour }) =>
+        isInRole(hour),
+      );
+    const isWriter = (hour: number): boolean => hour % 12 < 6;
+    const { verdicts } = judgeSamples([
+      ...inRole('writer', isWriter, () => 50 * mib),
+      ...inRole(
+        'standby',
+        (hour) => !isWriter(hour),
+        (_, pods) => 30 * mib + pods * kib,
+      ),
+    ]);
+    expect(verdicts.map(({ subject, isLeak }) => [subject, isLeak])).to.deep.equal([
+      ['allocator-1 writer', false],
+      ['allocator-1 standby', true],
+    ]);
+  });
+
+  it('rejects a quantity without a limit', () => {
+    expect(() => judgeSamples(sampleSeries({ quantity: 'mood', at: () => 1 }))).to.throw(/no limit .* "mood"/);
+  });
+});
