@@ -1,11 +1,12 @@
 /**
  * Judges the samples of a soak: does anything grow with the life of the cluster?
  *
- * A series is one quantity of one process in one role, or of a store. Its first quarter is the warm-up. The rest
- * is divided into windows. The minimum of each window leaves out what is in use for a moment, and
- * the median slope through the minima (Theil-Sen) leaves out a few windows that differ. The growth
- * is this slope over half of the series: from the middle of the second quarter to the middle of the
- * last one.
+ * A series is one quantity of one process in one role, or of a store. Only its own hours count:
+ * those in which the process has the role. Its first quarter is the warm-up. The rest is divided
+ * into windows. The minimum of each window leaves out what is in use for a moment, and the median
+ * slope through the minima (Theil-Sen) leaves out a few windows that differ. The growth is this
+ * slope over half of the series: from the middle of the second quarter to the middle of the last
+ * one.
  */
 
 export interface Sample {
@@ -25,7 +26,10 @@ export interface Verdict {
   readonly subject: string;
   readonly life: number;
   readonly quantity: string;
-  /** Simulated hours and Pods from the middle of the second quarter to the middle of the last. */
+  /**
+   * Own hours, and the Pods of these, from the middle of the second quarter to the middle of the
+   * last.
+   */
   readonly hours: number;
   readonly pods: number;
   /** The minima of the second and of the last quarter. */
@@ -68,8 +72,8 @@ const limits: readonly (readonly [beginning: string, limit: Limit])[] = [
   ['keys', { noise: 16, perPod: 0.02 }],
 ];
 
-/** A series over fewer simulated hours is not judged. */
-export const minHours = 12;
+/** A series of fewer hours is not judged. */
+export const minHours = 8;
 const maxWindows = 12;
 
 /** @throws Error for a quantity without a limit */
@@ -92,23 +96,38 @@ export const programOf = ({ subject }: Pick<Sample, 'subject'>): string => subje
 const programAndQuantity = (series: Pick<Sample, 'subject' | 'quantity'>): string =>
   `${programOf(series)} ${series.quantity}`;
 
-function judgeSeries(series: readonly Sample[]): Verdict | undefined {
-  const [first, last] = [series[0], series.at(-1)];
-  if (!first || !last) return undefined;
-  const span = last.hour - first.hour + 1;
-  if (span < minHours) return undefined;
-  const quarter = (index: number): readonly Sample[] =>
-    series.filter(({ hour }) => Math.floor((4 * (hour - first.hour)) / span) === index);
+function judgeSeries(samples: readonly Sample[]): Verdict | undefined {
+  const [first] = samples;
+  const series = toOwnHours(samples);
+  const span = (series.at(-1)?.hour ?? -1) + 1;
+  if (!first || span < minHours) return undefined;
+  const quarter = (index: number): readonly Point[] =>
+    series.filter(({ hour }) => Math.floor((4 * hour) / span) === index);
   const [second, fourth] = [quarter(1), quarter(3)];
-  if (second.length === 0 || fourth.length === 0) return undefined;
   const hours = span / 2;
   const pods = middlePods(fourth) - middlePods(second);
-  const growth = medianSlope(minimaOf(series, first.hour + span / 4, last.hour + 1)) * hours;
+  const growth = medianSlope(minimaOf(series, span / 4, span)) * hours;
   const { subject, life, quantity } = first;
   const { noise, perPod } = limitOf(quantity);
   const limit = noise + perPod * pods;
   const [early, late] = [lowest(second), lowest(fourth)];
   return { subject, life, quantity, hours, pods, early, late, growth, limit, isLeak: growth > limit };
+}
+
+/** A sample with the hours and the Pods of its own series. */
+type Point = Pick<Sample, 'hour' | 'pods' | 'value'>;
+
+/** Numbers the hours of a series from 0, and counts the Pods of these hours only. */
+function toOwnHours(series: readonly Sample[]): Point[] {
+  let [own, pods] = [0, 0];
+  let last = series[0];
+  return series.map((sample) => {
+    const gap = sample.hour - (last?.hour ?? 0);
+    if (gap > 0) own++;
+    if (gap < 2) pods += sample.pods - (last?.pods ?? 0);
+    last = sample;
+    return { hour: own, pods, value: sample.value };
+  });
 }
 
 function limitOf(quantity: string): Limit {
@@ -117,16 +136,11 @@ function limitOf(quantity: string): Limit {
   return found[1];
 }
 
-const lowest = (samples: readonly Sample[]): number => Math.min(...samples.map(({ value }) => value));
-const middlePods = (samples: readonly Sample[]): number => samples[Math.floor(samples.length / 2)]?.pods ?? 0;
-
-interface Point {
-  readonly hour: number;
-  readonly value: number;
-}
+const lowest = (samples: readonly Point[]): number => Math.min(...samples.map(({ value }) => value));
+const middlePods = (samples: readonly Point[]): number => samples[Math.floor(samples.length / 2)]?.pods ?? 0;
 
 /** The lowest sample of each window between two hours. A window has at least one hour. */
-function minimaOf(series: readonly Sample[], from: number, to: number): Point[] {
+function minimaOf(series: readonly Point[], from: number, to: number): Point[] {
   const count = Math.min(maxWindows, Math.floor(to - from));
   const windows = Map.groupBy(
     series.filter(({ hour }) => hour >= from),

@@ -106,8 +106,8 @@ describe('the judgement of a soak', () => {
     ).to.deep.equal([]);
   });
 
-  it('judges no series of less than 12 hours, and names the program if none of its processes was judged', () => {
-    const short = sampleSeries({ ...leaking('heap', (_, pods) => pods * kib), hours: 11, subject: 'allocator-2' });
+  it('judges no series of less than 8 hours, and names the program if none of its processes was judged', () => {
+    const short = sampleSeries({ ...leaking('heap', (_, pods) => pods * kib), hours: 7, subject: 'allocator-2' });
     expect(judgeSamples(short)).to.deep.equal({ verdicts: [], unjudged: ['allocator heap'] });
     const long = sampleSeries({ ...leaking('heap', () => 0), life: 2 });
     expect(judgeSamples([...short, ...long]).unjudged).to.deep.equal([]);
@@ -121,9 +121,9 @@ describe('the judgement of a soak', () => {
     expect(verdict?.growth).to.be.closeTo(12 * podsPerHour * kib, 1);
   });
 
-  it('judges each role of a process by itself, with the hours between them', () => {
+  it('judges each role of a process by itself, and only its own hours', () => {
     const inRole = (role: string, isInRole: (hour: number) => boolean, at: Series['at']): Sample[] =>
-      sampleSeries({ quantity: 'heap', subject: `allocator-1 ${role}`, at, hours: 48 }).filter(({ hour }) =>
+      sampleSeries({ quantity: 'heap', subject: `allocator-1 ${role}`, at, hours: 24 }).filter(({ hour }) =>
         isInRole(hour),
       );
     const isWriter = (hour: number): boolean => hour % 12 < 6;
@@ -135,10 +135,11 @@ describe('the judgement of a soak', () => {
         (_, pods) => 30 * mib + pods * kib,
       ),
     ]);
-    expect(verdicts.map(({ subject, isLeak }) => [subject, isLeak])).to.deep.equal([
-      ['allocator-1 writer', false],
-      ['allocator-1 standby', true],
+    expect(verdicts.map(({ subject, hours, isLeak }) => [subject, hours, isLeak])).to.deep.equal([
+      ['allocator-1 writer', 6, false],
+      ['allocator-1 standby', 6, true],
     ]);
+    expect(verdicts[0]?.pods, 'Pods of its own hours').to.be.within(5 * podsPerHour, 6 * podsPerHour);
   });
 
   it('rejects a quantity without a limit', () => {

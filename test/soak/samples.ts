@@ -36,7 +36,7 @@ export class Sampler {
   /** The roles at the end of the last hour, by program. */
   readonly #roles = new Map<string, string>();
   /** The samples of this hour. */
-  #recent: Sample[] = [];
+  #recent: (Sample & { readonly seconds: number })[] = [];
 
   constructor(settings: SamplerSettings) {
     this.#settings = settings;
@@ -76,10 +76,15 @@ export class Sampler {
       else settled.delete(server.name);
       this.#roles.set(server.name, role);
     }
-    for (const sample of this.#recent) {
+    const lines: string[] = [];
+    for (const { seconds, ...sample } of this.#recent) {
       const subject = this.#roles.has(sample.subject) ? settled.get(sample.subject) : sample.subject;
       if (subject !== undefined) this.samples.push({ ...sample, subject });
+      const { hour, pods, life, quantity, value } = sample;
+      const name = subject ?? `${sample.subject} changed`;
+      lines.push(`${[seconds.toFixed(1), hour, pods, name, life, quantity, value].join()}\n`);
     }
+    appendFileSync(this.#settings.file, lines.join(''));
     this.#recent = [];
   }
 
@@ -100,12 +105,9 @@ export class Sampler {
 
   #record(subject: string, life: number, values: Readonly<Record<string, number>>): void {
     const { hour, pods } = this.#settings.progress();
-    const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1);
-    for (const [quantity, value] of Object.entries(values)) {
-      this.#recent.push({ hour, pods, subject, life, quantity, value });
-      const line = [seconds, hour, pods, subject, life, quantity, value].join();
-      appendFileSync(this.#settings.file, `${line}\n`);
-    }
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    for (const [quantity, value] of Object.entries(values))
+      this.#recent.push({ seconds, hour, pods, subject, life, quantity, value });
   }
 }
 
