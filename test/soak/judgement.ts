@@ -47,7 +47,7 @@ export interface Judgement {
   readonly unjudged: readonly string[];
 }
 
-/** Accepted growth: a fixed part for noise, and a part for each Pod. */
+/** Accepted growth beside that of chance: a fixed part, and a part for each Pod. */
 interface Limit {
   readonly noise: number;
   readonly perPod: number;
@@ -57,14 +57,15 @@ const [kib, mib] = [2 ** 10, 2 ** 20];
 
 /** Limits by the beginning of the quantity. */
 const limits: readonly (readonly [beginning: string, limit: Limit])[] = [
-  ['heap', { noise: 384 * kib, perPod: 256 }],
+  // Code that is used for the first time is compiled, and stays
+  ['heap', { noise: 640 * kib, perPod: 256 }],
   // V8 returns memory late, and the allocator of the C library in parts
   ['resident', { noise: 24 * mib, perPod: 2 * kib }],
   ['descriptors', { noise: 3, perPod: 0 }],
   ['threads', { noise: 2, perPod: 0 }],
   ['timers', { noise: 4, perPod: 0 }],
   ['files', { noise: 4, perPod: 0 }],
-  ['bytes', { noise: 0.75 * mib, perPod: 128 }],
+  ['bytes', { noise: 0.5 * mib, perPod: 128 }],
   // A segment is sealed when it is full, so the number of events in etcd rises and falls
   ['keys log', { noise: 600, perPod: 0 }],
   // A key has 64 Pods that have ended; there are at most 4,096 keys
@@ -75,6 +76,9 @@ const limits: readonly (readonly [beginning: string, limit: Limit])[] = [
 /** A series of fewer hours is not judged. */
 export const minHours = 8;
 const maxWindows = 12;
+/** A growth of less than so many times the scatter of the minima may be chance. */
+const maxScatters = 3;
+const minStepRatio = 5;
 
 /** @throws Error for a quantity without a limit */
 export function judgeSamples(samples: readonly Sample[]): Judgement {
@@ -106,10 +110,12 @@ function judgeSeries(samples: readonly Sample[]): Verdict | undefined {
   const [second, fourth] = [quarter(1), quarter(3)];
   const hours = span / 2;
   const pods = middlePods(fourth) - middlePods(second);
-  const growth = medianSlope(minimaOf(series, span / 4, span)) * hours;
+  const minima = withoutLargeStep(minimaOf(series, span / 4, span));
+  const slope = medianSlope(minima);
+  const growth = slope * hours;
   const { subject, life, quantity } = first;
   const { noise, perPod } = limitOf(quantity);
-  const limit = noise + perPod * pods;
+  const limit = noise + perPod * pods + maxScatters * scatterOf(minima, slope);
   const [early, late] = [lowest(second), lowest(fourth)];
   return { subject, life, quantity, hours, pods, early, late, growth, limit, isLeak: growth > limit };
 }
@@ -151,15 +157,38 @@ function minimaOf(series: readonly Point[], from: number, to: number): Point[] {
   );
 }
 
+/**
+ * Leaves out the largest step up, if it is far larger than the others. Code that is used for the
+ * first time takes memory once: a failover adds a megabyte to the heap of an agent.
+ */
+function withoutLargeStep(points: readonly Point[]): readonly Point[] {
+  const steps = points.slice(1).map(({ value }, index) => value - (points[index]?.value ?? value));
+  const usual = medianOf(steps);
+  const largest = Math.max(...steps);
+  if (largest - usual <= minStepRatio * medianOf(steps.map((step) => Math.abs(step - usual)))) return points;
+  const at = steps.indexOf(largest) + 1;
+  return points.map((point, index) => (index < at ? point : { ...point, value: point.value - (largest - usual) }));
+}
+
 /** The median of the slopes between all pairs, per hour. */
-function medianSlope(points: readonly Point[]): number {
-  const slopes = points
-    .flatMap((one, index) =>
+const medianSlope = (points: readonly Point[]): number =>
+  medianOf(
+    points.flatMap((one, index) =>
       points
         .slice(index + 1)
         .flatMap((other) => (other.hour === one.hour ? [] : (other.value - one.value) / (other.hour - one.hour))),
-    )
-    .sort((one, other) => one - other);
-  const middle = slopes.length / 2;
-  return ((slopes[Math.floor(middle)] ?? 0) + (slopes[Math.ceil(middle) - 1] ?? 0)) / 2;
+    ),
+  );
+
+/** The median distance of the points from their line. */
+function scatterOf(points: readonly Point[], slope: number): number {
+  const offsets = points.map(({ hour, value }) => value - slope * hour);
+  const middle = medianOf(offsets);
+  return medianOf(offsets.map((offset) => Math.abs(offset - middle)));
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2;
 }

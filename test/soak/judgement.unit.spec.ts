@@ -56,9 +56,10 @@ describe('the judgement of a soak', () => {
     expect(leaksOf(...steady)).to.deep.equal([]);
   });
 
-  const planted: readonly [name: string, quantity: string, growth: (hour: number, pods: number) => number][] = [
-    ['1 KB of heap for each Pod', 'heap', (_, pods) => pods * kib],
-    ['3 KB of heap for each fourth Pod', 'heap', (_, pods) => Math.floor(pods / 4) * 3 * kib],
+  const planted: readonly [name: string, quantity: string, growth: Series['at'], days?: number][] = [
+    ['1 KB of heap for each Pod', 'heap', (_, pods) => pods * kib, 3],
+    ['3 KB of heap for each Pod', 'heap', (_, pods) => pods * 3 * kib],
+    ['4 KB of heap for each fourth Pod', 'heap', (_, pods) => Math.floor(pods / 4) * 4 * kib, 3],
     ['64 KB of memory outside of the heap for each Pod', 'resident', (_, pods) => pods * 64 * kib],
     ['one descriptor an hour', 'descriptors', (hour) => hour],
     ['a timer an hour', 'timers', (hour) => hour],
@@ -70,9 +71,11 @@ describe('the judgement of a soak', () => {
     ['1 KB in etcd for each Pod', 'bytes in use', (_, pods) => pods * kib],
     ['a file for each 16th Pod', 'files of bindings', (_, pods) => Math.floor(pods / 16)],
   ];
-  for (const [name, quantity, growth] of planted)
-    it(`finds ${name} in a day, and nothing else`, () => {
-      expect(leaksOf(...steady, { ...leaking(quantity, growth), subject: 'planted' })).to.deep.equal([
+  for (const [name, quantity, growth, days = 1] of planted)
+    it(`finds ${name} in ${days === 1 ? 'a day' : `${days} days`}, and nothing else`, () => {
+      const hours = days * 24;
+      const others = steady.map((each) => ({ ...each, hours }));
+      expect(leaksOf(...others, { ...leaking(quantity, growth), hours, subject: 'planted' })).to.deep.equal([
         `planted/1 ${quantity}`,
       ]);
     });
@@ -82,15 +85,18 @@ describe('the judgement of a soak', () => {
     expect(leaksOf(leaking('heap', fill))).to.deep.equal([]);
   });
 
-  it('accepts a step at the end of the day, and finds a step at each sixth hour', () => {
-    expect(leaksOf(leaking('descriptors', (hour) => (hour < 20 ? 0 : 8)))).to.deep.equal([]);
-    expect(leaksOf(leaking('descriptors', (hour) => 3 * Math.floor(hour / 6)))).to.deep.equal([
+  it('accepts one step at any hour, and finds a step at each third hour', () => {
+    for (const at of [8, 12, 15, 20]) {
+      const step = leaking('heap', (hour) => (hour < at ? 0 : 4 * mib));
+      expect(leaksOf(step), `a step at hour ${at}`).to.deep.equal([]);
+    }
+    expect(leaksOf(leaking('descriptors', (hour) => 3 * Math.floor(hour / 3)))).to.deep.equal([
       'allocator-1/1 descriptors',
     ]);
   });
 
   it('judges each process of a program by itself: a restart neither hides a leak nor counts as one', () => {
-    const leak = leaking('heap', (_, pods) => pods * kib);
+    const leak = leaking('heap', (_, pods) => pods * 3 * kib);
     const second = sampleSeries({ ...leak, life: 2 }).map((sample) => ({ ...sample, hour: sample.hour + 24 }));
     const { verdicts } = judgeSamples([...sampleSeries(leak), ...second]);
     expect(verdicts.map(({ life, isLeak }) => [life, isLeak])).to.deep.equal([
@@ -123,7 +129,7 @@ describe('the judgement of a soak', () => {
 
   it('judges each role of a process by itself, and only its own hours', () => {
     const inRole = (role: string, isInRole: (hour: number) => boolean, at: Series['at']): Sample[] =>
-      sampleSeries({ quantity: 'heap', subject: `allocator-1 ${role}`, at, hours: 24 }).filter(({ hour }) =>
+      sampleSeries({ quantity: 'heap', subject: `allocator-1 ${role}`, at, hours: 48 }).filter(({ hour }) =>
         isInRole(hour),
       );
     const isWriter = (hour: number): boolean => hour % 12 < 6;
@@ -136,10 +142,10 @@ describe('the judgement of a soak', () => {
       ),
     ]);
     expect(verdicts.map(({ subject, hours, isLeak }) => [subject, hours, isLeak])).to.deep.equal([
-      ['allocator-1 writer', 6, false],
-      ['allocator-1 standby', 6, true],
+      ['allocator-1 writer', 12, false],
+      ['allocator-1 standby', 12, true],
     ]);
-    expect(verdicts[0]?.pods, 'Pods of its own hours').to.be.within(5 * podsPerHour, 6 * podsPerHour);
+    expect(verdicts[0]?.pods, 'Pods of its own hours').to.be.within(9 * podsPerHour, 12 * podsPerHour);
   });
 
   it('rejects a quantity without a limit', () => {
