@@ -74,7 +74,7 @@ const limits: readonly (readonly [beginning: string, limit: Limit])[] = [
 ];
 
 /** A series of fewer hours is not judged. */
-export const minHours = 8;
+export const minHours = 6;
 const maxWindows = 12;
 /** A growth of less than so many times the scatter of the minima may be chance. */
 const maxScatters = 3;

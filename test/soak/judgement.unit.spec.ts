@@ -112,8 +112,8 @@ describe('the judgement of a soak', () => {
     ).to.deep.equal([]);
   });
 
-  it('judges no series of less than 8 hours, and names the program if none of its processes was judged', () => {
-    const short = sampleSeries({ ...leaking('heap', (_, pods) => pods * kib), hours: 7, subject: 'allocator-2' });
+  it('judges no series of less than 6 hours, and names the program if none of its processes was judged', () => {
+    const short = sampleSeries({ ...leaking('heap', (_, pods) => pods * kib), hours: 5, subject: 'allocator-2' });
     expect(judgeSamples(short)).to.deep.equal({ verdicts: [], unjudged: ['allocator heap'] });
     const long = sampleSeries({ ...leaking('heap', () => 0), life: 2 });
     expect(judgeSamples([...short, ...long]).unjudged).to.deep.equal([]);

@@ -3,7 +3,7 @@
  * of a program or a store grows, or if something is left after all Pods are deleted.
  *
  *   HOURS=24    simulated hours
- *   MINUTES=n   of real time, in place of HOURS: it ends with the hour in which they are over
+ *   MINUTES=n   of real time, in place of HOURS, but at least a simulated day
  *   NODES=20    nodes, each with an agent
  *   FOLDER=path of samples.csv (default: .cache/soak)
  *   FAULT_SEED  repeats the random choices of a run
@@ -21,7 +21,7 @@ import { startReadModel } from '../harness/services.ts';
 import { enableHeapProbes } from '../scale/heap.ts';
 import { ClusterLife, livingPods } from './cluster-life.ts';
 import { fillHistory, smallArchive } from './full-history.ts';
-import { judgeSamples, minHours } from './judgement.ts';
+import { judgeSamples } from './judgement.ts';
 import { findLeftovers } from './leftovers.ts';
 import { faultsOf, isWriter } from './life-faults.ts';
 import { formatReport } from './report.ts';
@@ -92,9 +92,9 @@ function readCount(name: string, absent: number): number {
   return Number(text);
 }
 
-/** Whether the real time is over. An incomplete judgement would be worth nothing. */
+/** Whether the real time is over. A leader and its standby are judged after a day only. */
 function isOver(): boolean {
-  return minutes > 0 && hour >= minHours && performance.now() - startedAt > minutes * 60_000;
+  return minutes > 0 && hour >= 24 && performance.now() - startedAt > minutes * 60_000;
 }
 
 async function liveOneHour(): Promise<void> {
