@@ -26,8 +26,17 @@ export class EncodedEvents {
     const slot = event.envelope.seq % maxKept;
     const known = this.#kept[slot];
     if (known?.event === event) return known.bytes;
-    const bytes = LedgerService.watch.responseSerialize({ events: [eventMessage(event)] });
+    const bytes = withOwnMemory(LedgerService.watch.responseSerialize({ events: [eventMessage(event)] }));
     if (known === undefined || known.event.envelope.seq <= event.envelope.seq) this.#kept[slot] = { event, bytes };
     return bytes;
   }
+}
+
+/**
+ * A small buffer is a part of a slab of 64 KiB, which it would keep: 512 events kept up to 32 MiB.
+ */
+function withOwnMemory(pooled: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(pooled.length);
+  pooled.copy(own);
+  return own;
 }

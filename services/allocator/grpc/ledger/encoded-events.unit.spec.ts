@@ -44,6 +44,12 @@ describe('Encoded events', () => {
     );
   });
 
+  it('a kept event keeps its own bytes alone, and not a slab of the pool of buffers', () => {
+    const encoded = new EncodedEvents();
+    const kept = golden.map((event, seq) => encoded.encode(numbered(event, seq)));
+    expect(kept.map(({ buffer }) => buffer.byteLength)).to.deep.equal(kept.map(({ length }) => length));
+  });
+
   it('the encoded events of a number are those of the given event, even if another event had the number before', () => {
     const encoded = new EncodedEvents();
     const [one, other] = [golden[0], golden[1]].map((event) => numbered(event as StoredEvent, 7));
