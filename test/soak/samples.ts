@@ -96,7 +96,9 @@ export class Sampler {
         const status = readFileSync(`/proc/${pid}/status`, 'utf8');
         const field = (key: string): number => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
         const descriptors = readdirSync(`/proc/${pid}/fd`).length;
-        this.#record(name, pid, { resident: field('VmRSS') * 1_024, threads: field('Threads'), descriptors });
+        // A process that ends has no memory
+        if (status.includes('VmRSS'))
+          this.#record(name, pid, { resident: field('VmRSS') * 1_024, threads: field('Threads'), descriptors });
       } catch {
         printProgress(`${name} ended while it was sampled`);
       }
