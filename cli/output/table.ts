@@ -52,11 +52,9 @@ const layout = (widths: readonly number[], lines: readonly Row[]): string =>
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
 
-/** A complete table. */
 export const formatTable = ({ columns, rows }: Listing, zone: TimeZone, width?: TableWidth): string =>
   createTableWriter(columns, zone, width)(rows);
 
-/** Columns of plain text. */
 export const textColumns = (...names: readonly string[]): Column[] => names.map((name) => ({ name }));
 
 /** A complete table of plain text. */

@@ -171,7 +171,7 @@ function differences(port: LogicalPort, allocation: Allocation): string[] {
 const addressesOf = ({ mac, addresses }: Allocation): string =>
   [mac, ...addresses.map(({ address }) => address)].filter((word) => word !== '').join(' ');
 
-/** The nodes of its containers; before the first, the Pod's node. Older bindings do not count. */
+/** Lists the nodes of containers since the allocation; before the first, the Pod's node. */
 function nodesOf({ at, bindings, node }: Allocation): string[] {
   const current = bindings.filter((binding) => Date.parse(binding.at) >= Date.parse(at));
   return current.length > 0 ? current.map((binding) => binding.node) : [node];

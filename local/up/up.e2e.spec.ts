@@ -105,7 +105,7 @@ describe('`make up` and `make down`', function () {
     expect(started(again)).to.deep.equal([]);
   });
 
-  it('reject the user’s cluster while the ledger belongs to their own', async () => {
+  it('reject the user’s cluster while the ledger belongs to the cluster that `make up` made', async () => {
     const copy = join(run.folder, 'user-kubeconfig');
     await mustRun('cp', [first.exports.kubeconfig, copy]);
     const refused: unknown = await up({ kubeconfig: copy, yes: true }).catch((error: unknown) => error);

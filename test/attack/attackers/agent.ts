@@ -1,4 +1,4 @@
-/** The agent of node-1 at its limits. Its node has no Pods. */
+/** Attacks of an agent that uses its calls to their limits. The node of the agent has no Pods. */
 import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, connect } from '../../../lib/grpc/client.ts';

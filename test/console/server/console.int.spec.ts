@@ -268,7 +268,7 @@ describe('The console with sign-in', () => {
     expect(json).to.include({ signedIn: true, user: 'kubernetes:alice', canAct: true });
   });
 
-  it('shows the effects of an action before, and records it under the name of the person', async () => {
+  it('shows the effects of an action before it is confirmed, and records it under the name of the person', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const preview = await post('/actions/preview', cookie, action('reserve', { reservedFor: 'vip/web' }));
     expect(preview.json).to.include({ possible: true });

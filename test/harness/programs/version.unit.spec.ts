@@ -28,7 +28,7 @@ describe('A version', () => {
     expect(isWithin([9, 0], { from: [3, 6] })).to.be.true;
   });
 
-  it('has ranges that are formatted for messages', () => {
+  it('is described in messages by the first and last release of its range', () => {
     expect(describeRange({ from: [3, 6] })).to.equal('3.6 or later');
     expect(describeRange({ from: [1, 36], below: [1, 37] })).to.equal('1.36');
     expect(describeRange({ from: [1, 35], below: [1, 38] })).to.equal('1.35 to 1.37');
