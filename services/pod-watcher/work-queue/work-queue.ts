@@ -12,6 +12,7 @@ import { backoffMs } from '../../../lib/process/abortable.ts';
 import { IpledgerError, errorMessage } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { addTo } from '../../../lib/maps.ts';
 import { workQueueLimits } from '../limits.ts';
 import { namespaceOf } from '../namespaced-map.ts';
 import { FairFifo } from './fair-fifo.ts';
@@ -51,6 +52,8 @@ export class WorkQueue {
   readonly #working = new Set<string>();
   /** Keys that were added while they were processed. */
   readonly #dirty = new Set<string>();
+  /** Keys that wait for the end of one that is in work. */
+  readonly #followers = new Map<string, Set<string>>();
   readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
   readonly #tries = new Map<string, number>();
   /** The start of work in this iteration of the event loop; undefined if there was none. */
@@ -85,11 +88,17 @@ export class WorkQueue {
     this.#pump();
   }
 
-  /** Processes `first` before `key`, in turns of the namespace of `key`. */
+  /**
+   * Processes `first` before `key`, in turns of the namespace of `key`. If one of them is in work,
+   * `key` waits for its end: a key that lets others go first would be processed without a pause.
+   */
   addBefore(key: string, first: readonly string[]): void {
     if (this.#options.signal.aborted) return;
     for (const each of first) if (!this.#working.has(each)) this.#fifoOf(each).add(each, this.#namespaceOf(key));
-    this.add(key);
+    const inWork = first.find((each) => this.#working.has(each));
+    if (inWork === undefined) return this.add(key);
+    addTo(this.#followers, inWork, key);
+    this.#pump();
   }
 
   /** Processes `key` in `ms` milliseconds, or at an earlier time that is already planned. */
@@ -173,12 +182,15 @@ export class WorkQueue {
     const outcome = await this.#try(key);
     this.#logSlow(key, now() - startedAt, now());
     this.#working.delete(key);
+    const followers = this.#followers.get(key) ?? [];
+    this.#followers.delete(key);
     const tries = outcome === 'done' ? 0 : this.tries(key) + 1;
     if (tries === 0) this.#tries.delete(key);
     else this.#tries.set(key, tries);
     if (this.#dirty.delete(key)) this.add(key);
     else if (tries > 0)
       this.addAfter(key, backoffMs(tries - 1, this.#options.firstBackoffMs, this.#options.maxBackoffMs));
+    for (const follower of followers) this.add(follower);
     this.#pump();
   }
 
@@ -227,6 +239,7 @@ export class WorkQueue {
     this.#ready.clear();
     this.#lowPriority.clear();
     this.#dirty.clear();
+    this.#followers.clear();
   }
 }
 

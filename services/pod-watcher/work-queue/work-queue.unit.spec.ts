@@ -33,6 +33,28 @@ describe('WorkQueue', () => {
     expect(worked).to.deep.equal(['a', 'b', 'c']);
   });
 
+  it('WorkQueue processes a key that lets another one go first once, while that one is in work, and again at its end', async () => {
+    const worked: string[] = [];
+    let hasEnded = false;
+    const end = Promise.withResolvers<Outcome>();
+    const queue = world((key) => {
+      worked.push(key);
+      if (key === 'first') return end.promise;
+      if (worked.length > 100) stop.abort();
+      if (key === 'second' && !hasEnded) queue.addBefore(key, ['first', 'other']);
+      return Promise.resolve('done');
+    }, 3);
+    queue.start();
+    queue.add('first');
+    queue.add('second');
+    for (let turn = 0; turn < 20; turn++) await nextIteration();
+    expect(worked).to.deep.equal(['first', 'second', 'other']);
+    hasEnded = true;
+    end.resolve('done');
+    await until(() => queue.isIdle);
+    expect(worked.slice(3)).to.deep.equal(['second']);
+  });
+
   it('WorkQueue processes keys in the order of arrival, also after it was idle', async () => {
     const worked: string[] = [];
     const queue = world((key) => {
