@@ -1,9 +1,10 @@
 /** Serves a living Pod: plans its attachments, requests its addresses, and reports why it waits. */
 import { type ErrorCode, IpledgerError } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
-import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
+import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import { allocationAttributes } from '../../../../lib/tracing/span.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
+import { isLauncher } from '../../kubernetes/launcher-verifier.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import { callTimeoutMs, type LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
 import { type AttachmentRequest, IpamService } from '../../../../proto/generated/ipledger.ts';
@@ -20,6 +21,8 @@ import type { PodPlan } from './planning/request-addresses.ts';
 import {
   allocatedEvent,
   budgetEvent,
+  type Holder,
+  kindOf,
   macWarningEvent,
   nameConflictProblem,
   otherKindProblem,
@@ -137,7 +140,7 @@ export class PodAllocator {
       return { outcome: 'again', canReceive: 'undecided' };
     }
     const holder = plan.attachments.length > 0 ? this.#holderOfOtherKind(key, pod) : undefined;
-    if (holder !== undefined) {
+    if (holder) {
       this.#wait(key, pod, { topics: plan.topics, podEvent: planProblemEvent(otherKindProblem(pod, holder)) });
       return { outcome: 'again', canReceive: 'nothing' };
     }
@@ -164,10 +167,17 @@ export class PodAllocator {
     return { outcome: 'again', canReceive: 'undecided' };
   }
 
-  /** Returns a static identity that holds allocations of a normal Pod, or the reverse. */
-  #holderOfOtherKind(key: string, { ledgerUid }: Pod): string | undefined {
-    const isStatic = isStaticIdentity(ledgerUid);
-    return this.#options.allocations.uids(key).find((uid) => isStaticIdentity(uid) !== isStatic);
+  /**
+   * Returns what holds allocations under the name of this Pod and is of another kind. A virtual
+   * machine keeps them while it is stopped.
+   */
+  #holderOfOtherKind(key: string, pod: Pod): Holder | undefined {
+    const { allocations } = this.#options;
+    const kind = kindOf(pod.ledgerUid, isLauncher(pod));
+    return allocations
+      .uids(key)
+      .map((uid) => ({ uid, kind: kindOf(uid, allocations.lastOwner(key, uid)?.kind === virtualMachineKind) }))
+      .find((holder) => holder.kind !== kind && holder.uid !== pod.ledgerUid);
   }
 
   /** Reports unserved networks and MAC warnings once for each Pending Pod's uid. */

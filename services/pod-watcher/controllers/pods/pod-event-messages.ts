@@ -4,6 +4,7 @@ import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { IpledgerError } from '../../../../lib/errors.ts';
 import type { Allocation } from '../../../../proto/generated/ipledger.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
+import { isLauncher } from '../../kubernetes/launcher-verifier.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { PodPlan } from './planning/request-addresses.ts';
 
@@ -26,10 +27,24 @@ export function nameConflictProblem({ ledgerName }: Pod, conflict: Pod): Pick<Po
   return { problems: [{ about: 'cluster', text }] };
 }
 
-/** Reports addresses that do not pass between static Pods and others: a mirror has any name. */
-export function otherKindProblem({ ledgerName, ledgerUid }: Pod, holder: string): Pick<PodPlan, 'problems'> {
-  const [earlier, later] = isStaticIdentity(ledgerUid) ? ['Pod', 'static Pod'] : ['static Pod', 'Pod'];
-  const text = `the name ${ledgerName} has addresses of a ${earlier} (uid ${holder}), which are not passed on to a ${later}: wait for their release, or use another name`;
+/** What holds addresses under a name. */
+export interface Holder {
+  readonly uid: string;
+  readonly kind: 'Pod' | 'static Pod' | 'virtual machine';
+}
+
+export function kindOf(uid: string, isMachine: boolean): Holder['kind'] {
+  if (isMachine) return 'virtual machine';
+  return isStaticIdentity(uid) ? 'static Pod' : 'Pod';
+}
+
+/**
+ * Reports addresses that do not pass between kinds: a mirror has any name, and a virtual machine
+ * keeps its addresses while it is stopped.
+ */
+export function otherKindProblem(pod: Pod, { uid, kind }: Holder): Pick<PodPlan, 'problems'> {
+  const later = kindOf(pod.ledgerUid, isLauncher(pod));
+  const text = `the name ${pod.ledgerName} has addresses of a ${kind} (uid ${uid}), which are not passed on to a ${later}: wait for their release, or use another name`;
   return { problems: [{ about: 'cluster', text }] };
 }
 

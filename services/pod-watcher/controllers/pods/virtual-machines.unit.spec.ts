@@ -248,6 +248,43 @@ describe('a virtual machine', () => {
   });
 });
 
+describe('a Pod with the name of a virtual machine', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  const completed = { status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } };
+  const another = podWithNetwork('vm1', { uid: 'uid-of-pod' });
+  const notPassedOn = 'addresses of a virtual machine (uid uid-vm1), which are not passed on to a Pod';
+
+  it('gets no address of the machine at the end of a migration, before the instance lists the next launcher', async () => {
+    const { pods, allocator, machines, podEvents, controller } = createPodControllerWorld(stop.signal, {
+      allocations: [held],
+    });
+    const instance = { uid: 'uid-vm1', deleting: false, activePods: new Set<string>() };
+    machines.set('default/vm1', { VirtualMachine: existing, VirtualMachineInstance: instance });
+    for (const pod of [another, launcher('source', { annotations, ...completed })]) pods.put(pod);
+    pods.put(unverifiedLauncher('target', { annotations }));
+    controller.start();
+    await until(() => podEvents.some(({ podEvent }) => podEvent.message.includes(notPassedOn)));
+    expect([allocator.allocated, allocator.released]).to.deep.equal([[], []]);
+  });
+
+  it('gets no address of the machine while that is stopped, and they are released once the machine is deleted', async () => {
+    const { pods, allocator, machines, podEvents, controller } = createPodControllerWorld(stop.signal, {
+      allocations: [held],
+    });
+    machines.set('default/vm1', { VirtualMachine: existing });
+    pods.put(another);
+    controller.start();
+    await until(() => podEvents.some(({ podEvent }) => podEvent.message.includes(notPassedOn)));
+    expect([allocator.allocated, allocator.released]).to.deep.equal([[], []]);
+    machines.clear();
+    await until(() => allocator.released.length > 0);
+    expect(allocator.released[0]).to.include({ pod: 'vm1', podUid: 'uid-vm1' });
+  });
+});
+
 describe('a stopped virtual machine', () => {
   const releaseEvidence = (machine: typeof existing | undefined, instance?: typeof existing) =>
     virtualMachineReleaseReason({ VirtualMachine: machine, VirtualMachineInstance: instance }, owner)?.evidence;
