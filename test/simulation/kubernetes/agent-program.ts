@@ -13,6 +13,7 @@ import type { Program } from '../kernel/program.ts';
 import { simulatedApi } from './simulated-api.ts';
 import type { SimulatedApiServer } from './simulated-api-server.ts';
 import type { SimulatedNode } from './node.ts';
+import { checkFilesAtStart } from './node-files.ts';
 import { silentLog } from '../kernel/silent-log.ts';
 
 export interface AgentEnvironment {
@@ -21,7 +22,6 @@ export interface AgentEnvironment {
 }
 
 export const socketOf = ({ folder }: SimulatedNode): string => `${folder}/agent.sock`;
-export const pendingDelsOf = ({ folder }: SimulatedNode): string => `${folder}/pending-dels`;
 
 /** Starts the agent of a node. The MACs that it sets are in `macs`, by namespace and interface. */
 export function startAgent(
@@ -37,8 +37,8 @@ export function startAgent(
     const parts = await openBindingParts({
       node: node.name,
       bootId: node.bootId,
-      bindings: `${node.folder}/bindings`,
-      pendingDels: pendingDelsOf(node),
+      bindings: node.bindingFiles,
+      pendingDels: node.pendingDelFiles,
       sockets: [socketOf(node)],
       connection: connect(program),
       epoch: new LedgerEpoch(),
@@ -55,6 +55,7 @@ export function startAgent(
       },
       log: silentLog,
     });
+    checkFilesAtStart(node);
     node.handler = parts.handleRequest;
     await parts.run(never);
   };
@@ -88,7 +89,9 @@ export function callAgent(
   const lost = (): void => later(() => reject(new NoAgent('connection reset')));
   agent.ended.addEventListener('abort', lost);
   signal.addEventListener('abort', () => later(() => reject(new NoAgent('timeout'))));
-  const handle = async (): Promise<string> => handler(parsePluginRequest(verb, body), signal);
+  // The plugin ends with its runtime, which closes its connection
+  const connected = AbortSignal.any([signal, from.ended]);
+  const handle = async (): Promise<string> => handler(parsePluginRequest(verb, body), connected);
   const serve = async (): Promise<void> => {
     try {
       const reply = await handle();

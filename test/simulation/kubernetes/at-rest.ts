@@ -4,11 +4,14 @@
  */
 import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
+import { allocationAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { providerOf } from './cni-plugin.ts';
 import { identityOf, isLiving } from './pod-identity.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
-import { isDeleting, nameOf, namespace, networksAnnotation, nodeOf, uidOf } from './cluster-user.ts';
+import { type ClusterUser, isDeleting, nameOf, namespace, networksAnnotation, nodeOf, uidOf } from './cluster-user.ts';
 import type { StoredObject } from './api-server.ts';
+import type { Nic } from './nics-in-use.ts';
+import { wrongFiles } from './node-files.ts';
 
 /** What the allocators report. */
 export interface LedgerView {
@@ -40,6 +43,7 @@ export function unrest(cluster: SimulatedCluster, ledger: LedgerView): string[] 
     ...withoutBinding(cluster, ledger),
     ...wrongIpObjects(cluster, ledger),
     ...wrongSubnetStatus(cluster, ledger),
+    ...cluster.nodes.flatMap(wrongFiles),
   ];
 }
 
@@ -48,14 +52,15 @@ const allocationsOf = ({ allocations }: LedgerView, { name, uid }: { readonly na
 
 function unserved(cluster: SimulatedCluster, pod: StoredObject, ledger: LedgerView): string[] {
   const annotations = asRecord(pod.metadata['annotations']);
-  const requested = asText(annotations[networksAnnotation]).split(',') as NetworkName[];
+  const hasOwnNetwork = asRecord(pod['spec'])['hostNetwork'] !== true;
+  const requested = (hasOwnNetwork ? asText(annotations[networksAnnotation]).split(',') : []) as NetworkName[];
   const held = allocationsOf(ledger, identityOf(pod));
   const named = `Pod ${nameOf(pod)} (${uidOf(pod)})`;
   const missing = requested.filter(
     (network) => !held.some(({ attachment }) => attachment?.provider === providerOf(network)),
   );
   if (missing.length > 0)
-    return missing.every((network) => canServe(network, annotations, ledger))
+    return missing.every((network) => canServe(network, annotations, ledger)) && !sharesName(cluster, pod, ledger)
       ? [`${named} waits although there is an address for it`]
       : [];
   const shown = held.flatMap(({ attachment, addresses, mac }) => {
@@ -70,10 +75,35 @@ function unserved(cluster: SimulatedCluster, pod: StoredObject, ledger: LedgerVi
     const { name, uid: ledgerUid } = identityOf(pod);
     return node === nodeOf(pod) && key === `${namespace}/${name}` && uid === ledgerUid;
   });
-  return [
-    ...shown,
-    ...(used.length === held.length ? [] : [`${named} uses ${used.length} of ${held.length} addresses`]),
+  const sandboxes = cluster.nodes.flatMap(({ name, sandboxes: all }) =>
+    name === nodeOf(pod) ? [...all.values()] : [],
+  );
+  const own = sandboxes.find(({ uid, state }) => state === 'ready' && [uidOf(pod), identityOf(pod).uid].includes(uid));
+  if (!own) return [...shown, `${named} has no container`];
+  const isHeld = (nic: Nic): boolean =>
+    held.some(
+      ({ attachment, addresses }) =>
+        attachment?.provider === nic.provider && addresses.some(({ address }) => nic.addresses.includes(address)),
+    );
+  const wrong = used.filter((nic) => !isHeld(nic)).map(({ addresses }) => `${named} uses ${addresses.join(',')}`);
+  const isUsed = ({ interface: name }: { readonly interface: string }): boolean =>
+    used.some((nic) => nic.interface === name && nic.containerId === own.id);
+  const unused = own.nics.filter((nic) => !isUsed(nic)).map((nic) => `${named} does not use ${nic.interface}`);
+  const unwanted = held
+    .filter(({ attachment }) => !requested.some((network) => providerOf(network) === attachment?.provider))
+    .filter(({ attachment }) => !used.some(({ provider }) => provider === attachment?.provider))
+    .map(({ attachment }) => `${named} holds an address of ${attachment?.provider}, which it does not request`);
+  return [...shown, ...wrong, ...unused, ...unwanted];
+}
+
+/** Whether a Pod or a machine of the same name in the ledger lives, or keeps addresses. */
+function sharesName({ user }: SimulatedCluster, pod: StoredObject, { allocations }: LedgerView): boolean {
+  const { name, uid } = identityOf(pod);
+  const others = [
+    ...user.pods().map(identityOf),
+    ...allocations.map(({ attachment, podUid }) => ({ name: attachment?.pod, uid: podUid })),
   ];
+  return others.some((other) => other.name === name && other.uid !== uid);
 }
 
 /** Whether the network has an address for the request that no allocation and no binding holds. */
@@ -91,7 +121,7 @@ function canServe(
   ]);
   const mac = key('mac_address');
   const isMacTaken = mac !== '' && allocations.some((allocation) => allocation.mac === mac);
-  return !isMacTaken && candidates.some((address) => !taken.has(address));
+  return !isMacTaken && candidates.some((address) => usable[network].includes(address) && !taken.has(address));
 }
 
 /** Each allocation has a living Pod, or an owner that will create its Pod again. */
@@ -139,14 +169,31 @@ function withoutBinding({ nics }: SimulatedCluster, { bindings }: LedgerView): s
 function wrongIpObjects({ user }: SimulatedCluster, { allocations }: LedgerView): string[] {
   const shown = user.model
     .objectsOf({ kind: '/apis/kubeovn.io/v1/ips', namespace: undefined })
-    .map(({ spec }) => `${asText(asRecord(spec)['podName'])} ${asText(asRecord(spec)['ipAddress'])}`);
-  const held = allocations.map(
-    ({ attachment, addresses }) => `${attachment?.pod} ${addresses.map(({ address }) => address).join(',')}`,
-  );
+    .map(({ spec, metadata }) => {
+      const allocation = asText(asRecord(metadata['annotations'])[allocationAnnotation]);
+      const { podName, ipAddress, nodeName } = asRecord(spec);
+      return `${asText(podName)} ${asText(ipAddress)} of event ${allocation} on ${asText(nodeName)}`;
+    });
+  const held = allocations.map((allocation) => shownAs(user, allocation));
+  const known = new Set(held.flat());
   return [
-    ...shown.filter((each) => !held.includes(each)).map((each) => `IP object of ${each} has no allocation`),
-    ...held.filter((each) => !shown.includes(each)).map((each) => `${each} has no IP object`),
+    ...shown.filter((each) => !known.has(each)).map((each) => `IP object of ${each} has no allocation`),
+    ...held.filter((each) => !each.some((one) => shown.includes(one))).map(([one]) => `${one} has no IP object`),
   ];
+}
+
+/**
+ * What its IP object may show: the Node of its Pod. Of two launchers it is that of the last
+ * binding.
+ */
+function shownAs(user: ClusterUser, { attachment, podUid, addresses, seq, node: lastNode }: Allocation): string[] {
+  const owners = user
+    .pods()
+    .filter((pod) => identityOf(pod).uid === podUid && identityOf(pod).name === attachment?.pod);
+  const nodes = owners.map(nodeOf).filter((node) => node !== '');
+  const address = addresses.map((each) => each.address).join(',');
+  const shown = (node: string): string => `${attachment?.pod} ${address} of event ${seq} on ${node}`;
+  return nodes.includes(lastNode) || nodes.length === 0 ? [shown(lastNode)] : nodes.map(shown);
 }
 
 function wrongSubnetStatus({ user }: SimulatedCluster, { allocations }: LedgerView): string[] {

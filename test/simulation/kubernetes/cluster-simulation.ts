@@ -14,6 +14,7 @@ import type { RunOptions, Simulation } from '../plan.ts';
 import { runSeed, schedule } from '../run-seed.ts';
 import { SimulatedCluster } from './cluster.ts';
 import { lookMs, observeRest } from './observer.ts';
+import { checkPendingDels } from './node-files.ts';
 import { planOfCluster } from './plan.ts';
 import { ReleaseWitness } from './release-witness.ts';
 import { installVirtualFiles } from './virtual-files.ts';
@@ -37,12 +38,19 @@ async function liveCluster(world: World, options: RunOptions): Promise<number> {
 async function runWorld(world: World, options: RunOptions): Promise<number> {
   // No fault here is a reason for a program to end by itself
   world.onFailure = (program, error) => world.fail('failure', `${program} ends: ${errorMessage(error)}`);
-  const allocators = new AllocatorCluster(world, { replicas: 1, seals: false });
+  const pageSize = world.random('pages').pick([0, 3]);
+  const allocators = new AllocatorCluster(world, { replicas: 1, seals: false, pageSize });
   allocators.startAll();
   const cluster = new SimulatedCluster(world, allocators.network, (program) => allocators.connect(program));
   const releases = new ReleaseWitness(cluster);
-  const log = new LogWitness(world, noBindingTimeoutMs, (event) => releases.read(event));
-  allocators.etcd.onCommit = (changes) => log.read(changes);
+  const log = new LogWitness(world, noBindingTimeoutMs, (event) => {
+    releases.read(event);
+    cluster.bindings.read(event);
+  });
+  allocators.etcd.onCommit = (changes) => {
+    log.read(changes);
+    for (const node of cluster.nodes) checkPendingDels(node);
+  };
   cluster.start();
   world.faults = hostility(world);
   schedule(world, planOf(world.seed), cluster, options);

@@ -9,6 +9,7 @@ import type { Program } from '../kernel/program.ts';
 import type { World } from '../kernel/world.ts';
 import { type AgentEnvironment, startAgent } from './agent-program.ts';
 import { ApiServer } from './api-server.ts';
+import { BindingWitness } from './binding-witness.ts';
 import { ClusterUser, namespace } from './cluster-user.ts';
 import { Kubelet } from './kubelet.ts';
 import { NicsInUse } from './nics-in-use.ts';
@@ -17,6 +18,7 @@ import { registerNode, runPodLifecycle, setOutOfService } from './pod-lifecycle.
 import { SimulatedApiServer } from './simulated-api-server.ts';
 import { runStatefulSets } from './stateful-sets.ts';
 import { VirtualMachines } from './virtual-machines.ts';
+import { virtualRoot } from './virtual-files.ts';
 import { startWatcher, watcherNamespace, type WatcherProgram } from './watcher-program.ts';
 
 /** Small Subnets, whose addresses are given on often. */
@@ -35,6 +37,7 @@ export class SimulatedCluster {
   readonly server: SimulatedApiServer;
   readonly user: ClusterUser;
   readonly nics: NicsInUse;
+  readonly bindings: BindingWitness;
   readonly nodes: readonly SimulatedNode[];
   readonly machines: VirtualMachines;
   readonly watchers: WatcherProgram[] = [];
@@ -55,7 +58,10 @@ export class SimulatedCluster {
     this.user = new ClusterUser(model);
     this.#environment = { server, connect };
     this.nics = new NicsInUse(world);
-    this.nodes = nodeNames.map((name) => new SimulatedNode(world, name, this.nics));
+    this.bindings = new BindingWitness(world, this.nics);
+    const { nics, bindings } = this;
+    const stateFolder = world.random('shared files').nextBoolean(0.25) ? `${virtualRoot}/shared` : undefined;
+    this.nodes = nodeNames.map((name) => new SimulatedNode(world, name, { nics, bindings, stateFolder }));
     this.#kubelets = new Map(this.nodes.map((node) => [node, new Kubelet(node, this.user, this.#macs)]));
     this.machines = new VirtualMachines(world, this.user);
   }
@@ -96,6 +102,11 @@ export class SimulatedCluster {
     if (node.isOn) this.#kubelets.get(node)?.start();
   }
 
+  /** A tool removes a NIC of some container on the node, and adds it again. */
+  replug(node: SimulatedNode, random: SeededRandom): void {
+    this.#kubelets.get(node)?.replug(random);
+  }
+
   /** The watcher of an index ends at once, or as in a rollout, and the next one starts. */
   replaceWatcher(index: number, how: 'crash' | 'stop'): void {
     const { watchers } = this;
@@ -118,6 +129,7 @@ export class SimulatedCluster {
   /** Starts what has ended. A node without power boots at its time. */
   heal(): void {
     this.server.refusal = undefined;
+    this.server.watchLagMs = () => 0;
     for (const node of this.nodes.filter(({ isOn }) => isOn)) {
       if (!node.agent?.isAlive) this.restartAgent(node);
       if (!node.kubelet?.isAlive) this.startKubelet(node);

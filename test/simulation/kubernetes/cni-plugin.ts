@@ -4,7 +4,8 @@ import { errorMessage } from '../../../lib/errors.ts';
 import { asRecord, asRecords, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { parseCniRequest } from '../../../services/node-agent/daemon/plugin-request.ts';
 import { savePendingDel } from '../../../services/node-agent/requests/pending-dels.ts';
-import { callAgent, NoAgent, pendingDelsOf, socketOf } from './agent-program.ts';
+import { callAgent, NoAgent, socketOf } from './agent-program.ts';
+import { checkFilesAfterDel } from './node-files.ts';
 import type { SandboxRecord, SimulatedNode } from './node.ts';
 
 const addTimeoutMs = 30_000;
@@ -14,7 +15,7 @@ const addWaitMs = 40_000;
 const delWaitMs = 2_000;
 const dialMs = 500;
 
-type NicRequest = SandboxRecord['nics'][number];
+export type NicRequest = SandboxRecord['nics'][number];
 
 export const providerOf = (network: string): string => `${network}.default`;
 
@@ -55,12 +56,14 @@ export async function pluginDel(node: SimulatedNode, sandbox: SandboxRecord, nic
   node.nics.remove((each) => each.node === name && each.containerId === sandbox.id && each.interface === nic.interface);
   const body = wireOf(node, sandbox, nic);
   try {
-    return (await untilAnswered(node, 'del', body, { waitMs: delWaitMs, timeoutMs: delTimeoutMs })) !== undefined;
+    const reply = await untilAnswered(node, 'del', body, { waitMs: delWaitMs, timeoutMs: delTimeoutMs });
+    if (reply === undefined) return false;
   } catch (error) {
     if (!(error instanceof NoAgent)) throw error;
-    await savePendingDel(pendingDelsOf(node), socketOf(node), parseCniRequest('del', body));
-    return true;
+    await savePendingDel(node.pendingDelFiles, socketOf(node), parseCniRequest('del', body));
   }
+  if (sandbox.boot === node.boot) checkFilesAfterDel(node, { containerId: sandbox.id, interface: nic.interface });
+  return true;
 }
 
 /** A network namespace of an earlier boot is gone, and so is its path. */

@@ -20,6 +20,7 @@ export function anyFault(random: SeededRandom): Action {
     [2, powerLoss],
     [2, apiFault],
     [2, cutOff],
+    [2, slowWatches],
     [1, stepClock],
   ]);
   return make(random);
@@ -112,6 +113,20 @@ function cutOff(random: SeededRandom): Action {
     act: (cluster) => {
       const heal = cluster.server.network.cut(cluster.world.machine(who));
       cluster.endFault(forMs, heal);
+    },
+  };
+}
+
+/** Lists and single reads are of the present, and watches are behind. */
+function slowWatches(random: SeededRandom): Action {
+  const [maxLagMs, forMs] = [random.pick([2_000, 10_000, 30_000]), random.pick([15_000, 40_000])];
+  return {
+    what: `watches are up to ${maxLagMs} ms behind, for ${forMs} ms`,
+    act: (cluster) => {
+      const { server, world } = cluster;
+      const lag = world.random(`watches at ${world.now}`);
+      server.watchLagMs = () => lag.nextInt(maxLagMs);
+      cluster.endFault(forMs, () => (server.watchLagMs = () => 0));
     },
   };
 }

@@ -19,7 +19,7 @@ import {
   podsPath,
   uidOf,
 } from './cluster-user.ts';
-import { pluginAdd, pluginDel } from './cni-plugin.ts';
+import { type NicRequest, pluginAdd, pluginDel } from './cni-plugin.ts';
 import type { SandboxRecord, SimulatedNode, StaticPodManifest } from './node.ts';
 import { isLiving, machineOf, mirrorHashOf } from './pod-identity.ts';
 
@@ -44,22 +44,28 @@ export class Kubelet {
   readonly #user: ClusterUser;
   readonly #macs: ReadonlyMap<string, string>;
   readonly #random: SeededRandom;
+  readonly #reusesIds: boolean;
   readonly #workers = new Set<string>();
   #program: Program | undefined;
   #isSyncPlanned = false;
   #containers = 0;
+  #startedBoot = 0;
 
   constructor(node: SimulatedNode, user: ClusterUser, macs: ReadonlyMap<string, string>) {
     this.#node = node;
     this.#user = user;
     this.#macs = macs;
     this.#random = node.world.random(`kubelet ${node.name}`);
+    this.#reusesIds = node.world.random('container IDs').nextBoolean(0.3);
   }
 
   /** Starts it after a boot, or after it crashed with the runtime. */
   start(): void {
     this.#workers.clear();
     this.#isSyncPlanned = false;
+    // Some runtimes give the same IDs again after a boot
+    if (this.#startedBoot !== this.#node.boot && this.#reusesIds) this.#containers = 0;
+    this.#startedBoot = this.#node.boot;
     const program = this.#node.machine.start(`kubelet ${this.#node.name}`, () => {
       this.#forgetUnfinished();
       const stop = this.#user.model.onChange(() => this.#planSync());
@@ -176,23 +182,59 @@ export class Kubelet {
   async #create({ name, uid }: RunnablePod): Promise<boolean> {
     const object = this.#objects().find((each) => nameOf(each) === name);
     if (!object) return false;
-    const networks = asText(asRecord(object.metadata['annotations'])[networksAnnotation]).split(',').filter(Boolean);
+    const hasOwnNetwork = asRecord(object['spec'])['hostNetwork'] !== true;
+    const annotation = hasOwnNetwork ? asText(asRecord(object.metadata['annotations'])[networksAnnotation]) : '';
+    const networks = annotation.split(',').filter(Boolean);
     const nics = networks.map((network, index) => ({ network, interface: `net${index + 1}` }));
-    const id = `${uid.slice(0, 12)}-${++this.#containers}-${this.#node.boot}`;
+    const number = `${++this.#containers}${this.#reusesIds ? '' : `-${this.#node.boot}`}`;
+    const id = `${uid.slice(0, 12)}-${number}`;
     const sandbox: SandboxRecord = { id, namespace, name, uid, boot: this.#node.boot, nics, state: 'creating' };
     this.#node.sandboxes.set(id, sandbox);
     this.#node.makeNamespace(id);
-    const machine = machineOf(object);
-    const ledger = { name, uid, ...machine, isMachine: machine !== undefined };
     for (const nic of nics) {
-      const made = await pluginAdd(this.#node, sandbox, nic, { ledger, macs: this.#macs });
-      if (made) continue;
+      if (await this.#add(sandbox, nic, object)) continue;
       for (let tries = 0; tries < maxUndoTries && !(await this.#delAll(sandbox)); tries++) await sleep(1_000);
       this.#end(sandbox);
       return false;
     }
     sandbox.state = 'ready';
     return true;
+  }
+
+  #add(sandbox: SandboxRecord, nic: NicRequest, pod: StoredObject): Promise<boolean> {
+    const machine = machineOf(pod);
+    const ledger = { name: sandbox.name, uid: sandbox.uid, ...machine, isMachine: machine !== undefined };
+    return pluginAdd(this.#node, sandbox, nic, { ledger, macs: this.#macs });
+  }
+
+  /** Removes a NIC of a running container, and adds it again, as tools for hot-plugging do. */
+  replug(random: SeededRandom): void {
+    const running = [...this.#node.sandboxes.values()].filter(
+      ({ state, boot, nics, uid }) =>
+        state === 'ready' && boot === this.#node.boot && nics.length > 0 && !this.#workers.has(uid),
+    );
+    if (running.length === 0 || !this.#program?.isAlive) return;
+    const sandbox = random.pick(running);
+    this.#workers.add(sandbox.uid);
+    this.#program.run(() => {
+      void this.#replug(sandbox, random.pick(sandbox.nics)).finally(() => {
+        this.#workers.delete(sandbox.uid);
+        this.#planSync();
+      });
+    });
+  }
+
+  async #replug(sandbox: SandboxRecord, nic: NicRequest): Promise<void> {
+    const before = sandbox.nics;
+    if (!(await pluginDel(this.#node, sandbox, nic))) return;
+    sandbox.nics = before.filter((each) => each !== nic);
+    for (let tries = 0; tries < maxUndoTries; tries++) {
+      const pod = this.#objects().find(({ metadata }) => metadata['name'] === sandbox.name);
+      if (!pod || !(await this.#add(sandbox, nic, pod))) continue;
+      sandbox.nics = before;
+      return;
+    }
+    await pluginDel(this.#node, sandbox, nic);
   }
 
   /** Ends the containers, then the sandbox. The runtime repeats a DEL that failed. */

@@ -6,6 +6,7 @@ import type { Program } from '../kernel/program.ts';
 import type { Machine } from '../kernel/machine.ts';
 import type { World } from '../kernel/world.ts';
 import type { RequestHandler } from '../../../services/node-agent/daemon/daemon-server.ts';
+import type { BindingWitness, ContainerNic } from './binding-witness.ts';
 import type { NicsInUse } from './nics-in-use.ts';
 import { makeVirtualFolder, removeVirtual, virtualRoot, writeVirtualFile } from './virtual-files.ts';
 
@@ -17,7 +18,8 @@ export interface SandboxRecord {
   /** The uid that the runtime knows: a static Pod's hash. */
   readonly uid: string;
   readonly boot: number;
-  readonly nics: readonly { readonly network: string; readonly interface: string }[];
+  /** Without those that are unplugged. */
+  nics: readonly { readonly network: string; readonly interface: string }[];
   state: 'creating' | 'ready' | 'stopped';
 }
 
@@ -28,30 +30,53 @@ export interface StaticPodManifest {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+interface NodeSurroundings {
+  readonly nics: NicsInUse;
+  readonly bindings: BindingWitness;
+  /** Absent: its own. */
+  readonly stateFolder: string | undefined;
+}
+
 export class SimulatedNode {
   readonly name: string;
   readonly world: World;
   readonly machine: Machine;
   readonly nics: NicsInUse;
+  readonly bindings: BindingWitness;
   boot = 0;
   isOn = false;
+  /** The folder of the agent's files, which agents of a test machine may share. */
+  readonly stateFolder: string;
   readonly sandboxes = new Map<string, SandboxRecord>();
   /** By name. They are files, which stay. */
   readonly manifests = new Map<string, StaticPodManifest>();
+  /** The DELs that were saved, by the name of their file, until it is removed. */
+  readonly pendingDels = new Map<string, ContainerNic>();
   agent: Program | undefined;
   /** What the agent's socket serves; undefined until it listens. */
   handler: RequestHandler | undefined;
   kubelet: Program | undefined;
 
-  constructor(world: World, name: string, nics: NicsInUse) {
+  constructor(world: World, name: string, { nics, bindings, stateFolder }: NodeSurroundings) {
     this.world = world;
     this.name = name;
     this.nics = nics;
+    this.bindings = bindings;
+    this.stateFolder = stateFolder ?? `${virtualRoot}/${name}`;
     this.machine = world.machine(name);
   }
 
   get folder(): string {
     return `${virtualRoot}/${this.name}`;
+  }
+
+  /** The folders of binding files and of pending DELs. */
+  get bindingFiles(): string {
+    return `${this.stateFolder}/bindings`;
+  }
+
+  get pendingDelFiles(): string {
+    return `${this.stateFolder}/pending-dels`;
   }
 
   get bootId(): string {

@@ -30,7 +30,8 @@ export function planOfCluster(random: SeededRandom, planMs: number): readonly Pl
   return all.toSorted((one, other) => one.atMs - other.atMs);
 }
 
-const podNames = ['a', 'b', 'c', 'd'];
+/** The last one is also the name of a machine. */
+const podNames = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'vm-0'];
 const graces = [undefined, undefined, 0, 1, 30] as const;
 const staticAddresses = ['10.0.0.5', '10.0.0.6', '10.0.0.7'];
 const macs = ['02:00:00:00:00:01', '02:00:00:00:00:02'];
@@ -58,6 +59,8 @@ function userAction(random: SeededRandom): Action {
     [2, placeManifest],
     [1, removeManifest],
     [4, deleteMirror],
+    [2, editNetworks],
+    [2, replug],
   ]);
   return make(random);
 }
@@ -84,7 +87,11 @@ function podManifest(random: SeededRandom, name: string): object {
   const seconds = random.pick([1, 10, 30]);
   return {
     metadata,
-    spec: { terminationGracePeriodSeconds: seconds, restartPolicy: random.pick(['Always', 'Never']) },
+    spec: {
+      terminationGracePeriodSeconds: seconds,
+      restartPolicy: random.pick(['Always', 'Never']),
+      ...(random.nextBoolean(0.1) && { hostNetwork: true }),
+    },
   };
 }
 
@@ -132,18 +139,54 @@ function finishPod(random: SeededRandom): Action {
   };
 }
 
+/** The address of the last one is in no Subnet, so the request is refused until it is changed. */
+const memberAnnotations: readonly Record<string, string>[] = [
+  { [networksAnnotation]: 'macvlan' },
+  { [networksAnnotation]: 'macvlan' },
+  { [networksAnnotation]: 'macvlan,lan' },
+  { [networksAnnotation]: 'macvlan', 'macvlan.default.kubernetes.io/ip_address': '10.9.0.2' },
+];
+
 function scaleSet(random: SeededRandom): Action {
   const replicas = random.nextInt(4);
-  const annotations = { [networksAnnotation]: 'macvlan' };
+  const annotations = random.pick(memberAnnotations);
   return {
-    what: `StatefulSet web has ${replicas} replicas`,
+    what: `StatefulSet web has ${replicas} replicas, ${JSON.stringify(annotations)}`,
     act: ({ user }) => scaleStatefulSet(user, 'web', replicas, annotations),
   };
 }
 
 function deleteMember(random: SeededRandom): Action {
   const [name, grace] = [`web-${random.nextInt(3)}`, random.pick(graces)];
-  return { what: `delete Pod ${name}, grace ${grace}`, act: ({ user }) => user.deletePod(name, grace) };
+  const again = random.pick([0, 0, 500, 2_000]);
+  return {
+    what: `delete Pod ${name}, grace ${grace}, and again after ${again} ms`,
+    act: ({ user, world }) => {
+      user.deletePod(name, grace);
+      if (again > 0) world.after(again, () => user.deletePod(name, grace));
+    },
+  };
+}
+
+/** Networks are added or left out. The container runs on with those that it has. */
+function editNetworks(random: SeededRandom): Action {
+  const [name, networks] = [random.pick(podNames), random.pick(['macvlan', 'lan', 'macvlan,lan'])];
+  return {
+    what: `Pod ${name} requests ${networks}`,
+    act: ({ user }) =>
+      void user.try('PATCH', `${podsPath}/${name}`, { metadata: { annotations: { [networksAnnotation]: networks } } }),
+  };
+}
+
+function replug(random: SeededRandom): Action {
+  const index = random.nextInt(3);
+  return {
+    what: `a NIC on node ${index} is removed and added again`,
+    act: (cluster) => {
+      const node = cluster.nodes[index];
+      if (node) cluster.replug(node, random);
+    },
+  };
 }
 
 const removeSet = (): Action => ({ what: 'delete StatefulSet web', act: ({ user }) => deleteStatefulSet(user, 'web') });

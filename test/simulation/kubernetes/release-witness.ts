@@ -4,7 +4,7 @@
  */
 import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import type { AddressReleased } from '../../../ledger/domain/events/event.ts';
-import type { Owner } from '../../../ledger/domain/values/allocation.ts';
+import type { Attachment, Owner } from '../../../ledger/domain/values/allocation.ts';
 import { includesMember, membersOf, statefulSetOrdinal } from '../../../lib/kubernetes/stateful-set.ts';
 import type { SimulatedCluster } from './cluster.ts';
 import { namespace } from './cluster-user.ts';
@@ -36,9 +36,17 @@ export class ReleaseWitness {
 
   #checkRelease({ alloc, attachment, uid, addresses, cause }: AddressReleased['data']): void {
     const released = `${addresses.join(',')} of Pod ${attachment.pod} (${uid}) is released (${cause})`;
+    if (cause === 'detached') return this.#checkDetached(attachment, uid, released);
     this.#checkLoss(attachment.pod, uid, released);
     if (cause !== 'scaled-down' && this.#willReturn(attachment.pod, this.#owners.get(alloc)))
       this.#cluster.world.fail('members keep their addresses', `${released}, which its StatefulSet creates again`);
+  }
+
+  /** A Pod that no longer requests a network keeps the address while a container uses it. */
+  #checkDetached({ provider, pod }: Attachment, uid: string, released: string): void {
+    const { world, nics } = this.#cluster;
+    const nic = nics.all.find((each) => each.uid === uid && each.provider === provider && each.pod.endsWith(`/${pod}`));
+    if (nic) world.fail('used addresses are kept', `${released}, and ${nic.containerId} on ${nic.node} uses it`);
   }
 
   #checkLoss(name: string, uid: string, lost: string): void {

@@ -27,6 +27,8 @@ export class SimulatedApiServer implements Server {
   readonly #world: World;
   /** The error of the next requests: the server is overloaded. */
   refusal: (() => ApiError | undefined) | undefined;
+  /** How late the next changes are in a watch: its cache is behind. */
+  watchLagMs: () => number = () => 0;
   /** Ends the open watches. */
   readonly #open = new Set<() => void>();
 
@@ -65,6 +67,15 @@ export class SimulatedApiServer implements Server {
     const follow = (): void => {
       for (const change of this.model.changesAfter(target, version)) send(change.type, change.object);
       version = Math.max(version, this.model.version);
+      isBehind = false;
+    };
+    let isBehind = false;
+    const followLater = (): void => {
+      if (isBehind) return;
+      const lagMs = this.watchLagMs();
+      if (lagMs === 0) return follow();
+      isBehind = true;
+      timers.push(this.#world.after(lagMs, () => this.#followOrExpire(follow, push, close)));
     };
     const timers: (() => void)[] = [];
     const close = (): void => {
@@ -87,7 +98,7 @@ export class SimulatedApiServer implements Server {
       refuse(error, push, end);
       return () => undefined;
     }
-    stop = this.model.onChange(follow);
+    stop = this.model.onChange(followLater);
     this.#open.add(close);
     const watchMs = Number(query.get('timeoutSeconds') ?? 0) * 1_000 || defaultWatchMs;
     const repeatBookmark = (): void => {
@@ -100,6 +111,15 @@ export class SimulatedApiServer implements Server {
     }
     timers.push(this.#world.after(watchMs, close));
     return close;
+  }
+
+  /** The history may have been compacted in the meantime. */
+  #followOrExpire(follow: () => void, push: Push, close: () => void): void {
+    try {
+      follow();
+    } catch (error) {
+      refuse(error, push, close);
+    }
   }
 }
 

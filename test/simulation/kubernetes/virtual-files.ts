@@ -59,6 +59,13 @@ export function removeVirtual(path: string): void {
   for (const key of entries.keys()) if (key === path || key.startsWith(`${path}/`)) entries.delete(key);
 }
 
+/** The text of a file; undefined if it is absent. */
+export const readVirtualFile = (path: string): string | undefined => entries.get(path)?.text;
+
+/** The names of the files in a folder. */
+export const namesOfVirtualFiles = (folder: string): string[] =>
+  childrenOf(folder).flatMap((path) => (entries.get(path)?.text === undefined ? [] : basename(path)));
+
 const childrenOf = (path: string): string[] => [...entries.keys()].filter((key) => dirname(key) === path).toSorted();
 
 function statOf(path: string) {

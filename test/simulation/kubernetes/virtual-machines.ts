@@ -27,12 +27,15 @@ const instanceFinalizer = 'foregroundDeleteVirtualMachine';
 export class VirtualMachines {
   readonly #user: ClusterUser;
   readonly #random: SeededRandom;
+  /** Whether no migration ends: both launchers run on. */
+  readonly #hangs: boolean;
   /** The uids of instances that are to migrate. */
   readonly #migrating = new Set<string>();
 
   constructor(world: World, user: ClusterUser) {
     this.#user = user;
     this.#random = world.random('virtual machines');
+    this.#hangs = world.random('migrations').nextBoolean(0.3);
     reactToChanges(world, user.model, this.#random, () => this.#reconcile());
   }
 
@@ -92,7 +95,8 @@ export class VirtualMachines {
     else if (target && phaseOf(target) === 'Running') {
       // The source ends when the memory has moved.
       const body = { metadata: { uid: uidOf(source) }, status: { phase: 'Succeeded' } };
-      if (this.#random.nextBoolean(0.5)) this.#user.try('PATCH', `${podsPath}/${nameOf(source)}/status`, body);
+      if (!this.#hangs && this.#random.nextBoolean(0.5))
+        this.#user.try('PATCH', `${podsPath}/${nameOf(source)}/status`, body);
     } else if (!target && phaseOf(source) === 'Running' && this.#migrating.delete(uid)) this.#createLauncher(instance);
   }
 

@@ -9,7 +9,15 @@ import type { World } from '../kernel/world.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import { type AllocatorSurroundings, type RunningAllocator, startAllocator } from './allocator.ts';
 
-export type AllocatorClusterOptions = AllocatorSurroundings['options'] & { readonly replicas: number };
+type Options = AllocatorSurroundings['options'];
+
+export interface AllocatorClusterOptions extends Options {
+  readonly replicas: number;
+  /**
+   * The allocations or bindings of a page that a client gets; absent: the limit of the allocator.
+   */
+  readonly pageSize?: number;
+}
 
 /** The kubelet starts a program again that has ended. */
 const restartMs = 1_000;
@@ -90,7 +98,7 @@ export class AllocatorCluster implements AllocatorSurroundings {
 
   /** A connection of a client program. */
   connect(program: Program, endpoints = this.endpoints): Connection {
-    return connectTo(program, this.network, this.addresses, endpoints);
+    return connectTo(program, this.network, this.addresses, { endpoints, pageSize: this.options.pageSize ?? 0 });
   }
 }
 
