@@ -2,7 +2,12 @@
  * Who has each address, by the documented meaning of the events; shares no code with the ledger's
  * fold. It also checks what no event may do.
  */
-import type { AddressAllocated, AddressTransferred, Sequenced } from '../../../ledger/domain/events/event.ts';
+import type {
+  AddressAllocated,
+  AddressTransferred,
+  ClaimsDropped,
+  Sequenced,
+} from '../../../ledger/domain/events/event.ts';
 import { networkOf } from '../../../ledger/domain/state/network.ts';
 import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
 
@@ -152,7 +157,7 @@ export class AddressBook {
         for (const each of this.#all(subnet, [event.data.address])) each.isQuarantined = false;
         return;
       case 'ClaimsDropped':
-        this.#drop(subnet, event.data.addresses, seq);
+        this.#drop(event);
         return;
       default:
     }
@@ -225,11 +230,14 @@ export class AddressBook {
     }
   }
 
-  #drop(subnet: string, addresses: readonly string[], seq: number): void {
+  #drop({ subnet, seq, at, data: { addresses } }: Sequenced<ClaimsDropped>): void {
+    const cooldownMs = this.#cooldowns.get(subnet) ?? 0;
     for (const address of addresses) {
       const entry = this.#entries.get(`${subnet}/${address}`);
       if (entry?.holder || entry?.reservedFor !== undefined || entry?.isQuarantined || entry?.containers.length)
         this.#fail(`event ${seq} drops the claim of ${address}, which is in use`);
+      if (at - (entry?.releasedAt ?? -Infinity) < cooldownMs)
+        this.#fail(`event ${seq} drops the claim of ${address} in its cooldown`);
       this.#entries.delete(`${subnet}/${address}`);
     }
   }

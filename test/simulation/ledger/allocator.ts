@@ -29,6 +29,8 @@ export interface AllocatorSurroundings {
   readonly options: {
     /** Whether old events are sealed into an archive in etcd. */
     readonly seals: boolean;
+    /** The limit of the archive, beyond which the oldest events are dropped; absent: none. */
+    readonly archiveMaxBytes?: number;
   };
   connect(program: Program, endpoints: string): Connection;
   /** Called when an allocator sends an answer. */
@@ -112,7 +114,11 @@ export function startAllocator(
   return running;
 }
 
-function optionsOf({ options: { seals } }: AllocatorSurroundings, replica: string, listen: string): AllocatorOptions {
+function optionsOf(
+  { options: { seals, archiveMaxBytes = 1 << 20 } }: AllocatorSurroundings,
+  replica: string,
+  listen: string,
+): AllocatorOptions {
   return {
     etcd: '',
     etcdQuota: 2 ** 31,
@@ -120,7 +126,7 @@ function optionsOf({ options: { seals } }: AllocatorSurroundings, replica: strin
     replica,
     healthListen: '',
     archive: seals ? 'etcd:' : '',
-    archiveMaxBytes: 1 << 20,
+    archiveMaxBytes,
     keepEvents: 12,
     keepHours: 0,
     segmentEvents: 8,

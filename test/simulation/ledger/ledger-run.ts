@@ -30,7 +30,8 @@ export class LedgerRun {
     this.world = world;
     this.log = new LogWitness(world, bindingTimeoutMs);
     this.answers = new AnswerWitness(world, this.log);
-    this.cluster = new AllocatorCluster(world, { replicas, seals: true });
+    const archiveMaxBytes = world.random('archive').pick([1 << 20, 1 << 20, 1_024]);
+    this.cluster = new AllocatorCluster(world, { replicas, seals: true, archiveMaxBytes });
     this.cluster.onAnswer = (path, request, reply) => this.answers.onSent(path, request, reply);
     this.cluster.onFailure = (name, error) => {
       const { code, kind, message } = IpledgerError.from(error);

@@ -58,6 +58,19 @@ describe('the namespace controller', () => {
     await until(() => shown() === '');
   });
 
+  it('the namespace controller removes a Subnet that the ledger retires, although its object is there', async () => {
+    const { objects, subnets, controller, shown } = world();
+    objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] }));
+    const configured = { kind: 'subnet-configured', subnet: appliedSubnet('blue', 'ovn') } as const;
+    subnets.onEvents([configured], 51);
+    controller.onEvents([configured]);
+    await until(() => shown() === 'blue');
+    const retired = { kind: 'subnet-retired', subnet: 'blue' } as const;
+    subnets.onEvents([retired], 52);
+    controller.onEvents([retired]);
+    await until(() => shown() === '');
+  });
+
   it('the namespace controller reads only labels of affected namespaces, and none if only usage counts of a Subnet change', async () => {
     // Given: 250 Subnets that select 600 namespaces by a label.
     const { objects, subnets, controller, informer } = world();

@@ -248,6 +248,10 @@ describe('the bindings of a Node', () => {
     await accepting.nodes.start();
     for (let index = 0; index < 6; index++) accepting.source.drop(nodeNamed(`n${index}`));
     await until(() => accepting.alarms.length > 0);
+    accepting.nodes.acceptMassDeletion(0);
+    expect(accepting.nodes.isAccepted).to.equal(false);
+    accepting.nodes.acceptMassDeletion(1);
+    expect(accepting.nodes.isAccepted).to.equal(true);
     accepting.nodes.acceptMassDeletion(5);
     await waitForIdle();
     expect([accepting.unbound.length, accepting.nodes.missing]).to.deep.equal([0, 6]);

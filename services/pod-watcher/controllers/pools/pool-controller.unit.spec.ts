@@ -73,7 +73,7 @@ describe('an IPPool object', () => {
     expect(podEvents).to.include('Warning FieldsNotServed');
   });
 
-  it('an IPPool object shows why it is rejected, and is applied again when its subnet is configured or another pool is retired', async () => {
+  it('an IPPool object shows why it is rejected, and is applied again when its subnet is configured, or another pool is configured or retired', async () => {
     const { objects, cache, requests, ready, podEvents, allocator, pools } = world();
     allocator.refuse = new IpledgerError('SUBNET_UNKNOWN', 'subnet macvlan does not exist in IPAM');
     objects.put(pool('web'));
@@ -86,10 +86,12 @@ describe('an IPPool object', () => {
     allocator.refuse = new IpledgerError('POOL_CONFLICT', 'ippool web has conflict IPs with ippool api: 10.0.0.9');
     pools.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('macvlan') }]);
     await until(() => ready.length > 1);
+    pools.onEvents([{ kind: 'pool-configured', pool: appliedPool('api') }]);
+    await until(() => ready.length > 2);
     delete allocator.refuse;
     pools.onEvents([{ kind: 'pool-retired', pool: 'api', subnet: 'macvlan' }]);
-    await until(() => ready.length > 2);
-    expect(ready.slice(1)).to.deep.equal([
+    await until(() => ready.length > 3);
+    expect(ready.slice(2)).to.deep.equal([
       'False UpdateIPAMFailed ippool web has conflict IPs with ippool api: 10.0.0.9',
       'True UpdateIPAMSucceeded',
     ]);
