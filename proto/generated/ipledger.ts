@@ -1423,6 +1423,15 @@ export interface ListUsageRequest {
 export interface ListUsageReply {
   position?: Position;
   usage: SubnetUsage[];
+  /** The addresses that are quarantined now, of the requested Subnets; at most 100. */
+  quarantined: QuarantinedAddress[];
+}
+
+export interface QuarantinedAddress {
+  subnet: string;
+  address: string;
+  /** The last event that changed the address. */
+  seq: number;
 }
 
 /** The addresses of one family of a Subnet in use: held by a Pod, or reserved. */

@@ -26,6 +26,7 @@ import { hourMs } from './store/usage-rows.ts';
 const maxAddresses = { 4: 1_000_000, 6: 250_000 } as const;
 const maxHours = 2_400;
 const minSearchLength = 2;
+const maxQuarantined = 100;
 
 /** Answers from the store without waiting for newer events: a console shows the position. */
 export function viewsHandlers(
@@ -153,5 +154,8 @@ function listUsage(store: EventStore, request: ListUsageRequest, now: () => numb
       return [{ subnet: name, family, hours: own.map(({ hour }) => hour), inUse: own.map((row) => row.in_use) }];
     });
   });
-  return { position: store.position, usage };
+  const quarantined = store.maps
+    .quarantined(request.subnet, maxQuarantined)
+    .map(({ subnet, ip, seq }) => ({ subnet, address: addressOfKey(ip), seq }));
+  return { position: store.position, usage, quarantined };
 }

@@ -292,6 +292,31 @@ describe('ListUsage', () => {
     ));
 });
 
+describe('ListUsage of quarantined addresses', () => {
+  const quarantined = (seq: number, address: string): Event =>
+    fakeEvent(seq, { type: 'AddressQuarantined', addressQuarantined: { address, reason: 'seen' } });
+  const lifted = (seq: number, address: string): Event =>
+    fakeEvent(seq, { type: 'QuarantineLifted', quarantineLifted: { address } });
+
+  it('lists those of now, also of an allocated address, and at most 100', () =>
+    withStore(
+      [
+        configured(1),
+        allocated(2, '10.0.0.5'),
+        quarantined(3, '10.0.0.5'),
+        quarantined(4, '10.0.0.9'),
+        lifted(5, '10.0.0.9'),
+        ...Array.from({ length: 120 }, (_, index) => quarantined(index + 6, `10.0.1.${index}`)),
+      ],
+      async ({ usage }) => {
+        const found = (await usage(1)).quarantined;
+        expect(found[0]).to.deep.include({ subnet: 'lan', address: '10.0.0.5', seq: 3 });
+        expect(found.map(({ address }) => address)).to.not.include('10.0.0.9');
+        expect(found).to.have.length(100);
+      },
+    ));
+});
+
 describe('Search', () => {
   const events = [
     configured(1),

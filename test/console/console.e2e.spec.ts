@@ -19,11 +19,11 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const views: readonly (readonly [string, string])[] = [
   ['/', '10.32.0.0/16'],
   ['/subnets/lan', 'after event'],
-  ['/subnets/lan?select=10.8.0.100', 'AddressReserved'],
+  ['/subnets/lan?select=10.8.0.100', 'Address reserved'],
   ['/subnets/dual?family=6', 'fd00:9::/64'],
   ['/subnets/big', 'after event'],
-  ['/subnets/lan/10.8.0.2', 'AddressAllocated'],
-  ['/pods/shop/web-0', 'AddressBound'],
+  ['/subnets/lan/10.8.0.2', 'Address allocated'],
+  ['/pods/shop/web-0', 'Address bound'],
   ['/events', 'shop/big-'],
   ['/events/5', 'Proof'],
   ['/alarms', 'ipledger'],
@@ -100,7 +100,7 @@ describe('The console', function () {
     const { page } = await signedIn('/subnets/lan?select=10.8.0.100');
     await spoken(page).getByText('10.8.0.100: reserved').waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Previous event of 10.8.0.100' }).click();
-    await page.getByText('AddressReserved').waitFor();
+    await page.getByText('Address reserved').waitFor();
     const atReservation = page.url();
     await page.getByRole('slider', { name: 'Time' }).press('Home');
     await spoken(page).getByText('10.8.0.100: free').waitFor({ state: 'attached' });
@@ -222,7 +222,7 @@ describe('The console', function () {
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('vip/scanner').first().waitFor();
     const row = other.getByRole('row').filter({ hasText: '10.8.0.150' });
-    await row.getByText('AddressReserved').waitFor();
+    await row.getByText('Address reserved').waitFor();
     expect(await row.textContent()).to.contain(environment.user);
   });
 
@@ -237,9 +237,9 @@ describe('The console', function () {
     await page.waitForURL(/type=AddressReleased/);
     await page
       .getByRole('row', { name: /shop\/late/ })
-      .getByText('AddressReleased')
+      .getByText('Address released')
       .waitFor();
-    expect(await page.getByRole('cell', { name: 'AddressAllocated' }).count()).to.equal(0);
+    expect(await page.getByRole('cell', { name: 'Address allocated' }).count()).to.equal(0);
   });
 
   for (const program of ['allocator', 'readModel'] as const)

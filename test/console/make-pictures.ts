@@ -10,8 +10,8 @@ const folder = join(root, 'docs/pictures');
 /** The pictures: a name, a page, and a text that is on the page when its data has arrived. */
 const pictures = [
   { name: 'console-subnets', path: '/', content: '10.32.0.0/16', height: 480 },
-  { name: 'console-map', path: '/subnets/lan?select=10.8.0.100', content: 'AddressReserved', height: 1_060 },
-  { name: 'console-address', path: '/subnets/lan/10.8.0.2', content: 'AddressBound', height: 900 },
+  { name: 'console-map', path: '/subnets/lan?select=10.8.0.100', content: 'Address reserved', height: 1_060 },
+  { name: 'console-address', path: '/subnets/lan/10.8.0.2', content: 'Address bound', height: 900 },
 ];
 
 const run = openRun();

@@ -8,7 +8,7 @@ export interface ReplyPosition {
 
 export interface Reply {
   readonly position: ReplyPosition;
-  /** The command of `ipledger` with the same answer. */
+  /** The command of `ipledger` with the same answer; '' for none. */
   readonly command: string;
 }
 

@@ -20,10 +20,11 @@ export function refuseOtherOrigins({
   // A link from another site may open a page, but no other site reads data or acts
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
     throw denied('the request comes from another site');
-  if (isRead) return;
-  if (headers[consoleHeader] === undefined) throw denied(`the header ${consoleHeader} is missing`);
   const { origin } = headers;
-  if (origin === undefined || hostOf(origin) !== headers.host) throw denied('the request comes from another origin');
+  const isOwn = origin !== undefined && hostOf(origin) === headers.host;
+  // A browser without the header above sends the origin of a script also with its reads
+  if (!isOwn && (origin !== undefined || !isRead)) throw denied('the request comes from another origin');
+  if (!isRead && headers[consoleHeader] === undefined) throw denied(`the header ${consoleHeader} is missing`);
 }
 
 /** Returns the host of an origin; undefined for no URL, as the origin "null". */

@@ -36,6 +36,12 @@ describe('refuseOtherOrigins', () => {
     const { 'x-ipledger-console': _header, ...withoutHeader } = own;
     expect([isRefused('POST', withoutOrigin), isRefused('DELETE', withoutHeader)]).to.deep.equal([true, true]);
   });
+
+  it('refuses a read by a script of another origin, also of a browser that does not name the site', () => {
+    expect(isRefused('GET', { host: own.host, origin: 'https://attacker.example' })).to.equal(true);
+    expect(isRefused('HEAD', { host: own.host, origin: 'null' })).to.equal(true);
+    expect(isRefused('GET', { host: own.host, origin: own.origin })).to.equal(false);
+  });
 });
 
 describe('refuseOtherHosts', () => {

@@ -58,8 +58,8 @@ export interface LedgerReads {
   readonly subnets: () => Promise<ListSubnetsReply>;
   readonly pools: () => Promise<ListPoolsReply>;
   readonly status: () => Promise<GetStatusReply>;
-  /** Usage of all Subnets in the last two days. Empty while the read model does not answer. */
-  readonly recentUsage: () => Promise<Pick<ListUsageReply, 'usage'>>;
+  /** Usage of all Subnets in the last two days, and quarantined addresses. Empty while the read model does not answer. */
+  readonly recentUsage: () => Promise<Pick<ListUsageReply, 'usage' | 'quarantined'>>;
   readonly map: (key: MapKey, signal: AbortSignal) => Promise<MapAddressesReply>;
   /** The events of an address before and after an event. */
   readonly moments: (key: MomentsKey, signal: AbortSignal) => Promise<MapAddressesReply>;
@@ -147,9 +147,9 @@ function undefinedIfUnknown(thrown: unknown): undefined {
   if (code !== 'ADDRESS_UNKNOWN' && code !== 'SUBNET_UNKNOWN') throw thrown;
 }
 
-function emptyIfAway(thrown: unknown): Pick<ListUsageReply, 'usage'> {
+function emptyIfAway(thrown: unknown): Pick<ListUsageReply, 'usage' | 'quarantined'> {
   if (IpledgerError.from(thrown).kind !== 'transient') throw thrown;
-  return { usage: [] };
+  return { usage: [], quarantined: [] };
 }
 
 export function positionOf({ position }: { readonly position?: Parameters<typeof requirePosition>[0] }): ReplyPosition {

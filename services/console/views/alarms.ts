@@ -1,5 +1,5 @@
 /** The present alarms, as the ledger sees them, each with the remedy of its runbook. */
-import type { GetStatusReply, Subnet } from '../../../proto/generated/ipledger.ts';
+import type { GetStatusReply, QuarantinedAddress, Subnet } from '../../../proto/generated/ipledger.ts';
 import type { Alarm, AlarmList } from '../api/alarm.ts';
 import type { View } from '../http/routes.ts';
 import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
@@ -15,19 +15,40 @@ const fewDays = 3;
 
 export function listAlarms(reads: LedgerReads, runbooks: Runbooks): View {
   return async () => {
-    const [status, { subnets }, fault] = await Promise.all([reads.status(), reads.subnets(), reads.readModelFault()]);
-    const found = [...ofLedger(status), ...ofReadModel(fault), ...subnets.flatMap((subnet) => [...ofSubnet(subnet)])];
+    const [status, { subnets }, fault, { quarantined }] = await Promise.all([
+      reads.status(),
+      reads.subnets(),
+      reads.readModelFault(),
+      reads.recentUsage(),
+    ]);
+    const found = [
+      ...ofLedger(status),
+      ...ofReadModel(fault),
+      ...subnets.flatMap((subnet) => [...ofSubnet(subnet)]),
+      ...quarantined.map(ofQuarantine),
+    ];
     const order = ['critical', 'warning', 'info'];
     const body: AlarmList = {
       position: positionOf(status),
       command: ipledger(['check']),
       items: found
         .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
-        .map((finding) => ({ ...finding, remedy: runbooks(finding.name) })),
+        .map((finding) => ({ ...finding, remedy: ownRemedies[finding.name] ?? runbooks(finding.name) })),
     };
     return { body };
   };
 }
+
+/** The remedies of findings that are no alerts, so have no runbook. */
+const ownRemedies: Readonly<Record<string, readonly string[]>> = {
+  AddressQuarantined: [
+    'No Pod gets the address until the quarantine ends.',
+    '1. Open the page of the address: it names the reason, the MAC, and the node that saw the MAC.',
+    '2. Find the host with that MAC, for example in the tables of the switches, and give it another address.',
+    '3. End the quarantine on the page of the address, or by ipledger unquarantine.',
+  ],
+  ReadModelAway: ['1. Check that the read model runs and is ready.', '2. Read its log for the reason.'],
+};
 
 const ofAll = { about: '', subnet: '', address: '', since: '' };
 
@@ -79,3 +100,13 @@ function* ofSubnet({ name: subnet, usage, fenced }: Subnet): Generator<Finding> 
       message: `another program changed the key of ${address}: the allocator decides nothing about it`,
     };
 }
+
+const ofQuarantine = ({ subnet, address }: QuarantinedAddress): Finding => ({
+  ...ofAll,
+  about: `Subnet ${subnet}`,
+  subnet,
+  address,
+  name: 'AddressQuarantined',
+  severity: 'warning',
+  message: `${address} of subnet ${subnet} is quarantined: another host answers on it, or an operator keeps it from Pods`,
+});

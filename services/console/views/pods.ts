@@ -34,7 +34,7 @@ function explain({ allocations, events }: WhyReply): string[] {
   const refused = events.slice(0, granted < 0 ? undefined : granted).find((event) => event.allocationRefused);
   const waits = refused?.allocationRefused;
   const refusals = waits
-    ? [`since ${refused.at} it waits for an address of ${waits.attachment?.provider ?? ''}: ${waits.message}`]
+    ? [`since ${inWords(refused.at)} it waits for an address of ${waits.attachment?.provider ?? ''}: ${waits.message}`]
     : [];
   if (held.length + refusals.length > 0) return [...refusals, ...held];
   return [explainEnd(events)];
@@ -52,5 +52,8 @@ function explainAllocation({ addresses, subnet, bindings, node }: Allocation): s
 function explainEnd(events: readonly Event[]): string {
   const last = events.find((event) => event.addressReleased);
   if (!last?.addressReleased) return 'the ledger has no request of a Pod with this name';
-  return `it has no address: ${last.actor} released the last one at ${last.at} (${formatCause(last.addressReleased.cause)})`;
+  return `it has no address: ${last.actor} released the last one at ${inWords(last.at)} (${formatCause(last.addressReleased.cause)})`;
 }
+
+/** Returns an instant of the ledger as the pages show it. */
+const inWords = (at: string): string => at.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');

@@ -28,10 +28,10 @@ export function search(reads: LedgerReads): View {
         seq,
       };
     });
-    const [first] = items;
+    const [first, second] = items;
     const body: SearchReply = {
       position: positionOf(reply),
-      command: first ? commandOf(first) : ipledger(['allocations']),
+      command: first && !second ? commandOf(first) : '',
       items,
     };
     return { body };

@@ -16,7 +16,10 @@ export const emptyPosition: Position = { epoch: 0, seq: 0, hash: '' };
 export function openDatabase(file: string): DatabaseSync {
   try {
     const found = connect(file);
-    if (numberOf(found, 'PRAGMA user_version') === schemaVersion) return found;
+    if (numberOf(found, 'PRAGMA user_version') === schemaVersion) {
+      found.exec(laterIndex);
+      return found;
+    }
     const isOurs = numberOf(found, tablesCount) === 0 || numberOf(found, `${tablesCount} AND name = 'about'`) > 0;
     found.close();
     if (!isOurs) throw new Error('it contains another database: choose another file');
@@ -31,7 +34,7 @@ export function openDatabase(file: string): DatabaseSync {
 function create(file: string): DatabaseSync {
   const database = connect(file);
   database.exec('BEGIN IMMEDIATE');
-  database.exec(schema);
+  database.exec(schema + laterIndex);
   const insert = database.prepare('INSERT INTO about (name, value) VALUES (?, ?)');
   insert.run('position', JSON.stringify(emptyPosition));
   database.exec(`PRAGMA user_version = ${schemaVersion}`);
@@ -138,3 +141,6 @@ const schema = `
   CREATE TABLE marks (mark INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (mark, seq)) WITHOUT ROWID;
   CREATE INDEX pods_by_name ON pods (name);
 `;
+
+/** An index that files of this version may lack. Few addresses are quarantined (state 8). */
+const laterIndex = 'CREATE INDEX IF NOT EXISTS claims_quarantined ON claims (subnet, ip) WHERE state & 8;';

@@ -15,6 +15,8 @@ export interface MapQuery {
   readonly neighbours: (subnet: number, ip: AddressKey | undefined, seq: number) => Neighbours;
   /** The number of addresses in use by hour, from the hour in effect at `since`. */
   readonly usage: (subnet: number, since: number) => readonly UsageRow[];
+  /** The first quarantined addresses, of one Subnet or ('') of all. */
+  readonly quarantined: (subnet: string, limit: number) => readonly QuarantinedRow[];
 }
 
 export interface Neighbours {
@@ -26,6 +28,12 @@ export interface UsageRow {
   readonly family: number;
   readonly hour: number;
   readonly in_use: number;
+}
+
+export interface QuarantinedRow {
+  readonly subnet: string;
+  readonly ip: AddressKey;
+  readonly seq: number;
 }
 
 export function createMapQuery(database: DatabaseSync): MapQuery {
@@ -42,6 +50,10 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
     `SELECT family, hour, in_use FROM usage AS u WHERE subnet = ?1 AND hour >= coalesce(
        (SELECT max(hour) FROM usage WHERE subnet = ?1 AND family = u.family AND hour <= ?2), ?2)
      ORDER BY family, hour`,
+  );
+  const quarantined = database.prepare(
+    `SELECT s.name AS subnet, c.ip, c.last AS seq FROM claims c JOIN subnets s ON s.id = c.subnet
+     WHERE c.state & 8 AND ?1 IN ('', s.name) LIMIT ?2`,
   );
   const edge = (table: string, where: string, side: 'previous' | 'next') =>
     database.prepare(
@@ -72,6 +84,7 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
       return { previous: numberIn(previous.get(...key, seq)), next: numberIn(next.get(...key, seq)) };
     },
     usage: (subnet, since) => usage.all(subnet, since) as unknown as UsageRow[],
+    quarantined: (subnet, limit) => quarantined.all(subnet, limit) as unknown as QuarantinedRow[],
   };
 }
 

@@ -138,13 +138,17 @@ describe('The console without sign-in', () => {
     await allocate(console.served, 'one', { provider: 'tiny.default', subnets: ['tiny'] });
     const readUntilRaised = async (): Promise<Record<string, unknown>[]> => {
       const { items } = (await read('/alarms')) as unknown as { items: Record<string, unknown>[] };
-      return items.length > 0 ? items : readUntilRaised();
+      return items.some(({ name }) => name === 'IpledgerSubnetFull') ? items : readUntilRaised();
     };
-    const [alarm] = await readUntilRaised();
+    const [alarm, conflict] = await readUntilRaised();
     expect(alarm).to.deep.include({ name: 'IpledgerSubnetFull', severity: 'critical', subnet: 'tiny' });
     expect(alarm)
       .to.have.nested.property('remedy[0]')
       .that.matches(/^Meaning\. /);
+    expect(conflict).to.deep.include({ name: 'AddressQuarantined', subnet: 'macvlan', address: '172.17.9.9' });
+    expect(conflict)
+      .to.have.nested.property('remedy[0]')
+      .that.matches(/^No Pod gets the address/);
   });
 
   it('streams the events that match a filter, and continues after the last event that a browser has seen', async () => {

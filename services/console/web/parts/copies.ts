@@ -6,13 +6,14 @@ import { html, type VNode } from './html.ts';
 interface CopiesProps {
   /** The address of the view's data. */
   readonly url: string;
+  /** The command with the same answer; '' for none. */
   readonly command: string;
 }
 
 export const Copies = ({ url, command }: CopiesProps): VNode =>
   html`<div class="row copies" aria-label="This view as data">
-    <a href=${csvUrl(url)} download>CSV</a> <a href=${url} download>JSON</a> <code>${command}</code
-    ><${CopyButton} value=${command} what="command" />
+    <a href=${csvUrl(url)} download>CSV</a> <a href=${url} download>JSON</a>
+    ${command !== '' && html`<code>${command}</code><${CopyButton} value=${command} what="command" />`}
   </div>`;
 
 export function CopyButton({ value, what }: { readonly value: string; readonly what: string }): VNode {

@@ -1,7 +1,7 @@
 /** Events as a table: when, what and why, for which address and Pod, and the actor. */
 import type { EventRow } from '../../api/event.ts';
 import { hrefOf } from '../data/location.ts';
-import { addressLink, html, podLink, subnetLink, text, time, type VNode } from './html.ts';
+import { addressLink, html, podLink, subnetLink, text, time, typeWords, type VNode } from './html.ts';
 
 interface EventTableProps {
   readonly caption: string;
@@ -38,7 +38,7 @@ function Row({ event, without }: { readonly event: EventRow; readonly without: r
     <td class="number"><a href=${hrefOf(['events', String(seq)])}>${seq}</a></td>
     <td class="time">${time(at)}</td>
     <td class="words">
-      ${type}
+      ${typeWords(type)}
       <div class="quiet">${text(sentence)}</div>
     </td>
     ${without.includes('address') ? '' : html`<td class="name">${addresses.length > 0 && list(addresses, subnet)} ${subnet && html`<div class="quiet">${subnetLink(subnet)}</div>`}</td>`}

@@ -40,6 +40,10 @@ export const fact = (name: ComponentChildren, value: ComponentChildren): VNode |
     : html`<dt>${name}</dt>
         <dd>${value}</dd>`;
 
+/** The type of an event in words: "Address allocated" for AddressAllocated. */
+export const typeWords = (type: string): string =>
+  type.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 /** A number with its noun: "1 event", "2 events". */
 export const count = (number: number | string, noun: string): string =>
   `${Number(number).toLocaleString('en')} ${noun}${Number(number) === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;

@@ -28,7 +28,8 @@ export function Trend({ samples, text }: { readonly samples: readonly Sample[]; 
         select: { show: false, left: 0, top: 0, width: 0, height: 0 },
         legend: { show: false },
         axes: [{ show: false }, { show: false }],
-        scales: { y: { range: (_, low, high) => [Math.min(low, high - 1), high + 1] } },
+        // Begins at zero, so that a small change does not look like a large one
+        scales: { y: { range: (_, _low, high) => [0, Math.max(1, high * 1.05)] } },
         series: [{}, { stroke, width: 1.5, points: { show: false } }],
       },
       data,

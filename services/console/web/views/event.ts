@@ -3,7 +3,7 @@ import type { EventDetail } from '../../api/event.ts';
 import { apiUrl } from '../data/client.ts';
 import { hrefOf } from '../data/location.ts';
 import { useData } from '../data/use-data.ts';
-import { addressLink, fact, html, podLink, subnetLink, text, time, type VNode } from '../parts/html.ts';
+import { addressLink, fact, html, podLink, subnetLink, text, time, typeWords, type VNode } from '../parts/html.ts';
 import { Copies, CopyButton } from '../parts/copies.ts';
 import { absence, View } from '../parts/view.ts';
 
@@ -20,8 +20,9 @@ function Detail({ event }: { readonly event: EventDetail }): VNode {
   const { at, type, actor, subnet, addresses, pod, node, cause, text: sentence, before, stored, hash, prev } = event;
   return html`<section class="panel">
       <dl>
-        ${fact('What', html`${type}: ${text(sentence)}`)} ${fact('Time', time(at))} ${fact('By', text(actor))}
-        ${fact('Cause', cause && text(cause))} ${fact('Subnet', subnet && subnetLink(subnet))}
+        ${fact('What', html`${typeWords(type)}: ${text(sentence)}`)} ${fact('Time', time(at))}
+        ${fact('By', text(actor))} ${fact('Cause', cause && text(cause))}
+        ${fact('Subnet', subnet && subnetLink(subnet))}
         ${fact('Pod', pod && [podLink(pod), html` <span class="quiet">(uid ${text(pod.uid)})</span>`])}
         ${fact('Node', node && text(node))}
         ${addresses.map((each) => fact(addressLink(subnet, each), eventBefore(before[each] ?? 0)))}

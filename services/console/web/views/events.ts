@@ -7,7 +7,7 @@ import { usePages } from '../data/use-data.ts';
 import { useStream } from '../data/use-stream.ts';
 import { Copies } from '../parts/copies.ts';
 import { EventTable } from '../parts/event-table.ts';
-import { count, html, type VNode } from '../parts/html.ts';
+import { count, html, typeWords, type VNode } from '../parts/html.ts';
 import { More } from '../parts/more.ts';
 import { absence, View } from '../parts/view.ts';
 import { eventMatches, eventTypes, type Filters, filterFields, listQuery, streamQuery } from './event-filters.ts';
@@ -81,7 +81,7 @@ function FilterForm({ filters }: { readonly filters: Filters }): VNode {
       Type
       <select name="type">
         <option value="">all</option>
-        ${eventTypes.map((type) => html`<option key=${type} selected=${type === filters['type']}>${type}</option>`)}
+        ${eventTypes.map((type) => html`<option key=${type} value=${type} selected=${type === filters['type']}>${typeWords(type)}</option>`)}
       </select>
     </label>
     <div class="row"><button class="main">Filter</button><button type="button" onClick=${clear}>Clear</button></div>

@@ -45,7 +45,7 @@ const Hits = ({ reply, url }: { readonly reply: SearchReply; readonly url: strin
                 html`<tr key=${index}>
                   <td>${hit.kind}</td>
                   <td class="name"><a href=${hrefOfHit(hit)}>${text(hit.title)}</a></td>
-                  <td class="words">${text(hit.detail)}</td>
+                  <td class="words">${detailOf(hit)}</td>
                 </tr>`,
             )}
           </tbody>
@@ -53,6 +53,10 @@ const Hits = ({ reply, url }: { readonly reply: SearchReply; readonly url: strin
       </div>`
     }
     <${Copies} url=${url} command=${reply.command} />`;
+
+/** The details of a hit, or its newest event. */
+const detailOf = ({ detail, seq }: SearchHit): VNode | string =>
+  detail !== '' || seq === 0 ? text(detail) : html`newest event <a href=${hrefOf(['events', String(seq)])}>${seq}</a>`;
 
 /** The page of a hit. */
 function hrefOfHit(hit: SearchHit): string {

@@ -8,7 +8,7 @@ import { useRested } from '../data/use-rested.ts';
 import { stateWords } from '../map/kinds.ts';
 import { Sample } from '../map/legend.ts';
 import type { Cell, Page } from '../map/page.ts';
-import { addressLink, fact, html, podLink, text, time, type VNode } from '../parts/html.ts';
+import { addressLink, fact, html, podLink, text, time, typeWords, type VNode } from '../parts/html.ts';
 
 interface SelectionProps {
   readonly subnet: string;
@@ -28,8 +28,9 @@ export function Selection({ subnet, map, page, selected, isNow }: SelectionProps
 }
 
 function Block({ cell: { name, counts } }: { readonly cell: Cell }): VNode {
-  return html`<p>
-      <button class="plain address" onClick=${() => changeQuery({ range: name, select: '' })}>${name}</button>
+  return html`<p class="row whole">
+      <span class="address">${name}</span>
+      <button onClick=${() => changeQuery({ range: name, select: '' })}>Show its addresses</button>
     </p>
     <dl>
       ${cellStates.filter((state) => counts[state] > 0).map((state) => fact(state, counts[state].toLocaleString('en')))}
@@ -66,7 +67,7 @@ function Address({ subnet, map, cell, isNow }: AddressProps): VNode {
       ${(isOfCell ? (events.value?.items ?? []) : []).map(
         (event) =>
           html`<li key=${event.seq}>
-            ${time(event.at)}: ${event.type} ${event.pod && podLink(event.pod)}
+            ${time(event.at)}: ${typeWords(event.type)} ${event.pod && podLink(event.pod)}
             <div class="quiet">${text(event.text)}</div>
           </li>`,
       )}

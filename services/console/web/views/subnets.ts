@@ -69,6 +69,8 @@ function Row({ row }: { readonly row: SubnetRow }): VNode {
       ${trend.length < 2 ? html`<span class="quiet">–</span>` : html`<${Trend} samples=${samples} text=${words} />`}
     </td>
     <td class="number"><${DaysLeft} days=${daysLeft} /></td>
-    <td class="words"><${Conditions} conditions=${conditions} /></td>
+    <td class="words">
+      ${conditions.length === 0 ? html`<span class="quiet">none</span>` : html`<${Conditions} conditions=${conditions} />`}
+    </td>
   </tr>`;
 }

@@ -69,6 +69,9 @@ export function TimeSlider({ subnet, map, isNow, isLoaded, address }: TimeSlider
       aria-valuetext=${isNow && dragged === undefined ? 'now' : formatTime(instantOf(value))}
       onInput=${(event: Event) => setDragged(Number((event.target as HTMLInputElement).value))}
     />
+    <div class="ends quiet">
+      <span>${formatTime(first.at)}</span><span>${formatTime(last.at)}, the last event</span>
+    </div>
     <div class="row">
       <button onClick=${() => jump(previous)} disabled=${!previous}>Previous event${of}</button>
       <button onClick=${play}>${isPlaying ? 'Pause' : 'Play'}</button>
