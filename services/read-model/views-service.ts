@@ -17,10 +17,10 @@ import type {
 } from '../../proto/generated/ipledger.ts';
 import type { ReadModel } from './read-model.ts';
 import { stateBits } from './store/address-entry.ts';
-import { addressKey, addressOfKey, familyOfKey } from './store/address-key.ts';
+import { type AddressKey, addressKey, addressOfKey, familyOfKey } from './store/address-key.ts';
 import { firstSeqSince } from './store/event-search.ts';
 import type { EventStore } from './store/event-store.ts';
-import type { ClaimRow } from './store/keyframe.ts';
+import type { VisitClaim } from './store/map-query.ts';
 import { hourMs } from './store/usage-rows.ts';
 
 const maxAddresses = { 4: 1_000_000, 6: 250_000 } as const;
@@ -59,11 +59,14 @@ function mapAddresses(
   const { seq, at } = readMoment(store, request.pointInTime, now);
   const spec = specAt(store, { subnet, name, family }, seq);
   const cooling = firstSeqSince(store, at - (spec.cooldownMs ?? defaultCooldownMs) + 1);
-  const claims = request.onlyMoments ? [] : store.maps.claims(subnet, seq);
-  const shown = claims.flatMap((row) => {
-    const state = familyOfKey(row[0]) === family ? mapState(row, cooling) : 'MAP_STATE_FREE';
-    return state === 'MAP_STATE_FREE' ? [] : [{ ip: row[0], state }];
-  });
+  const [shown, states]: [AddressKey[], MapState[]] = [[], []];
+  const show: VisitClaim = (ip, bits, last) => {
+    const state = familyOfKey(ip) === family ? mapState(bits, last, cooling) : 'MAP_STATE_FREE';
+    if (state === 'MAP_STATE_FREE') return;
+    shown.push(ip);
+    states.push(state);
+  };
+  if (!request.onlyMoments) store.maps.claims(subnet, seq, show);
   if (shown.length > maxAddresses[family])
     throw new IpledgerError(
       'OVERLOADED',
@@ -74,8 +77,8 @@ function mapAddresses(
     position: { ...store.position, seq, hash: store.hashOf(seq) },
     moment: { seq, at: new Date(at).toISOString() },
     spec,
-    ...(family === 4 ? { ipv4: shown.map(({ ip }) => Number(ip)) } : { ipv6: shown.map(({ ip }) => addressOfKey(ip)) }),
-    states: shown.map(({ state }) => state),
+    ...(family === 4 ? { ipv4: shown.map(Number) } : { ipv6: shown.map(addressOfKey) }),
+    states,
     ...(previous !== undefined && { previous: momentOf(store, previous) }),
     ...(next !== undefined && { next: momentOf(store, next) }),
     first: momentOf(store, Math.max(store.firstSeq, store.maps.firstSpecSeq(subnet) ?? 0)),
@@ -133,7 +136,7 @@ function specAt(store: EventStore, { subnet, name, family }: MapSubject, seq: nu
 }
 
 /** @param cooling the first event whose addresses, and those of later events, are in cooldown */
-function mapState([, state, last]: ClaimRow, cooling: number): MapState {
+function mapState(state: number, last: number, cooling: number): MapState {
   const { known, allocated, reserved, quarantined, bound } = stateBits;
   if (state & allocated) return state & bound ? 'MAP_STATE_BOUND' : 'MAP_STATE_ALLOCATED';
   if (state & quarantined) return 'MAP_STATE_QUARANTINED';

@@ -58,7 +58,10 @@ export interface LedgerReads {
   readonly subnets: () => Promise<ListSubnetsReply>;
   readonly pools: () => Promise<ListPoolsReply>;
   readonly status: () => Promise<GetStatusReply>;
-  /** Usage of all Subnets in the last two days, and quarantined addresses. Empty while the read model does not answer. */
+  /**
+   * Usage of all Subnets in the last two days, and quarantined addresses. Empty while the read
+   * model does not answer.
+   */
   readonly recentUsage: () => Promise<Pick<ListUsageReply, 'usage' | 'quarantined'>>;
   readonly map: (key: MapKey, signal: AbortSignal) => Promise<MapAddressesReply>;
   /** The events of an address before and after an event. */

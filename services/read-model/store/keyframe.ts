@@ -13,8 +13,15 @@ export function packKeyframe(rows: readonly ClaimRow[]): Buffer {
   return zstdCompressSync(Buffer.from(JSON.stringify(columns)), { params });
 }
 
-/** @throws Error for bytes that are not a keyframe */
-export function unpackKeyframe(packed: Uint8Array): ClaimRow[] {
+/** Claims by columns, sorted by address. */
+export interface ClaimColumns {
+  readonly ips: readonly AddressKey[];
+  readonly states: readonly number[];
+  readonly lasts: readonly number[];
+}
+
+/** Unpacks a keyframe. @throws Error for bytes that are not a keyframe */
+export function unpackKeyframe(packed: Uint8Array): ClaimColumns {
   const [ips, states, lasts] = JSON.parse(zstdDecompressSync(packed).toString()) as [AddressKey[], number[], number[]];
-  return ips.map((ip, index) => [ip, states[index] ?? 0, lasts[index] ?? 0] as const);
+  return { ips, states, lasts };
 }

@@ -2,11 +2,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SubnetSpec } from '../../../proto/generated/ipledger.ts';
 import type { AddressKey } from './address-key.ts';
-import { type ClaimRow, unpackKeyframe } from './keyframe.ts';
+import { type ClaimColumns, type ClaimRow, unpackKeyframe } from './keyframe.ts';
 
 export interface MapQuery {
-  /** The claims of a Subnet after event `seq`, by address. A dropped claim has the state 0. */
-  readonly claims: (subnet: number, seq: number) => ClaimRow[];
+  /**
+   * Visits the claims of a Subnet after event `seq`, by address. A dropped claim has the state 0.
+   */
+  readonly claims: (subnet: number, seq: number, visit: VisitClaim) => void;
   /** The spec of a Subnet after event `seq`; undefined if it was not configured then. */
   readonly spec: (subnet: number, seq: number) => SubnetSpec | undefined;
   /** The first event that configured the Subnet. */
@@ -18,6 +20,9 @@ export interface MapQuery {
   /** The first quarantined addresses, of one Subnet or ('') of all. */
   readonly quarantined: (subnet: string, limit: number) => readonly QuarantinedRow[];
 }
+
+/** Receives an address, the bits of its state, and the last event that changed it. */
+export type VisitClaim = (...row: ClaimRow) => void;
 
 export interface Neighbours {
   readonly previous: number | undefined;
@@ -37,9 +42,7 @@ export interface QuarantinedRow {
 }
 
 export function createMapQuery(database: DatabaseSync): MapQuery {
-  const keyframe = database.prepare(
-    'SELECT seq, packed FROM keyframes WHERE subnet = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
-  );
+  const keyframeBefore = keyframeReader(database);
   const changes = database.prepare(
     'SELECT ip, state, seq FROM changes WHERE subnet = ? AND seq > ? AND seq <= ? ORDER BY seq',
   );
@@ -68,10 +71,9 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
     typeof row?.['seq'] === 'number' ? row['seq'] : undefined;
 
   return {
-    claims: (subnet, seq) => {
-      const found = keyframe.get(subnet, seq) as { seq: number; packed: Uint8Array } | undefined;
-      const since = changes.all(subnet, found?.seq ?? 0, seq) as unknown as ClaimRow[];
-      return merge(found ? unpackKeyframe(found.packed) : [], since);
+    claims: (subnet, seq, visit) => {
+      const keyframe = keyframeBefore(subnet, seq);
+      visitClaims(keyframe, changes.all(subnet, keyframe.seq, seq) as unknown as ClaimRow[], visit);
     },
     spec: (subnet, seq) => {
       const found = spec.get(subnet, seq)?.['spec'];
@@ -88,21 +90,45 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
   };
 }
 
-/** Replaces rows of a keyframe by later rows. Numbers sort before texts. */
-function merge(rows: readonly ClaimRow[], changed: readonly ClaimRow[]): ClaimRow[] {
-  const latest = new Map(changed.map((row) => [row[0], row]));
-  const added = [...latest.values()].toSorted(([one], [other]) => compareKeys(one, other));
-  const merged: ClaimRow[] = [];
-  let index = 0;
-  for (const row of added) {
-    for (let next = rows[index]; next && compareKeys(next[0], row[0]) < 0; next = rows[++index]) merged.push(next);
-    if (rows[index]?.[0] === row[0]) index++;
-    merged.push(row);
-  }
-  for (; index < rows.length; index++) merged.push(rows[index] as ClaimRow);
-  return merged;
+interface Keyframe extends ClaimColumns {
+  readonly subnet: number;
+  readonly seq: number;
 }
 
+/** Reads the last keyframe at or before an event. Keeps one: a slider moves in small steps. */
+function keyframeReader(database: DatabaseSync): (subnet: number, seq: number) => Keyframe {
+  const find = database.prepare('SELECT max(seq) AS seq FROM keyframes WHERE subnet = ? AND seq <= ?');
+  const read = database.prepare('SELECT packed FROM keyframes WHERE subnet = ? AND seq = ?');
+  let kept: Keyframe | undefined;
+  return (subnet, before) => {
+    const seq = Number(find.get(subnet, before)?.['seq'] ?? 0);
+    if (seq === 0) return { subnet, seq, ips: [], states: [], lasts: [] };
+    if (kept?.subnet !== subnet || kept.seq !== seq)
+      kept = { subnet, seq, ...unpackKeyframe(read.get(subnet, seq)?.['packed'] as Uint8Array) };
+    return kept;
+  };
+}
+
+/** Visits the claims of a keyframe, with later rows in their place. */
+function visitClaims({ ips, states, lasts }: ClaimColumns, changed: readonly ClaimRow[], visit: VisitClaim): void {
+  const latest = new Map<AddressKey, ClaimRow>();
+  for (const row of changed) latest.set(row[0], row);
+  let index = 0;
+  const visitUntil = (end: AddressKey | undefined): void => {
+    for (let ip = ips[index]; ip !== undefined; ip = ips[++index]) {
+      if (end !== undefined && compareKeys(ip, end) >= 0) return;
+      visit(ip, states[index] ?? 0, lasts[index] ?? 0);
+    }
+  };
+  for (const row of [...latest.values()].sort(([one], [other]) => compareKeys(one, other))) {
+    visitUntil(row[0]);
+    if (ips[index] === row[0]) index++;
+    visit(...row);
+  }
+  visitUntil(undefined);
+}
+
+/** Compares keys by their order in the index: numbers sort before texts. */
 function compareKeys(one: AddressKey, other: AddressKey): number {
   if (typeof one === typeof other) return one < other ? -1 : Number(one > other);
   return typeof one === 'number' ? -1 : 1;

@@ -28,7 +28,10 @@ export function Alarms(): VNode {
 
 const AlarmPanel = ({ alarm }: { readonly alarm: Alarm }): VNode =>
   html`<section class="panel">
-    <h2><span class=${`tag ${alarm.severity}`}>${alarm.severity}</span> ${alarm.name.startsWith('Ipledger') ? alarm.name : typeWords(alarm.name)}</h2>
+    <h2>
+      <span class=${`tag ${alarm.severity}`}>${alarm.severity}</span>
+      ${alarm.name.startsWith('Ipledger') ? alarm.name : typeWords(alarm.name)}
+    </h2>
     <p>${text(alarm.message)}</p>
     <p class="quiet">
       ${alarm.about !== '' && alarm.subnet === '' && html`${text(alarm.about)}. `}
