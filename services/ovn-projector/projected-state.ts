@@ -21,7 +21,7 @@ import type { RowInputs } from './rows/desired-rows.ts';
 export interface StateChange {
   /** Whether all rows must be computed again. */
   readonly isAll: boolean;
-  /** Whether the rows of all Subnets must be. */
+  /** Whether the rows of all Subnets must be computed again. */
   readonly hasSubnets: boolean;
   /** The names of ports to compute again. */
   readonly ports: ReadonlySet<string>;

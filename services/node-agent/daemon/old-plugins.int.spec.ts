@@ -96,7 +96,7 @@ describe('Kube-OVN plugin before v1.16', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Sends a request like their HTTP client: without Accept, on a connection that is kept alive. */
+  /** Sends a request as those plugins do: without Accept, on a connection that is kept alive. */
   async function send(verb: 'add' | 'del', body: string): Promise<{ status: number; body: string }> {
     const client = connect(join(folder, 's')).setEncoding('utf8');
     client.write(

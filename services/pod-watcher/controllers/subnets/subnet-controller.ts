@@ -94,8 +94,8 @@ export class SubnetController implements LedgerSubscriber {
       const until = subnets.get(name) ? `. Until then Subnet ${name} gives no new address; Pods keep theirs` : '';
       throw new IpledgerError('SUBNET_OVERLAP', conflict + until);
     }
-    // Sets the default explicitly, because an allocator of an earlier version has another one. A
-    // later upgrade replaces it.
+    // Sets the default explicitly, because an allocator of an earlier version has another default.
+    // A later upgrade replaces it.
     const request = { name, spec: { bindingTimeoutMs: noBindingTimeoutMs, ...spec }, source: { uid, generation } };
     const reply = await allocator.call(SubnetsService.applySubnet, request, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);
