@@ -3,6 +3,7 @@ import type { HealthImplementation } from 'grpc-health-check';
 import type { TokenAccess } from '../../lib/grpc/server/authorization.ts';
 import { ClientConnections } from '../../lib/grpc/server/client-connections.ts';
 import { createServer, listen } from '../../lib/grpc/server/create-server.ts';
+import { isRead } from '../../lib/grpc/server/permissions.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
@@ -56,6 +57,7 @@ export function startApiServer(options: ApiServerOptions, life: Lifecycle): Prom
     connections,
     refuseCaller: ({ kind, uri }, path) => {
       if (kind === 'agent') allocator.rateLimiter?.refuseExhausted(uri, callKinds.get(path) ?? 'query');
+      else if ((kind === 'viewer' || kind === 'kubernetes-user') && isRead(path)) allocator.rateLimiter?.takeRead(uri);
     },
     log,
   });

@@ -15,7 +15,7 @@ import type { Socket } from 'node:net';
 import type { Server, ServerCredentials } from '@grpc/grpc-js';
 import { IpledgerError } from '../../errors.ts';
 import { ConnectionSlots } from '../../net/connection-slots.ts';
-import type { Identity } from '../../tls/identity.ts';
+import type { Identity, IdentityKind } from '../../tls/identity.ts';
 import { ArrivingCall, type CallConnection } from './arriving-call.ts';
 import { type ClientBudget, ClientBudgets } from './client-budgets.ts';
 
@@ -35,8 +35,12 @@ const maxUnusualHeaderBytes = 131_072;
 const maxHeaderListSize = 32_768;
 /** The most calls of an unidentified connection. Clients assume this number before they know it. */
 const maxUnidentifiedCalls = 100;
-/** The most calls of a connection with an identity. A standby forwards those of all its clients. */
-const maxCalls = { allocator: 4_096, others: 1_024 };
+/**
+ * The most calls of a connection with an identity. A standby forwards those of all its clients. A
+ * viewer and a Kubernetes user read a page at a time, and all calls that a connection sends at once
+ * arrive in one turn of the event loop.
+ */
+const maxCalls = { allocator: 4_096, readers: maxUnidentifiedCalls, others: 1_024 };
 
 type AnyHttp2Server = Http2Server | Http2SecureServer;
 
@@ -155,6 +159,11 @@ export class ClientConnections {
   }
 }
 
+function maxCallsOf(kind: IdentityKind): number {
+  if (kind === 'viewer' || kind === 'kubernetes-user') return maxCalls.readers;
+  return kind === 'allocator' ? maxCalls.allocator : maxCalls.others;
+}
+
 const keyOf = ({
   remoteAddress,
   remotePort,
@@ -186,7 +195,7 @@ class Connection implements CallConnection {
     verified.connections++;
     this.budgets.closeConnection(this.client);
     this.client = verified;
-    if (!this.isIdentified) this.#raise(identity.kind === 'allocator' ? maxCalls.allocator : maxCalls.others);
+    if (!this.isIdentified) this.#raise(maxCallsOf(identity.kind));
     return true;
   }
 

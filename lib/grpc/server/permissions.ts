@@ -107,6 +107,9 @@ export const permissions: ReadonlyMap<string, Row<never>> = new Map<string, Row<
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', all],
 ]);
 
+/** Whether an RPC only reads: a viewer may call it. */
+export const isRead = (path: string): boolean => permissions.get(path)?.viewer !== undefined;
+
 function rowsOf<Service extends object>(service: Service, rows: Rows<Service>): [string, Row<never>][] {
   return Object.entries<Row<never>>(rows).map(([name, row]) => [
     (service as Record<string, { readonly path: string }>)[name]?.path ?? name,

@@ -105,7 +105,7 @@ describe('The rate limit of an agent', () => {
     expect(await limiter.admit(agent('node-1'), 'list', done)).to.equal('done');
   });
 
-  it('runs two lists of a viewer at the same time, further ones in order, and lists of other users in parallel', async () => {
+  it('runs one list of a viewer at a time, further ones in order, and lists of other users in parallel', async () => {
     const started: string[] = [];
     const ends = new Map<string, () => void>();
     const list = (actor: string, name: string): Promise<unknown> =>
@@ -115,15 +115,12 @@ describe('The rate limit of an agent', () => {
       });
     const lists = ['a', 'b', 'c', 'd'].map((name) => list('ipledger://viewer', name));
     lists.push(list('ipledger://operator/anna', 'anna'));
-    expect(started).to.deep.equal(['a', 'b', 'anna']);
-    ends.get('b')?.();
-    await lists[1];
-    expect(started).to.deep.equal(['a', 'b', 'anna', 'c']);
-    for (const name of ['a', 'c', 'd', 'anna']) {
+    expect(started).to.deep.equal(['a', 'anna']);
+    for (const [index, name] of ['a', 'b', 'c', 'd', 'anna'].entries()) {
       ends.get(name)?.();
-      await lists[['a', 'b', 'c', 'd', 'anna'].indexOf(name)];
+      await lists[index];
     }
-    expect(started).to.deep.equal(['a', 'b', 'anna', 'c', 'd']);
+    expect(started).to.deep.equal(['a', 'anna', 'b', 'c', 'd']);
   });
 
   it('The rate limit of an agent keeps buckets for a bounded number of identities', async () => {

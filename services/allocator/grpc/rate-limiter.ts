@@ -5,18 +5,18 @@
  * etcd nor delay other callers. The replica that executes a call charges the original caller, even
  * if a standby forwarded the call.
  *
- * The pod-watcher, operators, viewers and allocators have no rate limit, because they serve all
- * nodes. Lists of a user or a viewer take turns. Without TLS, callers cannot be distinguished, and
- * no call is limited.
+ * The pod-watcher, operators and allocators have no rate limit, because they serve all nodes. What
+ * viewers and users read is limited by reader-limits.ts. Without TLS, callers cannot be
+ * distinguished, and no call is limited.
  */
 import { Option } from 'commander';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { CallContext } from '../../../lib/grpc/server/serve.ts';
 import { parseWholeNumber } from '../../../lib/process/options.ts';
-import { createSemaphore, type Semaphore } from '../../../lib/process/semaphore.ts';
 import { storeNewest } from '../../../lib/maps.ts';
 import { type BucketLimit, TokenBucket } from '../../../lib/process/token-bucket.ts';
+import { isReader, ReaderLimits } from './reader-limits.ts';
 
 /** A command may write events, a query only reads, and a list reads many claims. */
 export type CallKind = 'command' | 'query' | 'list';
@@ -47,11 +47,6 @@ const maxInProgress = 1_024;
  * lists once for each network.
  */
 const maxLists = 8;
-/**
- * The most lists of a user or viewer that run at the same time; the others wait. A list is read
- * page by page, so one caller needs only one.
- */
-const maxListsOfPerson = 2;
 /** The claims of a list that cost as much as a query of a single claim. */
 const claimsPerToken = 10;
 /** Twice the nodes of a large cluster. The identity that is idle longest is removed first. */
@@ -81,13 +76,19 @@ export class RateLimiter {
   readonly #log: Logger;
   readonly #monotonic: () => number;
   readonly #accounts = new Map<string, Account>();
-  readonly #lists = new Map<string, Semaphore>();
+  readonly #readers: ReaderLimits;
 
   /** @param monotonic milliseconds from any origin */
-  constructor({ agentRate, agentBurst }: RateLimits, log: Logger, monotonic = () => performance.now()) {
+  constructor(
+    { agentRate, agentBurst }: RateLimits,
+    log: Logger,
+    monotonic = () => performance.now(),
+    readers = new ReaderLimits(),
+  ) {
     this.#limits = { command: { perSecond: agentRate, burst: agentBurst }, query: queryLimits };
     this.#log = log;
     this.#monotonic = monotonic;
+    this.#readers = readers;
   }
 
   /** The number of identities with a bucket. */
@@ -102,21 +103,20 @@ export class RateLimiter {
    * @throws IpledgerError RATE_LIMITED: the call was not executed.
    */
   admit<Answer>(
-    { actor, ownNode, signal }: CallContext,
+    context: CallContext,
     kind: CallKind,
     run: () => Promise<Answer>,
     costOf: (answer: Answer) => number = () => 1,
   ): Promise<Answer> {
-    if (kind === 'list' && isPerson(actor)) return this.#listsOf(actor)(signal, run);
+    const { actor, ownNode } = context;
+    if (kind === 'list' && isReader(actor)) return this.#readers.list(context, run, costOf);
     const isLimited = ownNode !== undefined && this.#limits.command.perSecond > 0;
     return isLimited ? this.#admitLimited(actor, kind, run, costOf) : run();
   }
 
-  /** Waiting is unlimited here, because the server limits the bytes of a client's waiting calls. */
-  #listsOf(actor: string): Semaphore {
-    const lists = this.#lists.get(actor) ?? createSemaphore(maxListsOfPerson, Infinity);
-    storeNewest(this.#lists, actor, lists, maxIdentities);
-    return lists;
+  /** Counts a read of a viewer or user. @throws IpledgerError RATE_LIMITED beyond its rate */
+  takeRead(actor: string): void {
+    this.#readers.takeCall(actor);
   }
 
   /**
@@ -194,8 +194,5 @@ export class RateLimiter {
     return new IpledgerError('RATE_LIMITED', `${reason}; ${advice}`);
   }
 }
-
-const isPerson = (actor: string): boolean =>
-  actor === 'ipledger://viewer' || actor.startsWith('ipledger://operator/') || actor.startsWith('kubernetes:');
 
 const bucketOf = (kind: CallKind): 'command' | 'query' => (kind === 'command' ? 'command' : 'query');

@@ -11,6 +11,7 @@ import type { StateRead } from '../../../ledger/log/reader/follower.ts';
 import type { ProvenAnswer } from '../../../ledger/log/pending-request.ts';
 import { type AllocatorContext, notWriter } from './allocator-context.ts';
 import type { CallKind } from './rate-limiter.ts';
+import { isReader } from './reader-limits.ts';
 
 /** How fresh an answer must be, as some requests specify. */
 export interface Freshness {
@@ -101,19 +102,30 @@ export async function runList<Page extends { readonly read: number }>(
   read: StateRead<Page>,
   freshness: Freshness,
 ): Promise<ProvenAnswer<Page>> {
+  // A read by a viewer or user waits for the position before its turn: it delays none of its lists.
+  if (isReader(context.actor)) await untilApplied(allocator, context, freshness.minSeq);
   const charge = { kind: 'list', costOf: ({ answer }: ProvenAnswer<Page>) => answer.read } as const;
   return withinRate(allocator, context, charge, () => answerQuery(allocator, context, read, freshness));
 }
 
+/** Waits until this replica has applied an event. */
+async function untilApplied(
+  { replica, positionWaits }: AllocatorContext,
+  { actor, signal }: CallContext,
+  seq: number,
+): Promise<void> {
+  if (replica.head.seq < seq) await positionWaits.until(seq, actor, timeoutSignal(maxWaitMs, signal));
+}
+
 async function answerQuery<Answer>(
   allocator: AllocatorContext,
-  { actor, signal }: CallContext,
+  context: CallContext,
   read: StateRead<Answer>,
   { minSeq, consistency }: Freshness,
 ): Promise<ProvenAnswer<Answer>> {
+  const { actor, signal } = context;
   const until = performance.now() + maxWaitMs;
-  if (allocator.replica.head.seq < minSeq)
-    await allocator.positionWaits.until(minSeq, actor, timeoutSignal(maxWaitMs, signal));
+  await untilApplied(allocator, context, minSeq);
   for (;;) {
     const writer = allocator.writer();
     const follower = allocator.follower();

@@ -54,12 +54,12 @@ export async function* streamExport(
 export async function* streamVerification(
   pointInTime: PointInTimeReader,
   { checkpoints, verifierKeys }: api.VerifyRequest,
-  { signal }: CallContext,
+  context: CallContext,
 ): AsyncGenerator<MessageInput<api.VerifyReply>> {
   const request = { checkpoints, verifierKeys };
   checkpointVerifierOf(request); // rejects an invalid request before a thread starts
   let reached = emptyHead;
-  for await (const reply of pointInTime.run(verifyTask, request, signal)) {
+  for await (const reply of pointInTime.run(verifyTask, request, context)) {
     if (reply && 'result' in reply) {
       const { head, start, comparedKeys, findings } = reply.result;
       const dropped = start && { droppedSeq: start.seq, droppedUntil: new Date(start.at).toISOString() };

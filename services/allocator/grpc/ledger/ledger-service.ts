@@ -11,15 +11,29 @@ import { streamStateAt } from '../point-in-time/state-at.ts';
 import { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 import { EncodedEvents } from './encoded-events.ts';
 import { SharedTurns, streamEvents } from './watch.ts';
+import { isReader } from '../reader-limits.ts';
 
-/** The share of a turn for all streams of events together. */
-const streamMsPerTurn = 3;
+/**
+ * The shares of a turn for all streams of events: of the programs that follow the ledger, and of
+ * people. An Attach takes about five turns. While nothing else waits, turns follow each other at
+ * once, so a stream alone is about as fast with a small share.
+ */
+const streamMsPerTurn = { programs: 3, readers: 0.5 };
 
 export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {
   const pointInTime = new PointInTimeReader(allocator);
-  const watched = { allocator, encoded: new EncodedEvents(), turns: new SharedTurns(streamMsPerTurn) };
+  const encoded = new EncodedEvents();
+  const turns = {
+    programs: new SharedTurns(streamMsPerTurn.programs),
+    readers: new SharedTurns(streamMsPerTurn.readers),
+  };
   return {
-    watch: (request, context) => streamEvents(watched, request, context),
+    watch: (request, context) =>
+      streamEvents(
+        { allocator, encoded, turns: isReader(context.actor) ? turns.readers : turns.programs },
+        request,
+        context,
+      ),
     history: (request, context) => getHistory(allocator, request, context),
     nextAllocations: () => Promise.resolve({ seqs: [] }), // only the read model has this index
     stateAt: (request, context) => streamStateAt(pointInTime, request, context),

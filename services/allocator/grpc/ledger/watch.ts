@@ -21,8 +21,8 @@ import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;
 const maxLagMs = 10_000;
-/** The events that are parsed or encoded without a pause, in about a millisecond. */
-const eventsPerPiece = 50;
+/** The events that are parsed or encoded without a pause, in about a fifth of a millisecond. */
+const eventsPerPiece = 10;
 
 /** The objects that all streams of a replica share. */
 export interface Watched {

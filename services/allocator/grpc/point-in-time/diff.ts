@@ -43,10 +43,10 @@ export const diffTask: Task<DiffQuery, Uint8Array> = {
 export function streamDiff(
   pointInTime: PointInTimeReader,
   request: api.DiffRequest,
-  { signal }: CallContext,
+  context: CallContext,
 ): AsyncIterable<Buffer> {
   const [from, to] = [pointInTime.readPointInTime('from', request.from), pointInTime.readPointInTime('to', request.to)];
-  return encodedReplies(pointInTime.run(diffTask, { from, to, subnet: request.subnet }, signal));
+  return encodedReplies(pointInTime.run(diffTask, { from, to, subnet: request.subnet }, context));
 }
 
 interface Differences {

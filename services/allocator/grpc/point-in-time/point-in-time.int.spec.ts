@@ -184,19 +184,22 @@ describe('A past state', () => {
     });
   });
 
-  it('admits two queries at a time, and rejects the third', async () => {
+  it('A past state admits one query of a caller at a time, two in all, and rejects the third', async () => {
     const { stateAt: handler } = ledgerHandlers(served.allocator);
     if (!handler) throw new Error('StateAt is served');
-    const query = () => handler({ subnet: '' }, { actor: '', signal: never })[Symbol.asyncIterator]();
-    const [one, two, three] = [query(), query(), query()];
-    await Promise.all([one.next(), two.next()]);
+    const query = (name: string) =>
+      handler({ subnet: '' }, { actor: `ipledger://operator/${name}`, signal: never })[Symbol.asyncIterator]();
+    const [one, again, two, three] = [query('one'), query('one'), query('two'), query('three')];
+    await one.next();
+    expect((await failureOf(again.next())).message).to.contain('already runs a query of a past state');
+    await two.next();
     expect(await failureOf(three.next())).to.deep.include({
       code: 'OVERLOADED',
       message:
         'this replica already runs 2 queries of past states or verifications, and that is the limit: try again later, or call another replica',
     });
     await one.return?.();
-    const four = query();
+    const four = query('one');
     expect((await four.next()).done).to.equal(false);
     await Promise.all([two.return?.(), four.return?.()]);
   });

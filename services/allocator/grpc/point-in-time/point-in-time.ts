@@ -1,7 +1,7 @@
 /**
  * Past states of the ledger, each computed by folding the log in a thread. A fold needs the memory
- * of a second state and much CPU, so only two run at the same time. Further requests are rejected
- * instead of queued, so that the replica can serve all other calls.
+ * of a second state and much CPU, so only two run at the same time, for different callers. Further
+ * requests are rejected instead of queued, so that the replica can serve all other calls.
  */
 import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
@@ -16,7 +16,9 @@ import {
 import type { Replica } from '../../../../ledger/log/reader/replica.ts';
 import type { Task, TaskRunner, TaskTools } from '../../threads/task.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { anonymous } from '../../../../lib/grpc/server/authorization.ts';
 import { readInstant } from '../../../../lib/grpc/server/read-request.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 
 const maxConcurrent = 2;
 const silenceMs = 5_000;
@@ -26,7 +28,8 @@ const maxAheadMs = 60_000;
 export class PointInTimeReader {
   readonly #replica: Replica;
   readonly #threads: TaskRunner;
-  #running = 0;
+  /** The callers of the running queries. */
+  readonly #running: string[] = [];
 
   constructor({ replica, threads }: Pick<AllocatorContext, 'replica' | 'threads'>) {
     this.#replica = replica;
@@ -36,19 +39,24 @@ export class PointInTimeReader {
   /**
    * Runs a fold or a verification, and yields its replies. Yields undefined after each 5 s of
    * silence, because clients treat a longer silence as a broken stream.
-   * @throws IpledgerError OVERLOADED if two are running; errors of the task
+   * @throws IpledgerError OVERLOADED if two are running, or one of this caller; errors of the task
    */
   async *run<Request, Reply>(
     task: Task<Request, Reply>,
     request: Request,
-    signal: AbortSignal,
+    { actor, signal }: Pick<CallContext, 'actor' | 'signal'>,
   ): AsyncGenerator<Reply | undefined> {
-    if (this.#running >= maxConcurrent)
+    if (this.#running.includes(actor) && actor !== anonymous)
+      throw new IpledgerError(
+        'OVERLOADED',
+        `this replica already runs a query of a past state or a verification for ${actor}, and that is the limit of a caller: try again later, or call another replica`,
+      );
+    if (this.#running.length >= maxConcurrent)
       throw new IpledgerError(
         'OVERLOADED',
         `this replica already runs ${maxConcurrent} queries of past states or verifications, and that is the limit: try again later, or call another replica`,
       );
-    this.#running++;
+    this.#running.push(actor);
     const replies = this.#threads.run(task, request, signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
@@ -59,7 +67,7 @@ export class PointInTimeReader {
         yield reply.value;
       }
     } finally {
-      this.#running--;
+      this.#running.splice(this.#running.indexOf(actor), 1);
       await replies.return?.();
     }
   }

@@ -44,10 +44,10 @@ export const stateAtTask: Task<StateAtQuery, Uint8Array> = {
 export function streamStateAt(
   pointInTime: PointInTimeReader,
   { pointInTime: point, subnet }: api.StateAtRequest,
-  { signal }: CallContext,
+  context: CallContext,
 ): AsyncIterable<Buffer> {
   const until = pointInTime.readPointInTime('point_in_time', point);
-  return encodedReplies(pointInTime.run(stateAtTask, { until, subnet }, signal));
+  return encodedReplies(pointInTime.run(stateAtTask, { until, subnet }, context));
 }
 
 /** The time at which states such as `cooldown` are computed. */
