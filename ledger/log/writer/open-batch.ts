@@ -12,6 +12,12 @@ import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 
 /** The most that fit a transaction, so that few decisions have to be undone. */
 const maxRequestsPerBatch = 128;
+/**
+ * The most requests of one identity while others send requests too. So a client with many requests,
+ * such as the pod-watcher, makes neither the batch of another client's bind long nor the one
+ * before.
+ */
+const maxBesideOthers = 32;
 /** Older decisions are made again, so that their times are close to the append. */
 const maxAgeMs = 100;
 
@@ -19,6 +25,8 @@ export class OpenBatch {
   readonly builder: BatchBuilder;
   readonly decided: DecidedRequest[] = [];
   readonly #context: DecisionContext;
+  /** The number of decided requests by identity. */
+  readonly #decidedBy = new Map<string, number>();
   /** Whether the batch takes only one request. */
   readonly isSingle: boolean;
   #isFull = false;
@@ -39,12 +47,18 @@ export class OpenBatch {
     return this.#isFull || this.decided.length >= (this.isSingle ? 1 : maxRequestsPerBatch);
   }
 
-  /** Moves requests from the queue to the batch, until the batch is full or the turn is over. */
-  decide(queue: RequestQueue): void {
+  /**
+   * Moves requests from the queue to the batch, until the batch is full or the turn is over.
+   * Returns whether the turn ended first.
+   */
+  decide(queue: RequestQueue): boolean {
     const turn = new TurnBudget();
-    while (!this.isFull && !turn.isSpent) {
-      const queued = queue.shift();
-      if (!queued) return;
+    const { isShared } = queue;
+    const isSkipped = (actor: string): boolean => isShared && (this.#decidedBy.get(actor) ?? 0) >= maxBesideOthers;
+    while (!this.isFull) {
+      if (turn.isSpent) return true;
+      const queued = queue.shift(isSkipped);
+      if (!queued) return false;
       const { request, reject } = queued;
       if (request.signal.aborted) {
         reject(callerLeft);
@@ -57,8 +71,12 @@ export class OpenBatch {
       if (outcome === 'full') {
         queue.putBack([queued]);
         this.#isFull = true;
-      } else this.decided.push(outcome);
+      } else {
+        this.decided.push(outcome);
+        this.#decidedBy.set(request.actor, (this.#decidedBy.get(request.actor) ?? 0) + 1);
+      }
     }
+    return false;
   }
 
   /**

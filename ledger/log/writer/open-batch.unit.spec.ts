@@ -183,6 +183,36 @@ describe('During an append, the writer', () => {
       expect(podsInState()).to.deep.equal(validMs === Infinity ? ['a', 'b'] : ['a']);
     });
 
+  it('takes at most 32 requests of an identity into a batch while others send requests, and the others join that batch', async () => {
+    const from = (actor: string, name: string) =>
+      working.writer.submit({ ...requestFor(allocate(name)), actor: `ipledger://${actor}` });
+    const sizesOf = async (send: () => Promise<unknown>[]): Promise<number[]> => {
+      const latch = holdAppend();
+      const before = ledger.tried.length;
+      const first = from('watcher', `first-${before}`);
+      await turn();
+      const next = send();
+      await waitForRetries();
+      latch.open();
+      await Promise.all([first, ...next]);
+      return ledger.tried.slice(before + 1).map(({ events }) => events.length);
+    };
+    const pods = (name: string) => Array.from({ length: 40 }, (_, index) => from('watcher', `${name}-${index}`));
+    const elapsed = performance.now.bind(performance);
+    let now = elapsed();
+    performance.now = () => now;
+    try {
+      await from('watcher', 'first');
+      now += 2_000;
+      expect(await sizesOf(() => pods('alone'))).to.deep.equal([40]);
+      await from('agent/node-1', 'other');
+      const sizes = await sizesOf(() => [...pods('shared'), from('agent/node-1', 'bind')]);
+      expect(sizes).to.deep.equal([33, 8]);
+    } finally {
+      performance.now = elapsed;
+    }
+  });
+
   it('rejects requests that it has not sent with NOT_WRITER when it stops', async () => {
     const latch = holdAppend();
     const first = submit(allocate('a'));

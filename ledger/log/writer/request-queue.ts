@@ -8,11 +8,16 @@ import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { IpledgerError } from '../../../lib/errors.ts';
 import type { QueuedRequest } from '../pending-request.ts';
 
+/** A queue is shared for this long after requests of two identities. */
+const sharedMs = 1_000;
+
 export class RequestQueue {
   #returned: QueuedRequest[] = [];
   /** Requests by kind and identity, in the order of turns, then of arrival. */
   #waiting = new Map<string, Map<string, QueuedRequest[]>>();
   #length = 0;
+  #lastActor: string | undefined;
+  #sharedAt = -Infinity;
   /** Called when a request arrives. */
   onArrival: () => void = () => undefined;
 
@@ -20,25 +25,36 @@ export class RequestQueue {
     return this.#length;
   }
 
+  /** Whether requests of more than one identity arrived in the last second. */
+  get isShared(): boolean {
+    return performance.now() - this.#sharedAt < sharedMs;
+  }
+
   push(request: QueuedRequest): void {
+    const { actor } = request.request;
+    if (this.#lastActor !== undefined && actor !== this.#lastActor) this.#sharedAt = performance.now();
+    this.#lastActor = actor;
     this.#add(request);
     this.onArrival();
   }
 
-  shift(): QueuedRequest | undefined {
-    const returned = this.#returned.shift();
-    if (returned) {
+  /** Takes the next request, without those of identities that `isSkipped` selects. */
+  shift(isSkipped: (actor: string) => boolean = () => false): QueuedRequest | undefined {
+    const returned = this.#returned.findIndex(({ request }) => !isSkipped(request.actor));
+    if (returned >= 0) {
       this.#length--;
-      return returned;
+      return this.#returned.splice(returned, 1)[0];
     }
-    const ofKind = takeTurn(this.#waiting);
-    const requests = ofKind && takeTurn(ofKind[1]);
-    if (!requests) return undefined;
-    const request = requests[1].shift();
-    this.#length--;
-    if (requests[1].length > 0) ofKind[1].set(...requests);
-    if (ofKind[1].size > 0) this.#waiting.set(...ofKind);
-    return request;
+    for (const [kind, identities] of this.#waiting)
+      for (const [actor, requests] of identities) {
+        if (isSkipped(actor)) continue;
+        const request = requests.shift();
+        this.#length--;
+        moveToEnd(identities, actor, requests.length > 0);
+        moveToEnd(this.#waiting, kind, identities.size > 0);
+        return request;
+      }
+    return undefined;
   }
 
   /** Puts requests back in front of all others. */
@@ -102,9 +118,9 @@ export class RequestQueue {
 /** The kind in `ipledger://<kind>/<name>`, or in `kubernetes:<user>`. */
 const kindOf = (actor: string): string => /^(?:ipledger:\/\/)?[a-z-]*/.exec(actor)?.[0] ?? '';
 
-/** Removes the first entry, moves its key to the end, and returns it. */
-function takeTurn<V>(turns: Map<string, V>): [string, V] | undefined {
-  const [first] = turns;
-  if (first) turns.delete(first[0]);
-  return first;
+/** Moves an entry to the end, or removes it. */
+function moveToEnd<V>(turns: Map<string, V>, key: string, isKept: boolean): void {
+  const value = turns.get(key) as V;
+  turns.delete(key);
+  if (isKept) turns.set(key, value);
 }

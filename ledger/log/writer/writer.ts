@@ -169,8 +169,7 @@ export class Writer {
       turn = undefined;
       if (this.#queue.length === 0) return;
       this.#nextBatch ??= this.#openBatch(inFlight);
-      this.#nextBatch.decide(this.#queue);
-      const isTurnOver = this.#queue.length > 0 && !this.#nextBatch.isFull;
+      const isTurnOver = this.#nextBatch.decide(this.#queue);
       if (isTurnOver) turn ??= setImmediate(decide);
     };
     this.#queue.onArrival = () => void (turn ??= setImmediate(decide));
