@@ -10,7 +10,7 @@ import { probeHttp } from '../harness/processes/readiness-probes.ts';
 import { printProgress } from '../harness/progress.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { peakResidentMiB, resetPeakMemory } from '../scale/resource-usage.ts';
-import { type AttackedLedger, chartMemoryMiB, startAttackedLedger } from './attacked-ledger.ts';
+import { type AttackedLedger, chartMemoryMiB, startAttackedLedger, type TimedBind } from './attacked-ledger.ts';
 import { type AttackerName, attackers, startAttacker } from './running-attacker.ts';
 
 const isLong = process.env['CHAOS'] === '1';
@@ -66,4 +66,4 @@ describe('An attacked allocator', function () {
   }
 });
 
-const longest = (waits: readonly number[]): number => Math.round(Math.max(...waits));
+const longest = (binds: readonly TimedBind[]): number => Math.round(Math.max(...binds.map(({ waitedMs }) => waitedMs)));

@@ -17,6 +17,7 @@ import type { Run } from '../harness/run.ts';
 import { findFreePort } from '../harness/processes/free-ports.ts';
 import { type Server, startServer } from '../harness/processes/server.ts';
 import { allocatorLaunch } from '../harness/services.ts';
+import { loopCpuMs } from '../scale/resource-usage.ts';
 import { forEachConcurrent } from '../scale/for-each-concurrent.ts';
 import type { Target } from './target.ts';
 
@@ -28,14 +29,19 @@ const names = { allocators: ['allocator'], nodes: ['node-1', ...bindingNodes], o
 const options = { timeoutMs: 30_000 };
 const concurrent = 128;
 
+export interface TimedBind {
+  readonly waitedMs: number;
+  /**
+   * The CPU time of the allocator's event loop during the wait. Other programs do not change it.
+   */
+  readonly loopMs: number;
+}
+
 export interface AttackedLedger {
   readonly allocator: Server;
   readonly target: Target;
-  /**
-   * The agents of five nodes bind their Pods and end the bindings, in turns. Resolves to the
-   * milliseconds that each bind waited.
-   */
-  attachRepeatedly(times: number): Promise<number[]>;
+  /** Lets the agents of five nodes bind their Pods and end the bindings, in turns. */
+  attachRepeatedly(times: number): Promise<TimedBind[]>;
   /** Reads the revision of the writer's election. A change means that the lease was lost. */
   readElection(): Promise<number>;
 }
@@ -89,7 +95,7 @@ export async function startAttackedLedger(run: Run, allocations: number, memoryM
   for (const node of bindingNodes) await allocate(`on-${node}`, node);
 
   let containers = 0;
-  const attachOnce = async (node: string, agent: Connection): Promise<number> => {
+  const attachOnce = async (node: string, agent: Connection): Promise<TimedBind> => {
     const sandbox = {
       namespace: 'default',
       pod: `on-${node}`,
@@ -98,11 +104,11 @@ export async function startAttackedLedger(run: Run, allocations: number, memoryM
       containerId: `container-${containers++}`,
       interface: 'net1',
     };
-    const startedAt = performance.now();
+    const [startedAt, loopBefore] = [performance.now(), loopCpuMs(allocator.pid)];
     await call(agent, IpamService.attach, { ...sandbox, node, bootId: 'boot', timeoutMs: 20_000 }, options);
-    const waited = performance.now() - startedAt;
+    const bind = { waitedMs: performance.now() - startedAt, loopMs: loopCpuMs(allocator.pid) - loopBefore };
     await call(agent, IpamService.unbind, { ...sandbox, cause: 'UNBIND_CAUSE_CONTAINER_DELETED' }, options);
-    return waited;
+    return bind;
   };
   return {
     allocator,
@@ -115,10 +121,10 @@ export async function startAttackedLedger(run: Run, allocations: number, memoryM
       subnet,
     },
     async attachRepeatedly(times) {
-      const waits: number[] = [];
-      while (waits.length < times)
-        for (const [node, agent] of agents) if (waits.length < times) waits.push(await attachOnce(node, agent));
-      return waits;
+      const binds: TimedBind[] = [];
+      while (binds.length < times)
+        for (const [node, agent] of agents) if (binds.length < times) binds.push(await attachOnce(node, agent));
+      return binds;
     },
     async readElection() {
       const reply = await etcd.etcdctl(['get', '-w', 'json', '/ipledger/v1/writer']);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childEnvironment } from '../harness/processes/launch.ts';
+import type { Run } from '../harness/run.ts';
 import { type Target, targetVariable } from './target.ts';
 
 const pollMs = 50;
@@ -27,6 +28,7 @@ export const attackers = {
 export type AttackerName = keyof typeof attackers;
 
 export interface RunningAttacker extends AsyncDisposable {
+  readonly pid: number;
   readonly isAtWork: boolean;
   /** The number of its calls by outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
@@ -38,13 +40,15 @@ export async function startAttacker(name: AttackerName, target: Target, calls: n
     env: childEnvironment({ [targetVariable]: JSON.stringify(target) }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  const { pid = 0 } = child;
+  setPriority(pid, constants.priority.PRIORITY_LOW);
   const exited = once(child, 'exit');
   let outcomes: Record<string, number> = {};
   createInterface(child.stdout).on('line', (line) => {
     outcomes = JSON.parse(line) as Record<string, number>;
   });
   const attacker: RunningAttacker = {
+    pid,
     get isAtWork() {
       return child.exitCode === null && child.signalCode === null;
     },
@@ -61,4 +65,26 @@ export async function startAttacker(name: AttackerName, target: Target, calls: n
     await sleep(pollMs);
   }
   return attacker;
+}
+
+/** Takes this part of a core, as an attacker does, and sends no calls. */
+const burn = `
+  const [share, startedAt] = [Number(process.argv[1]), performance.now()];
+  setInterval(() => {
+    while (process.cpuUsage().user < share * 1_000 * (performance.now() - startedAt));
+  }, 5);
+`;
+
+/**
+ * Starts a process with the priority of an attacker that takes this part of a core and sends
+ * nothing. It ends with the run.
+ */
+export function startIdleLoad(run: Run, share: number): void {
+  const child = spawn(process.execPath, ['-e', burn, String(share)], { stdio: ['ignore', 'ignore', 'inherit'] });
+  setPriority(child.pid ?? 0, constants.priority.PRIORITY_LOW);
+  const exited = once(child, 'exit');
+  run.onEnd(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
 }

@@ -12,6 +12,12 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
+/** Reads the CPU milliseconds of the first thread of a process: the event loop of Node. */
+export function loopCpuMs(pid: number): number {
+  const [nanoseconds = ''] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
+}
+
 /** Reads the CPU seconds of all processes on this machine. */
 export function busySeconds(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');

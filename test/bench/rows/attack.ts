@@ -1,11 +1,17 @@
 /**
  * The row about attacks: how long an agent's bind waits during an attack, beside its wait alone.
+ * Prints two more figures of each attacker: the wait while a process takes the attacker's CPU and
+ * sends nothing, and the CPU time of the allocator's event loop for a bind.
+ *
+ *   ATTACK=a,b   only these attackers
  */
-import { startAttackedLedger } from '../../attack/attacked-ledger.ts';
-import { type AttackerName, attackers, startAttacker } from '../../attack/running-attacker.ts';
+import { startAttackedLedger, type TimedBind } from '../../attack/attacked-ledger.ts';
+import { type AttackerName, attackers, startAttacker, startIdleLoad } from '../../attack/running-attacker.ts';
+import { printProgress } from '../../harness/progress.ts';
 import { openRun } from '../../harness/run.ts';
+import { cpuSeconds } from '../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../bench-row.ts';
-import { alternate, createMeasurement, type Measurement, quantile } from '../measurement.ts';
+import { alternate, createMeasurement, median, type Measurement, quantile } from '../measurement.ts';
 
 const allocations = { smoke: 50, normal: 20_000, long: 200_000 };
 /**
@@ -13,7 +19,8 @@ const allocations = { smoke: 50, normal: 20_000, long: 200_000 };
  * agents.
  */
 const binds = { smoke: 2, normal: 400, long: 400 };
-const names = Object.keys(attackers) as AttackerName[];
+const selected = process.env['ATTACK'] ? process.env['ATTACK'].split(',') : undefined;
+const names = (Object.keys(attackers) as AttackerName[]).filter((name) => selected?.includes(name) ?? true);
 
 export const attackRows: BenchGroup = {
   rows: ['attack'],
@@ -27,21 +34,39 @@ async function measure(name: AttackerName, { rounds, size }: BenchOptions): Prom
   const run = openRun();
   try {
     const ledger = await startAttackedLedger(run, allocations[size]);
-    const waitOfBinds = async (): Promise<number> => quantile(await ledger.attachRepeatedly(binds[size]), 0.99);
+    const [attacked, alone]: [TimedBind[], TimedBind[]] = [[], []];
+    const shares: number[] = [];
+    const bindInto = async (all: TimedBind[]): Promise<number> => {
+      const timed = await ledger.attachRepeatedly(binds[size]);
+      all.push(...timed);
+      return p99(timed.map(({ waitedMs }) => waitedMs));
+    };
     const { ours, floor } = await alternate(
       rounds,
       async () => {
-        const attacker = await startAttacker(name, ledger.target, size === 'smoke' ? 1 : attackers[name].calls);
-        try {
-          return await waitOfBinds();
-        } finally {
-          await attacker[Symbol.asyncDispose]();
-        }
+        await using attacker = await startAttacker(name, ledger.target, size === 'smoke' ? 1 : attackers[name].calls);
+        const [startedAt, before] = [performance.now(), cpuSeconds(attacker.pid)];
+        const waited = await bindInto(attacked);
+        shares.push((cpuSeconds(attacker.pid) - before) / ((performance.now() - startedAt) / 1_000));
+        return waited;
       },
-      waitOfBinds,
+      () => bindInto(alone),
+    );
+    const share = median(shares);
+    startIdleLoad(run, share);
+    const beside = await bindInto([]);
+    const loop = (all: readonly TimedBind[]): string => {
+      const times = all.map(({ loopMs }) => loopMs);
+      return `${median(times).toFixed(1)} ms, p99 ${p99(times).toFixed(1)}`;
+    };
+    printProgress(
+      `  attack ${name}: the same CPU without calls (${share.toFixed(2)} of a core): p99 ${beside.toFixed(1)} ms. ` +
+        `CPU of the event loop for a bind: ${loop(attacked)}, beside ${loop(alone)}`,
     );
     return createMeasurement({ name: `attack ${name}`, what: 'ms, p99 of a bind', ours, floor, goal: { atMost: 3 } });
   } finally {
     await run.end();
   }
 }
+
+const p99 = (values: readonly number[]): number => quantile(values, 0.99);
