@@ -39,7 +39,7 @@ describe('Printed commands', () => {
     expect(help.stdout).to.match(/^Usage: kubectl ipledger doctor \[options\]/);
     expect((await runProgram(['--help'], plugin)).stdout).to.match(/^Usage: kubectl ipledger \[options\] \[command\]/);
     const refused = await runProgram(['doctor', '--bundle', '/nowhere'], plugin);
-    expect(refused.stderr).to.match(/^ipledger: .*: name a file of kubectl ipledger sysdump\n$/);
+    expect(refused.stderr).to.match(/^ipledger: .*\. Name a file of kubectl ipledger sysdump\n$/);
   });
 
   it('have that form when kubectl runs the plugin, because it sets the variable', () => {

@@ -27,7 +27,7 @@ export async function readBundle(file: string): Promise<Facts> {
     const [issue] = parsed.error.issues;
     throw new Error(`its ${factsFile} is not of this version: ${issue?.path.join('.')}: ${issue?.message}`);
   } catch (error) {
-    const message = `${file} is no support bundle that can be read: ${explain(error)}: name a file of ipledger sysdump`;
+    const message = `${file} is no support bundle that can be read: ${explain(error)}. Name a file of ipledger sysdump`;
     throw new CliError('usage', message, { cause: error });
   }
 }

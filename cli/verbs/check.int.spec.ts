@@ -299,7 +299,7 @@ describe('ipledger check', function () {
       const { status, stdout, stderr } = await check();
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.match(
-        /^ipledger: the comparison failed: cannot read \/apis\/kubeovn.io\/v1\/ips of the Kubernetes API at http:\S+ \(403 not today\): KUBECONFIG/,
+        /^ipledger: the comparison failed: cannot read \/apis\/kubeovn.io\/v1\/ips of the Kubernetes API at http:\S+ \(403 not today\): the cluster refuses it by a policy/,
       );
     });
 
