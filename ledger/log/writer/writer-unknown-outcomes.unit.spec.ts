@@ -281,7 +281,10 @@ describe('A failed append', () => {
   });
 
   it('the requests of a rejected batch are retried one by one', async () => {
-    ledger.faults.push(rejected, (append) => append(), rejected);
+    // A pause between the decisions makes two batches of the requests
+    const rejectPodB: Fault = (append, { events }) =>
+      events.some(({ text }) => text.includes('"uid-b"')) ? rejected() : append();
+    ledger.faults.push(...Array.from({ length: 5 }, () => rejectPodB));
     const [first, second, third] = await Promise.all([
       submit(allocate('a')),
       failureOf(submit(allocate('b'))),
