@@ -166,7 +166,7 @@ mutation: node_modules ## mutate a sample of the rules, the log and the controll
 .PHONY: fuzz
 fuzz: node_modules ## mutated inputs for each place where bytes enter a program, Go plugin included (TIME=seconds or INPUTS=n, TARGET=text, SEED=n)
 	@node test/fuzz/main.ts
-	@cd cni && for name in FuzzConfiguration FuzzAgentResponse FuzzResponseHead; do \
+	@cd cni && for name in FuzzConfiguration FuzzAgentResponse FuzzResponseHead FuzzProbeAnswer; do \
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $$(($${TIME:-60} / 10 + 1))s . || exit 1; done
 
 .PHONY: bench

@@ -21,6 +21,13 @@ import (
 const maxConfigBytes = 4 << 20
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "probe" {
+		if err := probeCommand(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	command := os.Getenv("CNI_COMMAND")
 	config, err := readStdin(command)
 	if command == "VERSION" {

@@ -60,6 +60,7 @@ const meanings = {
   SUBNET_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
   SUBNET_FULL: { kind: 'exhausted', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
   NAMESPACE_QUOTA_EXCEEDED: { kind: 'exhausted', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
+  QUARANTINE_LIMIT: { kind: 'exhausted', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
   NAMESPACE_NOT_ALLOWED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SUBNET_IN_USE: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SUBNET_OVERLAP: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },

@@ -61,7 +61,7 @@ describe('ipledger subnets', () => {
     expect(stderr).to.equal('no subnets\n');
   });
 
-  it('prints cooldown, binding timeout and the limit per namespace with -o wide', async () => {
+  it('prints cooldown, binding timeout, the limit per namespace and the probe with -o wide', async () => {
     const spec = {
       cidrBlock: '10.0.0.0/24',
       provider: 'lan.default',
@@ -71,7 +71,7 @@ describe('ipledger subnets', () => {
     const subnets = [
       {
         name: 'lan',
-        spec: { ...spec, maxAddressesPerNamespace: 5 },
+        spec: { ...spec, maxAddressesPerNamespace: 5, probeAddresses: true },
         usage: [{ family: 4, inUse: '2', available: '3' }],
       },
       {
@@ -87,9 +87,9 @@ describe('ipledger subnets', () => {
       'wide',
     );
     expect(stdout.split('\n').slice(0, 3)).to.deep.equal([
-      'SUBNET  PROVIDER     CIDR         IN USE  AVAILABLE  COOLDOWN  BINDING TIMEOUT  MAX PER NAMESPACE',
-      'lan     lan.default  10.0.0.0/24  2       3          300s      7200s            5',
-      'wan     lan.default  10.0.0.0/24  2       3          300s      none             -',
+      'SUBNET  PROVIDER     CIDR         IN USE  AVAILABLE  COOLDOWN  BINDING TIMEOUT  MAX PER NAMESPACE  PROBED',
+      'lan     lan.default  10.0.0.0/24  2       3          300s      7200s            5                  yes',
+      'wan     lan.default  10.0.0.0/24  2       3          300s      none             -                  -',
     ]);
   });
 });

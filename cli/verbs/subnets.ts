@@ -8,7 +8,7 @@ import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.t
 
 const columns = [
   ...textColumns('SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE'),
-  ...['COOLDOWN', 'BINDING TIMEOUT', 'MAX PER NAMESPACE'].map((name) => ({ name, wide: true })),
+  ...['COOLDOWN', 'BINDING TIMEOUT', 'MAX PER NAMESPACE', 'PROBED'].map((name) => ({ name, wide: true })),
 ];
 
 export function defineSubnets(verb: Command): void {
@@ -40,6 +40,7 @@ function formatRows({ name, spec, usage }: Subnet): string[][] {
         ? 'none'
         : formatSeconds(spec?.bindingTimeoutMs),
       String(spec?.maxAddressesPerNamespace ?? ''),
+      spec?.probeAddresses ? 'yes' : '',
     ];
     return [name, spec?.provider ?? '', cidr, inUse, free || available, ...limits];
   });

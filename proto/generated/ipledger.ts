@@ -43,6 +43,14 @@ export const IpamService = {
   bind: unary<BindRequest, BindReply>('/ipledger.v1.Ipam/Bind', 'BindRequest', 'BindReply'),
   /** Ends the binding of one container, also after the release. An unknown binding is success. */
   unbind: unary<UnbindRequest, UnbindReply>('/ipledger.v1.Ipam/Unbind', 'UnbindRequest', 'UnbindReply'),
+  /**
+   * Reports that another host answered a probe of an address before the container used it. Quarantines the address, ends the binding
+   * and releases the allocation in one transaction. Only the agent of the container's node may call it.
+   * NOT_FOUND            the container is not bound to the address on this node
+   * FAILED_PRECONDITION  another container is bound to the address, and may have answered
+   * RESOURCE_EXHAUSTED   the Subnet already has as many quarantined addresses as probes may cause
+   */
+  reportConflict: unary<ReportConflictRequest, ReportConflictReply>('/ipledger.v1.Ipam/ReportConflict', 'ReportConflictRequest', 'ReportConflictReply'),
   /** The open bindings, also those of released addresses, in pages. A bound container may answer on the address. */
   listBindings: unary<ListBindingsRequest, ListBindingsReply>('/ipledger.v1.Ipam/ListBindings', 'ListBindingsRequest', 'ListBindingsReply'),
   /**
@@ -296,7 +304,8 @@ export type ReleaseCause =
   | 'RELEASE_CAUSE_OWNER_DELETED'
   | 'RELEASE_CAUSE_OPERATOR'
   | 'RELEASE_CAUSE_GARBAGE_COLLECTED'
-  | 'RELEASE_CAUSE_DETACHED';
+  | 'RELEASE_CAUSE_DETACHED'
+  | 'RELEASE_CAUSE_ADDRESS_CONFLICT';
 
 /** Why a binding ended. */
 export type UnbindCause =
@@ -459,6 +468,8 @@ export interface WaitRequest {
 export interface WaitReply {
   position?: Position;
   allocation?: Allocation;
+  /** Whether the container must probe its addresses before it uses them: the Subnet requests it, and no other container is bound. */
+  probeAddresses: boolean;
 }
 
 export interface AttachRequest {
@@ -479,6 +490,8 @@ export interface AttachRequest {
 export interface AttachReply {
   position?: Position;
   allocation?: Allocation;
+  /** Whether the container must probe its addresses before it uses them: the Subnet requests it, and no other container is bound. */
+  probeAddresses: boolean;
 }
 
 export interface BindRequest {
@@ -495,6 +508,8 @@ export interface BindRequest {
 export interface BindReply {
   position?: Position;
   allocation?: Allocation;
+  /** Whether the container must probe its addresses before it uses them: the Subnet requests it, and no other container is bound. */
+  probeAddresses: boolean;
 }
 
 export interface UnbindRequest {
@@ -513,6 +528,25 @@ export interface UnbindReply {
   position?: Position;
   /** The number of bindings that this request ended. */
   unbound: number;
+}
+
+export interface ReportConflictRequest {
+  namespace: string;
+  pod: string;
+  podUid: string;
+  provider: string;
+  /** The container that is bound to the address. */
+  containerId: string;
+  interface: string;
+  node: string;
+  /** The address that was probed. */
+  address: string;
+  /** The MAC of the host that answered. */
+  seenMac: string;
+}
+
+export interface ReportConflictReply {
+  position?: Position;
 }
 
 export interface ListBindingsRequest {
@@ -672,6 +706,8 @@ export interface SubnetSpec {
   bindingTimeoutMs?: number;
   /** The number of its addresses that the Pods of one namespace may hold; both families count. Absent: no limit. */
   maxAddressesPerNamespace?: number;
+  /** Whether agents probe an address (ARP, neighbour discovery) before a container uses it. Absent: no. */
+  probeAddresses?: boolean;
 }
 
 /** The object that contains the spec. */

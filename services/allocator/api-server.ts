@@ -42,6 +42,7 @@ const callKinds: ReadonlyMap<string, CallKind> = new Map([
   [IpamService.attach.path, 'command'],
   [IpamService.bind.path, 'command'],
   [IpamService.unbind.path, 'command'],
+  [IpamService.reportConflict.path, 'command'],
   [IpamService.listBindings.path, 'list'],
   [IpamService.listAllocations.path, 'list'],
 ]);

@@ -17,6 +17,7 @@ import type { DataPath } from './data-path/data-path.ts';
 import type { KubernetesGet, ObjectReader } from './kubernetes/object-reader.ts';
 import { createOvn4nfvLookup, createPodLookup } from './kubernetes/pod-lookup.ts';
 import { createPodWarningReader } from './kubernetes/pod-warning.ts';
+import type { AddressProbe } from './requests/address-probe.ts';
 import { del, type DelDeps } from './requests/del.ts';
 import { containerKey, type ContainerNicsDeps, delNics, isOvn4nfvType, type OneNic } from './requests/ovn4nfv-nics.ts';
 import { replayPendingDelsForever, type ReplayOptions } from './requests/pending-del-replay.ts';
@@ -37,6 +38,7 @@ export interface BindingPartsOptions {
   readonly get: KubernetesGet;
   readonly read: ObjectReader;
   readonly sandbox: Sandbox;
+  readonly probe: AddressProbe;
   readonly runExclusive: KeyedMutex;
   /** Makes NICs and sweeps their ports; absent: the agent makes no NICs. */
   readonly nics?: { readonly dataPath: DataPath; readonly sweep: RequestHandlerDeps['sweepPorts'] } | undefined;
@@ -46,7 +48,8 @@ export interface BindingPartsOptions {
 
 /** Reads the binding files. `run` works until its signal is aborted. */
 export async function openBindingParts(options: BindingPartsOptions) {
-  const { node, bootId, sockets, connection, epoch, get, read, sandbox, runExclusive, nics, tracer, log } = options;
+  const { node, bootId, sockets, connection, epoch, get, read, sandbox, probe, runExclusive, nics, tracer, log } =
+    options;
   const allocator = createBindingClient(connection, epoch);
   const files = await openBindingFiles({ folder: options.bindings, node, bootId, log });
   const shared = { allocator, node, bootId, files, runExclusive, log };
@@ -59,6 +62,7 @@ export async function openBindingParts(options: BindingPartsOptions) {
     lookUpOvn4nfv: createOvn4nfvLookup(read),
     readPodWarning: createPodWarningReader(get),
     sandbox,
+    probe,
     tracer,
     earlierBoots,
     lingering,

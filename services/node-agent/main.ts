@@ -50,7 +50,7 @@ const options = parseOptions('node-agent', 'serves the CNI plugin of one node', 
   )
     .env('IPLEDGER_INSTALLED_PLUGIN')
     .default(''),
-  new Option('--plugin <file>', 'the CNI plugin of this version, for that comparison')
+  new Option('--plugin <file>', 'the CNI plugin of this version, for that comparison; it also probes addresses')
     .env('IPLEDGER_PLUGIN')
     .default(join(import.meta.dirname, 'kube-ovn')),
   new Option(

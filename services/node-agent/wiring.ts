@@ -24,6 +24,7 @@ import { createKubernetesGet, createObjectReader } from './kubernetes/object-rea
 import { createAgentMetrics } from './metrics.ts';
 import { OvsDatabase } from './ovs/ovs-database.ts';
 import { comparePlugin } from './plugin-installer/installed-plugin.ts';
+import { createAddressProbe } from './requests/address-probe.ts';
 import { createNodeSandbox } from './requests/sandbox.ts';
 import { UnderlayKeeper } from './underlay/keep-underlay.ts';
 
@@ -87,6 +88,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
     get,
     read,
     sandbox: createNodeSandbox(options.sysctls),
+    probe: createAddressProbe(options.plugin, log),
     runExclusive,
     nics,
     tracer,

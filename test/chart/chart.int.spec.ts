@@ -241,7 +241,7 @@ describe('The Helm chart', function () {
     for (const { hostNetwork, containers, initContainers = [] } of agents) {
       const [agent] = containers;
       expect(hostNetwork).to.be.true;
-      expect(agent?.securityContext?.capabilities?.add).to.deep.equal(['SYS_ADMIN', 'NET_ADMIN']);
+      expect(agent?.securityContext?.capabilities?.add).to.deep.equal(['SYS_ADMIN', 'NET_ADMIN', 'NET_RAW']);
       expect(initContainers.flatMap((each) => each.securityContext?.capabilities?.add ?? [])).to.be.empty;
       const shared = agent?.volumeMounts?.filter(({ mountPropagation }) => mountPropagation === 'HostToContainer');
       expect(shared?.map(({ mountPath }) => mountPath)).to.include('/var/run/netns');

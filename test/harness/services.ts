@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TlsFiles } from '../../lib/tls/credentials.ts';
 import type { Etcd } from './etcd.ts';
 import type { Launch } from './processes/launch.ts';
-import { root } from './paths.ts';
+import { distFolder, root } from './paths.ts';
 import { findFreePort } from './processes/free-ports.ts';
 import { probeGrpcHealth, probeHttp, probeSocket } from './processes/readiness-probes.ts';
 import type { Run } from './run.ts';
@@ -236,6 +236,7 @@ export function agentLaunch(settings: AgentSettings): Launch {
       IPLEDGER_NODE: nodeName,
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
+      IPLEDGER_PLUGIN: join(distFolder, 'kube-ovn'),
       ...(pendingDels !== undefined && { IPLEDGER_PENDING_DELS: pendingDels }),
       ...(bindings !== undefined && { IPLEDGER_BINDINGS: bindings }),
       ...(bootIdFile !== undefined && { IPLEDGER_BOOT_ID_FILE: bootIdFile }),

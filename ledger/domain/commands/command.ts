@@ -18,6 +18,7 @@ export interface RequestedSubnet {
   readonly cooldownMs?: number;
   readonly bindingTimeoutMs?: number;
   readonly maxAddressesPerNamespace?: number;
+  readonly probeAddresses?: boolean;
 }
 
 /**
@@ -121,6 +122,14 @@ export interface Unbind extends Timed, NodeScope {
   readonly evidence?: string;
   /** If true, the caller may only end bindings whose allocation was released. */
   readonly releasedOnly?: boolean;
+}
+
+/** Another host answers on an address that this container is about to use. */
+export interface ReportConflict extends Timed, Sandbox, NodeScope {
+  readonly type: 'ReportConflict';
+  readonly node: string;
+  readonly address: string;
+  readonly seenMac: string;
 }
 
 export interface ApplySubnet extends Timed {
@@ -227,6 +236,7 @@ export type Command =
   | Release
   | Bind
   | Unbind
+  | ReportConflict
   | ApplySubnet
   | RetireSubnet
   | ApplyPool

@@ -35,6 +35,7 @@ const meanings = {
   POOL_INVALID: { allocate: 'none', namesOthers: true },
   // The user may create the Subnet, IPPool or reservation at the same time as the Pod.
   POOL_UNKNOWN: { allocate: 'passing', namesOthers: false },
+  QUARANTINE_LIMIT: { allocate: 'none', namesOthers: false },
   PROVIDER_UNBOUND: { allocate: 'none', namesOthers: false },
   REQUEST_OUTDATED: { allocate: 'passing', namesOthers: true },
   RESERVATION_UNKNOWN: { allocate: 'passing', namesOthers: false },

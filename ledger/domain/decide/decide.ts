@@ -9,6 +9,7 @@ import { bind, unbind } from './bind.ts';
 import { applySubnet, retireSubnet } from './apply-subnet.ts';
 import { applyPool, retirePool } from './apply-pool.ts';
 import { unquarantine, quarantine } from './quarantine.ts';
+import { reportConflict } from './report-conflict.ts';
 import { release } from './release.ts';
 import { reserve, unreserve } from './reserve.ts';
 import type { AllocationRefused, Event } from '../events/event.ts';
@@ -85,6 +86,8 @@ function eventsOf(state: State, command: Command): readonly Event[] {
       return bind(state, command);
     case 'Unbind':
       return unbind(state, command);
+    case 'ReportConflict':
+      return reportConflict(state, command);
     case 'RestoreLedger':
       return [{ type: 'LedgerRestored', subnet: '', data: command.restored }];
     case 'DropClaims':

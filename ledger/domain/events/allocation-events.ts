@@ -48,6 +48,9 @@ export const allocationRefused: EventDefinition<'AllocationRefused'> = {
 /** Before version 4, the cause "detached" was recorded as an operator's release. */
 const detachedBefore4 = 'operator';
 
+/** Before version 9, the nearest cause: the Pod lives and may get another address. */
+const conflictBefore9 = 'detached';
+
 export const addressReleased: EventDefinition<'AddressReleased'> = {
   since: 1,
   changes: [
@@ -57,14 +60,20 @@ export const addressReleased: EventDefinition<'AddressReleased'> = {
       downcast: (data) => (data.cause === 'detached' ? { ...data, cause: detachedBefore4 } : data),
     },
     { version: 6, adds: 'ended', downcast: ({ ended: _, ...data }) => data },
+    {
+      version: 9,
+      adds: 'cause address-conflict',
+      downcast: (data) => (data.cause === 'address-conflict' ? { ...data, cause: conflictBefore9 } : data),
+    },
   ],
   addressesOf: ({ addresses }) => addresses,
   otherKeyOf: noOtherKey,
   evolve: (state, event, undoLog) => {
-    const { alloc, attachment, uid, addresses, ended } = event.data;
+    const { alloc, attachment, uid, addresses, ended, cause } = event.data;
     if (ended) recordEnded(state, attachment, uid, undoLog);
     const allocation = allocationOf(state, attachment);
-    const mac = allocation?.seq === alloc && allocation.mac;
+    // After a conflict the Pod takes its MAC to its next address: it has not used this one.
+    const mac = allocation?.seq === alloc && cause !== 'address-conflict' && allocation.mac;
     if (allocation?.seq === alloc) unindexAllocation(state, allocation, undoLog);
     const pod = podKey(attachment.namespace, attachment.pod);
     const released = { seq: event.seq, at: event.at, uid, pod, ...(mac && { mac }) };

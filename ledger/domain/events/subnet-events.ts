@@ -13,6 +13,11 @@ export const subnetConfigured: EventDefinition<'SubnetConfigured'> = {
       adds: 'spec.maxAddressesPerNamespace',
       isRequiredBy: ({ spec }) => spec.maxAddressesPerNamespace !== undefined,
     },
+    {
+      version: 9,
+      adds: 'spec.probeAddresses',
+      isRequiredBy: ({ spec }) => spec.probeAddresses !== undefined,
+    },
   ],
   addressesOf: noAddresses,
   otherKeyOf: ({ subnet }) => ({ kind: 'subnets', name: subnet }),

@@ -62,6 +62,7 @@ export function formatSubnet(requested: RequestedSubnet): SubnetSpec {
     ...(requested.maxAddressesPerNamespace !== undefined && {
       maxAddressesPerNamespace: requested.maxAddressesPerNamespace,
     }),
+    ...(requested.probeAddresses && { probeAddresses: true }),
   };
 }
 

@@ -30,9 +30,19 @@ export interface AssignedAddress {
 
 export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'import';
 
-/** `detached`: the Pod lives, but no longer requests the attachment. */
+/**
+ * `detached`: the Pod lives, but no longer requests the attachment. `address-conflict`: the Pod
+ * lives, and another host answers on the address. Since version 9.
+ */
 export type ReleaseCause =
-  'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected' | 'detached';
+  | 'pod-deleted'
+  | 'pod-completed'
+  | 'scaled-down'
+  | 'owner-deleted'
+  | 'operator'
+  | 'garbage-collected'
+  | 'detached'
+  | 'address-conflict';
 
 /** Why a binding ended: CNI DEL, CNI GC, or the end of its node's service. */
 export type UnbindCause =

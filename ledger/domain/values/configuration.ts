@@ -11,6 +11,8 @@ export interface SubnetSpec {
   readonly bindingTimeoutMs: number;
   /** The most addresses of each namespace in the Subnet; absent: no limit. Since version 5. */
   readonly maxAddressesPerNamespace?: number;
+  /** Whether nodes probe addresses on the wire before Pods use them. Since version 9. */
+  readonly probeAddresses?: true;
 }
 
 /** The Kubernetes object that a configuration came from. */

@@ -30,6 +30,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   6: 'd44d069a7b2fd9a6f86ed0da34075c3cce5c9eb44c3ea625d6284884894c21be',
   7: '31a6858f6b37a8caa51a224549e83d86d47d95127b089649fa274bae739087df',
   8: 'a8f4dd1826d383b4902dad493cddda802c5c29f5425796d4f7caeb9e891838df',
+  9: '9003c139209c3181a4dbefb795028116d2f71110f02d124a669830100c42294f',
 };
 const golden = goldenOf(2);
 
@@ -220,6 +221,17 @@ describe('Events of version 8', () => {
   });
 });
 
+describe('Events of version 9', () => {
+  it('record that a Subnet probes its addresses, and take one from a Pod because another host answered', () => {
+    const state = initialState();
+    for (const line of goldenOf(9)) evolve(state, parseEvent(line).sequenced, new UndoLog());
+    expect(state.subnets.get('macvlan')?.subnet.spec).to.include({ probeAddresses: true });
+    const { allocation, bindings, quarantine } = state.claims.get('macvlan')?.get('172.17.0.14') ?? {};
+    expect({ allocation, bindings }).to.deep.equal({ allocation: undefined, bindings: [] });
+    expect(quarantine).to.include({ seenMac: '52:54:00:12:34:56', seenAt: 'node-1' });
+  });
+});
+
 describe('The hash chain', () => {
   it('The hash chain shows an edit of any byte', () => {
     const forged = golden.map((line, index) => (index === 3 ? line.replace('172.17', '172.18') : line));
@@ -266,7 +278,7 @@ describe('parseEvent', () => {
     expect(refusal(edited(4, { v: 99 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
       message:
-        'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5, 6, 7, 8: upgrade this program',
+        'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5, 6, 7, 8, 9: upgrade this program',
     });
   });
 

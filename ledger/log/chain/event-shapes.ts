@@ -33,6 +33,7 @@ export const subnetShape: Shape<SubnetSpec> = {
   cooldownMs: 'number',
   bindingTimeoutMs: 'number',
   maxAddressesPerNamespace: { optional: 'number' },
+  probeAddresses: { optional: 'flag' },
 };
 
 export const poolShape: Shape<PoolSpec> = { subnet: 'text', ips: ['text'], namespaces: ['text'] };

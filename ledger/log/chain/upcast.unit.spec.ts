@@ -33,6 +33,16 @@ describe('Events written as an earlier version', () => {
     expect(downcast(3, releasedBecause('pod-deleted'))).to.include({ cause: 'pod-deleted' });
   });
 
+  it('describe an address on which another host answers by the nearest cause of that version', () => {
+    const causes = ([9, 8, 4, 3] as const).map((version) => downcast(version, releasedBecause('address-conflict')));
+    expect(causes.map((data) => ('cause' in data ? data.cause : ''))).to.deep.equal([
+      'address-conflict',
+      'detached',
+      'detached',
+      'operator',
+    ]);
+  });
+
   it('Events written as an earlier version have the cause "node deleted" if the version has no cause for a node out of service', () => {
     const event = unbound(allocated('a', '172.17.0.11'), 'container-1', { cause: 'node-out-of-service' });
     expect(downcast(5, event)).to.include({ cause: 'node-out-of-service' });

@@ -104,6 +104,17 @@ describe('The writer', () => {
     expect((await logOf(memory)).slice(3).map(({ envelope: { v } }) => v)).to.deep.equal([4, 5]);
   });
 
+  it('writes that a Subnet probes its addresses only when all replicas know what a probe finds', async () => {
+    await working.stop();
+    working = await startWriter(ledger, { eventVersion: () => 8 });
+    const spec = { cidrBlock: '10.9.0.0/24', gateway: '', excludeIps: [], provider: 'nine.default', protocol: '' };
+    const apply = (probeAddresses: boolean) =>
+      submit({ type: 'ApplySubnet', name: 'nine', spec: { ...spec, probeAddresses } });
+    expect((await failureOf(apply(true))).message).to.contain('SubnetConfigured needs event version 9');
+    await apply(false);
+    expect((await logOf(memory)).at(-1)?.envelope.v).to.equal(8);
+  });
+
   it('answers no request before its transaction is committed: new, repeated or refused', async () => {
     await submit(allocate('held', { candidates: [['172.17.0.100']] }));
     const latch = createLatch();

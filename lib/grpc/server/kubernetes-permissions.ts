@@ -21,6 +21,7 @@ const ipam: Rows<typeof IpamService> = {
   release: 'allocations/release',
   wait: 'never',
   attach: 'never',
+  reportConflict: 'never',
   bind: 'never',
   unbind: 'bindings/unbind',
   listBindings: 'bindings/list',

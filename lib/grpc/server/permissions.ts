@@ -52,6 +52,7 @@ const ipam: Rows<typeof IpamService> = {
   attach: { agent: ofItsNode }, // as Bind
   bind: { agent: ofItsNode }, // decide checks the node of the allocation
   unbind: { agent: yes, operator: yes, watcher: ofDeletedNode }, // decide checks that an agent ends bindings of its own node
+  reportConflict: { agent: ofItsNode }, // decide checks that the container is bound to the address
   listBindings: { ...readers, agent: ofItsNode },
   getAddress: readers,
   listAllocations: { ...followers, agent: ofItsNode },

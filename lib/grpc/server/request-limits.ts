@@ -101,6 +101,7 @@ const ipam: Rows<typeof IpamService> = {
   attach: { ...sandbox, podUid: id, node: name, bootId: id },
   bind: { ...sandbox, podUid: id, node: name, bootId: id },
   unbind: { ...earlierSandbox, evidence: sentence },
+  reportConflict: { ...sandbox, podUid: id, node: name, address, seenMac: word },
   listBindings: { node: name, pageToken: token },
   getAddress: { subnet: name, address },
   listAllocations: { subnet: name, namespace, pod: name, node: name, pageToken: token },

@@ -41,6 +41,7 @@ export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefi
     'operator',
     'garbage-collected',
     'detached',
+    'address-conflict',
   ];
   return causes.find((known) => releaseCause(known) === cause);
 }

@@ -43,6 +43,7 @@ const table = `
   Attach                      its node  -         -        -             -          -      -
   Bind                        its node  -         -        -             -          -      -
   Unbind                      its node  -         yes      -             -          -      deleted node
+  ReportConflict              its node  -         -        -             -          -      -
   ListBindings                its node  yes       yes      -             yes        yes    yes
   GetAddress                  -         yes       yes      -             yes        yes    yes
   ListAllocations             its node  yes       yes      yes           yes        yes    yes
@@ -116,6 +117,7 @@ const uris = {
 
 /** Requests for a node. They meet a condition of the table, or not. */
 const ofNode = (node: string) => ({ ...sandboxOf('pod'), node, bootId: 'boot-1' });
+const conflict = { address: '172.17.0.11', seenMac: '52:54:00:12:34:56' };
 const importing = { ...allocateRequest('pod'), import: true };
 const requests: Record<string, { readonly right: object; readonly wrong: object }> = {
   '/ipledger.v1.Ipam/Allocate': { right: allocateRequest('pod'), wrong: importing },
@@ -123,6 +125,10 @@ const requests: Record<string, { readonly right: object; readonly wrong: object 
   '/ipledger.v1.Ipam/Bind': { right: ofNode('node-1'), wrong: ofNode('node-2') },
   '/ipledger.v1.Ipam/ListAllocations': { right: { node: 'node-1' }, wrong: { node: 'node-2' } },
   '/ipledger.v1.Ipam/ListBindings': { right: { node: 'node-1' }, wrong: {} },
+  '/ipledger.v1.Ipam/ReportConflict': {
+    right: { ...ofNode('node-1'), ...conflict },
+    wrong: { ...ofNode('node-2'), ...conflict },
+  },
   '/ipledger.v1.Ipam/Unbind': {
     right: { ...sandboxOf('pod'), cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' },
     wrong: { ...sandboxOf('pod'), cause: 'UNBIND_CAUSE_CONTAINER_DELETED' },

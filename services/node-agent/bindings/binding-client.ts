@@ -1,4 +1,4 @@
-/** The agent's client of the allocator: five calls of its gRPC API. */
+/** The agent's client of the allocator: six calls of its gRPC API. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, callOutcome, type CallOptions, type Connection } from '../../../lib/grpc/calls.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
@@ -11,7 +11,9 @@ import {
   IpamService,
   type ListBindingsRequest,
   type Position,
+  type ReportConflictRequest,
   type UnbindRequest,
+  type WaitReply,
   type WaitRequest,
 } from '../../../proto/generated/ipledger.ts';
 import type { LedgerEpoch } from './ledger-epoch.ts';
@@ -20,6 +22,8 @@ import type { LedgerEpoch } from './ledger-epoch.ts';
 export interface BindResult {
   readonly allocation: Allocation;
   readonly epoch: number;
+  /** Whether the container must probe its addresses before it uses them. */
+  readonly probeAddresses: boolean;
 }
 
 /** The calls of the agent to the allocator. They throw IpledgerError. */
@@ -36,8 +40,8 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch) 
     epoch.record(reply.position);
     return reply;
   };
-  const wait = async (request: MessageInput<WaitRequest>, options: CallOptions): Promise<Allocation> =>
-    requireAllocation(await send(IpamService.wait, request, options));
+  const wait = async (request: MessageInput<WaitRequest>, options: CallOptions): Promise<BindResult> =>
+    bindResult(await send(IpamService.wait, request, options));
   const bind = async (request: MessageInput<BindRequest>, options: CallOptions): Promise<BindResult> =>
     bindResult(await send(IpamService.bind, request, options));
   /** Waits for the allocation and binds it. */
@@ -55,9 +59,12 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch) 
   const unbind = async (request: MessageInput<UnbindRequest>, options: CallOptions): Promise<void> => {
     await send(IpamService.unbind, request, options);
   };
+  const reportConflict = async (request: MessageInput<ReportConflictRequest>, options: CallOptions): Promise<void> => {
+    await send(IpamService.reportConflict, request, options);
+  };
   const listBindings = (request: MessageInput<ListBindingsRequest>, options: CallOptions) =>
     send(IpamService.listBindings, request, options);
-  return { attach, wait, bind, unbind, listBindings };
+  return { attach, wait, bind, unbind, reportConflict, listBindings };
 }
 
 /** Whether the allocator may have executed a failed call: no answer came from it or from etcd. */
@@ -66,9 +73,10 @@ export function mayBeExecuted(error: IpledgerError): boolean {
   return outcome === 'unknown' || (outcome === 'refused' && error.code === 'UNAVAILABLE');
 }
 
-const bindResult = (reply: AttachReply | BindReply): BindResult => ({
+const bindResult = (reply: AttachReply | BindReply | WaitReply): BindResult => ({
   allocation: requireAllocation(reply),
   epoch: reply.position?.epoch ?? 0,
+  probeAddresses: reply.probeAddresses,
 });
 
 function requireAllocation({ allocation }: { allocation?: Allocation }): Allocation {

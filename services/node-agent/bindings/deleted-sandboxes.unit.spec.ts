@@ -16,6 +16,7 @@ import {
   rejectionOf,
   request,
   savedBinding,
+  unansweredProbe,
 } from '../testing/fakes.ts';
 import type { SavedBinding } from './binding-files.ts';
 import { DeletedSandboxes } from './deleted-sandboxes.ts';
@@ -161,6 +162,7 @@ describe('Bindings of sandboxes that were deleted without a DEL', () => {
       lingering: lingeringBindings(allocator, files),
       lookUpPod: () => Promise.reject(new Error('a request with a uid needs no lookup')),
       readPodWarning: () => Promise.resolve(''),
+      probe: unansweredProbe,
       sandbox: { prepare: () => Promise.resolve() },
       node: 'node-a',
       bootId: 'b-1',

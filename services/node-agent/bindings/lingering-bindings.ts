@@ -95,7 +95,7 @@ export class LingeringBindings {
     const { allocator, files, node, bootId } = this.#deps;
     const { containerId, epoch } = file;
     const options = { timeoutMs: callMs, signal: timeoutSignal(callMs, signal) };
-    const allocation = await allocator.wait({ ...target, timeoutMs: 1 }, options);
+    const { allocation, probeAddresses } = await allocator.wait({ ...target, timeoutMs: 1 }, options);
     const isBound = allocation.bindings.some(
       (binding) =>
         binding.containerId === containerId &&
@@ -110,7 +110,7 @@ export class LingeringBindings {
     const boundAs = isSame ? '' : containerId;
     await files.save({ ...target, ...place, addresses, epoch, boundAs, isDeleted: false, isPending: false });
     if (!isSame) await files.remove(file);
-    return { allocation, epoch };
+    return { allocation, epoch, probeAddresses };
   }
 
   /**

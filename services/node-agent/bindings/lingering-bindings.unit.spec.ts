@@ -11,6 +11,7 @@ import {
   lingeringBindings,
   neverAborted,
   request,
+  unansweredProbe,
 } from '../testing/fakes.ts';
 
 describe('Bindings of failed sandboxes', () => {
@@ -60,6 +61,7 @@ describe('Bindings of failed sandboxes', () => {
       lingering: startAgain(files),
       lookUpPod: () => Promise.reject(new Error('a request with a uid needs no lookup')),
       readPodWarning: () => Promise.resolve(''),
+      probe: unansweredProbe,
       sandbox: { prepare: () => (isSandboxBroken ? Promise.reject(new Error('no link')) : Promise.resolve()) },
       node: 'node-a',
       bootId: 'b-1',

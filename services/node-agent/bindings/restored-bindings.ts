@@ -111,7 +111,8 @@ async function bindAgain(
 ): Promise<number> {
   const { namespace, pod, podUid, provider, containerId, interface: name } = saved;
   const target = { namespace, pod, podUid, provider, containerId, interface: name };
-  assertSameAddresses(saved, await allocator.wait({ ...target, timeoutMs: 1 }, { timeoutMs: callMs, signal }));
+  const found = await allocator.wait({ ...target, timeoutMs: 1 }, { timeoutMs: callMs, signal });
+  assertSameAddresses(saved, found.allocation);
   const { allocation, epoch } = await allocator.bind({ ...target, node, bootId }, { timeoutMs: callMs });
   try {
     assertSameAddresses(saved, allocation);

@@ -10,6 +10,7 @@ import {
   neverAborted,
   rejectionOf,
   request,
+  unansweredProbe,
 } from '../testing/fakes.ts';
 
 function depsWith(allocator: FakeBindingClient, readPodWarning: () => Promise<string>): AddDeps {
@@ -20,6 +21,7 @@ function depsWith(allocator: FakeBindingClient, readPodWarning: () => Promise<st
     readPodWarning,
     files,
     lingering: lingeringBindings(allocator, files),
+    probe: unansweredProbe,
     sandbox: { prepare: () => Promise.resolve() },
     node: 'node-a',
     bootId: 'boot-1',

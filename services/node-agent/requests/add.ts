@@ -21,19 +21,25 @@ import { type RetryLimit, retryFor, retryUntil } from '../../../lib/process/retr
 import type { DataPath } from '../data-path/data-path.ts';
 import type { PodLookup } from '../kubernetes/pod-lookup.ts';
 import { locateNamespace } from '../network-namespace.ts';
+import type { AddressConflict, AddressProbe } from './address-probe.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { PodWarningReader } from '../kubernetes/pod-warning.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';
 import { formatAddResponse, defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/cni-response.ts';
 
-// The sum of these times and 4 s for the sandbox stays below 30 s, when the plugin times out.
+// The sum of these times stays below 30 s, when the plugin times out.
 const waitMs = 20_000;
 /** The delay of the check for a wrong request, which pod-watcher shows after two seconds. */
 const defaultFaultCheckMs = 4_000;
 const bindMs = 3_000;
+const sandboxMs = 4_000;
+const reportMs = 1_000;
 const unbindMs = 1_500;
 // The time for a NIC of type kube-ovn beyond the wait. Its removal after a failure takes 1.5 s.
 const nicMs = 6_000;
+
+/** The conflicts after which an ADD fails. The next ADD continues. */
+const maxConflicts = 3;
 
 /** Failures whose current cause pod-watcher knows. */
 const explainedByWatcher: ReadonlySet<ErrorCode> = new Set(['NOT_REQUESTED', 'PROVIDER_UNBOUND', 'NOT_ALLOCATED']);
@@ -46,6 +52,7 @@ export interface AddDeps {
   readonly lookUpPod: PodLookup;
   readonly readPodWarning: PodWarningReader;
   readonly sandbox: Sandbox;
+  readonly probe: AddressProbe;
   readonly files: BindingFiles;
   readonly lingering: LingeringBindings;
   /** Makes NICs of type kube-ovn; absent: the agent makes none. */
@@ -133,25 +140,75 @@ async function addFor(
   const place = locateNamespace(request.netns);
   const pending = { ...target, ...place, addresses: [], epoch: 0, boundAs: '', isDeleted: false, isPending: true };
   if (!deps.files.get(target)) await saveBinding(deps, pending);
-  const { allocation, epoch } =
-    takenOver ?? (await attach(deps, pending, { ...deadline, trace, readWarning }).catch(throwWithCause));
-  const addresses = allocation.addresses.map(({ address }) => address);
-  const bound = { ...pending, addresses, epoch, isPending: false };
-  return keepOrUnbindOnFailure(deps, bound, async () => {
-    rejectInvalidRoutes(request, allocation.routes);
-    span?.set(allocationAttributes([allocation]));
-    throwIfAborted(signal);
-    const preparing = span?.child(dataPath ? 'make NIC' : 'prepare sandbox');
-    const work = dataPath
-      ? dataPath.attach(request, allocation, { until: deadline.until + nicMs, signal })
-      : prepareSandbox(deps, request, allocation, signal);
-    const nic = await work.finally(() => preparing?.end());
-    if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
-    throwIfAborted(signal);
-    if (!takenOver) await saveBinding(deps, bound);
-    return formatAddResponse(request, allocation, nic);
-  });
+  const conflicts: AddressConflict[] = [];
+  for (let result = takenOver; ; result = undefined) {
+    const { allocation, epoch, probeAddresses } =
+      result ??
+      (await attach(deps, pending, { ...deadline, trace, readWarning }).catch((thrown: unknown) =>
+        throwWithCause(afterConflicts(conflicts, thrown)),
+      ));
+    const addresses = allocation.addresses.map(({ address }) => address);
+    const bound = { ...pending, addresses, epoch, isPending: false };
+    const outcome = await keepOrUnbindOnFailure(deps, bound, async () => {
+      rejectInvalidRoutes(request, allocation.routes);
+      span?.set(allocationAttributes([allocation]));
+      throwIfAborted(signal);
+      const preparing = span?.child(dataPath ? 'make NIC' : 'prepare sandbox');
+      const probe = (until: AbortSignal) => probeAndReport(deps, request, bound, until).catch(throwWithCause);
+      const work = dataPath
+        ? dataPath.attach(request, allocation, { until: deadline.until + nicMs, signal })
+        : prepareSandbox(deps, request, { allocation, probe: probeAddresses ? probe : undefined }, signal);
+      const nic = await work.finally(() => preparing?.end());
+      if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
+      throwIfAborted(signal);
+      if (nic && 'address' in nic) return nic;
+      if (!result) await saveBinding(deps, bound);
+      return formatAddResponse(request, allocation, nic);
+    });
+    if (typeof outcome === 'string') return outcome;
+    conflicts.push(outcome);
+    if (conflicts.length >= maxConflicts || performance.now() >= deadline.until) {
+      await deps.files.remove(pending).catch(() => undefined);
+      throw notAllocatedError(request, tooManyConflicts(conflicts), '');
+    }
+    await saveBinding(deps, pending);
+  }
 }
+
+/**
+ * Finds a conflict. The allocator then quarantines the address, and ends binding and allocation.
+ */
+async function probeAndReport(
+  { allocator, probe, files, node, log }: AddDeps,
+  { netns, cniType, interface: name }: CniRequest,
+  { addresses, namespace, pod, podUid, provider, containerId }: SavedBinding,
+  signal: AbortSignal,
+): Promise<AddressConflict | undefined> {
+  const conflict = await probe({ netns, interface: name, cniType, addresses }, signal);
+  if (!conflict) return undefined;
+  const { address, mac: seenMac } = conflict;
+  const boundAs = files.get({ containerId, interface: name })?.boundAs || containerId;
+  const binding = { namespace, pod, podUid, provider, containerId: boundAs, interface: name, node };
+  await allocator.reportConflict({ ...binding, address, seenMac }, { timeoutMs: reportMs });
+  log.warn({ ...binding, address, seenMac }, 'another host answers on the address: it is quarantined');
+  return conflict;
+}
+
+const describeConflicts = (conflicts: readonly AddressConflict[]): string =>
+  conflicts.map(({ address, mac }) => `${mac} answers on ${address}`).join(', ');
+
+/** The Pod requests an address that is quarantined now, or got none in time. */
+function afterConflicts(conflicts: readonly AddressConflict[], thrown: unknown): unknown {
+  if (conflicts.length === 0) return thrown;
+  const error = IpledgerError.from(thrown);
+  return new IpledgerError(error.code, `${describeConflicts(conflicts)}: ${error.message}`, { cause: error });
+}
+
+const tooManyConflicts = (conflicts: readonly AddressConflict[]): IpledgerError =>
+  new IpledgerError(
+    'ADDRESS_QUARANTINED',
+    `${describeConflicts(conflicts)}, and each is quarantined now. The next ADD tries another address. Find these hosts, or exclude their addresses from the Subnet`,
+  );
 
 /** @throws IpledgerError NOT_IMPLEMENTED if the agent has no data path */
 export function requireDataPath({ dataPath, node }: Pick<AddDeps, 'dataPath' | 'node'>): NicDataPath {
@@ -234,12 +291,20 @@ async function saveBinding({ files, log }: AddDeps, bound: SavedBinding): Promis
   });
 }
 
+/** @param probe absent: the addresses are used without a probe */
 async function prepareSandbox(
   { sandbox }: AddDeps,
   request: CniRequest,
-  allocation: Allocation,
-  signal: AbortSignal,
-): Promise<undefined> {
+  {
+    allocation,
+    probe,
+  }: {
+    readonly allocation: Allocation;
+    readonly probe: ((signal: AbortSignal) => Promise<AddressConflict | undefined>) | undefined;
+  },
+  callerSignal: AbortSignal,
+): Promise<AddressConflict | undefined> {
+  const signal = timeoutSignal(sandboxMs, callerSignal);
   const { netns, interface: name, cniType } = request;
   const replacedDefaults = new Set(
     mergeRoutes(request, allocation).flatMap((route) => defaultRouteFamily(route) ?? []),
@@ -252,9 +317,14 @@ async function prepareSandbox(
     { netns, interface: name, cniType, mac: allocation.mac, macMayDiffer, ipv6, replacedDefaults },
     signal,
   );
+  return probe?.(signal);
 }
 
-async function keepOrUnbindOnFailure(deps: AddDeps, bound: SavedBinding, work: () => Promise<string>): Promise<string> {
+async function keepOrUnbindOnFailure<Outcome>(
+  deps: AddDeps,
+  bound: SavedBinding,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
   try {
     return await work();
   } catch (thrown) {

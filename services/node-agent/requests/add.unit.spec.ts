@@ -15,6 +15,7 @@ import {
   neverAborted,
   rejectionOf,
   request,
+  unansweredProbe,
 } from '../testing/fakes.ts';
 import type { FoundPod } from '../kubernetes/pod-lookup.ts';
 import type { SandboxPreparation } from './sandbox.ts';
@@ -28,6 +29,7 @@ function setUp(allocator: FakeBindingClient) {
     readPodWarning: () => Promise.resolve(''),
     files,
     lingering: lingeringBindings(allocator, files),
+    probe: unansweredProbe,
     sandbox: {
       prepare: (preparation) => {
         prepared.push(preparation);

@@ -23,7 +23,7 @@ export async function check(
   const deadline = retryFor(checkMs, signal);
   try {
     const { target } = await resolveCaller(lookUpPod, request, deadline);
-    const allocation = await retryUntil(deadline, (remainingMs) =>
+    const { allocation } = await retryUntil(deadline, (remainingMs) =>
       allocator.wait({ ...target, timeoutMs: 1 }, { timeoutMs: Math.min(remainingMs, attemptMs), signal }),
     );
     const containerId = files.get(request)?.boundAs || request.containerId;

@@ -17,6 +17,7 @@ import {
   request,
   sandboxBinding,
   savedBinding,
+  unansweredProbe,
 } from '../testing/fakes.ts';
 import { savePendingDel } from './pending-dels.ts';
 import { createRequestHandler, type RequestHandlerDeps, status } from './request-handler.ts';
@@ -42,6 +43,7 @@ describe('The handler of plugin requests', () => {
       lookUpOvn4nfv: () => Promise.reject(new Error('no request is of this type')),
       readPodWarning: () => Promise.resolve(''),
       lingering: lingeringBindings(allocator, files),
+      probe: unansweredProbe,
       sandbox: { prepare: () => Promise.resolve() },
       node: 'node-a',
       bootId: 'b-1',

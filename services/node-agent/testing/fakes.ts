@@ -9,12 +9,14 @@ import type {
   BindRequest,
   ListBindingsReply,
   ListBindingsRequest,
+  ReportConflictRequest,
   SandboxBinding,
   UnbindRequest,
   WaitRequest,
 } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient, BindResult } from '../bindings/binding-client.ts';
 import type { NicDataPath } from '../requests/add.ts';
+import type { AddressProbe } from '../requests/address-probe.ts';
 import {
   type BindingFiles,
   type SavedBinding,
@@ -76,6 +78,7 @@ export interface Behaviour {
   wait?: () => void | Promise<void>;
   bind?: () => void;
   unbind?: (request: MessageInput<UnbindRequest>) => void | Promise<void>;
+  reportConflict?: () => void | Promise<void>;
   listBindings?: () => void | Promise<void>;
 }
 
@@ -85,6 +88,7 @@ export class FakeBindingClient implements BindingClient {
   readonly waits: MessageInput<WaitRequest>[] = [];
   readonly binds: MessageInput<BindRequest>[] = [];
   readonly unbinds: MessageInput<UnbindRequest>[] = [];
+  readonly conflicts: MessageInput<ReportConflictRequest>[] = [];
   readonly lists: MessageInput<ListBindingsRequest>[] = [];
   /** The bindings of the node, returned in pages of two. */
   bindings: SandboxBinding[] = [];
@@ -92,6 +96,8 @@ export class FakeBindingClient implements BindingClient {
   allocation: Allocation;
   /** The allocation in the reply to Bind, if it differs from the first. */
   bindResult: Allocation | undefined;
+  /** Whether the Subnet has probeAddresses. */
+  probeAddresses = false;
   /** The ledger's epoch. */
   epoch = 1;
 
@@ -103,24 +109,33 @@ export class FakeBindingClient implements BindingClient {
   async attach(message: MessageInput<AttachRequest>): Promise<BindResult> {
     this.attaches.push(message);
     await this.behaviour.attach?.();
-    return { allocation: this.allocation, epoch: this.epoch };
+    return this.#result(this.allocation);
   }
 
-  async wait(message: MessageInput<WaitRequest>): Promise<Allocation> {
+  async wait(message: MessageInput<WaitRequest>): Promise<BindResult> {
     this.waits.push(message);
     await this.behaviour.wait?.();
-    return this.allocation;
+    return this.#result(this.allocation);
   }
 
   async bind(message: MessageInput<BindRequest>): Promise<BindResult> {
     this.binds.push(message);
     this.behaviour.bind?.();
-    return Promise.resolve({ allocation: this.bindResult ?? this.allocation, epoch: this.epoch });
+    return Promise.resolve(this.#result(this.bindResult ?? this.allocation));
   }
 
   async unbind(message: MessageInput<UnbindRequest>): Promise<void> {
     this.unbinds.push(message);
     await this.behaviour.unbind?.(message);
+  }
+
+  async reportConflict(message: MessageInput<ReportConflictRequest>): Promise<void> {
+    this.conflicts.push(message);
+    await this.behaviour.reportConflict?.();
+  }
+
+  #result(result: Allocation): BindResult {
+    return { allocation: result, epoch: this.epoch, probeAddresses: this.probeAddresses };
   }
 
   async listBindings(message: MessageInput<ListBindingsRequest>): Promise<ListBindingsReply> {
@@ -135,6 +150,9 @@ export class FakeBindingClient implements BindingClient {
     };
   }
 }
+
+/** A probe that no host answers. */
+export const unansweredProbe: AddressProbe = () => Promise.resolve(undefined);
 
 /** Makes the binding file of a container of Pod default/p. */
 export const savedBinding = (containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding => ({

@@ -7,7 +7,7 @@ import type { CniAnswer } from '../../harness/cni.ts';
 import { mustRun } from '../../harness/processes/command.ts';
 import { createNodeNamespace, ip, type Namespace } from '../../harness/network/network-namespaces.ts';
 import { expectConsistency } from '../support/consistency.ts';
-import { attach, detach, expectBound, callMacvlanPlugin } from '../support/attachments.ts';
+import { attach, detach, expectBound, callMacvlanPlugin, readAddressRecord } from '../support/attachments.ts';
 import { eventually } from '../support/eventually.ts';
 import { callKubeOvnPlugin } from '../support/plugin-call.ts';
 import { cnitool, createSandbox, itOnMacvlan, readLink, type Nic, canPing } from '../support/sandbox.ts';
@@ -77,6 +77,56 @@ describe('the CNI contract: inside the sandbox', function () {
     const { nic } = await prepare('four-only', 'four');
     await attach(scene, nic);
     expect(await ipv6(nic.sandbox, 'net1/accept_ra')).to.equal('1');
+  });
+
+  describe('a neighbor that owns an address of a Subnet with probeAddresses', () => {
+    const mac = '52:54:00:00:17:02';
+    const [taken, taken6, requested] = ['10.17.0.2', 'fd00:17::3', '10.17.0.50'];
+    let subnet: Promise<unknown> | undefined;
+    async function makeNeighbor(): Promise<void> {
+      await makeNetwork(scene, 'probed');
+      const cidrBlock = '10.17.0.0/24,fd00:17::/64';
+      await makeSubnet(scene, 'probed', { cidrBlock, probeAddresses: true });
+      const neighbor = await createNodeNamespace(scene.run, 'neighbor');
+      await ip(neighbor, ['link', 'set', 'dev', 'eth0', 'address', mac]);
+      for (const own of [`${taken}/24`, `${requested}/24`, `${taken6}/64`])
+        await ip(neighbor, ['address', 'add', own, 'dev', 'eth0', ...(own.includes(':') ? ['nodad'] : [])]);
+    }
+    beforeEach(() => (subnet ??= makeNeighbor()));
+
+    itOnMacvlan('a dynamic Pod gets the next addresses in the same ADD, and the ledger has MAC and node', async () => {
+      const { nic, address } = await prepare('dynamic', 'probed');
+      expect(address).to.equal(`${taken},fd00:17::2`);
+      await attach(scene, nic);
+      // The first conflict is of IPv4. Then the Pod gets the next addresses, of which the neighbor
+      // has that of IPv6.
+      expect((await readLink(nic.sandbox)).addresses).to.deep.equal(['10.17.0.4/24', 'fd00:17::4/64']);
+      for (const conflicting of [taken, taken6]) {
+        const record = await readAddressRecord(scene, 'probed', conflicting);
+        expect(record?.quarantine).to.include({ seenMac: mac, seenAt: 'node-1' });
+        expect(record?.allocation).to.equal(undefined);
+      }
+      await eventually(async () =>
+        expect(await waitForAddress(scene, 'dynamic', 'probed')).to.equal('10.17.0.4,fd00:17::4'),
+      );
+    });
+
+    itOnMacvlan('the ADD of a Pod that requests the address fails with address, MAC and remedy', async () => {
+      const { nic } = await prepare('requesting', 'probed', {
+        'probed.default.kubernetes.io/ip_address': requested,
+        'probed.default.kubernetes.io/ip_family': 'ipv4',
+      });
+      const { code, stderr } = await cnitool(scene, 'add', nic);
+      expect(code).to.equal(1);
+      expect(stderr).to.contain(`${mac} answers on ${requested}`).and.contain('quarantined');
+      await expectBound(scene, ['probed', requested]);
+      await waitForEvent(
+        scene,
+        'requesting',
+        'AcquireAddressFailed',
+        new RegExp(`${requested} .* ${mac} answers on it`),
+      );
+    });
   });
 
   itOnMacvlan('ADD fails without a binding when the MAC cannot be set', async () => {

@@ -64,6 +64,7 @@ export interface SubnetSpec {
   readonly gateway?: string;
   readonly excludeIps?: readonly string[];
   readonly cooldownSeconds?: number;
+  readonly probeAddresses?: boolean;
 }
 
 /** Creates a Subnet; by default for the network of the same name. */

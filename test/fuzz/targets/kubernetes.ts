@@ -131,6 +131,7 @@ const kinds: readonly (readonly [name: string, kind: ResourceKind<object>, spec:
       cooldownSeconds: 60,
       bindingTimeoutSeconds: 60,
       maxAddressesPerNamespace: 9,
+      probeAddresses: true,
       namespaces: ['default'],
       namespaceSelectors: [selector],
       allowSubnets: ['10.1.0.0/16'],

@@ -126,6 +126,17 @@ const grantedRequests: Readonly<Record<string, object>> = {
   'Ipam.attach': { ...sandbox, node: 'node-1', bootId: 'boot-1', timeoutMs: 1 },
   'Ipam.bind': { ...sandbox, node: 'node-1', bootId: 'boot-1' },
   'Ipam.unbind': sandbox,
+  'Ipam.reportConflict': {
+    namespace: 'default',
+    pod: 'db-0',
+    podUid: 'uid-db-0-again',
+    provider: 'macvlan.default',
+    containerId: 'container-of-db-0',
+    interface: 'net1',
+    node: 'node-1',
+    address: '172.17.0.100',
+    seenMac: '52:54:00:12:34:56',
+  },
   'Ipam.listBindings': { node: 'node-1', pageSize: 5 },
   'Ipam.getAddress': { subnet: 'macvlan', address: '172.17.0.11' },
   'Ipam.listAllocations': { subnet: 'macvlan', pageSize: 2 },
@@ -167,7 +178,7 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: fail } as unknow
 function forgetfulWriter(replica: Replica): Writer {
   let ids = 0;
   const newId = (): string => `01KG9AG8M0${String(ids++).padStart(16, '0')}`;
-  const decider = { replica, newId, eventVersion: () => 8 as const, log };
+  const decider = { replica, newId, eventVersion: () => 9 as const, log };
   const submit = <Answer>(request: PendingRequest<Answer>): Promise<ProvenAnswer<Answer>> =>
     new Promise((resolve, reject) => {
       const builder = new BatchBuilder(replica);
@@ -209,7 +220,7 @@ interface Answering {
 
 async function openAllocator(): Promise<Answering> {
   const ledger = new MemoryLedger();
-  const golden = readFileSync(join(import.meta.dirname, '..', '..', 'golden', 'events-v8.ndjson'), 'utf8');
+  const golden = readFileSync(join(import.meta.dirname, '..', '..', 'golden', 'events-v9.ndjson'), 'utf8');
   const lines = async function* (): AsyncGenerator<string> {
     await Promise.resolve();
     yield* golden.trimEnd().split('\n');

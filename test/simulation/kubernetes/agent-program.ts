@@ -45,6 +45,7 @@ export function startAgent(
       get,
       read: createObjectReader(get),
       runExclusive: createKeyedMutex(),
+      probe: () => Promise.resolve(undefined),
       sandbox: {
         prepare: async ({ netns, interface: name, mac }) => {
           await pause(sandboxes.nextInt(20), never);

@@ -67,6 +67,32 @@ describe('Ipam.Attach', () => {
     expect(await containers()).to.deep.equal([]);
   });
 
+  it('requests a probe from the only container of an address, if the Subnet has probeAddresses', async () => {
+    await allocate(served, 'a');
+    expect(await attach('a')).to.include({ probeAddresses: false });
+    await applyMacvlan(served, { probeAddresses: true });
+    expect(await attach('a')).to.include({ probeAddresses: true });
+    expect(await served.call(IpamService.wait, sandboxOf('a'))).to.include({ probeAddresses: true });
+    expect(await attach('a', { containerId: 'second' })).to.include({ probeAddresses: false });
+  });
+
+  it('after a reported conflict binds another address, and the record of the first has MAC and node', async () => {
+    await applyMacvlan(served, { probeAddresses: true });
+    await allocate(served, 'a');
+    const address = (await attach('a')).allocation?.addresses[0]?.address ?? '';
+    const conflict = { ...sandboxOf('a'), node: 'node-1', address, seenMac: '52:54:00:12:34:56' };
+    expect(await served.refusal(IpamService.reportConflict, { ...conflict, seenMac: '' })).to.include({
+      code: 'INVALID_REQUEST',
+      message: 'seen_mac is missing',
+    });
+    await served.call(IpamService.reportConflict, conflict);
+    expect((await attach('a')).allocation?.addresses[0]?.address).to.not.equal(address);
+    const { record } = await served.call(IpamService.getAddress, { subnet: 'macvlan', address });
+    expect(record).to.include({ state: 'quarantined' });
+    expect(record?.quarantine).to.include({ seenMac: '52:54:00:12:34:56', seenAt: 'node-1' });
+    expect(await served.refusal(IpamService.reportConflict, conflict)).to.include({ code: 'NOT_ALLOCATED' });
+  });
+
   it('Attach fails like Bind while a container on another node may answer', async () => {
     await allocate(served, 'a');
     await bind(served, 'a');

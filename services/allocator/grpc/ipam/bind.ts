@@ -1,15 +1,16 @@
-/** Ipam.Attach, Ipam.Bind and Ipam.Unbind: record CNI ADD and DEL. */
+/** Ipam.Attach, Ipam.Bind, Ipam.Unbind and Ipam.ReportConflict: record CNI ADD and DEL. */
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { requireField } from '../../../../lib/grpc/server/read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/span.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
+import { isProbed } from '../../../../ledger/domain/decide/report-conflict.ts';
 import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { visibleTo } from '../agent-view.ts';
 import { allocationMessage, positionMessage, readUnbindCause } from '../messages.ts';
-import { readName, readObjectName, readPrintable, readRequired, readSandbox } from '../read-request.ts';
+import { readAddress, readName, readObjectName, readPrintable, readRequired, readSandbox } from '../read-request.ts';
 import { submitCommand } from '../run-query.ts';
 import type { PodWaiters } from './pod-waiters.ts';
 import { defaultWaitMs, waitForAllocation } from './wait.ts';
@@ -59,11 +60,35 @@ export async function bind(allocator: AllocatorContext, request: api.BindRequest
     (now) => ({ type: 'Bind', now, ...sandbox, node, bootId, ...onlyNode(context) }),
     (state) => {
       const allocation = allocationForSandbox(state, sandbox);
-      return allocation && withBindings(state, allocation);
+      return allocation && { ...withBindings(state, allocation), probeAddresses: isProbed(state, allocation) };
     },
   );
   if (answer) context.span?.set(allocationAttributes([answer]));
-  return { position: positionMessage(head), allocation: answer && allocationMessage(visibleTo(context, answer)) };
+  return {
+    position: positionMessage(head),
+    allocation: answer && allocationMessage(visibleTo(context, answer)),
+    probeAddresses: answer?.probeAddresses ?? false,
+  };
+}
+
+export async function reportConflict(
+  allocator: AllocatorContext,
+  request: api.ReportConflictRequest,
+  context: CallContext,
+) {
+  const fields = {
+    ...readSandbox(request),
+    node: readRequired(readObjectName, 'node', request.node),
+    address: readAddress(requireField('address', request.address)),
+    seenMac: requireField('seen_mac', request.seenMac),
+  };
+  const { head } = await submitCommand(
+    allocator,
+    context,
+    (now) => ({ type: 'ReportConflict', now, ...fields, ...onlyNode(context) }),
+    () => undefined,
+  );
+  return { position: positionMessage(head) };
 }
 
 export async function unbind(allocator: AllocatorContext, request: api.UnbindRequest, context: CallContext) {

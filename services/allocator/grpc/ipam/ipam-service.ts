@@ -11,7 +11,7 @@ import {
 import { listBindings as pageOfBindings, placeOf } from '../../../../ledger/domain/queries/list-bindings.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import { allocate } from './allocate.ts';
-import { attach, bind, unbind } from './bind.ts';
+import { attach, bind, reportConflict, unbind } from './bind.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { visibleTo } from '../agent-view.ts';
 import { runList, runQuery, submitCommand } from '../run-query.ts';
@@ -38,6 +38,7 @@ export function ipamHandlers(allocator: AllocatorContext, waiters: PodWaiters): 
     attach: (request, context) => attach(allocator, waiters, request, context),
     bind: (request, context) => bind(allocator, request, context),
     unbind: (request, context) => unbind(allocator, request, context),
+    reportConflict: (request, context) => reportConflict(allocator, request, context),
     getAddress: (request, context) => getAddress(allocator, request, context),
     listAllocations: (request, context) => listAllocations(allocator, request, context),
     listBindings: (request, context) => listBindings(allocator, request, context),

@@ -8,6 +8,7 @@ import type * as api from '../../../../proto/generated/ipledger.ts';
 import { meaningOf } from '../../../../ledger/domain/commands/refusal.ts';
 import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
 import { allocationForSandbox, refuseOtherNode } from '../../../../ledger/domain/decide/bind.ts';
+import { isProbed } from '../../../../ledger/domain/decide/report-conflict.ts';
 import { type BoundAllocation, withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import { allocationsOfPodName, type State } from '../../../../ledger/domain/state/state.ts';
 import { notWritable } from '../../health/write-obstacles.ts';
@@ -59,6 +60,7 @@ export async function waitForAllocation(
         return {
           position: positionMessage(head),
           allocation: allocationMessage(visibleTo(context, answer.allocation)),
+          probeAddresses: answer.probeAddresses,
         };
       }
       if (answer.others.length > 0) throw noAttachmentLeft(sandbox, answer.others);
@@ -76,6 +78,7 @@ export async function waitForAllocation(
 
 interface SandboxView {
   readonly allocation: BoundAllocation | undefined;
+  readonly probeAddresses: boolean;
   /** Whether a Subnet serves the provider. */
   readonly hasSubnet: boolean;
   /** The other interfaces of this Pod uid on the provider. */
@@ -99,6 +102,7 @@ function findAllocation(state: State, sandbox: Sandbox, ownNode: string | undefi
   const hasSubnet = allocation !== undefined || isPrimary(provider) || isServed(state, provider);
   return {
     allocation: allocation && withBindings(state, allocation),
+    probeAddresses: allocation !== undefined && isProbed(state, allocation),
     hasSubnet,
     others,
     otherUid: otherPod?.uid,

@@ -90,12 +90,14 @@ function configurations<Item>(
 
 function subnetSpecOf({ spec }: api.ApplySubnetRequest): RequestedSubnet {
   const empty = { cidrBlock: '', gateway: '', excludeIps: [], provider: '', protocol: '' };
-  const { cooldownMs, bindingTimeoutMs, maxAddressesPerNamespace, ...required }: api.SubnetSpec = spec ?? empty;
+  const { cooldownMs, bindingTimeoutMs, maxAddressesPerNamespace, probeAddresses, ...required }: api.SubnetSpec =
+    spec ?? empty;
   return {
     ...required,
     ...(cooldownMs !== undefined && { cooldownMs }),
     ...(bindingTimeoutMs !== undefined && { bindingTimeoutMs }),
     ...(maxAddressesPerNamespace !== undefined && { maxAddressesPerNamespace }),
+    ...(probeAddresses && { probeAddresses }),
   };
 }
 

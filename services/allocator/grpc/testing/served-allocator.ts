@@ -167,11 +167,15 @@ export const applySubnet = (
   served.call(SubnetsService.applySubnet, { name, spec: { provider: `${name}.default`, ...spec } });
 
 /** The Subnet of the documentation. */
-export const applyMacvlan = (served: ServedAllocator): Promise<api.ApplySubnetReply> =>
+export const applyMacvlan = (
+  served: ServedAllocator,
+  spec: MessageInput<api.SubnetSpec> = {},
+): Promise<api.ApplySubnetReply> =>
   applySubnet(served, 'macvlan', {
     cidrBlock: '172.17.0.0/16',
     gateway: '172.17.0.1',
     excludeIps: ['172.17.0.0..172.17.0.10'],
+    ...spec,
   });
 
 /**

@@ -139,7 +139,7 @@ describe('a Subnet object', () => {
     expect(applied.map(({ source }) => source?.generation)).to.deep.equal([1, 2]);
   });
 
-  it('a Subnet object passes cooldown, binding timeout and namespace quota to the ledger, and each change of them', async () => {
+  it('a Subnet object passes cooldown, binding timeout, quota and probe to the ledger, and each change of them', async () => {
     const { objects, applied, controller } = world();
     const finalizers = ['ipledger.io/ledger'];
     const spec = { gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], protocol: 'IPv4' };
@@ -148,9 +148,15 @@ describe('a Subnet object', () => {
     );
     await controller.start();
     expect(applied[0]?.spec).to.include({ cooldownMs: 300_000, bindingTimeoutMs: 7_200_000 });
-    objects.put(subnetNamed('macvlan', { ...spec, maxAddressesPerNamespace: 5 }, { finalizers, generation: 2 }));
+    objects.put(
+      subnetNamed(
+        'macvlan',
+        { ...spec, maxAddressesPerNamespace: 5, probeAddresses: true },
+        { finalizers, generation: 2 },
+      ),
+    );
     await until(() => applied.length === 2);
-    expect(applied[1]?.spec).to.include({ maxAddressesPerNamespace: 5 });
+    expect(applied[1]?.spec).to.include({ maxAddressesPerNamespace: 5, probeAddresses: true });
     expect(applied[1]?.spec).to.not.have.any.keys('cooldownMs');
     expect(applied[1]?.spec, 'an earlier allocator has another default').to.include({
       bindingTimeoutMs: noBindingTimeoutMs,

@@ -116,6 +116,16 @@ describe('Parsing an object', () => {
     expect(refused.spec).to.not.have.any.keys('cooldownMs', 'bindingTimeoutMs', 'maxAddressesPerNamespace');
   });
 
+  it('Parsing a Subnet reads whether it probes its addresses, and reports a value that is no boolean', () => {
+    for (const probeAddresses of [true, false]) {
+      const { spec, problems } = toSubnet({ metadata, spec: { probeAddresses } });
+      expect({ spec: spec.probeAddresses, problems }).to.deep.equal({ spec: probeAddresses, problems: [] });
+    }
+    const { spec, problems } = toSubnet({ metadata, spec: { probeAddresses: 'yes' } });
+    expect(spec).to.not.have.property('probeAddresses');
+    expect(problems).to.deep.equal(['spec.probeAddresses must be true or false, and is "yes"']);
+  });
+
   it('Parsing a Subnet reads an unreadable namespace restriction as no namespace', () => {
     const selector = { matchLabels: { team: 'a' } };
     for (const [spec, problem] of [

@@ -68,6 +68,14 @@ export class SpecReader {
     return this.#isWithin(tooLongAsJson(`spec.${key}`, value, maxLength)) ? value : undefined;
   }
 
+  /** Reads true or false; another value is a problem and counts as absent. */
+  flag(key: string): boolean | undefined {
+    const value = this.#spec[key] ?? undefined;
+    if (value === undefined || typeof value === 'boolean') return value;
+    this.problems.push(`spec.${key} must be true or false, and is ${quoted(value)}`);
+    return undefined;
+  }
+
   /** Reads a whole number from `min` to `max`; another value is a problem and counts as absent. */
   wholeNumber(key: string, [min, max]: readonly [min: number, max: number]): number | undefined {
     const value = this.#spec[key] ?? undefined;

@@ -22,6 +22,8 @@ export interface SubnetObjectSpec {
   readonly bindingTimeoutMs?: number;
   /** The number of addresses that the Pods of one namespace may hold; absent: no limit. */
   readonly maxAddressesPerNamespace?: number;
+  /** Whether agents probe an address before a container uses it; absent: no. */
+  readonly probeAddresses?: boolean;
 }
 
 /** The limits of ipledger's Subnet CRD. They are checked here, because Kube-OVN's CRD has none. */
@@ -84,6 +86,7 @@ export function toSubnet(raw: unknown): SubnetObject {
     protocol: reader.strictText('protocol', nameLength),
   };
   const annotations = asRecord(meta['annotations']);
+  const probeAddresses = reader.flag('probeAddresses');
   const allowedSubnets = reader.list('allowSubnets', { most: namespaces, unit: 'CIDRs' });
   return {
     ...customResourceOf(meta, status),
@@ -98,7 +101,7 @@ export function toSubnet(raw: unknown): SubnetObject {
       mtu: asNumber(rawSpec['mtu']) ?? 0,
     },
     namespaceRestriction: namespaceRestrictionOf(reader),
-    spec: { ...addressing, ...numbersOf(reader) },
+    spec: { ...addressing, ...numbersOf(reader), ...(probeAddresses !== undefined && { probeAddresses }) },
     isPrivate: rawSpec['private'] === true || allowedSubnets.length > 0,
     problems: reader.problems,
   };
