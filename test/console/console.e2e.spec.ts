@@ -96,6 +96,13 @@ describe('The console', function () {
       }
     });
 
+  it('shows the page also when the session is known before the first frame', async () => {
+    const { page } = await signedIn('/');
+    await page.addInitScript('requestAnimationFrame = () => 0');
+    await page.goto('/events');
+    await page.locator('main').getByText('shop/big-').locator('visible=true').first().waitFor();
+  });
+
   it('shows the state at another time by the slider, and the same page for its address', async () => {
     const { page } = await signedIn('/subnets/lan?select=10.8.0.100');
     await spoken(page).getByText('10.8.0.100: reserved').waitFor({ state: 'attached' });

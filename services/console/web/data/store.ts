@@ -27,6 +27,12 @@ export function createStore<Value>(value: Value): Store<Value> {
 /** The current value. The component is rendered again when it changes. */
 export function useStore<Value>(store: Store<Value>): Value {
   const [, render] = useState({});
-  useEffect(() => store.follow(() => render({})), [store]);
-  return store.value;
+  const { value } = store;
+  useEffect(() => {
+    const stop = store.follow(() => render({}));
+    // An effect runs after the next frame, and the value may have changed before
+    if (store.value !== value) render({});
+    return stop;
+  }, [store]);
+  return value;
 }
