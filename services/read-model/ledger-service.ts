@@ -180,8 +180,6 @@ function criteriaFor(store: EventStore, { subnet, namespace, pod, node, owner }:
   if (pod !== '') return { ...inSubnet, anyOf: keysOf('pod', store.findKeys('pods', { namespace, name: pod }, 1)) };
   if (node !== '') return { ...inSubnet, anyOf: keysOf('node', store.findKeys('nodes', { name: node }, 1)) };
   if (owner.uid + owner.kind + owner.name !== '') {
-    if (owner.uid + owner.name === '')
-      throw new IpledgerError('NOT_IMPLEMENTED', 'the read model does not index kinds of owners: call an allocator');
     const keys = store.findKeys('owners', { ...owner, namespace }, maxOwners + 1);
     if (keys.length <= maxOwners) return { ...inSubnet, anyOf: keysOf('owner', keys) };
     throw new IpledgerError('INVALID_REQUEST', `more than ${maxOwners} owners match: name one, or set its uid`);

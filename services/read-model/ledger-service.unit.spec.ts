@@ -53,11 +53,6 @@ describe('A read model that begins in the middle of a ledger', () => {
     expect(await refused({ until: hourInstant(899) })).to.include({ code: 'POSITION_GONE' });
   });
 
-  it('looks through no owners for a kind without a name', async () => {
-    expect(await refused({ owner: { kind: 'ReplicaSet' } })).to.include({ code: 'NOT_IMPLEMENTED' });
-    expect(seqs(await history({ owner: { uid: 'uid-of-web' } }))).to.deep.equal([903, 902, 901, 900]);
-  });
-
   it('ends a search when the caller has gone', async () => {
     const gone = AbortSignal.abort(new Error('gone'));
     const error = await ledgerHandlers(model, ledger)
