@@ -85,7 +85,7 @@ describe('The Ipam service', () => {
       expect(allocation?.bindings.map(({ at: _, ...binding }) => binding)).to.deep.equal([
         { containerId: 'container-of-a', interface: 'net1', node: 'node-1', bootId: 'boot-1' },
       ]);
-      expect(await bind(served, 'a')).to.deep.equal({ allocation, position });
+      expect(await bind(served, 'a')).to.deep.equal({ allocation, position, probeAddresses: false });
     });
 
     it('Bind and Unbind reject container ids of more than 128 bytes', async () => {
