@@ -3,6 +3,7 @@
  * interface. `ipledger recover` reads copies of these files.
  */
 import * as z from 'zod';
+import { checkShape } from './check-shape.ts';
 
 /** The most files in one folder. */
 export const maxBindingFiles = 20_000;
@@ -35,7 +36,7 @@ export const bindingFileName = (binding: { readonly containerId: string; readonl
 
 /** @throws Error for a text that is no binding, or is of another file name */
 export function parseBindingFile(name: string, content: string): BindingFile {
-  const { success, data: binding, error } = schema.safeParse(JSON.parse(content));
+  const { success, data: binding, error } = checkShape(schema, JSON.parse(content));
   const [issue] = error?.issues ?? [];
   if (!success) throw new Error(`${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'it is no binding'}`);
   if (bindingFileName(binding) !== name) throw new Error(`${name} has the binding of ${bindingFileName(binding)}`);

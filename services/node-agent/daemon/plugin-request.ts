@@ -8,6 +8,7 @@ import * as z from 'zod';
 import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
 import type { ContainerInterface } from '../bindings/binding-files.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { checkShape } from '../../../lib/check-shape.ts';
 
 export const verbs = ['add', 'del', 'check', 'gc', 'status'] as const;
 export type Verb = (typeof verbs)[number];
@@ -118,7 +119,7 @@ const parseFailure = (verb: string, why: string): IpledgerError =>
   new IpledgerError('INVALID_REQUEST', `parse ${verb} request failed: ${why}`);
 
 function readJson<Schema extends z.ZodType>(verb: string, schema: Schema, json: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(json);
+  const parsed = checkShape(schema, json);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const faults = issues

@@ -4,6 +4,7 @@ import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { ObjectReader } from '../kubernetes/object-reader.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';
 import { DataPathError } from './data-path-error.ts';
+import { checkShape } from '../../../lib/check-shape.ts';
 
 /** A Subnet's MTU for its NICs: from 68, which IPv4 requires, to 65,535; 0 if not set. */
 const mtu = z.number().int().min(0).max(65_535);
@@ -86,7 +87,7 @@ const kubeOvnPath = (resource: string, name: string): string =>
 
 function parse<Schema extends z.ZodType>(schema: Schema, object: unknown, what: string): z.output<Schema> {
   if (object === undefined) throw new DataPathError('settings', `${what} does not exist in Kubernetes: create it`);
-  const parsed = schema.safeParse(object);
+  const parsed = checkShape(schema, object);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new DataPathError('settings', `${what}: ${issue?.path.join('.') ?? ''} is invalid: ${issue?.message ?? ''}`);

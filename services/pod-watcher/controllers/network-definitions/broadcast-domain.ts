@@ -9,6 +9,7 @@
 import * as z from 'zod';
 import { goFields } from '../../../../lib/go-fields.ts';
 import { networkLimits } from '../../limits.ts';
+import { checkShape } from '../../../../lib/check-shape.ts';
 
 const vlanId = z.number().int().min(0).max(4094).catch(0);
 const pluginFields = {
@@ -64,11 +65,11 @@ function mainPlugin(config: string): Plugin | undefined {
   } catch {
     return undefined;
   }
-  const parsed = configuration.safeParse(raw);
+  const parsed = checkShape(configuration, raw);
   if (!parsed.success) return undefined;
   if (parsed.data.type !== '') return parsed.data;
   for (const each of parsed.data.plugins) {
-    const candidate = plugin.safeParse(each);
+    const candidate = checkShape(plugin, each);
     if (candidate.success && Object.hasOwn(domains, candidate.data.type)) return candidate.data;
   }
   return undefined;

@@ -12,6 +12,7 @@ import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import { networkLimits, textLimits, truncate, tooMany } from '../../limits.ts';
 import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer.ts';
+import { checkShape } from '../../../../lib/check-shape.ts';
 
 /** A network whose addresses come from the ledger. */
 export interface ServedNetwork {
@@ -132,7 +133,7 @@ function parseConfiguration(config: string): z.infer<typeof configuration> | str
   }
   const many = tooMany('its spec.config', pluginsIn(raw), { most: networkLimits.plugins, unit: 'plugins' });
   if (many !== undefined) return many;
-  const parsed = configuration.safeParse(raw);
+  const parsed = checkShape(configuration, raw);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   return `its spec.config is not a CNI configuration: ${issue?.path.join('.') || 'at the top'}: ${issue?.message ?? 'malformed'}`;

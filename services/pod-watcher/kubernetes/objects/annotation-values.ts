@@ -10,6 +10,7 @@ import { ipv4First, isCidr, withoutPrefixLength } from '../../../../lib/net/ip.t
 import { ok, problem, type Result } from '../../../../lib/result.ts';
 import type { AddressSet, Route } from '../../../../proto/generated/ipledger.ts';
 import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from '../../limits.ts';
+import { checkShape } from '../../../../lib/check-shape.ts';
 
 /** The constraints that every requested address of an attachment must meet. */
 export interface AddressConstraints {
@@ -201,7 +202,7 @@ export function parseRoutes(value: string): Result<Route[]> {
   }
   const many = Array.isArray(raw) ? tooMany('it', raw, { most: podLimits.routes, unit: 'routes' }) : undefined;
   if (many !== undefined) return problem(many);
-  const parsed = routesShape.safeParse(raw);
+  const parsed = checkShape(routesShape, raw);
   if (!parsed.success) return problem('must be a JSON array of {"dst": "<cidr>", "gw": "<address>"}');
   const routes: Route[] = [];
   for (const [index, { dst = '', gw = '' }] of parsed.data.entries()) {

@@ -17,6 +17,7 @@ import {
 } from '../../../kubernetes/objects/pod.ts';
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../../limits.ts';
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
+import { checkShape } from '../../../../../lib/check-shape.ts';
 
 /** A network that the annotations select. */
 export interface NetworkSelection {
@@ -154,7 +155,7 @@ function parseJson(value: string, podNamespace: string): Result<NetworkSelection
     return problem(`not valid JSON: ${errorMessage(error)}`);
   }
   if (Array.isArray(raw) && raw.length > podLimits.attachments) return tooManyElements(raw);
-  const elements = jsonElements.safeParse(raw);
+  const elements = checkShape(jsonElements, raw);
   if (!elements.success) return problem(`must be a JSON array of networks: ${firstIssue(elements.error)}`);
   const selections: NetworkSelection[] = [];
   for (const { interfaceRequest, ...element } of elements.data) {
