@@ -1,5 +1,6 @@
 /** Allocates addresses for all attachments of a Pod, or for none. */
 import type { Allocate, AttachmentRequest } from '../commands/command.ts';
+import { spaceOfFamily } from '../state/address-pools/address-space.ts';
 import { type Allocation, claimKey } from '../state/claim.ts';
 import type { AddressAllocated, Event } from '../events/event.ts';
 import { familyOf } from '../addresses/address.ts';
@@ -220,9 +221,9 @@ function reservedFor(
 
 /** Replaces the CIDR and gateway of allocated addresses by the present ones of the subnet. */
 function refreshAddresses(state: State, { subnet, addresses }: Allocation): readonly AssignedAddress[] {
-  const spaces = state.subnets.get(subnet)?.spaces ?? [];
+  const spaces = state.subnets.get(subnet)?.spaces;
   return addresses.map((known) => {
-    const space = spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(known.address));
+    const space = spaceOfFamily(spaces, familyOf(known.address));
     return space ? toAssignedAddress(space, known.address) : known;
   });
 }

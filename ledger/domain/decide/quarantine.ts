@@ -3,6 +3,7 @@ import { parseAddress } from '../addresses/address.ts';
 import type { UnquarantineAddress, QuarantineAddress } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { Refused } from '../commands/refusal.ts';
+import { spaceOfFamily } from '../state/address-pools/address-space.ts';
 import { claimOf, type State } from '../state/state.ts';
 import { refuseFenced } from './rules/fence.ts';
 import { refuseNonHost } from './rules/select-address.ts';
@@ -15,7 +16,7 @@ export function quarantine(state: State, { subnet, address, seenMac, seenAt, rea
   if (claimOf(state, subnet, address)?.quarantine) return [];
   const parsed = parseAddress(address);
   if (!parsed) throw new Refused('INVALID_REQUEST', `failed to parse IP ${address}: invalid IP address "${address}"`);
-  const space = configured.spaces.find(({ subnetFamily }) => subnetFamily.family === parsed.family);
+  const space = spaceOfFamily(configured.spaces, parsed.family);
   if (!space) throw addressOutOfRange(address, configured);
   refuseNonHost(configured, space, parsed.value);
   refuseFenced(state, subnet, address);

@@ -3,8 +3,8 @@
  * it. The address is quarantined for all. A Pod with a dynamic address gets another one in the same
  * command. Any other Pod has requested this one, so its next request is refused.
  */
-import type { AddressSpace } from '../state/address-pools/address-space.ts';
-import { familyOf, parseAddress } from '../addresses/address.ts';
+import { type AddressSpace, spaceOfFamily } from '../state/address-pools/address-space.ts';
+import { familyOf } from '../addresses/address.ts';
 import type { ReportConflict } from '../commands/command.ts';
 import { Refused } from '../commands/refusal.ts';
 import type { Event } from '../events/event.ts';
@@ -96,7 +96,7 @@ function allocateInstead(
   const networkIn = (): string => networkOf(grant.attachment.provider, subnet);
   const search = { pool: '', ipFamily: '', taken: new Set<string>(), networkIn, now } as const;
   const addresses = grant.addresses.map((held) => {
-    const space = configured.spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(held.address));
+    const space = spaceOfFamily(configured.spaces, familyOf(held.address));
     const free = space && nextFreeAddress(state, configured, space, search);
     if (space && free !== undefined) return toAssignedAddress(space, free);
     throw new Refused(
@@ -113,8 +113,7 @@ function allocateInstead(
  * @throws Refused QUARANTINE_LIMIT
  */
 function refuseManyQuarantines({ subnet, spaces }: ConfiguredSubnet, address: string, seenMac: string): void {
-  const family = parseAddress(address)?.family;
-  const space = spaces.find(({ subnetFamily }) => subnetFamily.family === family);
+  const space = spaceOfFamily(spaces, familyOf(address));
   const quarantined = space?.pools.reduce((sum, pool) => sum + pool.quarantined, 0) ?? 0;
   const limit = space ? limitOf(space) : 0n;
   if (BigInt(quarantined) < limit) return;

@@ -1,6 +1,6 @@
 /** Begins and ends reservations. */
 import { canonicalMac, parseAddress, familyOf } from '../addresses/address.ts';
-import type { AddressSpace } from '../state/address-pools/address-space.ts';
+import { type AddressSpace, spaceOfFamily } from '../state/address-pools/address-space.ts';
 import type { Claim, ClaimName } from '../state/claim.ts';
 import type { Reserve, Unreserve } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
@@ -81,7 +81,7 @@ function requestedAddresses(
   return addresses.filter((address) => {
     const parsed = parseAddress(address);
     if (!parsed) throw new Refused('INVALID_REQUEST', `failed to parse IP ${address}: invalid IP address "${address}"`);
-    const space = configured.spaces.find(({ subnetFamily }) => subnetFamily.family === parsed.family);
+    const space = spaceOfFamily(configured.spaces, parsed.family);
     if (!space) throw addressOutOfRange(address, configured);
     if (!matchesIpFamily(parsed.family, ipFamily))
       throw new Refused('IP_FAMILY_INVALID', `InvalidIPFamily: ${address} does not match ip_family ${ipFamily}`);

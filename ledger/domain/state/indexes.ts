@@ -2,7 +2,7 @@
  * Updates the state's indexes. Every change of a claim, an allocation or a subnet goes through
  * these functions, so that folding the log and restoring the keys in etcd lead to the same state.
  */
-import { AddressSpace } from './address-pools/address-space.ts';
+import { AddressSpace, spaceOfFamily } from './address-pools/address-space.ts';
 import { type Allocation, type Claim, type ClaimName, compareReuse, standingOf } from './claim.ts';
 import { type ClaimOutline, outlineOf, type Table } from './claims.ts';
 import { familyOf } from '../addresses/address.ts';
@@ -33,7 +33,7 @@ function buildSpaces(state: State, subnet: Subnet): AddressSpace[] {
   });
   // An undo removes the new spaces as a whole, so the moves inside them are not recorded.
   for (const outline of outlinesFor(state, subnet))
-    spaceOf({ spaces }, outline.address)?.place(outline.address, outline);
+    spaceOfFamily(spaces, familyOf(outline.address))?.place(outline.address, outline);
   return spaces;
 }
 
@@ -81,10 +81,10 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, undoLog: U
   undoLog.setKey(claims, name.address, claim);
   undoLog.touch(name);
   indexNetworks(state, name.subnet, { before: before?.networks ?? [], after: claim.networks }, undoLog);
-  if (sole) spaceOf(sole, name.address)?.move(name.address, before, claim, undoLog);
+  if (sole) spaceOfFamily(sole.spaces, familyOf(name.address))?.move(name.address, before, claim, undoLog);
   for (const { configured, known } of affected) {
     const now = effectiveClaim(state, configured.subnet, name.address) as Claim;
-    spaceOf(configured, name.address)?.move(name.address, known, now, undoLog);
+    spaceOfFamily(configured.spaces, familyOf(name.address))?.move(name.address, known, now, undoLog);
   }
   for (const each of left) placeAgain(state, name.address, each, undoLog);
   updateNamespaceCounts(state, name, { before, after: claim }, undoLog);
@@ -151,7 +151,7 @@ interface Affected {
 /** Moves an address after its claim left a network: other, perhaps older, claims now decide. */
 function placeAgain(state: State, address: string, { configured, known }: Affected, undoLog: UndoLog): void {
   const { subnet } = configured;
-  const space = spaceOf(configured, address);
+  const space = spaceOfFamily(configured.spaces, familyOf(address));
   const now = effectiveClaim(state, subnet, address);
   if (!space || !known) return;
   if (!now) return space.makeFresh(address, known, undoLog);
@@ -209,9 +209,6 @@ export function indexAllocation(state: State, allocation: Allocation, undoLog: U
   undoLog.setKey(state.pods, key, index < 0 ? [...held, allocation] : held.with(index, allocation));
   if (allocation.mac !== '') undoLog.setKey(state.macs, macKeyOf(allocation), [allocation]);
 }
-
-const spaceOf = (configured: Pick<ConfiguredSubnet, 'spaces'>, address: string): AddressSpace | undefined =>
-  configured.spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address));
 
 /** Removes an allocation from its attachment. Does not change its claims. */
 export function unindexAllocation(state: State, allocation: Allocation, undoLog: UndoLog): void {

@@ -1,6 +1,6 @@
 /** Rules for an address that follow from its networks: claims and settings of other subnets. */
 import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
-import type { AddressSpace } from '../../state/address-pools/address-space.ts';
+import { type AddressSpace, spaceOfFamily } from '../../state/address-pools/address-space.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
 import { type Claim, standingOf, type ClaimName } from '../../state/claim.ts';
 import { otherClaims } from '../../state/claims-on-network.ts';
@@ -31,7 +31,7 @@ function homeSpaces(
 ): (readonly [ConfiguredSubnet, AddressSpace])[] {
   return (state.homeSubnets.get(network) ?? []).flatMap((home) => {
     const configured = home === name ? undefined : state.subnets.get(home);
-    const space = configured?.spaces.find(({ subnetFamily }) => subnetFamily.family === family);
+    const space = spaceOfFamily(configured?.spaces, family);
     return configured && space ? [[configured, space] as const] : [];
   });
 }
@@ -93,7 +93,7 @@ export function cooldownTimesOf(
   const { family, value } = parseAddress(address) as Address;
   const homes = networks.flatMap((network) => state.homeSubnets.get(network) ?? []);
   const containing = homes.filter((name) => {
-    const space = state.subnets.get(name)?.spaces.find(({ subnetFamily }) => subnetFamily.family === family);
+    const space = spaceOfFamily(state.subnets.get(name)?.spaces, family);
     return space && value >= space.subnetFamily.hosts.first && value <= space.subnetFamily.hosts.last;
   });
   const specs = [...new Set([subnet, ...containing])].map((name) => cooldownTimesOfSubnet(state, name));

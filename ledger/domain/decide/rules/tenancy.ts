@@ -1,5 +1,5 @@
 /** Limits of a namespace in a subnet: its quota of addresses, and the pools that it may use. */
-import type { AddressSpace } from '../../state/address-pools/address-space.ts';
+import { type AddressSpace, spaceOfFamily } from '../../state/address-pools/address-space.ts';
 import { formatAddress, parseAddress } from '../../addresses/address.ts';
 import { countHeldByNamespace } from '../../state/namespace-counts.ts';
 import { Refused } from '../../commands/refusal.ts';
@@ -61,7 +61,7 @@ export function isPoolOpenTo(state: State, pool: string, namespace: string): boo
 /** Finds the pool of an address, even if the subnet excludes the address; '' for none. */
 export function poolOfAddress(spaces: readonly AddressSpace[], address: string): string {
   const parsed = parseAddress(address);
-  const space = spaces.find(({ subnetFamily }) => subnetFamily.family === parsed?.family);
+  const space = spaceOfFamily(spaces, parsed?.family);
   return space && parsed ? space.poolNameAt(parsed.value) : '';
 }
 

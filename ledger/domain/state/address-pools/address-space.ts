@@ -3,7 +3,7 @@
  * a name for the rest. Addresses of a named pool are allocated only to requests that name the pool.
  * The configuration alone decides which pool an address is in.
  */
-import { parseAddress } from '../../addresses/address.ts';
+import { type Family, parseAddress } from '../../addresses/address.ts';
 import { AddressPool, type ClaimChange } from './address-pool.ts';
 import type { Claim, Placement } from '../claim.ts';
 import {
@@ -23,6 +23,12 @@ export interface PoolRanges {
   readonly pool: string;
   readonly ranges: readonly Interval[];
 }
+
+/** The space of a family; undefined if the subnet has no addresses of it. */
+export const spaceOfFamily = (
+  spaces: readonly AddressSpace[] | undefined,
+  family: Family | undefined,
+): AddressSpace | undefined => spaces?.find(({ subnetFamily }) => subnetFamily.family === family);
 
 export class AddressSpace {
   readonly subnetFamily: SubnetFamily;
