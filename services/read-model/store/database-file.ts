@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { errorMessage } from '../../../lib/errors.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
+import { stateBits } from './address-entry.ts';
 
 /** The position before the first event. */
 export const emptyPosition: Position = { epoch: 0, seq: 0, hash: '' };
@@ -142,5 +143,5 @@ const schema = `
   CREATE INDEX pods_by_name ON pods (name);
 `;
 
-/** An index that files of this version may lack. Few addresses are quarantined (state 8). */
-const laterIndex = 'CREATE INDEX IF NOT EXISTS claims_quarantined ON claims (subnet, ip) WHERE state & 8;';
+/** An index that files of this version may lack. Few addresses are quarantined. */
+const laterIndex = `CREATE INDEX IF NOT EXISTS claims_quarantined ON claims (subnet, ip) WHERE state & ${stateBits.quarantined};`;

@@ -1,6 +1,7 @@
 /** Reads the address map of a Subnet after an event, from the last keyframe and later changes. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SubnetSpec } from '../../../proto/generated/ipledger.ts';
+import { stateBits } from './address-entry.ts';
 import type { AddressKey } from './address-key.ts';
 import { type ClaimColumns, type ClaimRow, unpackKeyframe } from './keyframe.ts';
 
@@ -56,7 +57,7 @@ export function createMapQuery(database: DatabaseSync): MapQuery {
   );
   const quarantined = database.prepare(
     `SELECT s.name AS subnet, c.ip, c.last AS seq FROM claims c JOIN subnets s ON s.id = c.subnet
-     WHERE c.state & 8 AND ?1 IN ('', s.name) LIMIT ?2`,
+     WHERE c.state & ${stateBits.quarantined} AND ?1 IN ('', s.name) LIMIT ?2`,
   );
   const edge = (table: string, where: string, side: 'previous' | 'next') =>
     database.prepare(
