@@ -2,15 +2,9 @@ import { expect } from 'chai';
 import type { GetStatusReply } from '../../../proto/generated/ipledger.ts';
 import { findObstacle } from './preflight.ts';
 import type { TestPlan } from './test-objects.ts';
+import { plan as onePlan } from './testing/test-plan.fixture.ts';
 
-const plan: TestPlan = {
-  id: '1a2b',
-  nodes: ['node-1', 'node-2'],
-  image: 'box',
-  network: 'default/lan',
-  isDefaultNetwork: false,
-  group: 'kubeovn.io',
-};
+const plan: TestPlan = { ...onePlan, nodes: ['node-1', 'node-2'], network: 'default/lan' };
 const lan = '/apis/k8s.cni.cncf.io/v1/namespaces/default/network-attachment-definitions/lan';
 const objects = ['/api/v1/nodes/node-1', '/api/v1/nodes/node-2', lan];
 

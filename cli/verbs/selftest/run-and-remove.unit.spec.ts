@@ -7,16 +7,8 @@ import { findMissingRights } from './required-rights.ts';
 import { runAndRemove } from './run-and-remove.ts';
 import type { Step } from './run-selftest.ts';
 import { createReport } from './selftest.ts';
-import type { TestPlan } from './test-objects.ts';
+import { plan } from './testing/test-plan.fixture.ts';
 
-const plan: TestPlan = {
-  id: '1a2b',
-  nodes: ['n'],
-  image: 'box',
-  network: 'a/b',
-  isDefaultNetwork: false,
-  group: 'kubeovn.io',
-};
 const kubernetesThat = (methods: Partial<KubernetesClient>): KubernetesClient => {
   const unused = (): Promise<never> => Promise.reject(new Error('it is not called'));
   const others = { get: unused, list: unused, readText: unused, create: unused, replace: unused, patch: unused };

@@ -6,15 +6,8 @@ import { openAllocatorClient } from '../../clients/ledger-client.ts';
 import { startFakeAllocator } from '../../testing/fake-allocator.ts';
 import type { TestPlan } from './test-objects.ts';
 import { findUnfreeAddresses } from './unfree-addresses.ts';
+import { plan } from './testing/test-plan.fixture.ts';
 
-const plan: TestPlan = {
-  id: '1a2b',
-  nodes: ['n'],
-  image: 'box',
-  network: 'a/b',
-  isDefaultNetwork: false,
-  group: 'kubeovn.io',
-};
 const allocated = { addressAllocated: {}, type: 'AddressAllocated', subnet: 'lan', before: [{ address: '10.0.0.5' }] };
 
 /** What is left of an address that a Pod of the selftest had. */
