@@ -144,6 +144,7 @@ export const factsSchema = z.object({
     .optional(),
   programs: z.array(program).optional(),
   pods: z.array(podProblem).optional(),
+  /** The newest one of each object and reason, newest first. */
   warnings: z.array(warning).optional(),
   sandboxFailures: z.array(sandboxFailure).optional(),
   workloads: z.array(workload).optional(),

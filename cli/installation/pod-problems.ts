@@ -1,11 +1,12 @@
 /** Finds why Pods of ipledger do not run, with the reasons and the messages of Kubernetes. */
+import { cutMiddle } from '../../lib/cut-middle.ts';
 import { conditionOf, isReady } from '../../lib/kubernetes/object-meta.ts';
 import { asNumber, asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { PodProblem } from './facts.ts';
 
 const day = 86_400_000;
 /** The end of a log is enough for a finding. */
-const messageMaxLength = 500;
+const messageMaxBytes = 500;
 /** A cluster whose agents all fail has thousands. */
 const maxProblems = 1_000;
 /** Each container has these for a moment. */
@@ -33,6 +34,10 @@ function workOf(pod: UntypedJson): string {
   return [baseOf(pod).component, ...containers].join(' ');
 }
 
+/** The PersistentVolumeClaims of a Pod. @param volumes those of its spec */
+export const claimsIn = (volumes: unknown): string[] =>
+  asRecords(volumes).flatMap((each) => asText(asRecord(each['persistentVolumeClaim'])['claimName']) || []);
+
 function baseOf(pod: UntypedJson) {
   const { name, labels } = asRecord(pod['metadata']);
   const { nodeName, volumes } = asRecord(pod['spec']);
@@ -43,7 +48,7 @@ function baseOf(pod: UntypedJson) {
     isReady: isReady(pod),
     container: '',
     restarts: 0,
-    claims: asRecords(volumes).flatMap((each) => asText(asRecord(each['persistentVolumeClaim'])['claimName']) || []),
+    claims: claimsIn(volumes),
   };
 }
 
@@ -116,10 +121,5 @@ function describeEnd(end: UntypedJson): string {
   return shorten(`exit code ${asNumber(end['exitCode']) ?? 0}${text === '' ? '' : `: ${text}`}`);
 }
 
-/** One line. The start of a long text names the cause, or its end does. */
-export function shorten(text: string): string {
-  const line = text.trim().replaceAll(/\s*\n\s*/g, '; ');
-  if (line.length <= messageMaxLength) return line;
-  const half = messageMaxLength / 2;
-  return `${line.slice(0, half)} … ${line.slice(-half)}`;
-}
+/** Makes one line of a text. The start of a long one names the cause, or its end does. */
+export const shorten = (text: string): string => cutMiddle(text.trim().replaceAll(/\s*\n\s*/g, '; '), messageMaxBytes);

@@ -4,7 +4,7 @@ import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { describeObstacle } from '../../output/format.ts';
 import { findMissingRights } from './required-rights.ts';
-import type { TestPlan } from './test-objects.ts';
+import { networksPath, type TestPlan } from './test-objects.ts';
 
 export interface PreflightSources {
   readonly allocator: Pick<LedgerClient, 'call'>;
@@ -21,8 +21,7 @@ export async function findObstacle(plan: TestPlan, { allocator, kubernetes }: Pr
       return `there is no node ${node}: kubectl get nodes lists them`;
   if (typeof plan.network === 'string') {
     const [namespace = '', name = ''] = plan.network.split('/');
-    const collection = `/apis/k8s.cni.cncf.io/v1/namespaces/${namespace}/network-attachment-definitions`;
-    if (!(await kubernetes.get(`${collection}/${name}`)))
+    if (!(await kubernetes.get(`${networksPath(namespace)}/${name}`)))
       return `there is no NetworkAttachmentDefinition ${plan.network}: kubectl get network-attachment-definitions -A lists them`;
   }
   const { freeze, cannotWrite } = await allocator.call(LedgerService.getStatus, {});

@@ -17,6 +17,7 @@ import {
   namespaceObject,
   namespaceOf,
   networkObject,
+  networksPath,
   podObject,
   podsOf,
   podsPath,
@@ -86,8 +87,7 @@ async function makeObjects(plan: TestPlan, sources: SelftestSources): Promise<{ 
   const { kubernetes } = sources;
   await kubernetes.create('/api/v1/namespaces', namespaceObject(plan));
   if (typeof plan.network !== 'string') {
-    const networks = `/apis/k8s.cni.cncf.io/v1/namespaces/${namespaceOf(plan)}/network-attachment-definitions`;
-    await kubernetes.create(networks, networkObject(plan, plan.network));
+    await kubernetes.create(networksPath(namespaceOf(plan)), networkObject(plan, plan.network));
     await kubernetes.create(collectionPaths.Subnet, subnetObject(plan, plan.network));
   }
   const account = `/api/v1/namespaces/${namespaceOf(plan)}/serviceaccounts/default`;

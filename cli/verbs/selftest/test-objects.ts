@@ -31,6 +31,8 @@ export const namespaceOf = ({ id }: TestPlan): string => `${namePrefix}${id}`;
 export const podsOf = (plan: TestPlan): { name: string; node: string }[] =>
   plan.nodes.map((node, index) => ({ name: `on-${index + 1}`, node }));
 export const podsPath = (plan: TestPlan): string => `/api/v1/namespaces/${namespaceOf(plan)}/pods`;
+export const networksPath = (namespace: string): string =>
+  `/apis/k8s.cni.cncf.io/v1/namespaces/${namespace}/network-attachment-definitions`;
 /** "namespace/name" of the network that the Pods request. */
 const networkKeyOf = (plan: TestPlan): string =>
   typeof plan.network === 'string' ? plan.network : `${namespaceOf(plan)}/selftest`;

@@ -1,8 +1,9 @@
 /**
  * The Pods and Events of ipledger's namespace for a support bundle: what does not start, and why.
  */
+import { claimsIn } from '../../installation/pod-problems.ts';
 import { timeOf } from '../../installation/read-warnings.ts';
-import { asRecord, asRecords, asText, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asRecords, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 
 /** A container without its environment and arguments, which may be anything. */
 const selectContainer = ({ name, image, resources }: UntypedJson) => ({ container: name, image, resources });
@@ -21,9 +22,6 @@ export function selectOwnPod(item: UntypedJson): UntypedJson {
   const { name, labels, creationTimestamp, deletionTimestamp } = asRecord(item['metadata']);
   const { nodeName, containers, initContainers, volumes, nodeSelector, tolerations } = asRecord(item['spec']);
   const { phase, reason, message, conditions, containerStatuses, initContainerStatuses } = asRecord(item['status']);
-  const claims = asRecords(volumes).flatMap(
-    (each) => asText(asRecord(each['persistentVolumeClaim'])['claimName']) || [],
-  );
   return {
     name,
     component: asRecord(labels)['app.kubernetes.io/component'],
@@ -38,7 +36,7 @@ export function selectOwnPod(item: UntypedJson): UntypedJson {
     initContainers: asRecords(initContainers).map(selectContainer),
     statuses: asRecords(containerStatuses).map(selectStatus),
     initStatuses: asRecords(initContainerStatuses).map(selectStatus),
-    claims,
+    claims: claimsIn(volumes),
     nodeSelector,
     tolerations,
   };

@@ -10,10 +10,7 @@ export const isMultus = ({ name }: Workload): boolean => name.includes('multus')
 
 /** The newest Event of an object. */
 const eventOf = (warnings: readonly Warning[], kind: string, name: string): Warning | undefined =>
-  warnings
-    .filter((each) => each.kind === kind && each.name === name)
-    .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-    .at(-1);
+  warnings.find((each) => each.kind === kind && each.name === name);
 
 const describeEvent = (event: Warning | undefined): string => (event ? `${event.reason}: ${event.message}` : '');
 
@@ -121,10 +118,7 @@ export const checkWorkloads: Check = (facts) => {
 function creationFailure(warnings: readonly Warning[], { kind, name }: Workload): string {
   const isSet = (each: Warning): boolean =>
     kind === 'Deployment' && each.kind === 'ReplicaSet' && each.name.replace(/-[a-z0-9]+$/, '') === name;
-  const [found] = warnings
-    .filter((each) => (each.kind === kind && each.name === name) || isSet(each))
-    .toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
-  return describeEvent(found);
+  return describeEvent(warnings.find((each) => (each.kind === kind && each.name === name) || isSet(each)));
 }
 
 function documentOf(workload: Workload): string {
