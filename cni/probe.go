@@ -1,8 +1,9 @@
 package main
 
-// The probe: whether another host answers on an address that a container is about to use. The agent runs it as
-// `kube-ovn probe NETNS INTERFACE ADDRESS…`, after the link exists and before it has an address. ARP probes are those of
-// RFC 5227, neighbor solicitations those of RFC 4862: neither changes what other hosts know about the address.
+// The probe: whether another host answers on an address that a container is about to use. The agent
+// runs it as `kube-ovn probe NETNS INTERFACE ADDRESS…`, after the link exists and before it has an
+// address. ARP probes are those of RFC 5227, neighbor solicitations those of RFC 4862: neither
+// changes what other hosts know about the address.
 
 import (
 	"errors"
@@ -60,8 +61,9 @@ func probeCommand(args []string) error {
 	return nil
 }
 
-// probeLink sets the link up, and probes all addresses at the same time. It returns the first conflict. The link stays up: the
-// plugin sets it up next, and a physical link would lose its carrier.
+// probeLink sets the link up, and probes all addresses at the same time. It returns the first
+// conflict. The link stays up: the plugin sets it up next, and a physical link would lose its
+// carrier.
 func probeLink(name string, probes []prober) (probeReport, error) {
 	link, err := net.InterfaceByName(name)
 	if err != nil {
@@ -100,7 +102,8 @@ func probeLink(name string, probes []prober) (probeReport, error) {
 	return probeReport{}, nil
 }
 
-// awaitAnswer reads frames until a host answers or the time has passed. A flood of other frames does not extend the time.
+// awaitAnswer reads frames until a host answers or the time has passed. A flood of other frames
+// does not extend the time.
 func awaitAnswer(polled []unix.PollFd, probes []prober, own net.HardwareAddr, until time.Time) (*conflict, error) {
 	frame := make([]byte, 2048)
 	for left := time.Until(until); left > 0; left = time.Until(until) {
@@ -120,7 +123,8 @@ func awaitAnswer(polled []unix.PollFd, probes []prober, own net.HardwareAddr, un
 	return nil, nil
 }
 
-// send sends a frame as soon as the link has a carrier. The flag `running` of a link shows that up to a second late.
+// send sends a frame as soon as the link has a carrier. The flag `running` of a link shows that up
+// to a second late.
 func send(socket int, frame []byte, to unix.Sockaddr, until time.Time) error {
 	for ; ; time.Sleep(carrierInterval) {
 		err := unix.Sendto(socket, frame, 0, to)

@@ -51,11 +51,12 @@ func proberOf(address netip.Addr) prober {
 	}
 }
 
-// etherFrame begins a frame, which is padded to the smallest size of Ethernet.
+// etherFrame begins a frame.
 func etherFrame(to, from net.HardwareAddr, etherType uint16) []byte {
 	return binary.BigEndian.AppendUint16(slices.Concat(to, from), etherType)
 }
 
+// padded extends a frame to the smallest size of Ethernet.
 func padded(frame []byte) []byte {
 	const smallest = 60
 	return append(frame, make([]byte, max(0, smallest-len(frame)))...)
@@ -82,7 +83,8 @@ func arpSender(frame []byte, address netip.Addr) net.HardwareAddr {
 	return unicast(arp[8:14])
 }
 
-// solicitation has no sender address and therefore no link address, as in duplicate address detection.
+// solicitation has no sender address and therefore no link address, as in duplicate address
+// detection.
 func solicitation(own net.HardwareAddr, address netip.Addr) []byte {
 	target := address.As16()
 	group := netip.MustParseAddr("ff02::1:ff00:0").As16()
@@ -97,7 +99,8 @@ func solicitation(own net.HardwareAddr, address netip.Addr) []byte {
 	return frame
 }
 
-// advertiser returns the MAC of a host that advertises the address: that of the option, else that of the frame.
+// advertiser returns the MAC of a host that advertises the address: that of the option, else that
+// of the frame.
 func advertiser(frame []byte, address netip.Addr) net.HardwareAddr {
 	if len(frame) < etherHead+ipv6Head+neighborBytes || binary.BigEndian.Uint16(frame[12:]) != 0x86dd {
 		return nil
@@ -126,7 +129,8 @@ func advertiser(frame []byte, address netip.Addr) net.HardwareAddr {
 	return unicast(frame[6:12])
 }
 
-// checksum is that of ICMPv6 over the packet with its pseudo-header; 0 if the packet has the right one.
+// checksum is that of ICMPv6 over the packet with its pseudo-header; 0 if the packet has the right
+// one.
 func checksum(packet []byte) uint16 {
 	message := packet[ipv6Head:]
 	sum := uint32(len(message)) + icmpv6

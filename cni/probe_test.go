@@ -67,7 +67,8 @@ func TestArpAnswerIsAPacketWhoseSenderHasTheAddress(t *testing.T) {
 	}
 }
 
-// advertisement is a neighbor advertisement for v6, changed by `change` before its checksum is computed.
+// advertisement is a neighbor advertisement for v6, changed by `change` before its checksum is
+// computed.
 func advertisement(options []byte, change func(packet []byte)) []byte {
 	frame := solicitation(neighborMAC, v6)
 	packet := append(frame, options...)[etherHead:]

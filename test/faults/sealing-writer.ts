@@ -37,7 +37,7 @@ const sealing: SealingContext = {
       actor: 'sealing-writer',
       signal: working.signal,
     });
-    // At this time the event is sent, and perhaps stored
+    // The event is sent at this time, and perhaps stored
     if (deathStep === 'appending') setTimeout(die, 1);
     await sealed;
   },
