@@ -77,7 +77,17 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   const nicMetrics = createDataPathMetrics(metrics, () => (ovs ? ownedPorts(ovs).length : 0));
   const read = createObjectReader(get);
   const nics =
-    ovs && openDataPath({ ...options, ovs, bridge: options.ovsBridge, read, metrics: nicMetrics, runExclusive, log });
+    ovs &&
+    openDataPath({
+      ...options,
+      ovs,
+      bridge: options.ovsBridge,
+      read,
+      metrics: nicMetrics,
+      runExclusive,
+      signal: life.signal,
+      log,
+    });
   const underlay = ovs && new UnderlayKeeper({ ovs, get, node, log });
   const parts = await openBindingParts({
     ...options,

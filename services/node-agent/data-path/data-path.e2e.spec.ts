@@ -5,6 +5,7 @@ import {
   createNamespace,
   inNamespace,
   ip,
+  type Namespace,
   probeMacvlan,
   removeNamespace,
 } from '../../../test/harness/network/network-namespaces.ts';
@@ -76,6 +77,12 @@ describe('NICs of type kube-ovn', function () {
   /** Resolves when no OVS port of the agent has this container. */
   const portIsGone = (node: AgentNode, pod: TestPod): Promise<true> =>
     node.ovs.when(() => portsOf(node.ovs, { ...pod, interface: 'net1' }).length === 0 || undefined, run.signal);
+
+  const expectNeighbors = async (host: Namespace, mac: string): Promise<void> => {
+    const neighbors = await ip(host, ['neigh']);
+    for (const { address } of withoutGateway.addresses)
+      expect(neighbors).to.contain(`${address} dev eth0 lladdr ${mac}`);
+  };
 
   it('NICs of type kube-ovn connect two nodes, of which OVN knows one by chassis name and one by hostname', async () => {
     const a = await makePod(run, cluster, { name: 'a', chassis: 'node-1' });
@@ -233,13 +240,17 @@ describe('NICs of type kube-ovn', function () {
     const added = await callPlugin('ADD', one, pod);
     expectSuccess(added);
     expect(added.json['interfaces']).to.have.nested.property('[0].mtu', 1_450);
-    await eventually(async () => {
-      const neighbors = await ip(host, ['neigh']);
-      for (const address of ['172.17.0.201', 'fd17::c9'])
-        expect(neighbors).to.contain(`${address} dev eth0 lladdr ${pod.mac}`);
-    });
+    await eventually(() => expectNeighbors(host, pod.mac));
     await expectPing(host, '172.17.0.201');
     expectSuccess(await callPlugin('DEL', one, pod));
+
+    // Loses the announcement of the ADD, as a physical network that OVN has not yet connected does.
+    await ip(host, ['link', 'set', 'eth0', 'down']);
+    const later = await makePod(run, cluster, { name: 'later', chassis: 'node-1', subnet: 'under', ...withoutGateway });
+    expectSuccess(await callPlugin('ADD', one, later));
+    await ip(host, ['link', 'set', 'eth0', 'up']);
+    await eventually(() => expectNeighbors(host, later.mac));
+    expectSuccess(await callPlugin('DEL', one, later));
   });
 
   it('A NIC of type kube-ovn stays when a container whose ID begins alike is refused and deleted', async () => {

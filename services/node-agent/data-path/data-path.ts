@@ -3,7 +3,8 @@
  * integration bridge. OVN connects it to the logical port of the allocation, which the
  * ovn-projector creates.
  */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { type RetryLimit, retryUntil } from '../../../lib/process/retry.ts';
@@ -36,6 +37,9 @@ const connectMs = 2_000;
 const applyMs = 5_000;
 const undoMs = 1_500;
 const detachMs = 3_000;
+/** The interval of two announcements (RFC 5227, section 1.1, ANNOUNCE_INTERVAL). */
+const announceIntervalMs = 2_000;
+const announceMs = 5_000;
 
 /** The data about a NIC for the response to ADD. */
 export interface Nic {
@@ -54,6 +58,8 @@ export interface DataPathDeps {
   readonly mtuOf: AddressMtu;
   readonly readSouthbound: ReadSouthbound;
   readonly metrics: DataPathMetrics;
+  /** Aborts when the agent stops. */
+  readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
@@ -166,8 +172,25 @@ export class DataPath {
     await metrics.time('installed', () => waitUntilInstalled(this.#deps, plan, limit));
     const isUserspace = bridge.row['datapath_type'] === 'netdev';
     await metrics.time('inside', () => links.configure(plan, isUserspace, signal));
+    if (plan.localnetPatch !== undefined) void this.#announceAgain(plan);
     const { mac, mtu, hostLink } = plan;
     return { mac, mtu, hostLink };
+  }
+
+  /**
+   * Announces a NIC on a physical network a second time (RFC 5227, section 2.3). The first time,
+   * ovn-controller may not have connected the physical network yet, if the NIC is its first on
+   * this node: `ovn-installed` does not wait for that. Without it, neighbors keep the MAC of the
+   * address's holder before.
+   */
+  async #announceAgain(plan: NicPlan): Promise<void> {
+    const { links, signal, log } = this.#deps;
+    try {
+      await sleep(announceIntervalMs, undefined, { signal, ref: false });
+      await links.announce(plan, timeoutSignal(announceMs, signal));
+    } catch (error) {
+      log.debug({ reason: errorMessage(error), hostLink: plan.hostLink }, 'not announced again: the NIC has ended');
+    }
   }
 
   /**

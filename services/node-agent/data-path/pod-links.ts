@@ -23,6 +23,12 @@ export interface PodLinks {
    * @throws DataPathError inside, gateway
    */
   configure(plan: NicPlan, isUserspace: boolean, signal: AbortSignal): Promise<void>;
+  /**
+   * Announces the addresses of a configured NIC again (gratuitous ARP, unsolicited neighbor
+   * advertisement).
+   * @throws DataPathError inside
+   */
+  announce(plan: NicPlan, signal: AbortSignal): Promise<void>;
   /** Removes the pair by its end on the node, if it exists. @throws DataPathError veth */
   remove(hostLink: string, signal: AbortSignal): Promise<void>;
 }
@@ -50,6 +56,14 @@ export function createPodLinks(sysctls: string): PodLinks {
       ];
       const input = insideBatch(plan);
       await semaphore(signal, () => runCommand('nsenter', args, { input, signal })).catch((error: unknown) => {
+        throw insideError(plan, error, signal);
+      });
+    },
+    async announce(plan, signal) {
+      // Makes the kernel announce: it does so too when a MAC is set, also to the same value.
+      const { netns, interface: name, mac } = plan;
+      const args = [`--net=${netns}`, 'ip', 'link', 'set', 'dev', name, 'address', mac];
+      await semaphore(signal, () => runCommand('nsenter', args, { signal })).catch((error: unknown) => {
         throw insideError(plan, error, signal);
       });
     },
