@@ -33,16 +33,16 @@ export interface ChartEnvironment {
   readonly kubernetes: KubernetesClient;
   readonly workers: readonly Worker[];
   /**
-   * Writes my-values.yaml. Initially it has the lines that `make push-images` prints, and an
-   * operator.
+   * Writes my-values.yaml. Initially it has the lines that `make push-images` prints, an operator,
+   * and the console where the values of the number of nodes have a read model.
    */
   setValues(change: ValuesChange): void;
   /**
    * Runs the commands of a section, with the values for the number of nodes instead of those of
-   * deploy/ha/.
+   * deploy/ha/. Returns what they print.
    * @throws Error with their output if one fails
    */
-  follow(section: string, options?: FollowOptions): Promise<void>;
+  follow(section: string, options?: FollowOptions): Promise<string>;
   /** Runs commands as `follow` does. */
   shell(commands: string): Promise<string>;
   /**
@@ -77,11 +77,16 @@ const valuesFolders: Readonly<Record<number, string>> = { 1: 'single', 2: 'two-n
 /** The tag of the images of an upgrade. */
 export const upgradeTag = 'next';
 
-const valuesWith = ({ image, nodeImage }: PushedImages, { tag, etcd }: ValuesChange): object => ({
+const valuesWith = (
+  { image, nodeImage }: PushedImages,
+  { tag, etcd }: ValuesChange,
+  console: { readonly enabled: boolean },
+): object => ({
   image: tag === undefined ? image : { registry: image.registry, tag },
   nodeImage: tag === undefined ? nodeImage : { registry: nodeImage.registry, tag },
   tls: { operators: [operator] },
   etcd: { managed: { ...(tag !== undefined && { image: { tag } }), ...etcd } },
+  console,
 });
 
 const etcdImage = 'quay.io/coreos/etcd:v3.7.3';
@@ -105,7 +110,7 @@ export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSett
   await cluster.apply(storage.map((object) => `---\n${stringify(object)}`).join(''));
   const folder = await createOperatorFolder(run, helm);
   const setValues = (change: ValuesChange): void =>
-    writeFileSync(join(folder, 'my-values.yaml'), stringify(valuesWith(pushed, change)));
+    writeFileSync(join(folder, 'my-values.yaml'), stringify(valuesWith(pushed, change, { enabled: nodes > 1 })));
   setValues({});
   const shell = (commands: string): Promise<string> => runCommands(run, { folder, cluster }, commands);
   return {
@@ -114,7 +119,7 @@ export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSett
     kubernetes: createKubernetesClient(cluster.kubeconfig, run.signal),
     setValues,
     shell,
-    async follow(section, { guide = 'install.md', replace = {} } = {}) {
+    follow(section, { guide = 'install.md', replace = {} } = {}) {
       const commands = readCommands(guide, section);
       // The images of `make push-images` alone are pulled
       const all = {
@@ -122,7 +127,7 @@ export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSett
         'deploy/ha/': `deploy/${valuesFolders[nodes] ?? 'ha'}/`,
         ...replace,
       };
-      await shell(Object.entries(all).reduce((text, [from, to]) => text.replaceAll(from, to), commands));
+      return shell(Object.entries(all).reduce((text, [from, to]) => text.replaceAll(from, to), commands));
     },
     ipledger: (args) => runOnWorker(run, { cluster, worker: workers[0] as Worker }, args),
   };

@@ -13,11 +13,12 @@ import { textOf } from '../../harness/json.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 import { type ChartEnvironment, startChartEnvironment, upgradeTag } from './chart-environment.ts';
 import { expectClean, expectToPing, findSandbox, underLoad, waitForAddress } from './chart-checks.ts';
+import { readSubnets } from './console-access.ts';
 import { readCommands } from './install-guide.ts';
 import { cutNetwork, restoreNetwork } from './cut-network.ts';
 import { listBackups, loseVolume } from './etcd-volume.ts';
 import { loseDels } from './lost-dels.ts';
-import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
+import { ledgerPod, listFailedAdds, network, networkObjects } from './ledger-pods.ts';
 import { findWriter, killContainer, podsOf } from './release-pods.ts';
 import { namespace } from '../render-chart.ts';
 
@@ -111,6 +112,13 @@ describe('make e2e-chart', function () {
     await expectResidentsToPing();
     expect(await listFailedAdds(environment.kubernetes)).to.deep.equal([]);
     await expectClean(environment);
+  });
+
+  it('a person signs in to the console with a token, and sees the Subnets by its Service and by a forwarded port', async () => {
+    for (const { items } of await readSubnets(environment, nodes[0])) {
+      const used = items.find(({ name }) => name === network)?.usage.map(({ inUse }) => Number(inUse));
+      expect(used, JSON.stringify(items)).to.deep.equal([residents.length, residents.length]);
+    }
   });
 
   it('the writer and a member of etcd are killed under load: no address is allocated twice', async () => {
@@ -225,7 +233,7 @@ describe('make e2e-chart', function () {
       });
       environment.setValues({});
       expect([await residentAddresses(), await listFailedAdds(environment.kubernetes)]).to.deep.equal(before);
-      for (const component of ['allocator', 'pod-watcher', 'node-agent', 'etcd', 'read-model'])
+      for (const component of ['allocator', 'pod-watcher', 'node-agent', 'etcd', 'read-model', 'console'])
         for (const { image, name } of await podsOf(environment, component))
           expect(image.endsWith(`:${upgradeTag}`), `${name} runs ${image}`).to.equal(tag === upgradeTag);
       await expectResidentsToPing();
@@ -243,7 +251,7 @@ describe('make e2e-chart', function () {
     await shell(`${uninstall} --yes`);
     await shell(`${remove} --wait`);
     await eventually(async () => {
-      for (const component of ['allocator', 'node-agent', 'etcd', 'read-model'])
+      for (const component of ['allocator', 'node-agent', 'etcd', 'read-model', 'console'])
         expect(await podsOf(environment, component), component).to.have.length(0);
     }, runMs);
     expect(await kubernetes.list('IP')).to.have.length(0);

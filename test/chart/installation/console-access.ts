@@ -1,0 +1,38 @@
+/** Reads the console of the chart as a browser does, by the commands of docs/install.md. */
+import type { SubnetList } from '../../../services/console/api/subnet.ts';
+import type { Worker } from '../../harness/node/worker.ts';
+import { namespace } from '../render-chart.ts';
+import type { ChartEnvironment } from './chart-environment.ts';
+
+/** Signs in, and reads the Subnets. */
+const commandsAt = (url: string, { token, authority }: { token: string; authority: string }): string => `
+  folder=$(mktemp -d)
+  echo ${authority} | base64 -d >$folder/ca.crt
+  call() {
+    curl --silent --show-error --fail --max-time 10 --retry 20 --retry-connrefused --cacert $folder/ca.crt \
+      --cookie $folder/cookies --cookie-jar $folder/cookies \
+      --header "Origin: ${url}" --header 'X-Ipledger-Console: 1' "$@"
+  }
+  call --header 'Content-Type: application/json' --data '{"token": "${token}"}' ${url}/api/v1/session >&2
+  call ${url}/api/v1/subnets
+  rm -r $folder`;
+
+/**
+ * Signs in as the person of docs/install.md, on a worker by the Service, and on the operator's
+ * machine by a forwarded port. Returns the Subnets of both.
+ */
+export async function readSubnets(environment: ChartEnvironment, worker: Worker): Promise<SubnetList[]> {
+  const token = (await environment.follow('The console')).trim().split('\n').at(-1) ?? '';
+  const { data } = (await environment.cluster.get(['secret', 'ipledger-console-tls', `--namespace=${namespace}`])) as {
+    data: { 'ca.crt': string };
+  };
+  const person = { token, authority: data['ca.crt'] };
+  const service = commandsAt(`https://ipledger-console.${namespace}.svc`, person);
+  const { code, stdout, stderr } = await worker.machine.run(['sh', '-euc', service]);
+  if (code !== 0) throw new Error(`the Service of the console: exit ${code}\n${stderr}`);
+  const forwarded = await environment.shell(`
+    kubectl -n ${namespace} port-forward service/ipledger-console 7480:443 >/dev/null &
+    trap "kill $!" EXIT
+    ${commandsAt('https://localhost:7480', person)}`);
+  return [stdout, forwarded].map((reply) => JSON.parse(reply) as SubnetList);
+}
