@@ -32,6 +32,13 @@ export const equivalentMutants: readonly Equivalent[] = [
     to: '1',
     why: 'a VLAN id 0 that is refused becomes 0 by the default beside the limit',
   },
+  {
+    file: 'ledger/domain/compact/ordered-slots.ts',
+    line: 'let [low, high] = [0, buckets.length];',
+    from: '0',
+    to: '1',
+    why: 'the first bucket also takes lower numbers, so the search for another one may begin with the second',
+  },
 ];
 
 /** Returns why a mutant changes nothing; undefined for others. @param source of its file */

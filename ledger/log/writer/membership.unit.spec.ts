@@ -18,8 +18,10 @@ describe('The clocks of other members', () => {
   /**
    * Reads two members, whose keys change each time, at times of the monotonic clock. Resolves after
    * the last read.
+   * @param aheadMs how far this clock is ahead at each read; the last one counts for all later
+   * reads
    */
-  async function readAt(times: readonly number[]): Promise<Membership> {
+  async function readAt(times: readonly number[], aheadMs = [3_600_000]): Promise<Membership> {
     const done = Promise.withResolvers<void>();
     let [reads, time] = [0, 0];
     performance.now = () => time;
@@ -42,7 +44,7 @@ describe('The clocks of other members', () => {
       self: { replica: 'a', address: 'a:7411', reads: eventVersions },
       log: silentLog,
       refreshMs: 1,
-      wall: () => 3_600_000,
+      wall: () => aheadMs[reads - 1] ?? aheadMs.at(-1) ?? 0,
     });
     void membership.run(stopping.signal);
     await done.promise;
@@ -61,6 +63,12 @@ describe('The clocks of other members', () => {
   it('The clocks of other members are not compared after a late refresh, because the change may be as old as the previous refresh', async () => {
     const membership = await readAt([0, 60_000]);
     expect([...membership.aheadMs]).to.deep.equal([]);
+    expect(membership.clockSkewed.aborted).to.equal(false);
+  });
+
+  it('The clocks of other members agree again after a clock is corrected, so this replica may be the writer', async () => {
+    const membership = await readAt([0, 2_000, 4_000], [3_600_000, 3_600_000, 0]);
+    expect([...membership.aheadMs.values()]).to.deep.equal([0, 0]);
     expect(membership.clockSkewed.aborted).to.equal(false);
   });
 });

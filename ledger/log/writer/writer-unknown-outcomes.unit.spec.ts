@@ -129,6 +129,25 @@ describe('An append of unknown outcome', () => {
     ledger.faults.length = 0;
   });
 
+  it('An append of unknown outcome is reported before a pause if the call ends in the pause or in the next attempt, and else retried', async () => {
+    await working.stop();
+    working = await startWriter(ledger, { replica: working.replica, retry: { firstMs: 40, maxMs: 40 } });
+    const [clock, random] = [performance.now.bind(performance), Math.random.bind(Math)];
+    performance.now = () => 0;
+    Math.random = () => 1;
+    try {
+      ledger.faults.push(ledger.refused);
+      const [early, late] = [539, 541].map((expiresAt) =>
+        working.writer.submit({ ...requestFor(allocate(`pod-${expiresAt}`)), expiresAt }),
+      );
+      expect(await failureOf(early as Promise<unknown>)).to.have.property('code', 'LEDGER_NOT_WRITABLE');
+      expect((await late)?.answer.events).to.equal(1);
+    } finally {
+      performance.now = clock;
+      Math.random = random;
+    }
+  });
+
   it('a request is reported as not executed if etcd refused each of its appends, but not if one may still happen', async () => {
     const errorAfter = async (...faults: readonly Fault[]): Promise<string> => {
       const leaving = new AbortController();

@@ -286,6 +286,25 @@ describe('a Pod that is created again under its name', () => {
     await until(() => allocator.released.length === 1);
     expect(allocator.released[0]).to.include({ podUid: 'old' });
   });
+
+  for (const [verb, annotation, value] of [
+    ['keeps', 'ip_pool', '10.0.0.99,10.0.0.2'],
+    ['loses', 'ip_address', '10.0.0.2,fd00::2'],
+  ] as const)
+    it(`a Pod that is created again under its name ${verb} the earlier address 10.0.0.2 while its ${annotation} ${value} is refused`, async () => {
+      const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
+        allocations: [heldAllocation('a', { uid: 'old' })],
+        longBackoff: true,
+      });
+      allocator.refuse = () =>
+        allocator.released.length > 0 ? undefined : new IpledgerError('ADDRESS_IN_USE', 'used');
+      const annotations = { [`macvlan.default.kubernetes.io/${annotation}`]: value };
+      pods.put(podWithNetwork('a', { uid: 'new', annotations }));
+      controller.start();
+      await until(() => allocator.allocated.length > 0);
+      await waitForIdle();
+      expect(allocator.released.map(({ podUid }) => podUid)).to.deep.equal(verb === 'keeps' ? [] : ['old']);
+    });
 });
 
 describe('a detached attachment of a living Pod', () => {

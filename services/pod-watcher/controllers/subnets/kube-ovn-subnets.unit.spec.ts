@@ -140,4 +140,16 @@ describe('beside Kube-OVN a Subnet in force', () => {
     theirs.put({ ...apart, status: { ...available, conditions: [] } });
     expect(affected).to.deep.equal([false]);
   });
+
+  it('beside Kube-OVN a Subnet in force is compared again after another Subnet moves to its addresses, or away from them', () => {
+    const theirs = new FakeInformer<SubnetObject>();
+    const kubeOvnSubnets = new KubeOvnSubnets(theirs, new FakeInformer<NetworkDefinition>());
+    const apart = kubeOvn('moved', 'other.default', available, { cidrBlock: '10.0.0.0/24' });
+    theirs.put(apart);
+    const affected: boolean[] = [];
+    kubeOvnSubnets.subscribe((mayAlter) => affected.push(mayAlter(own())));
+    theirs.put(kubeOvn('moved', 'other.default', available));
+    theirs.put(apart);
+    expect(affected).to.deep.equal([true, true]);
+  });
 });

@@ -155,6 +155,20 @@ describe('Pods that wait for an address', () => {
   const allocationOf = (name: string, address: string, seq: number): HeldAllocation =>
     heldAllocation(name, { seq, addresses: [{ address, cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] });
 
+  it('Pods that wait for an address wait no longer once they are deleted', async () => {
+    const deleted = createdAt(1, 'a');
+    const { pods, controller, allocator, served, release } = await createFullSubnet([deleted, createdAt(2, 'b')]);
+    await until(() => controller.waitingPods === 2);
+    pods.drop({ ...deleted, deletionTimestamp: '2026-01-31T08:01:00Z' });
+    await waitForIdle();
+    expect(controller.waitingPods).to.equal(1);
+    const before = allocator.allocated.length;
+    release();
+    await until(() => served.length === 1);
+    expect(served).to.deep.equal(['b']);
+    expect(allocator.allocated.slice(before).map(({ pod }) => pod?.name)).to.deep.equal(['b']);
+  });
+
   it('Pods that wait for an address by name are woken only by that address', async () => {
     const world = createPodControllerWorld(stop.signal, { longBackoff: true, cooldownMs: 3_600_000 });
     world.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
