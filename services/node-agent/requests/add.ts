@@ -135,6 +135,12 @@ async function addFor(
     const error = IpledgerError.from(thrown);
     throw notAllocatedError(request, error, explainedByWatcher.has(error.code) ? await readWarning(signal) : '');
   };
+  const probe = async (bound: SavedBinding, until: AbortSignal): Promise<AddressConflict | undefined> => {
+    const probing = span?.child('probe addresses');
+    return probeAndReport(deps, request, bound, until)
+      .catch(throwWithCause)
+      .finally(() => probing?.end());
+  };
   rejectInvalidRoutes(request, request.routes);
   const takenOver = await deps.lingering.takeOver(target, request.netns, signal);
   const place = locateNamespace(request.netns);
@@ -149,24 +155,27 @@ async function addFor(
       ));
     const addresses = allocation.addresses.map(({ address }) => address);
     const bound = { ...pending, addresses, epoch, isPending: false };
-    const outcome = await keepOrUnbindOnFailure(deps, bound, async () => {
+    const { conflict, body } = await keepOrUnbindOnFailure<AddOutcome>(deps, bound, async () => {
       rejectInvalidRoutes(request, allocation.routes);
       span?.set(allocationAttributes([allocation]));
       throwIfAborted(signal);
       const preparing = span?.child(dataPath ? 'make NIC' : 'prepare sandbox');
-      const probe = (until: AbortSignal) => probeAndReport(deps, request, bound, until).catch(throwWithCause);
-      const work = dataPath
+      // Prepares the sandbox and probes its addresses within one deadline.
+      const sandboxSignal = timeoutSignal(sandboxMs, signal);
+      const prepared = dataPath
         ? dataPath.attach(request, allocation, { until: deadline.until + nicMs, signal })
-        : prepareSandbox(deps, request, { allocation, probe: probeAddresses ? probe : undefined }, signal);
-      const nic = await work.finally(() => preparing?.end());
+        : prepareSandbox(deps, request, allocation, sandboxSignal);
+      const nic = await prepared.finally(() => preparing?.end());
+      const isProbed = probeAddresses && !dataPath;
+      const found = isProbed ? await probe(bound, sandboxSignal) : undefined;
       if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
       throwIfAborted(signal);
-      if (nic && 'address' in nic) return nic;
+      if (found) return { conflict: found };
       if (!result) await saveBinding(deps, bound);
-      return formatAddResponse(request, allocation, nic);
+      return { body: formatAddResponse(request, allocation, nic ?? undefined) };
     });
-    if (typeof outcome === 'string') return outcome;
-    conflicts.push(outcome);
+    if (!conflict) return body;
+    conflicts.push(conflict);
     if (conflicts.length >= maxConflicts || performance.now() >= deadline.until) {
       await deps.files.remove(pending).catch(() => undefined);
       throw notAllocatedError(request, tooManyConflicts(conflicts), '');
@@ -174,6 +183,11 @@ async function addFor(
     await saveBinding(deps, pending);
   }
 }
+
+/** The result of one allocation: the body of the response, or the host that answers on it. */
+type AddOutcome =
+  | { readonly body: string; readonly conflict?: undefined }
+  | { readonly conflict: AddressConflict; readonly body?: undefined };
 
 /**
  * Finds a conflict. The allocator then quarantines the address, and ends binding and allocation.
@@ -291,20 +305,12 @@ async function saveBinding({ files, log }: AddDeps, bound: SavedBinding): Promis
   });
 }
 
-/** @param probe absent: the addresses are used without a probe */
 async function prepareSandbox(
   { sandbox }: AddDeps,
   request: CniRequest,
-  {
-    allocation,
-    probe,
-  }: {
-    readonly allocation: Allocation;
-    readonly probe: ((signal: AbortSignal) => Promise<AddressConflict | undefined>) | undefined;
-  },
-  callerSignal: AbortSignal,
-): Promise<AddressConflict | undefined> {
-  const signal = timeoutSignal(sandboxMs, callerSignal);
+  allocation: Allocation,
+  signal: AbortSignal,
+): Promise<void> {
   const { netns, interface: name, cniType } = request;
   const replacedDefaults = new Set(
     mergeRoutes(request, allocation).flatMap((route) => defaultRouteFamily(route) ?? []),
@@ -317,7 +323,6 @@ async function prepareSandbox(
     { netns, interface: name, cniType, mac: allocation.mac, macMayDiffer, ipv6, replacedDefaults },
     signal,
   );
-  return probe?.(signal);
 }
 
 async function keepOrUnbindOnFailure<Outcome>(
