@@ -56,6 +56,8 @@ export type LedgerEvent =
       readonly uid: string;
       /** The released addresses; empty after a transfer to another uid. */
       readonly addresses: readonly string[];
+      /** The attachment of a living Pod, if another host answered on its address. */
+      readonly conflict?: Pick<HeldAllocation, 'provider' | 'ordinal'>;
     }
   | {
       readonly kind: 'bound';
@@ -121,7 +123,12 @@ const ledgerEvents: EventTable<LedgerEvent[]> = {
     releasedEvent(event, { ...transferred, addresses: [] }, transferred.fromUid),
     { kind: 'allocated', allocation: allocationOf(event, transferred) },
   ],
-  addressReleased: (released, event) => [releasedEvent(event, released, released.uid)],
+  addressReleased: (released, event) => {
+    const { provider, ordinal } = attachmentOf(released.attachment);
+    const isConflict = released.cause === 'RELEASE_CAUSE_ADDRESS_CONFLICT';
+    const ended = releasedEvent(event, released, released.uid);
+    return [isConflict ? { ...ended, conflict: { provider, ordinal } } : ended];
+  },
   addressBound: ({ alloc, attachment, interface: name, node }) => {
     const { namespace, pod } = attachmentOf(attachment);
     return [{ kind: 'bound', seq: alloc, namespace, pod, interface: name, node }];
@@ -217,7 +224,7 @@ function releasedEvent(
   { subnet }: Event,
   { alloc, attachment, addresses }: { alloc: number; attachment?: Attachment; addresses: readonly string[] },
   uid: string,
-): LedgerEvent {
+): Extract<LedgerEvent, { kind: 'released' }> {
   const { namespace, pod } = attachmentOf(attachment);
   return { kind: 'released', seq: alloc, subnet, namespace, pod, uid, addresses };
 }

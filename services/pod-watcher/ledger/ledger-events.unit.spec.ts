@@ -74,6 +74,10 @@ describe('Converting a ledger event', () => {
     expect(ledgerEventsOf(event({ addressReleased: { ...release, addresses: ['10.0.0.2'] } }))).to.deep.equal([
       { ...ended, addresses: ['10.0.0.2'] },
     ]);
+    const conflict = { ...release, cause: 'RELEASE_CAUSE_ADDRESS_CONFLICT' } as const;
+    expect(ledgerEventsOf(event({ addressReleased: { ...conflict, addresses: ['10.0.0.2'] } }))).to.deep.equal([
+      { ...ended, addresses: ['10.0.0.2'], conflict: { provider: 'macvlan.default', ordinal: 1 } },
+    ]);
   });
 
   it('ledgerEventsOf converts a binding, and a subnet’s configuration and retirement', () => {

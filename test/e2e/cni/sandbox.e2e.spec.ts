@@ -81,7 +81,7 @@ describe('the CNI contract: inside the sandbox', function () {
 
   describe('a neighbor that owns an address of a Subnet with probeAddresses', () => {
     const mac = '52:54:00:00:17:02';
-    const [taken, taken6, requested] = ['10.17.0.2', 'fd00:17::3', '10.17.0.50'];
+    const [taken, taken6, requested, listed] = ['10.17.0.2', 'fd00:17::3', '10.17.0.50', '10.17.0.60'];
     let subnet: Promise<unknown> | undefined;
     async function makeNeighbor(): Promise<void> {
       await makeNetwork(scene, 'probed');
@@ -89,7 +89,7 @@ describe('the CNI contract: inside the sandbox', function () {
       await makeSubnet(scene, 'probed', { cidrBlock, probeAddresses: true });
       const neighbor = await createNodeNamespace(scene.run, 'neighbor');
       await ip(neighbor, ['link', 'set', 'dev', 'eth0', 'address', mac]);
-      for (const own of [`${taken}/24`, `${requested}/24`, `${taken6}/64`])
+      for (const own of [`${taken}/24`, `${requested}/24`, `${listed}/24`, `${taken6}/64`])
         await ip(neighbor, ['address', 'add', own, 'dev', 'eth0', ...(own.includes(':') ? ['nodad'] : [])]);
     }
     beforeEach(() => (subnet ??= makeNeighbor()));
@@ -109,6 +109,20 @@ describe('the CNI contract: inside the sandbox', function () {
       await eventually(async () =>
         expect(await waitForAddress(scene, 'dynamic', 'probed')).to.equal('10.17.0.4,fd00:17::4'),
       );
+    });
+
+    itOnMacvlan('a Pod with a list of addresses gets another one of its list in the same ADD', async () => {
+      const other = '10.17.0.61';
+      const { nic, address } = await prepare('listing', 'probed', {
+        'probed.default.kubernetes.io/ip_pool': `${listed},${other}`,
+        'probed.default.kubernetes.io/ip_family': 'ipv4',
+      });
+      expect(address).to.equal(listed);
+      await attach(scene, nic);
+      expect((await readLink(nic.sandbox)).addresses).to.deep.equal([`${other}/24`]);
+      const record = await readAddressRecord(scene, 'probed', listed);
+      expect(record?.quarantine).to.include({ seenMac: mac, seenAt: 'node-1' });
+      await eventually(async () => expect(await waitForAddress(scene, 'listing', 'probed')).to.equal(other));
     });
 
     itOnMacvlan('the ADD of a Pod that requests the address fails with address, MAC and remedy', async () => {

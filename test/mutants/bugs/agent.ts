@@ -110,4 +110,32 @@ export const agentBugs: readonly PlantedBug[] = [
     to: "return outcome === 'refused' && error.code === 'UNAVAILABLE';",
     specs: bindings,
   },
+  {
+    name: 'a conflict that a probe found is reported, but the address is used',
+    file: 'services/node-agent/requests/add.ts',
+    from: 'if (found) return { conflict: found };',
+    to: '',
+    specs: requests,
+  },
+  {
+    name: 'a conflict that a probe found is not reported',
+    file: 'services/node-agent/requests/add.ts',
+    from: '  await allocator.reportConflict({ ...binding, address, seenMac }, { timeoutMs: reportMs });\n',
+    to: '',
+    specs: requests,
+  },
+  {
+    name: 'addresses are used without the probe that the Subnet requests',
+    file: 'services/node-agent/requests/add.ts',
+    from: 'const isProbed = probeAddresses && !dataPath;',
+    to: 'const isProbed = false;',
+    specs: requests,
+  },
+  {
+    name: 'a neighbor that answers each probe holds an ADD until its deadline',
+    file: 'services/node-agent/requests/add.ts',
+    from: 'const maxConflicts = 3;',
+    to: 'const maxConflicts = 99;',
+    specs: requests,
+  },
 ];

@@ -340,4 +340,32 @@ export const domainBugs: readonly PlantedBug[] = [
     to: '[]',
     specs,
   },
+  {
+    name: 'an address with a conflict that a probe found is not quarantined',
+    file: 'ledger/domain/decide/report-conflict.ts',
+    from: "events.push({ type: 'AddressQuarantined', subnet, data: { address, seenMac, seenAt: node, reason } });",
+    to: '',
+    specs,
+  },
+  {
+    name: 'a neighbor that answers each probe has the whole Subnet quarantined',
+    file: 'ledger/domain/decide/report-conflict.ts',
+    from: '    refuseManyQuarantines(configured, address, seenMac);\n',
+    to: '',
+    specs,
+  },
+  {
+    name: 'a probe is answered by the source of a migration, whose address is quarantined',
+    file: 'ledger/domain/decide/report-conflict.ts',
+    from: '  if (bindings.length > 1)\n',
+    to: '  if (bindings.length > 2)\n',
+    specs,
+  },
+  {
+    name: 'an agent reports a probe of a container that is not bound',
+    file: 'ledger/domain/decide/report-conflict.ts',
+    from: '!configured || !isBound || !',
+    to: '!configured || !',
+    specs,
+  },
 ];

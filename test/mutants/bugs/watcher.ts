@@ -209,4 +209,18 @@ export const watcherBugs: readonly PlantedBug[] = [
     to: 'lease.release()',
     specs: ['services/pod-watcher/kubernetes/leader-election.unit.spec.ts'],
   },
+  {
+    name: 'a Pod with a list requests the address again that a probe found taken',
+    file: 'services/pod-watcher/controllers/pods/planning/attachment-request.ts',
+    from: '(isGivenUp ? undefined : shown)',
+    to: 'shown',
+    specs: pods,
+  },
+  {
+    name: 'a Pod with one requested address gets any other one after a probe found a conflict',
+    file: 'services/pod-watcher/controllers/pods/planning/attachment-request.ts',
+    from: 'const isGivenUp = hasChoice && ',
+    to: 'const isGivenUp = (hasChoice || true) && ',
+    specs: pods,
+  },
 ];

@@ -8,11 +8,12 @@ import { isLauncher } from '../../kubernetes/launcher-verifier.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import { callTimeoutMs, type LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
 import { type AttachmentRequest, IpamService } from '../../../../proto/generated/ipledger.ts';
-import { heldAllocationOf, type HeldAllocation } from '../../ledger/ledger-events.ts';
+import { heldAllocationOf, type HeldAllocation, type LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { PodTraces } from '../../pod-traces.ts';
 import type { Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { foreignResultEvent, foreignResultKeys } from './foreign-results.ts';
 import type { AllocationCache } from './allocation-cache.ts';
+import { ConflictingAddresses } from './conflicting-addresses.ts';
 import type { EventBudget } from './event-budget.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import type { IpamClaimDemand } from './planning/ipam-claim-request.ts';
@@ -95,6 +96,7 @@ export class PodAllocator {
   /** The uid of each Pod whose foreign results were removed, which happens once, by name. */
   readonly #cleanedPods = new Map<string, string>();
   readonly #unserved = new UnservedNetworks();
+  readonly #conflicts = new ConflictingAddresses();
 
   constructor(options: PodAllocatorOptions) {
     this.#options = options;
@@ -106,6 +108,11 @@ export class PodAllocator {
     this.#options.ipamClaims.request(key, []);
     this.#warnedPods.delete(key);
     this.#unserved.forget(key);
+    this.#conflicts.forget(key);
+  }
+
+  onEvent(event: LedgerEvent): void {
+    this.#conflicts.onEvent(event);
   }
 
   /** Retries Pods that name a network of another plugin, which may be served now. */
@@ -129,7 +136,7 @@ export class PodAllocator {
     const seenSeq = allocations.seenSeq(key);
     const isSettled = allocations.isSettled(key, pod.ledgerUid);
     const held = allocations.allocationsOf(key, pod.ledgerUid).sort((one, other) => one.ordinal - other.ordinal);
-    const plan = planPod(pod, clusterView, held);
+    const plan = planPod(pod, clusterView, held, this.#conflicts.of(key, pod.ledgerUid));
     this.#reportPlan(key, pod, plan);
     this.#unserved.put(key, pod, plan);
     this.#options.ipamClaims.request(key, plan.ipamClaims);

@@ -185,6 +185,7 @@ export class PodController implements LedgerSubscriber {
 
   onEvents(events: readonly LedgerEvent[]): void {
     for (const event of events) {
+      this.#allocation.onEvent(event);
       if (event.kind === 'unbound') this.#onUnbound(event);
       else this.#waiters.onEvent(event);
       if (event.kind === 'released') this.#onChanged(podKeyOf(event));

@@ -4,7 +4,8 @@
  *
  * Addresses have this precedence: `ips` beside the network's name, the annotation for the
  * interface, `ip_address`, `ip_pool`. Without any of them the request is for any free address.
- * Values with a lower precedence are validated, too.
+ * Values with a lower precedence are validated, too. After a conflict on the wire, `ip_pool`
+ * precedes the annotation that still shows the address.
  */
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 import type { MessageInput } from '../../../../../proto/codec.ts';
@@ -15,17 +16,20 @@ import { constraintsOf } from './attachment-annotations.ts';
 import { networkKey, type NetworkSelection } from './network-selections.ts';
 import type { ResolvedAttachment } from './resolve-pod.ts';
 
-/** The fields of an attachment that its network and IPPool do not determine. */
-type RequestedAttachment = Pick<ResolvedAttachment, 'selection' | 'provider' | 'ordinal' | 'member' | 'annotations'>;
+/** The fields of an attachment that determine its request, except Subnets and IPPool. */
+type RequestedAttachment = Pick<
+  ResolvedAttachment,
+  'selection' | 'provider' | 'ordinal' | 'member' | 'annotations' | 'pool'
+>;
 
-/** @returns the request without Subnets and IPPool */
-export function buildAttachmentRequest({
-  selection,
-  provider,
-  ordinal,
-  member,
-  annotations,
-}: RequestedAttachment): Result<Omit<MessageInput<AttachmentRequest>, 'subnets' | 'pool'>> {
+/**
+ * @param conflicting the addresses that another host answered on; the annotations may show them
+ * @returns the request without Subnets and IPPool
+ */
+export function buildAttachmentRequest(
+  { selection, provider, ordinal, member, annotations, pool: namedPool }: RequestedAttachment,
+  conflicting: readonly string[] = [],
+): Result<Omit<MessageInput<AttachmentRequest>, 'subnets' | 'pool'>> {
   if (annotations.problem !== undefined) return problem(annotations.problem);
   // Omits `subnet`, which is already resolved. A field that the request does not use remains in
   // `forgotten`, which does not compile.
@@ -39,7 +43,10 @@ export function buildAttachmentRequest({
   if (!ownMac.ok) return ownMac;
   const listed = selectCandidates(pool, member);
   if (!listed.ok) return listed;
-  const named = ips.value ?? interfaceAddresses?.value ?? addresses?.value;
+  const shown = interfaceAddresses?.value ?? addresses?.value;
+  const hasChoice = listed.value.length > 0 || namedPool !== undefined;
+  const isGivenUp = hasChoice && shown?.addresses?.every((address) => conflicting.includes(address));
+  const named = ips.value ?? (isGivenUp ? undefined : shown);
   return ok({
     provider,
     ordinal,

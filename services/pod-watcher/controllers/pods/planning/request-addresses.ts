@@ -5,6 +5,7 @@ import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
 import { limitExceeded, podLimits } from '../../../limits.ts';
 import { type IpamClaimDemand, requestIpamClaimAddresses } from './ipam-claim-request.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
+import type { ConflictingAttachment } from '../conflicting-addresses.ts';
 import { buildAttachmentRequest } from './attachment-request.ts';
 import { networkKey } from './network-selections.ts';
 import type { ResolvedAttachment, ResolvedPod } from './resolve-pod.ts';
@@ -45,9 +46,13 @@ interface Built {
   readonly warning?: string;
 }
 
-export function requestAddresses<H extends HeldAttachment>(resolved: ResolvedPod<H>): PodPlan<H> {
+/** @param conflicts the attachments whose addresses another host answered on */
+export function requestAddresses<H extends HeldAttachment>(
+  resolved: ResolvedPod<H>,
+  conflicts: readonly ConflictingAttachment[],
+): PodPlan<H> {
   const { pod, detached, unserved } = resolved;
-  const built = resolved.attachments.map(buildRequest);
+  const built = resolved.attachments.map((attachment) => buildRequest(attachment, conflicts));
   const problems = [...resolved.problems, ...built.flatMap(({ problem }) => problem ?? [])];
   const topics = new Set([...resolved.topics, ...built.flatMap((each) => each.topics)]);
   let attachments = [...built.flatMap(({ request }) => request ?? []), ...resolved.ovn4nfv];
@@ -76,8 +81,10 @@ function requestedProviders({ attachments, ovn4nfv }: ResolvedPod): ReadonlySet<
   return new Set([...ofNetworks, ...ovn4nfv.map(({ provider = '' }) => provider)]);
 }
 
-function buildRequest(attachment: ResolvedAttachment): Built {
-  const built = buildAttachmentRequest(attachment);
+function buildRequest(attachment: ResolvedAttachment, conflicts: readonly ConflictingAttachment[]): Built {
+  const { provider, ordinal } = attachment;
+  const conflict = conflicts.find((each) => each.provider === provider && each.ordinal === ordinal);
+  const built = buildAttachmentRequest(attachment, conflict?.addresses);
   if (!built.ok) return { topics: [], problem: requestProblem(built.problem) };
   const request = built.value;
   // Ignores the IPPool if the Pod names an address.

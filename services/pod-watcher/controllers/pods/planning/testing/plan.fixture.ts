@@ -4,6 +4,7 @@ import type { HeldAttachment } from '../attachment-matching.ts';
 import type { NamespaceRestriction } from '../../../../kubernetes/objects/subnet.ts';
 import { classifyNetwork } from '../../../network-definitions/classify-network.ts';
 import { planPod } from '../plan.ts';
+import type { ConflictingAttachment } from '../../conflicting-addresses.ts';
 import type { IpamClaimState, ClusterView } from '../../../cluster-view.ts';
 
 const configs: Record<string, string> = {
@@ -126,6 +127,7 @@ interface PlanOptions {
   readonly owner?: { readonly name: string };
   readonly namespace?: string;
   readonly held?: readonly HeldAttachment[];
+  readonly conflicts?: readonly ConflictingAttachment[];
   /** The node whose kubelet wrote the Pod as a mirror. */
   readonly mirrorOn?: string;
 }
@@ -134,7 +136,7 @@ interface PlanOptions {
 export function planOf(
   networks: string,
   annotations: Record<string, string> = {},
-  { owner, namespace = 'default', held, phase = 'Pending', mirrorOn }: PlanOptions = {},
+  { owner, namespace = 'default', held, conflicts, phase = 'Pending', mirrorOn }: PlanOptions = {},
 ) {
   const hash = 'd41d8cd98f00b204e9800998ecf8427e';
   const mirror = mirrorOn !== undefined && { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
@@ -147,7 +149,7 @@ export function planOf(
     annotations: { [networksAnnotation]: networks, ...annotations, ...mirror },
     ...(owners.length > 0 && { ownerReferences: owners }),
   };
-  return planPod(toPod({ metadata, spec: { nodeName: mirrorOn }, status: { phase } }), clusterView, held);
+  return planPod(toPod({ metadata, spec: { nodeName: mirrorOn }, status: { phase } }), clusterView, held, conflicts);
 }
 
 /** Returns the key of an annotation for provider macvlan.default. */

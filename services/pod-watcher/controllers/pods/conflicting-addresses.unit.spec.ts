@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { heldAllocation, until } from '../../testing/fakes.ts';
+import type { HeldAllocation, LedgerEvent } from '../../ledger/ledger-events.ts';
+import {
+  annotationKey,
+  defaultRequest,
+  planOf,
+  requestOfAddresses,
+  statefulSet,
+} from './planning/testing/plan.fixture.ts';
+import {
+  allocationEnded,
+  createPodControllerWorld,
+  podWithNetwork,
+  waitForIdle,
+} from './testing/pod-controller-world.ts';
+
+const addressKey = annotationKey('ip_address');
+const poolKey = annotationKey('ip_pool');
+/** The annotations of a Pod that holds an address. */
+const shows = (address: string) => ({ [addressKey]: address, [annotationKey('allocated')]: 'true' });
+const gaveUp = (...addresses: string[]) => ({
+  conflicts: [{ provider: 'macvlan.default', ordinal: 0, addresses }],
+});
+
+describe('the request of a Pod after a conflict on the wire', () => {
+  it('is for the list of its ip_pool, or for its IPPool, although ip_address still shows the address', () => {
+    const list = { ...shows('10.0.0.1'), [poolKey]: '10.0.0.1,10.0.0.2' };
+    expect(planOf('macvlan', list, gaveUp('10.0.0.1')).attachments).to.deep.equal([
+      requestOfAddresses(['10.0.0.1'], ['10.0.0.2']),
+    ]);
+    const named = { ...shows('10.0.0.1'), [poolKey]: 'pool-1' };
+    expect(planOf('macvlan', named, gaveUp('10.0.0.1')).attachments).to.deep.equal([
+      { ...defaultRequest, subnets: ['macvlan-2'], pool: 'pool-1' },
+    ]);
+    const onInterface = { [annotationKey('ip_address.net1')]: '10.0.0.1', [poolKey]: '10.0.0.1,10.0.0.2' };
+    expect(planOf('macvlan@net1', onInterface, gaveUp('10.0.0.1')).attachments[0]?.candidates).to.have.length(2);
+  });
+
+  it('is for the entry of its place, if it is a member of a StatefulSet with a list', () => {
+    const list = { ...shows('10.0.0.2'), [poolKey]: '10.0.0.1,10.0.0.2' };
+    const plan = planOf('macvlan', list, { owner: statefulSet, ...gaveUp('10.0.0.2') });
+    expect(plan.attachments).to.deep.equal([requestOfAddresses(['10.0.0.2'])]);
+  });
+
+  it('is for the same address if the Pod requests one address: by ip_address without ip_pool, or beside the network', () => {
+    expect(planOf('macvlan', shows('10.0.0.1'), gaveUp('10.0.0.1')).attachments).to.deep.equal([
+      requestOfAddresses(['10.0.0.1']),
+    ]);
+    const ips = planOf('[{"name":"macvlan","ips":["10.0.0.1/16"]}]', { [poolKey]: 'pool-1' }, gaveUp('10.0.0.1'));
+    expect(ips.attachments).to.deep.equal([requestOfAddresses(['10.0.0.1'])]);
+  });
+
+  it('is for the address that ip_address shows, if another address or another attachment had the conflict', () => {
+    const list = { ...shows('10.0.0.3'), [poolKey]: '10.0.0.1,10.0.0.2' };
+    const own = [requestOfAddresses(['10.0.0.3'])];
+    expect(planOf('macvlan', list, gaveUp('10.0.0.1')).attachments).to.deep.equal(own);
+    for (const other of [{ ordinal: 1 }, { provider: 'vlan.default' }]) {
+      const conflicts = [{ provider: 'macvlan.default', ordinal: 0, addresses: ['10.0.0.3'], ...other }];
+      expect(planOf('macvlan', list, { conflicts }).attachments).to.deep.equal(own);
+    }
+  });
+});
+
+describe('the Pod controller after a conflict on the wire', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  const annotations = { ...shows('10.0.0.9'), [poolKey]: '10.0.0.9,10.0.0.8' };
+  const held = heldAllocation('a', { addresses: [{ address: '10.0.0.9', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] });
+  const endedByConflict = (allocation: HeldAllocation): LedgerEvent => {
+    const ended = allocationEnded(allocation);
+    const { provider, ordinal } = allocation;
+    return ended.kind === 'released' ? { ...ended, conflict: { provider, ordinal } } : ended;
+  };
+
+  /** Starts with a Pod that holds 10.0.0.9 of its list. */
+  async function startWithPod() {
+    const world = createPodControllerWorld(stop.signal, { allocations: [held] });
+    world.pods.put(podWithNetwork('a', { annotations }));
+    world.controller.start();
+    await waitForIdle();
+    return world;
+  }
+
+  it('the Pod controller requests another address of the list, and after any other release the shown one', async () => {
+    const { allocator, sendEvents } = await startWithPod();
+    sendEvents(60, endedByConflict(held));
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.attachments?.[0]?.candidates).to.deep.equal([
+      { addresses: ['10.0.0.9'] },
+      { addresses: ['10.0.0.8'] },
+    ]);
+    const next = { ...held, seq: 101 };
+    sendEvents(101, { kind: 'allocated', allocation: next });
+    sendEvents(102, allocationEnded(next));
+    await until(() => allocator.allocated.length === 2);
+    expect(allocator.allocated[1]?.attachments?.[0]?.candidates).to.deep.equal([{ addresses: ['10.0.0.9'] }]);
+  });
+
+  it('the Pod controller keeps no conflict for the next Pod of the name', async () => {
+    const { allocator, pods, sendEvents } = await startWithPod();
+    pods.drop(podWithNetwork('a', { annotations }));
+    sendEvents(60, endedByConflict(held));
+    await waitForIdle();
+    pods.put(podWithNetwork('a', { annotations }));
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.attachments?.[0]?.candidates).to.deep.equal([{ addresses: ['10.0.0.9'] }]);
+  });
+});
