@@ -110,22 +110,17 @@ function spanAttributes({ node }: AddDeps, { podNamespace, podName, ...request }
   };
 }
 
-async function addFor(
-  deps: AddDeps,
-  request: CniRequest,
-  {
-    caller,
-    deadline,
-    span,
-    dataPath,
-  }: {
-    readonly caller: Caller;
-    readonly deadline: RetryLimit;
-    readonly span: Span | undefined;
-    /** Makes the NIC; undefined: another plugin makes it. */
-    readonly dataPath: NicDataPath | undefined;
-  },
-): Promise<string> {
+/** What the steps of one ADD share. */
+interface AddRun {
+  readonly caller: Caller;
+  readonly deadline: RetryLimit;
+  readonly span: Span | undefined;
+  /** Makes the NIC; undefined: another plugin makes it. */
+  readonly dataPath: NicDataPath | undefined;
+}
+
+async function addFor(deps: AddDeps, request: CniRequest, run: AddRun): Promise<string> {
+  const { caller, deadline, span } = run;
   const { target, podUid } = caller;
   const { signal } = deadline;
   const trace = span?.context;
@@ -134,12 +129,6 @@ async function addFor(
   const throwWithCause = async (thrown: unknown): Promise<never> => {
     const error = IpledgerError.from(thrown);
     throw notAllocatedError(request, error, explainedByWatcher.has(error.code) ? await readWarning(signal) : '');
-  };
-  const probe = async (bound: SavedBinding, until: AbortSignal): Promise<AddressConflict | undefined> => {
-    const probing = span?.child('probe addresses');
-    return probeAndReport(deps, request, bound, until)
-      .catch(throwWithCause)
-      .finally(() => probing?.end());
   };
   rejectInvalidRoutes(request, request.routes);
   const takenOver = await deps.lingering.takeOver(target, request.netns, signal);
@@ -159,20 +148,11 @@ async function addFor(
       rejectInvalidRoutes(request, allocation.routes);
       span?.set(allocationAttributes([allocation]));
       throwIfAborted(signal);
-      const preparing = span?.child(dataPath ? 'make NIC' : 'prepare sandbox');
-      // Prepares the sandbox and probes its addresses within one deadline.
-      const sandboxSignal = timeoutSignal(sandboxMs, signal);
-      const prepared = dataPath
-        ? dataPath.attach(request, allocation, { until: deadline.until + nicMs, signal })
-        : prepareSandbox(deps, request, allocation, sandboxSignal);
-      const nic = await prepared.finally(() => preparing?.end());
-      const isProbed = probeAddresses && !dataPath;
-      const found = isProbed ? await probe(bound, sandboxSignal) : undefined;
-      if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
-      throwIfAborted(signal);
-      if (found) return { conflict: found };
+      const probe = (until: AbortSignal) => probeAndReport(deps, request, bound, until).catch(throwWithCause);
+      const found = await setUpNic(deps, request, allocation, { ...run, probe: probeAddresses ? probe : undefined });
+      if (found.conflict) return { conflict: found.conflict };
       if (!result) await saveBinding(deps, bound);
-      return { body: formatAddResponse(request, allocation, nic ?? undefined) };
+      return { body: formatAddResponse(request, allocation, found.nic) };
     });
     if (!conflict) return body;
     conflicts.push(conflict);
@@ -188,6 +168,36 @@ async function addFor(
 type AddOutcome =
   | { readonly body: string; readonly conflict?: undefined }
   | { readonly conflict: AddressConflict; readonly body?: undefined };
+
+/**
+ * Makes the NIC, or prepares the sandbox where another plugin makes it. Then probes the addresses,
+ * within the deadline of the sandbox.
+ * @param probe absent: the addresses are used without a probe
+ */
+async function setUpNic(
+  deps: AddDeps,
+  request: CniRequest,
+  allocation: Allocation,
+  {
+    deadline: { until, signal },
+    span,
+    dataPath,
+    probe,
+  }: AddRun & { readonly probe: ((until: AbortSignal) => Promise<AddressConflict | undefined>) | undefined },
+) {
+  const sandboxSignal = timeoutSignal(sandboxMs, signal);
+  const preparing = span?.child(dataPath ? 'make NIC' : 'prepare sandbox');
+  const prepared = dataPath
+    ? dataPath.attach(request, allocation, { until: until + nicMs, signal })
+    : prepareSandbox(deps, request, allocation, sandboxSignal);
+  const nic = (await prepared.finally(() => preparing?.end())) ?? undefined;
+  const isProbed = probe && !dataPath;
+  const probing = isProbed ? span?.child('probe addresses') : undefined;
+  const conflict = isProbed ? await probe(sandboxSignal).finally(() => probing?.end()) : undefined;
+  if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
+  throwIfAborted(signal);
+  return { nic, conflict };
+}
 
 /**
  * Finds a conflict. The allocator then quarantines the address, and ends binding and allocation.

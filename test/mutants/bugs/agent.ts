@@ -113,7 +113,7 @@ export const agentBugs: readonly PlantedBug[] = [
   {
     name: 'a conflict that a probe found is reported, but the address is used',
     file: 'services/node-agent/requests/add.ts',
-    from: 'if (found) return { conflict: found };',
+    from: 'if (found.conflict) return { conflict: found.conflict };',
     to: '',
     specs: requests,
   },
@@ -127,7 +127,7 @@ export const agentBugs: readonly PlantedBug[] = [
   {
     name: 'addresses are used without the probe that the Subnet requests',
     file: 'services/node-agent/requests/add.ts',
-    from: 'const isProbed = probeAddresses && !dataPath;',
+    from: 'const isProbed = probe && !dataPath;',
     to: 'const isProbed = false;',
     specs: requests,
   },
