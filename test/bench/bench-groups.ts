@@ -28,6 +28,18 @@ export const benchGroups: readonly BenchGroup[] = [
   consoleRows,
 ];
 
+type Size = 'smoke' | 'normal' | 'long';
+
 /** The names of all rows. */
-export const rowNames = (size: 'smoke' | 'normal' | 'long'): string[] =>
+export const rowNames = (size: Size): string[] =>
   benchGroups.flatMap(({ rows, longRows = [] }) => [...rows, ...(size === 'long' ? longRows : [])]);
+
+/** The rows of `ROW=scale`: what grows with the cluster, its Pods and its history. */
+const scaleRows = ['agents', 'watcher-100k', 'pause', 'seal', 'growth'];
+const longScaleRows = ['agents-5000', 'watcher-100k', 'pause-1m', 'seal-1m', 'live-1m', 'growth'];
+
+/** Returns the rows that the list ROW selects: names of rows, or `scale` for several. */
+export function selectRows(list: string, size: Size): string[] {
+  const scale = size === 'long' ? longScaleRows : scaleRows;
+  return list.split(',').flatMap((name) => (name === 'scale' ? scale : [name]));
+}

@@ -2,7 +2,7 @@
  * `make bench`: each row measures one path of ipledger beside its floor or its peer, in turns, in
  * one run. Absolute figures depend on machine and load. Compare the ratios.
  *
- *   ROW=a,b   only these rows
+ *   ROW=a,b   only these rows; `scale` for those that grow with the cluster and its history
  *   ROUNDS=n  rounds of each measurement (default 5)
  *   LONG=1    the rows and sizes that take hours
  *   CHECK=1   exit 1 when a row is below 0.7 of its goal
@@ -17,7 +17,7 @@ import { root } from '../harness/paths.ts';
 import { printProgress } from '../harness/progress.ts';
 import { openRun } from '../harness/run.ts';
 import { bundlesVariable } from '../harness/services.ts';
-import { benchGroups, rowNames } from './bench-groups.ts';
+import { benchGroups, rowNames, selectRows } from './bench-groups.ts';
 import { drawProfiles } from './profile/draw-profiles.ts';
 import { checkedPart, formatGoal, isFarFromGoal, type Measurement } from './measurement.ts';
 
@@ -25,12 +25,13 @@ const size = process.env['LONG'] === '1' ? 'long' : 'normal';
 const profileFolder = process.env['PROFILE_FOLDER'] ?? '';
 const rounds = Number(process.env['ROUNDS'] || 5);
 const names = rowNames(size);
-const selected = new Set(process.env['ROW']?.split(',') ?? names);
+const list = process.env['ROW'];
+const selected = new Set(list === undefined ? names : selectRows(list, size));
 const unknown = [...selected].filter((name) => !names.includes(name));
 if (unknown.length > 0 || !Number.isInteger(rounds) || rounds < 1) {
   console.error(
     unknown.length > 0
-      ? `no row ${unknown.join(', ')}: use ${names.join(', ')}`
+      ? `no row ${unknown.join(', ')}: use scale, ${names.join(', ')}`
       : 'ROUNDS must be a whole number above 0',
   );
   process.exit(2);
