@@ -27,9 +27,11 @@ const fromHttp: Readonly<Record<number, Status>> = {
 
 /** The codes of RST_STREAM (RFC 9113). */
 const refusedStream = 7;
+/** The server ended the connection because the client sends too much. */
+const enhanceYourCalm = 11;
 const fromReset: Readonly<Record<number, Status>> = {
   8: status.CANCELLED,
-  11: status.RESOURCE_EXHAUSTED,
+  [enhanceYourCalm]: status.RESOURCE_EXHAUSTED,
   12: status.PERMISSION_DENIED,
 };
 
@@ -66,7 +68,8 @@ export function failureOf({
   if (httpStatus !== 200)
     return callFailure(fromHttp[httpStatus] ?? status.UNKNOWN, `Received HTTP status code ${httpStatus}`);
   if (resetCode === refusedStream) return unsentFailure('the server refused the request');
-  const code = isConnectionLost ? status.UNAVAILABLE : (fromReset[resetCode] ?? status.INTERNAL);
+  const isUnexplained = isConnectionLost && resetCode !== enhanceYourCalm;
+  const code = isUnexplained ? status.UNAVAILABLE : (fromReset[resetCode] ?? status.INTERNAL);
   return callFailure(
     code,
     error?.message ?? (isConnectionLost ? 'Connection dropped' : `the call was reset, code ${resetCode}`),

@@ -36,6 +36,13 @@ describe('failureOf', () => {
     expect(describeEnd({ response: { ...response, ...encoded } })).to.equal('SUBNET_UNKNOWN, refused: no lan –');
   });
 
+  it('failureOf returns OVERLOADED when the server ended the connection of a client that sends too much', () => {
+    const error = new Error('Session closed with error code 11');
+    expect(describeEnd({ resetCode: 11, isConnectionLost: true, error })).to.equal(
+      'OVERLOADED, unknown: Session closed with error code 11',
+    );
+  });
+
   it('failureOf maps the status of HTTP when a proxy replies', () => {
     expect(describeEnd({ response: { ':status': 503 } })).to.equal(
       'UNAVAILABLE, unknown: Received HTTP status code 503',

@@ -5,6 +5,7 @@ import { IpledgerError } from '../../errors.ts';
 import type { Identity } from '../../tls/identity.ts';
 import type { ClientBudget, ClientBudgets } from './client-budgets.ts';
 import { maxRequestBytesOf } from './request-limits.ts';
+import { endOverloaded } from './overloaded-connection.ts';
 
 /** The memory that grpc-js and Node need for a waiting call: 11 KiB of heap, 26 KiB resident. */
 const callBytes = 16_384;
@@ -75,7 +76,7 @@ export class ArrivingCall {
     if (encoding !== 'identity')
       this.refuse(new IpledgerError('NOT_IMPLEMENTED', 'compressed requests are not accepted: send them uncompressed'));
     this.#countData();
-    stream.once('finish', () => this.#resetUnread());
+    stream.once('finish', () => setImmediate(() => this.resetUnread()));
     stream.once('close', () => this.#end());
   }
 
@@ -150,7 +151,7 @@ export class ArrivingCall {
     if (!isCounted && client.uncounted >= maxUncounted) {
       if (client.group === 'programs') return send();
       // Disconnects later, because grpc-js may be in the middle of this call.
-      setImmediate(() => this.session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM));
+      setImmediate(endOverloaded, this.session);
       return;
     }
     if (!isCounted) client.uncounted++;
@@ -160,6 +161,16 @@ export class ArrivingCall {
       clearTimeout(timer);
       if (!isCounted) client.uncounted--;
     });
+  }
+
+  /**
+   * Closes an answered call whose request is incomplete: it would stay open. Waits until its status
+   * is sent, because HTTP/2 drops the trailers of a stream that is reset before.
+   */
+  resetUnread(): void {
+    const stream = this.#stream;
+    if (this.#isReceiving && stream.writableFinished && stream.state.localClose === 1)
+      stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
   /** Counts a reply until it is sent. @throws IpledgerError OVERLOADED if the client reads none */
@@ -189,7 +200,7 @@ export class ArrivingCall {
     stream.push = (chunk: Buffer | null) => {
       if (chunk !== null) return push(this.#receive(chunk));
       this.#isReceiving = false;
-      if (!this.#refusal || stream.closed) return push(null);
+      if (!this.#refusal || stream.closed || stream.writableFinished) return push(null);
       // Ends later, because grpc-js would replace the status if a stream ended without a message.
       stream.once('finish', () => push(null));
       return false;
@@ -240,11 +251,6 @@ export class ArrivingCall {
       'INVALID_REQUEST',
       `the request has more than ${this.#maxRequestBytes} bytes, and that is the limit of ${this.path} for this client`,
     );
-  }
-
-  /** Closes a call whose request is incomplete: it would stay open after its answer. */
-  #resetUnread(): void {
-    if (this.#isReceiving) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR));
   }
 
   #end(): void {

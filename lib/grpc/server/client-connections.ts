@@ -4,7 +4,6 @@
  * grpc-js or Node creates servers and streams in another way.
  */
 import {
-  constants,
   type Http2SecureServer,
   type Http2Server,
   type IncomingHttpHeaders,
@@ -18,6 +17,7 @@ import { ConnectionSlots } from '../../net/connection-slots.ts';
 import type { Identity, IdentityKind } from '../../tls/identity.ts';
 import { ArrivingCall, type CallConnection } from './arriving-call.ts';
 import { type ClientBudget, ClientBudgets } from './client-budgets.ts';
+import { endOverloaded } from './overloaded-connection.ts';
 
 /** The most connections without an identity. Then the client with most loses its oldest one. */
 const maxUnidentified = 1_024;
@@ -95,12 +95,15 @@ export class ClientConnections {
     };
   }
 
-  /** Refuses calls whose request has not arrived in time. @param now time of performance.now() */
-  refuseSlow(now: number): void {
+  /**
+   * Refuses calls whose request has not arrived in time, and resets those that are answered.
+   * @param now time of performance.now()
+   */
+  sweep(now: number): void {
     for (const call of this.#receiving) {
-      if (call.isReceiving && now - call.openedAt < receiveMs) return;
-      this.#receiving.delete(call);
-      if (!call.isReceiving) continue;
+      if (!call.isReceiving) this.#receiving.delete(call);
+      call.resetUnread();
+      if (!call.isReceiving || now - call.openedAt < receiveMs) continue;
       call.disconnect();
       call.refuse(new IpledgerError('DEADLINE_PASSED', `the request did not arrive within ${receiveMs / 1_000} s`));
     }
@@ -114,7 +117,7 @@ export class ClientConnections {
     http2Server.prependListener('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
       this.#open(stream, headers),
     );
-    const sweep = setInterval(() => this.refuseSlow(performance.now()), sweepMs).unref();
+    const sweep = setInterval(() => this.sweep(performance.now()), sweepMs).unref();
     http2Server.once('close', () => clearInterval(sweep));
   }
 
@@ -202,7 +205,7 @@ class Connection implements CallConnection {
   countHeaders(bytes: number): void {
     this.#unusualHeaderBytes += Math.max(0, bytes - usualHeaderBytes);
     if (this.isIdentified || this.#unusualHeaderBytes <= maxUnusualHeaderBytes) return;
-    setImmediate(() => this.session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM));
+    setImmediate(endOverloaded, this.session);
   }
 
   #raise(maxConcurrentStreams: number): void {

@@ -281,10 +281,10 @@ describe('The limits of clients', function () {
       for (const call of calls) void sendUnfinished(call, 100);
       const outcomes = Promise.all(calls.map(outcome));
       await new Promise((resolve) => session.ping(resolve));
-      server.connections.refuseSlow(performance.now() + 29_000);
+      server.connections.sweep(performance.now() + 29_000);
       await new Promise((resolve) => session.ping(resolve));
       expect(calls.some(({ closed }) => closed)).to.equal(false);
-      server.connections.refuseSlow(performance.now() + 31_000);
+      server.connections.sweep(performance.now() + 31_000);
       expect(await outcomes).to.deep.equal([status.DEADLINE_EXCEEDED, status.DEADLINE_EXCEEDED]);
     });
 

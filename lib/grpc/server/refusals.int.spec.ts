@@ -9,10 +9,31 @@ import { IpledgerError } from '../../errors.ts';
 import { loadTls } from '../../tls/credentials.ts';
 import { issueCertificate, openAuthority } from '../../../test/harness/certificates/certificate-authority.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';
+import { call, connect as connectByGrpc } from '../client.ts';
+import { connect as connectByHttp2 } from '../http2/connect.ts';
 import { clientGroups } from './client-budgets.ts';
 import { type LimitedServer, startLimitedServer } from './testing/limited-server.ts';
 
 const now = performance.now.bind(performance);
+
+for (const [kind, connect] of [
+  ['grpc-js', connectByGrpc],
+  ['HTTP/2', connectByHttp2],
+] as const)
+  it(`each call of a client over its limit of bytes fails with OVERLOADED, also when its connection ends, on ${kind}`, async () => {
+    using limited = await startLimitedServer(undefined);
+    const connection = connect(`127.0.0.1:${limited.port}`, undefined);
+    const list = () => call(connection, IpamService.listBindings, { node: 'node-1' }, { timeoutMs: 30_000 });
+    try {
+      await list();
+      limited.connections.budgets.take = () => false;
+      // More than are answered at once and may wait.
+      const calls = Array.from({ length: 100 }, () => list().catch((error: unknown) => IpledgerError.from(error).code));
+      expect(new Set(await Promise.all(calls))).to.deep.equal(new Set(['OVERLOADED']));
+    } finally {
+      connection.close();
+    }
+  });
 
 describe('Refused calls', function () {
   this.timeout(60_000);
