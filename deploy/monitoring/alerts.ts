@@ -155,6 +155,13 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $value }} released addresses of Subnet {{ $labels.subnet }} are held by containers without a CNI DEL.',
   },
   {
+    name: 'IpledgerAddressConflict',
+    severity: 'warning',
+    expression: 'sum by (node, outcome) (increase(ipledger_address_conflicts_total[10m])) > 0',
+    summary:
+      'Node {{ $labels.node }} found another host on an address of a Pod before the Pod used it ({{ $labels.outcome }}).',
+  },
+  {
     name: 'IpledgerPodsWaiting',
     severity: 'warning',
     expression: 'ipledger_waiting_pods > 0',

@@ -39,6 +39,8 @@ export interface BindingPartsOptions {
   readonly read: ObjectReader;
   readonly sandbox: Sandbox;
   readonly probe: AddressProbe;
+  /** Counts conflicts that probes find. */
+  readonly onConflict?: RequestHandlerDeps['onConflict'];
   readonly runExclusive: KeyedMutex;
   /** Makes NICs and sweeps their ports; absent: the agent makes no NICs. */
   readonly nics?: { readonly dataPath: DataPath; readonly sweep: RequestHandlerDeps['sweepPorts'] } | undefined;
@@ -48,8 +50,7 @@ export interface BindingPartsOptions {
 
 /** Reads the binding files. `run` works until its signal is aborted. */
 export async function openBindingParts(options: BindingPartsOptions) {
-  const { node, bootId, sockets, connection, epoch, get, read, sandbox, probe, runExclusive, nics, tracer, log } =
-    options;
+  const { node, bootId, sockets, connection, epoch, get, read, runExclusive, nics, tracer, log } = options;
   const allocator = createBindingClient(connection, epoch);
   const files = await openBindingFiles({ folder: options.bindings, node, bootId, log });
   const shared = { allocator, node, bootId, files, runExclusive, log };
@@ -61,8 +62,9 @@ export async function openBindingParts(options: BindingPartsOptions) {
     lookUpPod: createPodLookup(get),
     lookUpOvn4nfv: createOvn4nfvLookup(read),
     readPodWarning: createPodWarningReader(get),
-    sandbox,
-    probe,
+    sandbox: options.sandbox,
+    probe: options.probe,
+    onConflict: options.onConflict,
     tracer,
     earlierBoots,
     lingering,

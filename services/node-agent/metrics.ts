@@ -4,10 +4,13 @@ import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../
 import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 import type { RequestHandler } from './daemon/daemon-server.ts';
 import type { NamespaceState } from './network-namespace.ts';
+import type { ConflictOutcome } from './requests/report-conflict.ts';
 import type { UnderlayStatus } from './underlay/keep-underlay.ts';
 
 export interface AgentMetrics {
   readonly registry: Registry;
+  /** Counts a conflict on the wire. */
+  readonly onConflict: (outcome: ConflictOutcome) => void;
   /** Wraps a request handler: counts and times its requests. */
   instrument(handleRequest: RequestHandler): RequestHandler;
 }
@@ -59,8 +62,16 @@ export function createAgentMetrics(
     buckets,
     registers: [registry],
   });
+  const conflicts = new Counter({
+    name: 'ipledger_address_conflicts_total',
+    help: 'Probes that found another host on an address, by whether the allocator quarantined the address.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ['quarantined', 'refused'] as const) conflicts.inc({ outcome }, 0);
   return {
     registry,
+    onConflict: (outcome) => conflicts.inc({ outcome }),
     instrument: (handleRequest) => async (pluginRequest, signal) => {
       const { verb } = pluginRequest;
       const stopTimer = seconds.startTimer({ node_name: node, method: `/api/v1/${verb}` });

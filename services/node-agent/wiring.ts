@@ -51,11 +51,12 @@ export interface AgentOptions extends TracingSettings {
 /** Starts the agent; resolves when its sockets are served. */
 export async function startAgent(options: AgentOptions, life: Lifecycle, log: Logger): Promise<void> {
   const { node, tokenFile } = options;
-  const { registry: metrics, instrument } = createAgentMetrics(node, {
+  const agentMetrics = createAgentMetrics(node, {
     underlay: () => underlay?.status,
     sandboxes: () => sandboxes?.counts,
     isPluginCurrent: comparePlugin(options.installedPlugin, options.plugin),
   });
+  const { registry: metrics, onConflict } = agentMetrics;
   const tracer = await openTracing({
     settings: options,
     metrics,
@@ -99,13 +100,14 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
     read,
     sandbox: createNodeSandbox(options.sysctls),
     probe: createAddressProbe(options.plugin, log),
+    onConflict,
     runExclusive,
     nics,
     tracer,
     log,
   });
   const { sandboxes } = parts;
-  const handleRequest = instrument(parts.handleRequest);
+  const handleRequest = agentMetrics.instrument(parts.handleRequest);
 
   // Collects the 3 MiB of garbage from the start, which V8 would keep for hours on a quiet node.
   collectGarbage();

@@ -239,6 +239,16 @@ export const alertCases: readonly AlertCase[] = [
     summary: '2 released addresses of Subnet lan are held by containers without a CNI DEL.',
   },
   {
+    alert: 'IpledgerAddressConflict',
+    when: 'a probe finds another host on an address',
+    series: [
+      { series: 'ipledger_address_conflicts_total{node="node-1",outcome="quarantined"}', before: 0, after: 1 },
+      steady('ipledger_address_conflicts_total{node="node-2",outcome="quarantined"}', 3),
+    ],
+    labels: { node: 'node-1', outcome: 'quarantined' },
+    summary: 'Node node-1 found another host on an address of a Pod before the Pod used it (quarantined).',
+  },
+  {
     alert: 'IpledgerPodsWaiting',
     when: 'a Pod waits',
     series: [{ series: 'ipledger_waiting_pods{instance="a"}', before: 0, after: 1 }],

@@ -1,6 +1,6 @@
 /** The dashboard of nodes: the requests of the CNI plugin, and the agent. */
 import { type Dashboard, timeseries } from './dashboard.ts';
-import { quantiles, rateBy } from './queries.ts';
+import { increaseOf, quantiles, rateBy } from './queries.ts';
 
 const ofNode = '{node_name=~"$node"}';
 const ofMethod = (method: string): string => `{node_name=~"$node",method="/api/v1/${method}"}`;
@@ -91,6 +91,17 @@ export const node: Dashboard = {
         description:
           'deleted: the DEL was lost, and the agent ends the binding. unknown: the agent does not see the sandbox.',
         queries: [{ expression: 'sum by (sandbox) (ipledger_bindings{node=~"$node"})', legend: '{{sandbox}}' }],
+      }),
+      timeseries({
+        title: 'Conflicts on the wire',
+        description:
+          'Probes that found another host on an address. refused: the allocator did not quarantine it, mostly at its limit.',
+        queries: [
+          {
+            expression: `sum by (outcome) (${increaseOf('ipledger_address_conflicts_total{node=~"$node"}')})`,
+            legend: '{{outcome}}',
+          },
+        ],
       }),
     ],
   ],

@@ -22,6 +22,7 @@ const stranger = '52:54:00:12:34:56';
 function setUp(answering: readonly string[], allocator = new FakeBindingClient()) {
   allocator.probeAddresses = true;
   const steps: string[] = [];
+  const counted: string[] = [];
   const probed: ProbeTarget[] = [];
   const files = fakeBindingFiles();
   const probe = (target: ProbeTarget): Promise<AddressConflict | undefined> => {
@@ -38,11 +39,12 @@ function setUp(answering: readonly string[], allocator = new FakeBindingClient()
     lingering: lingeringBindings(allocator, files),
     sandbox: { prepare: () => Promise.resolve(void steps.push('prepare')) },
     probe,
+    onConflict: (outcome) => counted.push(outcome),
     node: 'node-a',
     bootId: 'b-1',
     log: pino({ level: 'silent' }),
   };
-  return { deps, allocator, files, steps, probed };
+  return { deps, allocator, files, steps, probed, counted };
 }
 
 /** Lets the pod-watcher give the Pod the next address after each report. */
@@ -78,9 +80,10 @@ describe('ADD in a Subnet with probeAddresses', () => {
   });
 
   it('reports an address on which another host answers, and responds with the next one', async () => {
-    const { deps, allocator, files } = setUp(['172.17.0.11']);
+    const { deps, allocator, files, counted } = setUp(['172.17.0.11']);
     giveNext(allocator);
     expect(addressIn(await add(deps, request(), neverAborted()))).to.equal('172.17.0.12');
+    expect(counted).to.deep.equal(['quarantined']);
     const target = { namespace: 'default', pod: 'p', podUid: 'u-1', provider: 'macvlan.default', interface: 'net1' };
     expect(allocator.conflicts).to.deep.equal([
       { ...target, containerId: 'c1', node: 'node-a', address: '172.17.0.11', seenMac: stranger },
@@ -121,9 +124,10 @@ describe('ADD in a Subnet with probeAddresses', () => {
   it('fails without a binding if the allocator refuses the report', async () => {
     const limit = new IpledgerError('QUARANTINE_LIMIT', 'probes quarantine no more than 4');
     const client = new FakeBindingClient({ reportConflict: failTimes(limit) });
-    const { deps, allocator } = setUp(['172.17.0.11'], client);
+    const { deps, allocator, counted } = setUp(['172.17.0.11'], client);
     const error = await rejectionOf(add(deps, request(), neverAborted()));
     expect(error).to.include({ code: 'QUARANTINE_LIMIT' });
+    expect(counted).to.deep.equal(['refused']);
     expect(error.message).to.contain('probes quarantine no more than 4');
     expect(allocator.unbinds.map(({ containerId }) => containerId)).to.deep.equal(['c1']);
   });

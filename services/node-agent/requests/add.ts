@@ -21,7 +21,14 @@ import { type RetryLimit, retryFor, retryUntil } from '../../../lib/process/retr
 import type { DataPath } from '../data-path/data-path.ts';
 import type { PodLookup } from '../kubernetes/pod-lookup.ts';
 import { locateNamespace } from '../network-namespace.ts';
-import type { AddressConflict, AddressProbe } from './address-probe.ts';
+import type { AddressConflict } from './address-probe.ts';
+import {
+  afterConflicts,
+  type ConflictDeps,
+  maxConflicts,
+  probeAndReport,
+  tooManyConflicts,
+} from './report-conflict.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { PodWarningReader } from '../kubernetes/pod-warning.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';
@@ -33,13 +40,9 @@ const waitMs = 20_000;
 const defaultFaultCheckMs = 4_000;
 const bindMs = 3_000;
 const sandboxMs = 4_000;
-const reportMs = 1_000;
 const unbindMs = 1_500;
 // The time for a NIC of type kube-ovn beyond the wait. Its removal after a failure takes 1.5 s.
 const nicMs = 6_000;
-
-/** The conflicts after which an ADD fails. The next ADD continues. */
-const maxConflicts = 3;
 
 /** Failures whose current cause pod-watcher knows. */
 const explainedByWatcher: ReadonlySet<ErrorCode> = new Set(['NOT_REQUESTED', 'PROVIDER_UNBOUND', 'NOT_ALLOCATED']);
@@ -47,12 +50,11 @@ const explainedByWatcher: ReadonlySet<ErrorCode> = new Set(['NOT_REQUESTED', 'PR
 /** The NICs of type kube-ovn on this node. */
 export type NicDataPath = Pick<DataPath, 'attach' | 'detach' | 'interfacesOf' | 'findFaults' | 'assertReady'>;
 
-export interface AddDeps {
+export interface AddDeps extends ConflictDeps {
   readonly allocator: BindingClient;
   readonly lookUpPod: PodLookup;
   readonly readPodWarning: PodWarningReader;
   readonly sandbox: Sandbox;
-  readonly probe: AddressProbe;
   readonly files: BindingFiles;
   readonly lingering: LingeringBindings;
   /** Makes NICs of type kube-ovn; absent: the agent makes none. */
@@ -198,41 +200,6 @@ async function setUpNic(
   throwIfAborted(signal);
   return { nic, conflict };
 }
-
-/**
- * Finds a conflict. The allocator then quarantines the address, and ends binding and allocation.
- */
-async function probeAndReport(
-  { allocator, probe, files, node, log }: AddDeps,
-  { netns, cniType, interface: name }: CniRequest,
-  { addresses, namespace, pod, podUid, provider, containerId }: SavedBinding,
-  signal: AbortSignal,
-): Promise<AddressConflict | undefined> {
-  const conflict = await probe({ netns, interface: name, cniType, addresses }, signal);
-  if (!conflict) return undefined;
-  const { address, mac: seenMac } = conflict;
-  const boundAs = files.get({ containerId, interface: name })?.boundAs || containerId;
-  const binding = { namespace, pod, podUid, provider, containerId: boundAs, interface: name, node };
-  await allocator.reportConflict({ ...binding, address, seenMac }, { timeoutMs: reportMs });
-  log.warn({ ...binding, address, seenMac }, 'another host answers on the address: it is quarantined');
-  return conflict;
-}
-
-const describeConflicts = (conflicts: readonly AddressConflict[]): string =>
-  conflicts.map(({ address, mac }) => `${mac} answers on ${address}`).join(', ');
-
-/** The Pod requests an address that is quarantined now, or got none in time. */
-function afterConflicts(conflicts: readonly AddressConflict[], thrown: unknown): unknown {
-  if (conflicts.length === 0) return thrown;
-  const error = IpledgerError.from(thrown);
-  return new IpledgerError(error.code, `${describeConflicts(conflicts)}: ${error.message}`, { cause: error });
-}
-
-const tooManyConflicts = (conflicts: readonly AddressConflict[]): IpledgerError =>
-  new IpledgerError(
-    'ADDRESS_QUARANTINED',
-    `${describeConflicts(conflicts)}, and each is quarantined now. The next ADD tries another address. Find these hosts, or exclude their addresses from the Subnet`,
-  );
 
 /** @throws IpledgerError NOT_IMPLEMENTED if the agent has no data path */
 export function requireDataPath({ dataPath, node }: Pick<AddDeps, 'dataPath' | 'node'>): NicDataPath {

@@ -119,8 +119,8 @@ export const agentBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a conflict that a probe found is not reported',
-    file: 'services/node-agent/requests/add.ts',
-    from: '  await allocator.reportConflict({ ...binding, address, seenMac }, { timeoutMs: reportMs });\n',
+    file: 'services/node-agent/requests/report-conflict.ts',
+    from: 'await allocator.reportConflict({ ...binding, address, seenMac }, { timeoutMs: reportMs });',
     to: '',
     specs: requests,
   },
@@ -133,7 +133,7 @@ export const agentBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a neighbor that answers each probe holds an ADD until its deadline',
-    file: 'services/node-agent/requests/add.ts',
+    file: 'services/node-agent/requests/report-conflict.ts',
     from: 'const maxConflicts = 3;',
     to: 'const maxConflicts = 99;',
     specs: requests,
