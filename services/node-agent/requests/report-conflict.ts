@@ -1,4 +1,4 @@
-/** Reports a conflict on the wire to the allocator, and describes conflicts in the error of an ADD. */
+/** Reports conflicts on the wire to the allocator, and describes them in the error of an ADD. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
 import type { CniRequest } from '../daemon/plugin-request.ts';

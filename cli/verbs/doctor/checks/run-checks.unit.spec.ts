@@ -161,7 +161,7 @@ describe('The checks of doctor', () => {
     (
       'NoWriter NoWrites WriterChanges LeaseChanges EventLoopDelayed CertificateNotRenewed AgentDown NoActivePodWatcher FencedAddresses ' +
       'NotVerified Bug SubnetFull AddressesHeld PodsWaiting ProjectionBehind ClockJumped EtcdHalfFull EtcdFillsUp BackupFailed ' +
-      'ThreadCrashed AgentRateLimited OvnNoActiveProjector OvnProjectionBehind'
+      'ThreadCrashed AgentRateLimited OvnNoActiveProjector OvnProjectionBehind AddressConflict'
     ).split(' '),
   );
 
