@@ -17,6 +17,8 @@ import {
   type ListSubnetsReply,
   type ListUsageReply,
   type MapAddressesReply,
+  type Quarantine,
+  type QuarantinedAddress,
   SubnetsService,
   ViewsService,
 } from '../../../proto/generated/ipledger.ts';
@@ -31,6 +33,8 @@ const pastMs = 5_000;
 /** The number of cached maps. A map of a million addresses takes 16 MB. */
 const maxMaps = 8;
 const maxAddresses = 100;
+/** The quarantines that are read from the allocator for the list of alarms. */
+const maxDescribed = 16;
 /**
  * The calls in progress. A map blocks the read model, and each event of an address is a read of
  * etcd. All requests in progress may wait.
@@ -52,6 +56,8 @@ export interface MomentsKey extends Pick<MapKey, 'subnet' | 'family' | 'seq'> {
   readonly address: string;
 }
 
+export type DescribedQuarantine = QuarantinedAddress & { readonly quarantine?: Quarantine | undefined };
+
 export interface LedgerReads {
   readonly allocator: LedgerClient;
   readonly readModel: LedgerClient;
@@ -63,6 +69,8 @@ export interface LedgerReads {
    * model does not answer.
    */
   readonly recentUsage: () => Promise<Pick<ListUsageReply, 'usage' | 'quarantined'>>;
+  /** Quarantined addresses, the first ones with MAC, node and reason. */
+  readonly quarantines: () => Promise<readonly DescribedQuarantine[]>;
   readonly map: (key: MapKey, signal: AbortSignal) => Promise<MapAddressesReply>;
   /** The events of an address before and after an event. */
   readonly moments: (key: MomentsKey, signal: AbortSignal) => Promise<MapAddressesReply>;
@@ -100,13 +108,15 @@ export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClie
   const records = new SharedReads<readonly AddressRecord[]>({ ...ofAddress, limited: limitedAddresses });
   const probeReadModel = (): Promise<string | undefined> =>
     readModel.call(LedgerService.history, { pageSize: 1 }).then(() => undefined, errorMessage);
+  const recentUsage = shareFor(usageMs, () => readModel.call(ViewsService.listUsage, { hours: 48 }).catch(emptyIfAway));
   return {
     allocator,
     readModel,
     subnets: shareFor(presentMs, () => allocator.call(SubnetsService.listSubnets, local)),
     pools: shareFor(presentMs, () => allocator.call(SubnetsService.listPools, local)),
     status: shareFor(presentMs, () => allocator.call(LedgerService.getStatus, {})),
-    recentUsage: shareFor(usageMs, () => readModel.call(ViewsService.listUsage, { hours: 48 }).catch(emptyIfAway)),
+    recentUsage,
+    quarantines: shareFor(usageMs, async () => describeQuarantines(allocator, (await recentUsage()).quarantined)),
     readModelFault: shareFor(presentMs, probeReadModel),
     map: ({ subnet, family, seq, at }, signal) =>
       maps.read(JSON.stringify({ subnet, family, seq, at }), signal, (shared) =>
@@ -130,6 +140,16 @@ export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClie
       records.forgetAll();
     },
   };
+}
+
+async function describeQuarantines(
+  allocator: LedgerClient,
+  quarantined: readonly QuarantinedAddress[],
+): Promise<readonly DescribedQuarantine[]> {
+  const read = ({ subnet, address }: QuarantinedAddress) =>
+    allocator.call(IpamService.getAddress, { subnet, address, ...local }).catch(undefinedIfUnknown);
+  const replies = await Promise.all(quarantined.slice(0, maxDescribed).map(read));
+  return quarantined.map((each, index) => ({ ...each, quarantine: replies[index]?.record?.quarantine }));
 }
 
 async function readRecords(

@@ -1,8 +1,9 @@
 /** The present alarms, as the ledger sees them, each with the remedy of its runbook. */
-import type { GetStatusReply, QuarantinedAddress, Subnet } from '../../../proto/generated/ipledger.ts';
+import type { GetStatusReply, Subnet } from '../../../proto/generated/ipledger.ts';
+import { joinNonEmpty } from '../../../lib/ledger-text/texts.ts';
 import type { Alarm, AlarmList } from '../api/alarm.ts';
 import type { View } from '../http/routes.ts';
-import { type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
+import { type DescribedQuarantine, type LedgerReads, positionOf } from '../ledger/ledger-reads.ts';
 import { ipledger } from '../rows/command.ts';
 import type { Runbooks } from './runbooks.ts';
 
@@ -15,11 +16,11 @@ const fewDays = 3;
 
 export function listAlarms(reads: LedgerReads, runbooks: Runbooks): View {
   return async () => {
-    const [status, { subnets }, fault, { quarantined }] = await Promise.all([
+    const [status, { subnets }, fault, quarantined] = await Promise.all([
       reads.status(),
       reads.subnets(),
       reads.readModelFault(),
-      reads.recentUsage(),
+      reads.quarantines(),
     ]);
     const found = [
       ...ofLedger(status),
@@ -101,12 +102,11 @@ function* ofSubnet({ name: subnet, usage, fenced }: Subnet): Generator<Finding> 
     };
 }
 
-const ofQuarantine = ({ subnet, address }: QuarantinedAddress): Finding => ({
-  ...ofAll,
-  about: `Subnet ${subnet}`,
-  subnet,
-  address,
-  name: 'AddressQuarantined',
-  severity: 'warning',
-  message: `${address} of subnet ${subnet} is quarantined: another host answers on it, or an operator keeps it from Pods`,
-});
+function ofQuarantine({ subnet, address, quarantine }: DescribedQuarantine): Finding {
+  const { seenMac = '', seenAt = '', reason = '', at = '' } = quarantine ?? {};
+  const host = seenMac === '' ? '' : `${seenMac} answers on it${seenAt === '' ? '' : `, seen at ${seenAt}`}`;
+  const why = joinNonEmpty('; ', host, reason) || 'another host answers on it, or an operator keeps it from Pods';
+  const message = `${address} of subnet ${subnet} is quarantined: ${why}`;
+  const about = `Subnet ${subnet}`;
+  return { about, subnet, address, since: at, name: 'AddressQuarantined', severity: 'warning', message };
+}
