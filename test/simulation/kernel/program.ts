@@ -9,6 +9,9 @@ import type { Stepped, Timeline } from './timeline.ts';
 /** The range of a random number. */
 const end = 2 ** 30;
 
+/** More reads of the clock at one time are a loop that waits for nothing: the run would not end. */
+const maxReadsAtOnce = 200_000;
+
 /** The machine of a program. */
 export interface Clocks {
   readonly name: string;
@@ -26,6 +29,9 @@ export class Program implements ProgramClock, Stepped {
   readonly #ended = new AbortController();
   readonly #random: SeededRandom;
   #turnAt = 0;
+  #readAt = 0;
+  /** The reads of the clock at that time. */
+  #reads = 0;
 
   constructor(machine: Clocks, name: string) {
     this.machine = machine;
@@ -78,7 +84,16 @@ export class Program implements ProgramClock, Stepped {
     return this.machine.wall();
   }
 
+  /** @throws Error in a loop that waits for nothing, which has no other end */
   monotonic(): number {
+    const { now } = this.machine.world;
+    this.#reads = this.#readAt === now ? this.#reads + 1 : 0;
+    this.#readAt = now;
+    if (this.#reads > maxReadsAtOnce) {
+      const error = new Error('it loops without a pause');
+      this.fail(error);
+      throw error;
+    }
     return this.machine.monotonic();
   }
 

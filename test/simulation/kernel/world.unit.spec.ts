@@ -90,6 +90,15 @@ describe('World', () => {
     expect(program.failure).to.have.property('message', 'no disk');
   });
 
+  it('ends a program that loops without a pause, because time would stand still', async () => {
+    const world = new World(1);
+    const program = world.machine('one').start('program', async () => {
+      while (performance.now() > 0) await Promise.resolve();
+    });
+    await world.runUntil(() => !program.isAlive, 1_000);
+    expect(program.failure).to.have.property('message', 'it loops without a pause');
+  });
+
   it('stops at the first violation', async () => {
     const world = new World(1);
     world.after(10, () => world.fail('order', 'b before a'));
