@@ -4,6 +4,7 @@ import {
   allocateAll,
   allocated,
   bound,
+  quarantined,
   released,
   smallSubnet,
   subnetConfigured,
@@ -380,5 +381,12 @@ describe('Allocate for a new Pod of the same name', () => {
     given([subnetConfigured(), one])
       .when(allocate('one', { candidates: [['172.17.0.99']] }, recreated))
       .then([released(one, 2, { evidence }), { ...moved, data: { ...moved.data, supersedes: 'uid-one' } }]);
+  });
+
+  it('Allocate for a later Pod of a name gives it no address in its cooldown, except for the address of the earlier Pod', () => {
+    const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
+    given([smallSubnet(), one, two, three, released(two, 3), quarantined('10.0.0.2', 'small')])
+      .when(allocate('one', small, recreated))
+      .thenRefused('SUBNET_FULL', /1 released but not yet available/);
   });
 });

@@ -222,6 +222,13 @@ export const domainBugs: readonly PlantedBug[] = [
     specs,
   },
   {
+    name: 'a Pod that supersedes another gets an address in its cooldown',
+    file: 'ledger/domain/decide/rules/select-address.ts',
+    from: '?? nextFreeAddress(state, configured, space, search);',
+    to: '?? nextFreeAddress(state, configured, space, search.own ? { ...search, now: search.now + configured.subnet.spec.cooldownMs } : search);',
+    specs,
+  },
+  {
     name: 'a requested address outside the pool is allocated',
     file: 'ledger/domain/decide/rules/select-address.ts',
     from: 'if (!isInPool(state, search.pool, address)) throw',

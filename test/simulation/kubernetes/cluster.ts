@@ -14,6 +14,7 @@ import { ClusterUser, namespace } from './cluster-user.ts';
 import { Kubelet } from './kubelet.ts';
 import { NicsInUse } from './nics-in-use.ts';
 import { SimulatedNode } from './node.ts';
+import { identityOf, isLiving } from './pod-identity.ts';
 import { registerNode, runPodLifecycle, setOutOfService } from './pod-lifecycle.ts';
 import { SimulatedApiServer } from './simulated-api-server.ts';
 import { runStatefulSets } from './stateful-sets.ts';
@@ -57,7 +58,12 @@ export class SimulatedCluster {
     this.server = server;
     this.user = new ClusterUser(model);
     this.#environment = { server, connect };
-    this.nics = new NicsInUse(world);
+    this.nics = new NicsInUse(world, ({ pod, uid }) =>
+      this.user.pods().some((each) => {
+        const identity = identityOf(each);
+        return isLiving(each) && identity.uid === uid && `${namespace}/${identity.name}` === pod;
+      }),
+    );
     this.bindings = new BindingWitness(world, this.nics);
     const { nics, bindings } = this;
     const stateFolder = world.random('shared files').nextBoolean(0.25) ? `${virtualRoot}/shared` : undefined;

@@ -21,20 +21,23 @@ export interface Nic {
 
 export class NicsInUse {
   readonly #world: World;
+  readonly #isOfLivingPod: (nic: Nic) => boolean;
   readonly #nics = new Map<string, Nic>();
   /** By "network address" and "network MAC". */
   readonly #holders = new Map<string, Nic>();
 
-  constructor(world: World) {
+  /** @param isOfLivingPod whether the API server has the Pod of a NIC, and it may run */
+  constructor(world: World, isOfLivingPod: (nic: Nic) => boolean) {
     this.#world = world;
+    this.#isOfLivingPod = isOfLivingPod;
   }
 
-  /** Records a NIC, which may share its address only as `mayShare` permits. */
+  /** Records a NIC, which may share its address only as `#mayShare` permits. */
   add(nic: Nic): void {
     this.#world.trace(`${nic.pod} uses ${nic.addresses.join(',')} on ${nic.node} as ${nic.containerId}`);
     for (const key of keysOf(nic)) {
       const other = this.#holders.get(key);
-      if (other && !mayShare(other, nic))
+      if (other && !this.#mayShare(other, nic))
         this.#world.fail('one holder', `${key} is used by ${describe(other)} and by ${describe(nic)}`);
       this.#holders.set(key, nic);
     }
@@ -58,20 +61,23 @@ export class NicsInUse {
   get all(): readonly Nic[] {
     return [...this.#nics.values()];
   }
+
+  /**
+   * Two launchers of one machine have the same address while it migrates. And on one node the next
+   * Pod of a name may start while a container of the earlier one ends, if that one was deleted by
+   * force. A Pod itself has one container at a time.
+   */
+  #mayShare(one: Nic, other: Nic): boolean {
+    if (one.pod !== other.pod) return false;
+    if (one.uid === other.uid) return isLauncherPair(one, other);
+    return one.node === other.node && !this.#isOfLivingPod(one);
+  }
 }
 
 const idOf = (nic: Nic): string => `${nic.node} ${nic.containerId} ${nic.interface}`;
 
 const keysOf = ({ provider, addresses, mac }: Nic): string[] =>
   [...addresses, ...(mac === '' ? [] : [mac])].map((each) => `${provider} ${each}`);
-
-/**
- * Two launchers of one machine have the same address while it migrates. And on one node the next
- * Pod of a name may start while a container of the earlier one ends, if that one was deleted by
- * force.
- */
-const mayShare = (one: Nic, other: Nic): boolean =>
-  one.pod === other.pod && (one.node === other.node || (one.uid === other.uid && isLauncherPair(one, other)));
 
 const isLauncherPair = (one: Nic, other: Nic): boolean => one.isMachine && other.isMachine;
 

@@ -27,6 +27,8 @@ interface Entry {
   reservedFor: string | undefined;
   isQuarantined: boolean;
   releasedAt: number | undefined;
+  /** The last period that ended. */
+  last: Period | undefined;
 }
 
 /**
@@ -119,11 +121,11 @@ export class AddressBook {
         this.#hasPools = true;
         return;
       case 'AddressAllocated':
-        this.#grant(event, event.data.supersedes !== undefined);
+        this.#grant(event, event.data.supersedes);
         return;
       case 'AddressTransferred':
         this.#end(event.data.alloc, event.data.fromUid, seq, undefined);
-        this.#grant(event, true);
+        this.#grant(event, event.data.fromUid);
         return;
       case 'AddressReleased':
         this.#end(event.data.alloc, event.data.uid, seq, at);
@@ -171,7 +173,8 @@ export class AddressBook {
     entry.containers = [...others, added];
   }
 
-  #grant(event: Granted, keepsContainers: boolean): void {
+  /** @param fromUid the earlier Pod of the name, whose containers may still answer */
+  #grant(event: Granted, fromUid: string | undefined): void {
     const { seq, at, subnet, type } = event;
     const { attachment, uid, addresses: granted, mac, cause } = event.data;
     const { namespace, pod, provider, ordinal } = attachment;
@@ -197,14 +200,14 @@ export class AddressBook {
       if (entry.holder) this.#fail(`event ${seq} gives ${address} to uid ${uid}, and uid ${entry.holder.uid} has it`);
       if (entry.isQuarantined) this.#fail(`event ${seq} gives ${address} to uid ${uid}, and it is quarantined`);
       const idleMs = at - (entry.releasedAt ?? -Infinity);
+      // A NIC may keep an address of the earlier Pod that it supersedes, and no other one
+      const isOwn = entry.last?.uid === fromUid && entry.last?.owner === period.owner && entry.last.nic === period.nic;
       const isNew =
-        type === 'AddressAllocated' &&
-        !keepsContainers &&
-        (cause === 'dynamic' || (cause === 'pool' && this.#hasPools));
+        type === 'AddressAllocated' && !isOwn && (cause === 'dynamic' || (cause === 'pool' && this.#hasPools));
       if (isNew && idleMs < (this.#cooldowns.get(subnet) ?? 0))
         this.#fail(`event ${seq} gives ${address} to uid ${uid}, ${idleMs} ms after its release`);
       entry.holder = period;
-      entry.containers = keepsContainers
+      entry.containers = fromUid
         ? entry.containers.filter((each) => each.namespace === namespace && each.pod === pod)
         : [];
       entry.releasedAt = undefined;
@@ -226,6 +229,7 @@ export class AddressBook {
     period.end = seq;
     for (const entry of this.#all(period.subnet, period.addresses)) {
       entry.holder = undefined;
+      entry.last = period;
       entry.releasedAt = releasedAt;
     }
   }
@@ -253,6 +257,7 @@ export class AddressBook {
         reservedFor: undefined,
         isQuarantined: false,
         releasedAt: undefined,
+        last: undefined,
       };
       this.#entries.set(name, made);
       return made;

@@ -1,5 +1,7 @@
 /** One run: a cluster, its clients, and the witnesses of all that they do. */
 import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
+import { ArchivedLedger } from '../../../ledger/archive/archived-ledger.ts';
+import { EtcdArchive } from '../../../ledger/archive/etcd-archive.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Program } from '../kernel/program.ts';
 import type { World } from '../kernel/world.ts';
@@ -22,6 +24,8 @@ export class LedgerRun {
   readonly clients: readonly Client[];
   /** The keys in etcd, for the checks at the end. */
   readonly reader: EtcdLedger;
+  /** The whole log, with the sealed events. */
+  readonly history: ArchivedLedger;
   /** What ends the faults that continue. */
   readonly heal: (() => void)[] = [];
   #atCommit: (() => void)[] = [];
@@ -47,7 +51,9 @@ export class LedgerRun {
     this.cluster.startAll();
     const reader = world.machine('reader').start('reader', () => undefined);
     const channel = simulatedChannel(reader, this.cluster.network, this.cluster.addresses);
-    this.reader = new EtcdLedger(connectToModel(this.cluster.etcdEndpoints, channel));
+    const client = connectToModel(this.cluster.etcdEndpoints, channel);
+    this.reader = new EtcdLedger(client);
+    this.history = new ArchivedLedger(this.reader, new EtcdArchive(client));
     this.clients = clientNames.map((name) => new Client(this.cluster, name, this.answers, this.log.book));
   }
 

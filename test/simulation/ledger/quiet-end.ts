@@ -10,8 +10,9 @@ import { describeState } from '../../../ledger/domain/testing/describe-state.ts'
 import { restoreState } from '../../../ledger/domain/state/snapshot.ts';
 import type { State } from '../../../ledger/domain/state/state.ts';
 import { loadAll } from '../../../ledger/log/testing/load-all.ts';
-import type { Head } from '../../../ledger/log/chain/chain.ts';
-import { errorMessage } from '../../../lib/errors.ts';
+import { type Head, parseEvent } from '../../../ledger/log/chain/chain.ts';
+import { historyStart } from '../../../ledger/domain/values/ledger.ts';
+import { errorMessage, isPositionGone } from '../../../lib/errors.ts';
 import { calm } from '../kernel/faults.ts';
 import { silence } from '../kernel/network-call.ts';
 import { type Command, command, type CommandSource } from './commands.ts';
@@ -56,6 +57,7 @@ async function check(run: LedgerRun, source: CommandSource): Promise<void> {
   const isServed = (name: string): boolean => cluster.replicaOf(name)?.state.fenced.size === 0;
   await until(world, () => cluster.names.every(isServed), 'each address is served again');
   await compareStates(run);
+  await compareHistory(run);
   await compareAnswers(run);
   await releaseAll(run);
   for (let tries = 0; tries < 3 && log.book.held.length + log.book.bound.length > 0; tries++) {
@@ -149,6 +151,25 @@ function firstDifference(one: object, other: object): string {
       return `${key} ${JSON.stringify(value)} instead of ${JSON.stringify(expected)}`;
   }
   return 'a missing part';
+}
+
+/** Each event that is not dropped is read as it was appended, also from the archive. */
+async function compareHistory({ world, log, history, reader }: LedgerRun): Promise<void> {
+  let next = 1;
+  for (let tries = 0; next <= log.head.seq; tries++) {
+    next = Math.max(next, historyStart(await reader.segments(1, never)));
+    try {
+      for await (const page of history.read(next, never))
+        for (const { text } of page) {
+          if (parseEvent(text).hash !== log.hashOf(next))
+            return world.fail('sealed events', `event ${next} is read as ${text.slice(0, 200)}`);
+          next++;
+        }
+    } catch (error) {
+      // The writer may drop a segment at this moment
+      if (!isPositionGone(error) || tries === 5) throw error;
+    }
+  }
 }
 
 /** What the API lists equals the address book. */
