@@ -6,7 +6,9 @@ import { parseEvent } from '../log/chain/chain.ts';
 import { applyCommand, initialStateAtHead } from '../log/reader/fold.ts';
 import { endStateLines, parseEndState } from './end-state.ts';
 
-const golden = readFileSync(join(import.meta.dirname, '../../test/golden/events-v5.ndjson'), 'utf8');
+const goldenOf = (name: string): string =>
+  readFileSync(join(import.meta.dirname, '../../test/golden', `${name}.ndjson`), 'utf8');
+const golden = goldenOf('events-v5');
 
 describe('The end state of a segment', () => {
   it('the end state is restored from its lines, with the events that dropped claims', async () => {
@@ -22,6 +24,12 @@ describe('The end state of a segment', () => {
     const read = await parseEndState(parts());
     expect(read.head).to.deep.equal(head);
     expect(describeState(read.state)).to.deep.equal(describeState(state));
+  });
+
+  it('the keys beside the log have the names and values that the replicas of a release write and read', () => {
+    const { state, head: first } = initialStateAtHead();
+    const head = applyCommand({ state, head: first }, goldenOf('events-v9').trimEnd().split('\n').map(parseEvent));
+    expect([...endStateLines({ state, head })]).to.deep.equal(goldenOf('keys-v9').trimEnd().split('\n'));
   });
 
   for (const text of [

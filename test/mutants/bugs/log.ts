@@ -229,4 +229,11 @@ export const logBugs: readonly PlantedBug[] = [
     to: 'lines: events.map(({ text }, index) => (index === 1 ? (events[0]?.text ?? text) : text))',
     specs: ['ledger/archive/*.unit.spec.ts'],
   },
+  {
+    name: 'the key of a pool has another name than in the release before',
+    file: 'ledger/log/store/keys.ts',
+    from: '`${keyPrefix}pool/`',
+    to: '`${keyPrefix}pools/`',
+    specs: ['ledger/archive/*.unit.spec.ts'],
+  },
 ];
