@@ -77,6 +77,13 @@ export const watcherBugs: readonly PlantedBug[] = [
     specs: pods,
   },
   {
+    name: 'the mirror of an earlier manifest takes the address of the present one',
+    file: 'services/pod-watcher/controllers/pods/pod-allocator.ts',
+    from: "    if (await this.#isOutdatedMirror(key, pod)) return { outcome: 'again', canReceive: 'undecided' };\n",
+    to: '',
+    specs: pods,
+  },
+  {
     name: 'the position at which a Pod was seen alive is read after a wait',
     file: 'services/pod-watcher/controllers/pods/allocation-cache.ts',
     from: 'return this.#held.of(pod).reduce((latest, { seq }) => Math.max(latest, seq), this.#seq);',

@@ -90,9 +90,12 @@ export function callAgent(
   const lost = (): void => later(() => reject(new NoAgent('connection reset')));
   agent.ended.addEventListener('abort', lost);
   signal.addEventListener('abort', () => later(() => reject(new NoAgent('timeout'))));
-  // The plugin ends with its runtime, which closes its connection
-  const connected = AbortSignal.any([signal, from.ended]);
-  const handle = async (): Promise<string> => handler(parsePluginRequest(verb, body), connected);
+  // The plugin ends with its runtime, which closes its connection. An agent that has ended sees
+  // none of it
+  const connection = new AbortController();
+  const close = (): void => void world.after(0, () => connection.abort(), agent, 'socket');
+  for (const each of [signal, from.ended]) each.addEventListener('abort', close);
+  const handle = async (): Promise<string> => handler(parsePluginRequest(verb, body), connection.signal);
   const serve = async (): Promise<void> => {
     try {
       const reply = await handle();

@@ -6,7 +6,7 @@ import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledg
 import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { allocationAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { providerOf } from './cni-plugin.ts';
-import { identityOf, isLiving } from './pod-identity.ts';
+import { identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
 import { type ClusterUser, isDeleting, nameOf, namespace, networksAnnotation, nodeOf, uidOf } from './cluster-user.ts';
 import type { StoredObject } from './api-server.ts';
@@ -52,8 +52,7 @@ const allocationsOf = ({ allocations }: LedgerView, { name, uid }: { readonly na
 
 function unserved(cluster: SimulatedCluster, pod: StoredObject, ledger: LedgerView): string[] {
   const annotations = asRecord(pod.metadata['annotations']);
-  const hasOwnNetwork = asRecord(pod['spec'])['hostNetwork'] !== true;
-  const requested = (hasOwnNetwork ? asText(annotations[networksAnnotation]).split(',') : []) as NetworkName[];
+  const requested = (usesHostNetwork(pod) ? [] : asText(annotations[networksAnnotation]).split(',')) as NetworkName[];
   const held = allocationsOf(ledger, identityOf(pod));
   const named = `Pod ${nameOf(pod)} (${uidOf(pod)})`;
   const missing = requested.filter(
@@ -130,10 +129,12 @@ function leaked({ user }: SimulatedCluster, { attachment, podUid, owner, address
   const isHeld = user
     .pods()
     .some((pod) => isLiving(pod) && identityOf(pod).name === name && identityOf(pod).uid === podUid);
+  const usesNodeNetwork = user.pods().some((pod) => isLiving(pod) && nameOf(pod) === name && usesHostNetwork(pod));
   const sets = user.model.objectsOf({ kind: '/apis/apps/v1/statefulsets', namespace });
   const isMember = sets.some(
     (set) =>
       owner?.kind === 'StatefulSet' &&
+      !usesNodeNetwork &&
       uidOf(set) === owner.uid &&
       Number(name.slice(owner.name.length + 1)) < Number(asRecord(set['spec'])['replicas']),
   );

@@ -136,6 +136,7 @@ export class SimulatedCluster {
   heal(): void {
     this.server.refusal = undefined;
     this.server.watchLagMs = () => 0;
+    for (const node of this.nodes) node.failingSandboxes = 0;
     for (const node of this.nodes.filter(({ isOn }) => isOn)) {
       if (!node.agent?.isAlive) this.restartAgent(node);
       if (!node.kubelet?.isAlive) this.startKubelet(node);

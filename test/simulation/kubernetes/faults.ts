@@ -17,6 +17,7 @@ export function anyFault(random: SeededRandom): Action {
     [2, pauseWatcher],
     [3, agentFault],
     [2, kubeletFault],
+    [2, failingSandboxes],
     [2, powerLoss],
     [2, apiFault],
     [2, cutOff],
@@ -48,6 +49,14 @@ function agentFault(random: SeededRandom): Action {
       node.agent?.crash();
       cluster.endFault(offMs, () => node.agent?.isAlive || cluster.restartAgent(node));
     },
+  };
+}
+
+function failingSandboxes(random: SeededRandom): Action {
+  const [index, count] = [random.nextInt(3), random.pick([1, 3])];
+  return {
+    what: `the next ${count} sandboxes of node ${index} fail after their NICs are added`,
+    act: (cluster) => void (nodeAt(cluster, index).failingSandboxes = count),
   };
 }
 

@@ -21,7 +21,7 @@ import {
 } from './cluster-user.ts';
 import { type NicRequest, pluginAdd, pluginDel } from './cni-plugin.ts';
 import type { SandboxRecord, SimulatedNode, StaticPodManifest } from './node.ts';
-import { isLiving, machineOf, mirrorHashOf } from './pod-identity.ts';
+import { isLiving, machineOf, mirrorHashOf, usesHostNetwork } from './pod-identity.ts';
 
 /** The view of the API is late by at most this time. */
 const maxLagMs = 1_500;
@@ -182,8 +182,9 @@ export class Kubelet {
   async #create({ name, uid }: RunnablePod): Promise<boolean> {
     const object = this.#objects().find((each) => nameOf(each) === name);
     if (!object) return false;
-    const hasOwnNetwork = asRecord(object['spec'])['hostNetwork'] !== true;
-    const annotation = hasOwnNetwork ? asText(asRecord(object.metadata['annotations'])[networksAnnotation]) : '';
+    const annotation = usesHostNetwork(object)
+      ? ''
+      : asText(asRecord(object.metadata['annotations'])[networksAnnotation]);
     const networks = annotation.split(',').filter(Boolean);
     const nics = networks.map((network, index) => ({ network, interface: `net${index + 1}` }));
     const number = `${++this.#containers}${this.#reusesIds ? '' : `-${this.#node.boot}`}`;
@@ -191,14 +192,19 @@ export class Kubelet {
     const sandbox: SandboxRecord = { id, namespace, name, uid, boot: this.#node.boot, nics, state: 'creating' };
     this.#node.sandboxes.set(id, sandbox);
     this.#node.makeNamespace(id);
-    for (const nic of nics) {
-      if (await this.#add(sandbox, nic, object)) continue;
-      for (let tries = 0; tries < maxUndoTries && !(await this.#delAll(sandbox)); tries++) await sleep(1_000);
-      this.#end(sandbox);
-      return false;
+    for (const nic of nics) if (!(await this.#add(sandbox, nic, object))) return this.#undo(sandbox);
+    if (this.#node.failingSandboxes > 0) {
+      this.#node.failingSandboxes--;
+      return this.#undo(sandbox);
     }
     sandbox.state = 'ready';
     return true;
+  }
+
+  async #undo(sandbox: SandboxRecord): Promise<false> {
+    for (let tries = 0; tries < maxUndoTries && !(await this.#delAll(sandbox)); tries++) await sleep(1_000);
+    this.#end(sandbox);
+    return false;
   }
 
   #add(sandbox: SandboxRecord, nic: NicRequest, pod: StoredObject): Promise<boolean> {

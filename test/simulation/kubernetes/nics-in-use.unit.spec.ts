@@ -16,7 +16,10 @@ const nicOf = (uid: string, parts: Partial<Nic> = {}): Nic => ({
 });
 
 describe('An address on the simulated network', () => {
-  /** Returns whether the second NIC may share the address of the first one, whose Pod lives or is gone. */
+  /**
+   * Returns whether the second NIC may share the address of the first one, whose Pod lives or is
+   * gone.
+   */
   function mayShare(first: Nic, second: Nic, isLiving = false): boolean {
     const world = new World(1);
     const nics = new NicsInUse(world, ({ uid }) => isLiving && uid === first.uid);

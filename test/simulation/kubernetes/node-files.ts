@@ -49,14 +49,16 @@ export function checkPendingDels(node: SimulatedNode): void {
 
 /** The files that should not be there when nothing happens any more, and those that are missing. */
 export function wrongFiles(node: SimulatedNode): string[] {
-  const { name, nics, isOn } = node;
+  const { name, nics, isOn, sandboxes } = node;
   if (!isOn) return [];
+  // A Pod that waits for an address has one from time to time
+  const isBeingMade = ({ containerId }: ContainerNic): boolean => sandboxes.get(containerId)?.state === 'creating';
   const used = nics.all.filter((nic) => nic.node === name);
   const files = bindingFiles(node).filter((file) => file.node === name);
   const isOf = (one: ContainerNic) => (other: ContainerNic) => bindingFileName(one) === bindingFileName(other);
   return [
     ...files
-      .filter((file) => !used.some(isOf(file)))
+      .filter((file) => !used.some(isOf(file)) && !isBeingMade(file))
       .map(({ containerId }) => `${name} has a file of ${containerId}, which does not run`),
     ...used.filter((nic) => !files.some(isOf(nic))).map(({ containerId }) => `${containerId} on ${name} has no file`),
     ...namesOfVirtualFiles(node.pendingDelFiles).map((each) => `${name} has the pending DEL ${each}`),

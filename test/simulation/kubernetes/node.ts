@@ -52,6 +52,8 @@ export class SimulatedNode {
   readonly manifests = new Map<string, StaticPodManifest>();
   /** The DELs that were saved, by the name of their file, until it is removed. */
   readonly pendingDels = new Map<string, ContainerNic>();
+  /** The next sandboxes that fail after their NICs are added, as by an error of the runtime. */
+  failingSandboxes = 0;
   agent: Program | undefined;
   /** What the agent's socket serves; undefined until it listens. */
   handler: RequestHandler | undefined;

@@ -149,10 +149,13 @@ const memberAnnotations: readonly Record<string, string>[] = [
 
 function scaleSet(random: SeededRandom): Action {
   const replicas = random.nextInt(4);
-  const annotations = random.pick(memberAnnotations);
+  const template = {
+    metadata: { annotations: random.pick(memberAnnotations) },
+    spec: { hostNetwork: random.nextBoolean(0.15) },
+  };
   return {
-    what: `StatefulSet web has ${replicas} replicas, ${JSON.stringify(annotations)}`,
-    act: ({ user }) => scaleStatefulSet(user, 'web', replicas, annotations),
+    what: `StatefulSet web has ${replicas} replicas, ${JSON.stringify(template)}`,
+    act: ({ user }) => scaleStatefulSet(user, 'web', replicas, template),
   };
 }
 

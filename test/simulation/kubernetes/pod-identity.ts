@@ -7,6 +7,8 @@ import { isDeleting, nameOf, ownerOf, phaseOf, uidOf } from './cluster-user.ts';
 export const isLiving = (pod: StoredObject): boolean =>
   !isDeleting(pod) && !['Succeeded', 'Failed'].includes(phaseOf(pod));
 
+export const usesHostNetwork = (pod: StoredObject): boolean => asRecord(pod['spec'])['hostNetwork'] === true;
+
 export interface LedgerIdentity {
   readonly name: string;
   readonly uid: string;

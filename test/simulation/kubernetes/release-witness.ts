@@ -7,8 +7,8 @@ import type { AddressReleased } from '../../../ledger/domain/events/event.ts';
 import type { Attachment, Owner } from '../../../ledger/domain/values/allocation.ts';
 import { includesMember, membersOf, statefulSetOrdinal } from '../../../lib/kubernetes/stateful-set.ts';
 import type { SimulatedCluster } from './cluster.ts';
-import { namespace } from './cluster-user.ts';
-import { identityOf, isLiving } from './pod-identity.ts';
+import { nameOf, namespace } from './cluster-user.ts';
+import { identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
 
 export class ReleaseWitness {
   readonly #cluster: SimulatedCluster;
@@ -62,10 +62,14 @@ export class ReleaseWitness {
       world.fail('static Pods keep their addresses', `${lost}, whose container ${nic.containerId} runs`);
   }
 
-  /** A set that was scaled down for a moment may have decided before. */
+  /**
+   * A member on the network of its node needs none. A set that was scaled down for a moment may
+   * have decided before.
+   */
   #willReturn(name: string, owner: Owner | undefined): boolean {
     const member = statefulSetOrdinal({ name }, owner);
-    if (member === undefined) return false;
+    if (member === undefined || this.#cluster.user.pods().some((pod) => nameOf(pod) === name && usesHostNetwork(pod)))
+      return false;
     const sets = this.#cluster.user.model.objectsOf({ kind: '/apis/apps/v1/statefulsets', namespace }).map(membersOf);
     return sets.some((set) => set.uid === owner?.uid && includesMember(set, member));
   }

@@ -27,14 +27,18 @@ export function runStatefulSets(world: World, user: ClusterUser): void {
     }
     for (const set of sets) {
       const replicas = asNumber(asRecord(set['spec'])['replicas']) ?? 1;
-      const annotations = asRecord(asRecord(asRecord(asRecord(set['spec'])['template'])['metadata'])['annotations']);
+      const template = asRecord(asRecord(set['spec'])['template']);
+      const annotations = asRecord(asRecord(template['metadata'])['annotations']);
       for (let ordinal = 0; ordinal < replicas; ordinal++) {
         const metadata = {
           name: `${nameOf(set)}-${ordinal}`,
           ownerReferences: ownedBy('apps/v1', 'StatefulSet', set),
           annotations,
         };
-        user.try('POST', podsPath, { metadata, spec: { terminationGracePeriodSeconds: 10 } });
+        user.try('POST', podsPath, {
+          metadata,
+          spec: { ...asRecord(template['spec']), terminationGracePeriodSeconds: 10 },
+        });
       }
       for (const pod of user.pods()) {
         const ordinal = Number(nameOf(pod).slice(nameOf(set).length + 1));
@@ -44,9 +48,15 @@ export function runStatefulSets(world: World, user: ClusterUser): void {
   });
 }
 
-/** Makes a StatefulSet, or changes its replicas. */
-export function scaleStatefulSet(user: ClusterUser, name: string, replicas: number, annotations: object): void {
-  const spec = { replicas, template: { metadata: { annotations } } };
+/** What the Pods of a StatefulSet have. */
+export interface MemberTemplate {
+  readonly metadata: { readonly annotations: object };
+  readonly spec: { readonly hostNetwork: boolean };
+}
+
+/** Makes a StatefulSet, or changes its replicas and its template. */
+export function scaleStatefulSet(user: ClusterUser, name: string, replicas: number, template: MemberTemplate): void {
+  const spec = { replicas, template };
   if (!user.try('POST', setsPath, { metadata: { name }, spec })) user.try('PATCH', `${setsPath}/${name}`, { spec });
 }
 

@@ -5,7 +5,7 @@ import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import { allocationAttributes } from '../../../../lib/tracing/span.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import { isLauncher } from '../../kubernetes/launcher-verifier.ts';
-import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 import { callTimeoutMs, type LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
 import { type AttachmentRequest, IpamService } from '../../../../proto/generated/ipledger.ts';
 import { heldAllocationOf, type HeldAllocation, type LedgerEvent } from '../../ledger/ledger-events.ts';
@@ -50,6 +50,8 @@ export interface PodAllocatorOptions {
   readonly endWaitReason: (pod: Pod) => void;
   /** Gives IPAMClaims their addresses. */
   readonly ipamClaims: { request(pod: string, demands: readonly IpamClaimDemand[]): void };
+  /** Reads the Pod of a name from the API server. */
+  readonly lookUpPod: (key: string, signal: AbortSignal) => Promise<Pod | undefined>;
   /** Finds another living Pod that holds allocations under `pod.ledgerName`. */
   readonly findNameConflict: (key: string, pod: Pod) => Pod | undefined;
   readonly recordEvent: (pod: Pod, podEvent: PodEvent) => void;
@@ -168,6 +170,7 @@ export class PodAllocator {
       await this.#removeForeignResults(key, pod, plan);
       return { outcome: detachOutcome, canReceive: receivesNothing };
     }
+    if (await this.#isOutdatedMirror(key, pod)) return { outcome: 'again', canReceive: 'undecided' };
     const ahead = waiters.waitersAhead(key, pod, plan);
     if (ahead.length === 0) return this.#allocate(key, pod, { plan, seenSeq });
     queue.addBefore(key, ahead);
@@ -185,6 +188,17 @@ export class PodAllocator {
       .uids(key)
       .map((uid) => ({ uid, kind: kindOf(uid, allocations.lastOwner(key, uid)?.kind === virtualMachineKind) }))
       .find((holder) => holder.kind !== kind && holder.uid !== pod.ledgerUid);
+  }
+
+  /**
+   * Whether a mirror would take over what another uid of its name holds, but the API server has
+   * that one: the watch may be behind the events of the ledger. The allocator refuses an earlier
+   * Pod that has ended, but the uid of a static Pod returns and does not end.
+   */
+  async #isOutdatedMirror(key: string, pod: Pod): Promise<boolean> {
+    const { allocations, lookUpPod, signal } = this.#options;
+    if (!isMirror(pod) || allocations.uids(key).every((uid) => uid === pod.ledgerUid)) return false;
+    return (await lookUpPod(key, signal))?.ledgerUid !== pod.ledgerUid;
   }
 
   /** Reports unserved networks and MAC warnings once for each Pending Pod's uid. */

@@ -73,6 +73,22 @@ describe('a static Pod', () => {
     expect(allocator.allocated[0]?.pod?.uid).to.equal(nextHash);
   });
 
+  it('a static Pod keeps its address while the watch still shows the mirror of its earlier manifest', async () => {
+    const current = { ...held, uid: nextHash, seq: 20 };
+    const { pods, allocator, controller, api, lookedUp } = world({ allocations: [current] });
+    api.set('default/a', mirrorWithNetwork('a', nextHash));
+    pods.put(mirror);
+    controller.start();
+    await until(() => lookedUp.length + allocator.allocated.length > 0);
+    await waitForIdle();
+    expect([allocator.allocated, allocator.released]).to.deep.equal([[], []]);
+    // The earlier manifest is placed again
+    api.delete('default/a');
+    pods.put({ ...mirror, resourceVersion: '9' });
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.pod?.uid).to.equal(hash);
+  });
+
   for (const witnessed of [true, false])
     it(`a static Pod keeps its address when other events trigger a reconciliation, and the deletion is ${witnessed ? 'witnessed' : 'implied by a list'}`, async () => {
       const { pods, allocator, controller, sendEvents, rewind } = world({ allocations: [held] });
