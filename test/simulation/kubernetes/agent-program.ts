@@ -45,7 +45,10 @@ export function startAgent(
       get,
       read: createObjectReader(get),
       runExclusive: createKeyedMutex(),
-      probe: () => Promise.resolve(undefined),
+      probe: async (target) => {
+        await pause(500, never);
+        return node.foreignHosts.answer(target);
+      },
       sandbox: {
         prepare: async ({ netns, interface: name, mac }) => {
           await pause(sandboxes.nextInt(20), never);

@@ -11,6 +11,7 @@ import { type AgentEnvironment, startAgent } from './agent-program.ts';
 import { ApiServer } from './api-server.ts';
 import { BindingWitness } from './binding-witness.ts';
 import { ClusterUser, namespace } from './cluster-user.ts';
+import { ForeignHosts, probedNetwork } from './foreign-hosts.ts';
 import { Kubelet } from './kubelet.ts';
 import { NicsInUse } from './nics-in-use.ts';
 import { SimulatedNode } from './node.ts';
@@ -39,6 +40,7 @@ export class SimulatedCluster {
   readonly user: ClusterUser;
   readonly nics: NicsInUse;
   readonly bindings: BindingWitness;
+  readonly foreignHosts: ForeignHosts;
   readonly nodes: readonly SimulatedNode[];
   readonly machines: VirtualMachines;
   readonly watchers: WatcherProgram[] = [];
@@ -65,9 +67,10 @@ export class SimulatedCluster {
       }),
     );
     this.bindings = new BindingWitness(world, this.nics);
-    const { nics, bindings } = this;
+    this.foreignHosts = new ForeignHosts(world, connect);
+    const { nics, bindings, foreignHosts } = this;
     const stateFolder = world.random('shared files').nextBoolean(0.25) ? `${virtualRoot}/shared` : undefined;
-    this.nodes = nodeNames.map((name) => new SimulatedNode(world, name, { nics, bindings, stateFolder }));
+    this.nodes = nodeNames.map((name) => new SimulatedNode(world, name, { nics, bindings, foreignHosts, stateFolder }));
     this.#kubelets = new Map(this.nodes.map((node) => [node, new Kubelet(node, this.user, this.#macs)]));
     this.machines = new VirtualMachines(world, this.user);
   }
@@ -80,7 +83,8 @@ export class SimulatedCluster {
       const config = JSON.stringify({ type: 'macvlan', ipam: { type: 'kube-ovn', provider: `${name}.default` } });
       const path = `/apis/k8s.cni.cncf.io/v1/namespaces/${namespace}/network-attachment-definitions`;
       user.try('POST', path, { metadata: { name }, spec: { config } });
-      const subnet = { ...spec, provider: `${name}.default`, protocol: 'IPv4', cooldownSeconds };
+      const probeAddresses = name === probedNetwork;
+      const subnet = { ...spec, provider: `${name}.default`, protocol: 'IPv4', cooldownSeconds, probeAddresses };
       user.try('POST', '/apis/kubeovn.io/v1/subnets', { metadata: { name }, spec: subnet });
     }
     runPodLifecycle(this.nodes, user);

@@ -36,6 +36,7 @@ export async function pluginAdd(
   const reply = await untilAnswered(node, 'add', body, { waitMs: addWaitMs, timeoutMs: addTimeoutMs });
   if (reply === undefined) return false;
   const addresses = asRecords(asRecord(JSON.parse(reply))['ips']).map(({ ip }) => asText(ip));
+  node.foreignHosts.checkUse(node.namespacePath(sandbox.id), nic.interface, addresses);
   node.nics.add({
     node: node.name,
     containerId: sandbox.id,

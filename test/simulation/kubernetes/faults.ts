@@ -146,6 +146,18 @@ function stepClock(random: SeededRandom): Action {
   return { what: `the clock of ${who} steps by ${ms} ms`, act: ({ world }) => world.machine(who).stepClock(ms) };
 }
 
+/** Appears also on an address that a Pod has. Its next container finds it. */
+export function foreignHost(random: SeededRandom): Action {
+  const [address, forMs] = [`10.0.0.${5 + random.nextInt(10)}`, random.pick([5_000, 30_000, 60_000])];
+  return {
+    what: `a foreign host has ${address} for ${forMs} ms`,
+    act: (cluster) => {
+      cluster.foreignHosts.appear(address);
+      cluster.endFault(forMs, () => cluster.foreignHosts.leave(address));
+    },
+  };
+}
+
 function nodeAt({ nodes }: SimulatedCluster, index: number): SimulatedNode {
   const node = nodes[index];
   if (!node) throw new Error(`the cluster has no node ${index}`);

@@ -7,6 +7,7 @@ import type { Machine } from '../kernel/machine.ts';
 import type { World } from '../kernel/world.ts';
 import type { RequestHandler } from '../../../services/node-agent/daemon/daemon-server.ts';
 import type { BindingWitness, ContainerNic } from './binding-witness.ts';
+import type { ForeignHosts } from './foreign-hosts.ts';
 import type { NicsInUse } from './nics-in-use.ts';
 import { makeVirtualFolder, removeVirtual, virtualRoot, writeVirtualFile } from './virtual-files.ts';
 
@@ -33,6 +34,7 @@ export interface StaticPodManifest {
 interface NodeSurroundings {
   readonly nics: NicsInUse;
   readonly bindings: BindingWitness;
+  readonly foreignHosts: ForeignHosts;
   /** Absent: its own. */
   readonly stateFolder: string | undefined;
 }
@@ -43,6 +45,7 @@ export class SimulatedNode {
   readonly machine: Machine;
   readonly nics: NicsInUse;
   readonly bindings: BindingWitness;
+  readonly foreignHosts: ForeignHosts;
   boot = 0;
   isOn = false;
   /** The folder of the agent's files, which agents of a test machine may share. */
@@ -59,11 +62,12 @@ export class SimulatedNode {
   handler: RequestHandler | undefined;
   kubelet: Program | undefined;
 
-  constructor(world: World, name: string, { nics, bindings, stateFolder }: NodeSurroundings) {
+  constructor(world: World, name: string, { nics, bindings, foreignHosts, stateFolder }: NodeSurroundings) {
     this.world = world;
     this.name = name;
     this.nics = nics;
     this.bindings = bindings;
+    this.foreignHosts = foreignHosts;
     this.stateFolder = stateFolder ?? `${virtualRoot}/${name}`;
     this.machine = world.machine(name);
   }

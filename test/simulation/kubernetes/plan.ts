@@ -4,13 +4,13 @@ import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import { nameOf, networksAnnotation, phaseOf, podsPath } from './cluster-user.ts';
 import type { PlanItem } from '../plan.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
-import { anyFault } from './faults.ts';
+import { anyFault, foreignHost } from './faults.ts';
 import { foreignFinalizer } from './pod-lifecycle.ts';
 import { deleteStatefulSet, scaleStatefulSet } from './stateful-sets.ts';
 
 type Action = Pick<PlanItem<SimulatedCluster>, 'what' | 'act'>;
 
-const counts = { users: 24, faults: 6 };
+const counts = { users: 24, faults: 6, foreignHosts: 3 };
 /** By then an allocator writes, a watcher is active, and the first Pods exist. */
 const beginMs = 12_000;
 
@@ -27,6 +27,8 @@ export function planOfCluster(random: SeededRandom, planMs: number): readonly Pl
     ...make(random.fork()),
   }));
   const all = [...first, ...many('u', counts.users, userAction), ...many('k', counts.faults, anyFault)];
+  // Drawn last, so that it changes nothing else of a seed's plan
+  all.push(...many('h', counts.foreignHosts, foreignHost));
   return all.toSorted((one, other) => one.atMs - other.atMs);
 }
 

@@ -36,6 +36,8 @@ export class ReleaseWitness {
 
   #checkRelease({ alloc, attachment, uid, addresses, cause }: AddressReleased['data']): void {
     const released = `${addresses.join(',')} of Pod ${attachment.pod} (${uid}) is released (${cause})`;
+    // The Pod has not used the address, and gets another one or an error
+    if (cause === 'address-conflict') return;
     if (cause === 'detached') return this.#checkDetached(attachment, uid, released);
     this.#checkLoss(attachment.pod, uid, released);
     if (cause !== 'scaled-down' && this.#willReturn(attachment.pod, this.#owners.get(alloc)))
