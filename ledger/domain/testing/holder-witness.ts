@@ -69,6 +69,8 @@ export class HolderWitness {
     else if (event.type === 'AddressBound') {
       const { alloc, attachment, addresses, containerId, interface: name, node, bootId } = event.data;
       const mac = this.#grants.get(alloc)?.data.mac ?? '';
+      // A container that is bound again to its address no longer uses the MAC of the grant before
+      this.#endUses(addresses, `${containerId}/${name}`);
       for (const address of addresses)
         for (const use of this.#usesOf(subnet, attachment.provider, address, mac)) {
           endEarlierBoots(use, { address, node, bootId });
@@ -78,10 +80,13 @@ export class HolderWitness {
         }
     } else if (event.type === 'AddressUnbound') {
       const { addresses, containerId, interface: name } = event.data;
-      for (const { containers } of this.#uses.values())
-        if (addresses.includes(containers.get(`${containerId}/${name}`)?.address ?? ''))
-          containers.delete(`${containerId}/${name}`);
+      this.#endUses(addresses, `${containerId}/${name}`);
     }
+  }
+
+  #endUses(addresses: readonly string[], sandbox: string): void {
+    for (const { containers } of this.#uses.values())
+      if (addresses.includes(containers.get(sandbox)?.address ?? '')) containers.delete(sandbox);
   }
 
   #give({ subnet, data }: { readonly subnet: string; readonly data: Granted }, seq: number, at: number): void {
