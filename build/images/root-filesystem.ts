@@ -1,7 +1,7 @@
 /** The files of the images: Node with its libraries on an empty base, then the programs. */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type Architecture, architectures } from '../architecture.ts';
 import { root } from '../bundle/bundle-programs.ts';
 import { tarFile, type TarEntry } from '../../lib/tar/format-tar.ts';
@@ -43,9 +43,12 @@ export const debianFiles = (files: readonly DebianFile[], parts: readonly Part[]
     .map(({ name, notice }) => tarFile(`usr/share/doc/${name}/copyright`, `${notice}\n`)),
 ];
 
-/** The files of a bundle, in /app. */
+/** The files of a bundle, in /app: programs, .proto files, and those of the console. */
 export const bundleFiles = (folder: string): TarEntry[] =>
-  globSync('**/*.{mjs,proto}', { cwd: folder }).map((path) => tarFile(`app/${path}`, readFileSync(join(folder, path))));
+  globSync('**', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => tarFile(`app/${relative(folder, file)}`, readFileSync(file)));
 
 /** The documents of an image. */
 export const documentFiles = (sbom: string, notices: string): TarEntry[] => [

@@ -19,9 +19,10 @@ export interface ConsoleOptions {
 }
 
 /** The places of the runbooks: beside the bundled program, or in the sources. */
-const runbooks = ['runbooks.md', '../../docs/runbooks.md']
-  .map((path) => join(import.meta.dirname, path))
-  .find(existsSync);
+const [bundled = '', ...others] = ['runbooks.md', '../../docs/runbooks.md'].map((path) =>
+  join(import.meta.dirname, path),
+);
+const runbooks = [bundled, ...others].find(existsSync) ?? bundled;
 
 export const consoleOptions = (): Option[] => [
   allocatorOption().default('127.0.0.1:7411'),

@@ -17,22 +17,15 @@ const commandsAt = (url: string, { token, authority }: { token: string; authorit
   call ${url}/api/v1/subnets
   rm -r $folder`;
 
-/**
- * Signs in as the person of docs/install.md, on a worker by the Service, and on the operator's
- * machine by a forwarded port. Returns the Subnets of both.
- */
-export async function readSubnets(environment: ChartEnvironment, worker: Worker): Promise<SubnetList[]> {
+/** Signs in as the person of docs/install.md on a worker, by the Service. Returns the Subnets. */
+export async function readSubnets(environment: ChartEnvironment, worker: Worker): Promise<SubnetList> {
   const token = (await environment.follow('The console')).trim().split('\n').at(-1) ?? '';
   const { data } = (await environment.cluster.get(['secret', 'ipledger-console-tls', `--namespace=${namespace}`])) as {
     data: { 'ca.crt': string };
   };
   const person = { token, authority: data['ca.crt'] };
-  const service = commandsAt(`https://ipledger-console.${namespace}.svc`, person);
-  const { code, stdout, stderr } = await worker.machine.run(['sh', '-euc', service]);
+  const commands = commandsAt(`https://ipledger-console.${namespace}.svc`, person);
+  const { code, stdout, stderr } = await worker.machine.run(['sh', '-euc', commands]);
   if (code !== 0) throw new Error(`the Service of the console: exit ${code}\n${stderr}`);
-  const forwarded = await environment.shell(`
-    kubectl -n ${namespace} port-forward service/ipledger-console 7480:443 >/dev/null &
-    trap "kill $!" EXIT
-    ${commandsAt('https://localhost:7480', person)}`);
-  return [stdout, forwarded].map((reply) => JSON.parse(reply) as SubnetList);
+  return JSON.parse(stdout) as SubnetList;
 }

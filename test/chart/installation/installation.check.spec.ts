@@ -114,11 +114,10 @@ describe('make e2e-chart', function () {
     await expectClean(environment);
   });
 
-  it('a person signs in to the console with a token, and sees the Subnets by its Service and by a forwarded port', async () => {
-    for (const { items } of await readSubnets(environment, nodes[0])) {
-      const used = items.find(({ name }) => name === network)?.usage.map(({ inUse }) => Number(inUse));
-      expect(used, JSON.stringify(items)).to.deep.equal([residents.length, residents.length]);
-    }
+  it('a person signs in to the console by its Service with a token, and sees the Subnets', async () => {
+    const { items } = await readSubnets(environment, nodes[0]);
+    const used = items.find(({ name }) => name === network)?.usage.map(({ inUse }) => Number(inUse));
+    expect(used, JSON.stringify(items)).to.deep.equal([residents.length, residents.length]);
   });
 
   it('the writer and a member of etcd are killed under load: no address is allocated twice', async () => {
