@@ -189,7 +189,7 @@ export class DataPath {
       await sleep(announceIntervalMs, undefined, { signal, ref: false });
       await links.announce(plan, timeoutSignal(announceMs, signal));
     } catch (error) {
-      log.debug({ reason: errorMessage(error), hostLink: plan.hostLink }, 'not announced again: the NIC has ended');
+      log.debug({ reason: errorMessage(error), hostLink: plan.hostLink }, 'not announced again: the NIC has changed');
     }
   }
 

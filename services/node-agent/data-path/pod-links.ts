@@ -26,7 +26,7 @@ export interface PodLinks {
   /**
    * Announces the addresses of a configured NIC again (gratuitous ARP, unsolicited neighbor
    * advertisement).
-   * @throws DataPathError inside
+   * @throws DataPathError inside, also if the NIC has another MAC now
    */
   announce(plan: NicPlan, signal: AbortSignal): Promise<void>;
   /** Removes the pair by its end on the node, if it exists. @throws DataPathError veth */
@@ -60,9 +60,8 @@ export function createPodLinks(sysctls: string): PodLinks {
       });
     },
     async announce(plan, signal) {
-      // Makes the kernel announce: it does so too when a MAC is set, also to the same value.
       const { netns, interface: name, mac } = plan;
-      const args = [`--net=${netns}`, 'ip', 'link', 'set', 'dev', name, 'address', mac];
+      const args = [`--net=${netns}`, 'sh', '-c', announceScript, 'sh', name, mac];
       await semaphore(signal, () => runCommand('nsenter', args, { signal })).catch((error: unknown) => {
         throw insideError(plan, error, signal);
       });
@@ -149,6 +148,17 @@ const insideScript = `
       ip neigh replace "$gateway" dev "$name" use
     done
   done`;
+
+/**
+ * The script that announces again: with arp_notify and ndisc_notify the kernel also announces when
+ * a MAC is set, even to the same value. The NIC may be of a later ADD, or its workload may have
+ * changed the MAC. Then the script changes nothing.
+ */
+const announceScript = `
+  case $(ip link show dev "$1") in
+    *" $2 "*) ip link set dev "$1" address "$2" ;;
+    *) echo "$1 has another MAC than $2" >&2; exit 1 ;;
+  esac`;
 
 const insideArguments = (plan: NicPlan, sysctls: string, isUserspace: boolean): string[] => [
   plan.interface,
