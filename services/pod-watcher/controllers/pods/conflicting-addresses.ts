@@ -1,34 +1,34 @@
 /**
  * The addresses that Pods gave up because another host answered on them. The annotation
- * `ip_address` of such a Pod still shows them, and without the event a result cannot be told from a
- * request.
+ * `ip_address` of such a Pod may still show one of them, also after the next allocation. Without
+ * the event a result cannot be told from a request.
  */
 import { podKeyOf, type LedgerEvent } from '../../ledger/ledger-events.ts';
 
-/** The addresses that an attachment gave up. */
-export interface ConflictingAttachment {
+/** An address that an attachment gave up. */
+export interface ConflictingAddress {
   readonly provider: string;
   readonly ordinal: number;
-  readonly addresses: readonly string[];
+  readonly address: string;
 }
 
-type OfUid = ConflictingAttachment & { readonly uid: string };
+type OfUid = ConflictingAddress & { readonly uid: string };
 
 export class ConflictingAddresses {
-  /** The attachments without another address yet, by "namespace/name" of the Pod. */
+  /** By "namespace/name" of the Pod. */
   readonly #byPod = new Map<string, readonly OfUid[]>();
 
   onEvent(event: LedgerEvent): void {
-    if (event.kind === 'allocated') this.#remove(podKeyOf(event.allocation), event.allocation);
+    if (event.kind === 'allocated') this.#onAllocated(event.allocation);
     if (event.kind !== 'released' || !event.conflict) return;
-    const key = podKeyOf(event);
-    this.#remove(key, event.conflict);
     const { uid, addresses, conflict } = event;
-    this.#byPod.set(key, [...(this.#byPod.get(key) ?? []), { ...conflict, uid, addresses }]);
+    const key = podKeyOf(event);
+    const added = addresses.map((address) => ({ ...conflict, uid, address }));
+    this.#byPod.set(key, [...this.of(key, uid), ...added]);
   }
 
-  /** Returns what this uid gave up, and has no other address for. */
-  of(key: string, uid: string): readonly ConflictingAttachment[] {
+  /** Returns the addresses that this uid gave up and has not got again. */
+  of(key: string, uid: string): readonly OfUid[] {
     return this.#byPod.get(key)?.filter((each) => each.uid === uid) ?? [];
   }
 
@@ -36,10 +36,15 @@ export class ConflictingAddresses {
     this.#byPod.delete(key);
   }
 
-  #remove(key: string, { provider, ordinal }: Pick<ConflictingAttachment, 'provider' | 'ordinal'>): void {
+  #onAllocated(allocation: Extract<LedgerEvent, { kind: 'allocated' }>['allocation']): void {
+    const key = podKeyOf(allocation);
     const all = this.#byPod.get(key);
     if (!all) return;
-    const others = all.filter((each) => each.provider !== provider || each.ordinal !== ordinal);
+    const isAllocated = ({ provider, ordinal, address }: OfUid): boolean =>
+      provider === allocation.provider &&
+      ordinal === allocation.ordinal &&
+      allocation.addresses.some((each) => each.address === address);
+    const others = all.filter((each) => !isAllocated(each));
     if (others.length > 0) this.#byPod.set(key, others);
     else this.#byPod.delete(key);
   }

@@ -20,7 +20,7 @@ const poolKey = annotationKey('ip_pool');
 /** The annotations of a Pod that holds an address. */
 const shows = (address: string) => ({ [addressKey]: address, [annotationKey('allocated')]: 'true' });
 const gaveUp = (...addresses: string[]) => ({
-  conflicts: [{ provider: 'macvlan.default', ordinal: 0, addresses }],
+  conflicts: addresses.map((address) => ({ provider: 'macvlan.default', ordinal: 0, address })),
 });
 
 describe('the request of a Pod after a conflict on the wire', () => {
@@ -56,7 +56,7 @@ describe('the request of a Pod after a conflict on the wire', () => {
     const own = [requestOfAddresses(['10.0.0.3'])];
     expect(planOf('macvlan', list, gaveUp('10.0.0.1')).attachments).to.deep.equal(own);
     for (const other of [{ ordinal: 1 }, { provider: 'vlan.default' }]) {
-      const conflicts = [{ provider: 'macvlan.default', ordinal: 0, addresses: ['10.0.0.3'], ...other }];
+      const conflicts = [{ provider: 'macvlan.default', ordinal: 0, address: '10.0.0.3', ...other }];
       expect(planOf('macvlan', list, { conflicts }).attachments).to.deep.equal(own);
     }
   });
@@ -97,6 +97,20 @@ describe('the Pod controller after a conflict on the wire', () => {
     sendEvents(102, allocationEnded(next));
     await until(() => allocator.allocated.length === 2);
     expect(allocator.allocated[1]?.attachments?.[0]?.candidates).to.deep.equal([{ addresses: ['10.0.0.9'] }]);
+  });
+
+  it('the Pod controller requests the list again after a second conflict, while ip_address still shows the first', async () => {
+    const { allocator, sendEvents } = await startWithPod();
+    sendEvents(60, endedByConflict(held));
+    await until(() => allocator.allocated.length === 1);
+    const next = heldAllocation('a', {
+      seq: 101,
+      addresses: [{ address: '10.0.0.8', cidr: '10.0.0.0/24', gateway: '' }],
+    });
+    sendEvents(101, { kind: 'allocated', allocation: next });
+    sendEvents(102, endedByConflict(next));
+    await until(() => allocator.allocated.length === 2);
+    expect(allocator.allocated[1]?.attachments?.[0]?.candidates).to.have.length(2);
   });
 
   it('the Pod controller keeps no conflict for the next Pod of the name', async () => {

@@ -11,20 +11,20 @@
 import { type Pod, isMirror } from '../../../kubernetes/objects/pod.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
 import type { ClusterView } from '../../cluster-view.ts';
-import type { ConflictingAttachment } from '../conflicting-addresses.ts';
+import type { ConflictingAddress } from '../conflicting-addresses.ts';
 import { parsePod } from './parse-pod.ts';
 import { type PodPlan, requestAddresses } from './request-addresses.ts';
 import { resolvePod } from './resolve-pod.ts';
 
 /**
  * @param held the attachments that the Pod's uid holds, sorted by ordinal
- * @param conflicts the attachments whose addresses another host answered on
+ * @param conflicts the addresses that the Pod gave up because another host answered on them
  */
 export function planPod<H extends HeldAttachment>(
   pod: Pod,
   clusterView: ClusterView,
   held: readonly H[] = [],
-  conflicts: readonly ConflictingAttachment[] = [],
+  conflicts: readonly ConflictingAddress[] = [],
 ): PodPlan<H> {
   const parsed = parsePod(pod, held);
   // Detaches nothing from an unreadable Pod, whose selections are unknown.

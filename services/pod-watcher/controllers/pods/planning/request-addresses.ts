@@ -5,7 +5,7 @@ import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
 import { limitExceeded, podLimits } from '../../../limits.ts';
 import { type IpamClaimDemand, requestIpamClaimAddresses } from './ipam-claim-request.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
-import type { ConflictingAttachment } from '../conflicting-addresses.ts';
+import type { ConflictingAddress } from '../conflicting-addresses.ts';
 import { buildAttachmentRequest } from './attachment-request.ts';
 import { networkKey } from './network-selections.ts';
 import type { ResolvedAttachment, ResolvedPod } from './resolve-pod.ts';
@@ -46,10 +46,10 @@ interface Built {
   readonly warning?: string;
 }
 
-/** @param conflicts the attachments whose addresses another host answered on */
+/** @param conflicts the addresses that the Pod gave up because another host answered on them */
 export function requestAddresses<H extends HeldAttachment>(
   resolved: ResolvedPod<H>,
-  conflicts: readonly ConflictingAttachment[],
+  conflicts: readonly ConflictingAddress[],
 ): PodPlan<H> {
   const { pod, detached, unserved } = resolved;
   const built = resolved.attachments.map((attachment) => buildRequest(attachment, conflicts));
@@ -81,10 +81,11 @@ function requestedProviders({ attachments, ovn4nfv }: ResolvedPod): ReadonlySet<
   return new Set([...ofNetworks, ...ovn4nfv.map(({ provider = '' }) => provider)]);
 }
 
-function buildRequest(attachment: ResolvedAttachment, conflicts: readonly ConflictingAttachment[]): Built {
+function buildRequest(attachment: ResolvedAttachment, conflicts: readonly ConflictingAddress[]): Built {
   const { provider, ordinal } = attachment;
-  const conflict = conflicts.find((each) => each.provider === provider && each.ordinal === ordinal);
-  const built = buildAttachmentRequest(attachment, conflict?.addresses);
+  const own = conflicts.filter((each) => each.provider === provider && each.ordinal === ordinal);
+  const conflicting = own.map(({ address }) => address);
+  const built = buildAttachmentRequest(attachment, conflicting);
   if (!built.ok) return { topics: [], problem: requestProblem(built.problem) };
   const request = built.value;
   // Ignores the IPPool if the Pod names an address.

@@ -4,7 +4,7 @@ import type { HeldAttachment } from '../attachment-matching.ts';
 import type { NamespaceRestriction } from '../../../../kubernetes/objects/subnet.ts';
 import { classifyNetwork } from '../../../network-definitions/classify-network.ts';
 import { planPod } from '../plan.ts';
-import type { ConflictingAttachment } from '../../conflicting-addresses.ts';
+import type { ConflictingAddress } from '../../conflicting-addresses.ts';
 import type { IpamClaimState, ClusterView } from '../../../cluster-view.ts';
 
 const configs: Record<string, string> = {
@@ -127,7 +127,7 @@ interface PlanOptions {
   readonly owner?: { readonly name: string };
   readonly namespace?: string;
   readonly held?: readonly HeldAttachment[];
-  readonly conflicts?: readonly ConflictingAttachment[];
+  readonly conflicts?: readonly ConflictingAddress[];
   /** The node whose kubelet wrote the Pod as a mirror. */
   readonly mirrorOn?: string;
 }
