@@ -142,12 +142,13 @@ export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClie
   };
 }
 
+/** Reads MAC, node and reason of the first ones. A failed read hides no quarantine. */
 async function describeQuarantines(
   allocator: LedgerClient,
   quarantined: readonly QuarantinedAddress[],
 ): Promise<readonly DescribedQuarantine[]> {
   const read = ({ subnet, address }: QuarantinedAddress) =>
-    allocator.call(IpamService.getAddress, { subnet, address, ...local }).catch(undefinedIfUnknown);
+    allocator.call(IpamService.getAddress, { subnet, address, ...local }).catch(() => undefined);
   const replies = await Promise.all(quarantined.slice(0, maxDescribed).map(read));
   return quarantined.map((each, index) => ({ ...each, quarantine: replies[index]?.record?.quarantine }));
 }
