@@ -104,9 +104,12 @@ export class ClientConnections {
    */
   sweep(now: number): void {
     for (const call of this.#receiving) {
-      if (!call.isReceiving) this.#receiving.delete(call);
+      if (!call.isReceiving) {
+        this.#receiving.delete(call);
+        continue;
+      }
       call.resetUnread();
-      if (!call.isReceiving || now - call.openedAt < receiveMs) continue;
+      if (now - call.openedAt < receiveMs) continue;
       call.disconnect();
       call.refuse(new IpledgerError('DEADLINE_PASSED', `the request did not arrive within ${receiveMs / 1_000} s`));
     }
