@@ -19,7 +19,7 @@ export class ForeignHosts {
   readonly #connect: (from: Program) => Connection;
   /** The number of hosts by address. */
   readonly #present = new Map<string, number>();
-  /** What hosts answered, by "namespace interface address". */
+  /** What hosts answered to the last probe, by "namespace interface address". */
   readonly #answered = new Set<string>();
 
   constructor(world: World, connect: (from: Program) => Connection) {
@@ -46,8 +46,9 @@ export class ForeignHosts {
     });
   }
 
-  /** Answers a probe as the wire does. */
+  /** Answers a probe as the wire does. A later probe without an answer permits the use. */
   answer({ netns, interface: name, addresses }: ProbeTarget): AddressConflict | undefined {
+    for (const each of addresses) this.#answered.delete(`${netns} ${name} ${each}`);
     const address = addresses.find((each) => (this.#present.get(each) ?? 0) > 0);
     if (address === undefined) return undefined;
     this.#answered.add(`${netns} ${name} ${address}`);
