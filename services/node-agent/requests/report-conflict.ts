@@ -44,7 +44,7 @@ export async function probeAndReport(
     onConflict?.('refused');
     log.warn(
       { err: error, ...binding, address, seenMac },
-      'another host answers on the address: it is not quarantined',
+      'another host answers on the address: the allocator has not confirmed a quarantine',
     );
     throw error;
   }
