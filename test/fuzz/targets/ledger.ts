@@ -38,7 +38,7 @@ const golden = join(import.meta.dirname, '..', '..', 'golden');
 /** The logs of all schema versions, each in two parts. */
 const goldenLogs = (): string[] =>
   readdirSync(golden)
-    .filter((name) => name.endsWith('.ndjson'))
+    .filter((name) => name.startsWith('events-'))
     .map((name) => readFileSync(join(golden, name), 'utf8'));
 const goldenLines = (): string[] => [...new Set(goldenLogs().flatMap((log) => log.trimEnd().split('\n')))];
 const newestLog = (): string => goldenLogs().at(-1) ?? '';
