@@ -26,9 +26,11 @@ export class EncodedEvents {
     const slot = event.envelope.seq % maxKept;
     const known = this.#kept[slot];
     if (known?.event === event) return known.bytes;
-    const bytes = withOwnMemory(LedgerService.watch.responseSerialize({ events: [eventMessage(event)] }));
-    if (known === undefined || known.event.envelope.seq <= event.envelope.seq) this.#kept[slot] = { event, bytes };
-    return bytes;
+    const bytes = LedgerService.watch.responseSerialize({ events: [eventMessage(event)] });
+    if (known !== undefined && known.event.envelope.seq > event.envelope.seq) return bytes;
+    const kept = { event, bytes: withOwnMemory(bytes) };
+    this.#kept[slot] = kept;
+    return kept.bytes;
   }
 }
 

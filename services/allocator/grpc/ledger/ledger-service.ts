@@ -10,22 +10,27 @@ import { getStatus } from './status.ts';
 import { streamStateAt } from '../point-in-time/state-at.ts';
 import { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 import { EncodedEvents } from './encoded-events.ts';
-import { SharedTurns, streamEvents } from './watch.ts';
+import { SharedTurns } from './shared-turns.ts';
+import { streamEvents } from './watch.ts';
 import { isReader } from '../reader-limits.ts';
 
 /**
  * The shares of a turn for all streams of events: of the programs that follow the ledger, and of
- * people. An Attach takes about five turns. While nothing else waits, turns follow each other at
- * once, so a stream alone is about as fast with a small share.
+ * people. An Attach takes about five turns.
  */
 const streamMsPerTurn = { programs: 3, readers: 0.5 };
+/**
+ * The pause between two turns with events for people: they take a fifth of the event loop at most,
+ * for about ten thousand events a second.
+ */
+const readerPauseMs = 2;
 
 export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {
   const pointInTime = new PointInTimeReader(allocator);
   const encoded = new EncodedEvents();
   const turns = {
     programs: new SharedTurns(streamMsPerTurn.programs),
-    readers: new SharedTurns(streamMsPerTurn.readers),
+    readers: new SharedTurns(streamMsPerTurn.readers, (run) => setTimeout(run, readerPauseMs)),
   };
   return {
     watch: (request, context) =>

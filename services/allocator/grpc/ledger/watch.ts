@@ -16,7 +16,7 @@ import { maxPageBytes } from '../../../../lib/net/page-size.ts';
 import { readAddress } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { EncodedEvents } from './encoded-events.ts';
-import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
+import type { SharedTurns } from './shared-turns.ts';
 
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;
@@ -192,37 +192,6 @@ function* splitIntoReplies(events: readonly StoredEvent[]): Generator<readonly S
     }
   }
   if (first < events.length) yield events.slice(first);
-}
-
-/**
- * Runs the work of many callers in small pieces. All callers together have a share of each turn of
- * the event loop.
- */
-export class SharedTurns {
-  readonly #shareMs: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(shareMs: number) {
-    this.#shareMs = shareMs;
-  }
-
-  /**
-   * Runs a piece of work in a later turn, after the pieces that already wait. Settles as the piece
-   * does.
-   */
-  do<Result>(piece: () => Result): Promise<Result> {
-    return new Promise((resolve) => {
-      // Inside a promise executor, an error of the piece becomes a rejection.
-      this.#waiting.push(() => resolve(new Promise((done) => done(piece()))));
-      if (this.#waiting.length === 1) setImmediate(() => this.#run());
-    });
-  }
-
-  #run(): void {
-    const share = new TurnBudget(this.#shareMs);
-    while (this.#waiting.length > 0 && !share.isSpent) this.#waiting.shift()?.();
-    if (this.#waiting.length > 0) setImmediate(() => this.#run());
-  }
 }
 
 /**

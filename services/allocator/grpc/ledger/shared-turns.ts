@@ -1,0 +1,50 @@
+/**
+ * Runs the work of many callers in small pieces. All callers together have a share of each turn of
+ * the event loop in which they run.
+ */
+import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
+
+/** Calls a function in a later turn of the event loop. */
+export type Later = (run: () => void) => void;
+
+export class SharedTurns {
+  readonly #shareMs: number;
+  readonly #later: Later;
+  readonly #waiting: (() => void)[] = [];
+  #isScheduled = false;
+
+  /**
+   * @param shareMs the time of all pieces in a turn
+   * @param later the turn after one with pieces: the next one, or a later one, so that other work
+   * comes first
+   */
+  constructor(shareMs: number, later: Later = setImmediate) {
+    this.#shareMs = shareMs;
+    this.#later = later;
+  }
+
+  /**
+   * Runs a piece of work in a later turn, after the pieces that already wait. Settles as the piece
+   * does.
+   */
+  do<Result>(piece: () => Result): Promise<Result> {
+    return new Promise((resolve) => {
+      // Inside a promise executor, an error of the piece becomes a rejection.
+      this.#waiting.push(() => resolve(new Promise((done) => done(piece()))));
+      if (this.#isScheduled) return;
+      this.#isScheduled = true;
+      setImmediate(() => this.#run());
+    });
+  }
+
+  #run(): void {
+    const share = new TurnBudget(this.#shareMs);
+    do this.#waiting.shift()?.();
+    while (this.#waiting.length > 0 && !share.isSpent);
+    // Also without a waiting piece: the next one of a stream comes when this one has settled.
+    this.#later(() => {
+      this.#isScheduled = this.#waiting.length > 0;
+      if (this.#isScheduled) this.#run();
+    });
+  }
+}
