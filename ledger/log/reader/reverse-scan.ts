@@ -11,6 +11,8 @@ import type { EventReader, Ledger, StoredLine } from '../store/ledger.ts';
 /** The events of one read, as many as one page of etcd has. */
 const eventsPerRead = 2_000;
 const readsPerCall = 10;
+/** The lines that are parsed and selected at once. A page of 100 events needs one step. */
+const linesPerStep = 200;
 
 export interface ReverseScan {
   readonly filter: EventFilter;
@@ -19,7 +21,15 @@ export interface ReverseScan {
   /** The search stops at events before this time; milliseconds since 1970. */
   readonly since: number;
   readonly maxEvents: number;
+  /**
+   * Parses up to 200 lines, which takes up to 7 ms, so a program with other work does it in pieces.
+   * Default: without a pause.
+   */
+  readonly parse?: (lines: readonly StoredLine[]) => Promise<readonly StoredEvent[]>;
 }
+
+const parseAll = (lines: readonly StoredLine[]): Promise<readonly StoredEvent[]> =>
+  Promise.resolve(lines.map(({ text }) => parseEvent(text)));
 
 export interface ReverseScanPage {
   /** The matching events, newest first. */
@@ -36,7 +46,7 @@ export interface ReverseScanPage {
  */
 export async function scanReverse(
   ledger: Ledger,
-  { filter, from, since, maxEvents }: ReverseScan,
+  { filter, from, since, maxEvents, parse = parseAll }: ReverseScan,
   signal: AbortSignal,
 ): Promise<ReverseScanPage> {
   const events: StoredEvent[] = [];
@@ -47,16 +57,19 @@ export async function scanReverse(
     const lines = read === 0 ? await tail.page(0) : await undefinedIfGone(tail.page(read));
     // Returns the events found so far. The next call throws POSITION_GONE.
     if (!lines) return { events, scannedFrom, hasMore: true };
-    const candidates = lines.filter(({ text }) => mayMatch(text)).map(({ text }) => parseEvent(text));
-    const recent = candidates.filter(({ sequenced }) => sequenced.at >= since);
-    const matching = (await selectEvents(tail, recent, filter, signal)).toReversed();
-    const room = maxEvents - events.length;
-    events.push(...matching.slice(0, room));
-    const last = events.at(-1);
-    if (last && matching.length > room) return { events, scannedFrom: last.envelope.seq, hasMore: true };
-    scannedFrom -= lines.length;
-    const [oldest] = lines;
-    if (oldest && parseEvent(oldest.text).sequenced.at < since) return { events, scannedFrom, hasMore: false };
+    for (let end = lines.length; end > 0 && events.length < maxEvents; end -= linesPerStep) {
+      const step = lines.slice(Math.max(0, end - linesPerStep), end);
+      const candidates = await parse(step.filter(({ text }) => mayMatch(text)));
+      const recent = candidates.filter(({ sequenced }) => sequenced.at >= since);
+      const matching = (await selectEvents(tail, recent, filter, signal)).toReversed();
+      const room = maxEvents - events.length;
+      events.push(...matching.slice(0, room));
+      const last = events.at(-1);
+      if (last && matching.length > room) return { events, scannedFrom: last.envelope.seq, hasMore: true };
+      scannedFrom -= step.length;
+      const [oldest] = step;
+      if (oldest && parseEvent(oldest.text).sequenced.at < since) return { events, scannedFrom, hasMore: false };
+    }
   }
   return { events, scannedFrom, hasMore: scannedFrom > 1 };
 }

@@ -5,8 +5,11 @@
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
+import { parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import { lastSeqBefore, scanReverse } from '../../../../ledger/log/reader/reverse-scan.ts';
 import { type EventFilter, matchAllEvents } from '../../../../ledger/log/reader/event-filter.ts';
+import type { StoredLine } from '../../../../ledger/log/store/ledger.ts';
+import type { SharedTurns } from '../ledger/shared-turns.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { runQuery } from '../run-query.ts';
 import { eventMessage, positionMessage, estimateEventBytes, allocationMessage } from '../messages.ts';
@@ -26,12 +29,18 @@ import { getAddressHistory } from './address-history.ts';
 import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import { allocationsOfPodName } from '../../../../ledger/domain/state/state.ts';
 
+/** The ledger, and the turns of the event loop in which scanned events are parsed. */
+export interface ScannedLog {
+  readonly allocator: AllocatorContext;
+  readonly turns: SharedTurns;
+}
+
 /**
  * Returns one page. The events of an address are linked. For all other subjects the log is scanned.
  * @throws IpledgerError INVALID_REQUEST, ADDRESS_UNKNOWN; what the ledger throws.
  */
 export async function getHistory(
-  allocator: AllocatorContext,
+  log: ScannedLog,
   request: api.HistoryRequest,
   context: CallContext,
 ): Promise<MessageInput<api.HistoryReply>> {
@@ -39,9 +48,9 @@ export async function getHistory(
   const newestSeq = readNewestSeq(request);
   const filter = { ...matchAllEvents, ...about, address: about.address === '' ? '' : readAddress(about.address) };
   return filter.address === ''
-    ? scanLog(allocator, { filter, period, page }, context)
+    ? scanLog(log, { filter, period, page }, context)
     : getAddressHistory(
-        allocator,
+        log.allocator,
         { address: filter.address, subnet: filter.subnet, newestSeq, period, page },
         context,
       );
@@ -54,12 +63,12 @@ interface ScanRequest {
 }
 
 async function scanLog(
-  allocator: AllocatorContext,
+  log: ScannedLog,
   request: ScanRequest,
   context: CallContext,
 ): Promise<MessageInput<api.HistoryReply>> {
-  const { head } = await runQuery(allocator, context, () => undefined);
-  const found = await searchHistoryPage(allocator, head.seq, request, context.signal);
+  const { head } = await runQuery(log.allocator, context, () => undefined);
+  const found = await searchHistoryPage(log, head.seq, request, context.signal);
   return { position: positionMessage(head), ...found };
 }
 
@@ -68,16 +77,18 @@ async function scanLog(
  * page begins.
  */
 async function searchHistoryPage(
-  { replica: { ledger, state } }: AllocatorContext,
+  { allocator, turns }: ScannedLog,
   newest: Seq,
   { filter, period, page }: ScanRequest,
   signal: AbortSignal,
 ): Promise<Pick<MessageInput<api.HistoryReply>, 'events' | 'nextPageToken' | 'searchedDownToSeq'>> {
+  const { ledger, state } = allocator.replica;
   const { until } = period;
-  const log = { ledger, segments: state.segments };
-  const first = until === Infinity ? newest : await lastSeqBefore(log, until, newest, signal);
+  const sealed = { ledger, segments: state.segments };
+  const first = until === Infinity ? newest : await lastSeqBefore(sealed, until, newest, signal);
   const from = page.token === '' ? first : Math.min(first, readSeqToken(page.token));
-  const found = await scanReverse(ledger, { filter, from, since: period.since, maxEvents: page.size }, signal);
+  const parse = (lines: readonly StoredLine[]) => turns.map(lines, ({ text }) => parseEvent(text));
+  const found = await scanReverse(ledger, { filter, from, since: period.since, maxEvents: page.size, parse }, signal);
   const events = found.events.slice(0, countFitting(found.events, estimateEventBytes));
   const isCut = events.length < found.events.length;
   const searched = isCut ? (events.at(-1)?.envelope.seq ?? found.scannedFrom) : found.scannedFrom;
@@ -93,17 +104,17 @@ async function searchHistoryPage(
  * @throws IpledgerError INVALID_REQUEST; what the ledger throws.
  */
 export async function explainPod(
-  allocator: AllocatorContext,
+  log: ScannedLog,
   request: api.WhyRequest,
   context: CallContext,
 ): Promise<MessageInput<api.WhyReply>> {
   const namespace = requireField('namespace', request.namespace);
   const pod = requireField('pod', request.pod);
-  const { answer: allocations, head } = await runQuery(allocator, context, (state) =>
+  const { answer: allocations, head } = await runQuery(log.allocator, context, (state) =>
     allocationsOfPodName(state, namespace, pod).map((allocation) => allocationMessage(withBindings(state, allocation))),
   );
   const found = await searchHistoryPage(
-    allocator,
+    log,
     head.seq,
     {
       filter: { ...matchAllEvents, namespace, pod },

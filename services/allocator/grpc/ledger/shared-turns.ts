@@ -4,6 +4,12 @@
  */
 import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 
+/**
+ * The items that are mapped without a pause: events are parsed or encoded in about a fifth of a
+ * millisecond.
+ */
+const itemsPerPiece = 10;
+
 /** Calls a function in a later turn of the event loop. */
 export type Later = (run: () => void) => void;
 
@@ -35,6 +41,14 @@ export class SharedTurns {
       this.#isScheduled = true;
       setImmediate(() => this.#run());
     });
+  }
+
+  /** Maps items in pieces of a few. */
+  async map<Item, Result>(items: readonly Item[], map: (item: Item) => Result): Promise<Result[]> {
+    const results: Result[] = [];
+    for (let start = 0; start < items.length; start += itemsPerPiece)
+      results.push(...(await this.do(() => items.slice(start, start + itemsPerPiece).map(map))));
+    return results;
   }
 
   #run(): void {

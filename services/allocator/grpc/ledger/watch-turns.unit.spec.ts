@@ -18,15 +18,23 @@ import { PositionWaits } from '../position-waits.ts';
 import { RateLimiter } from '../rate-limiter.ts';
 import { ledgerHandlers } from './ledger-service.ts';
 
+type LedgerHandlers = Required<ReturnType<typeof ledgerHandlers>>;
+/** Reads all events. Resolves to their number. */
+type ReadEvents = (
+  handlers: LedgerHandlers,
+  context: { readonly actor: string; readonly signal: AbortSignal },
+) => Promise<number>;
+
 const streams = 32;
+const searches = 4;
 const pods = 1_000;
 const msPerMessage = 0.1;
 const now = performance.now.bind(performance);
 const method: { responseSerialize: typeof LedgerService.watch.responseSerialize } = LedgerService.watch;
 const serialize = method.responseSerialize;
 
-/** A clock that only encoded messages advance, so that costs are equal on any machine. */
-describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode each', () => {
+/** A clock that only encoded and parsed events advance, so that costs are equal on any machine. */
+describe('With 1,000 events, and 0.1 ms to encode or parse each', () => {
   let working: RunningWriter;
   let encoded: number;
   const stopping = new AbortController();
@@ -54,15 +62,51 @@ describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode
     { actor: 'ipledger://read-model', who: 'programs', messages: 30 },
     { actor: 'ipledger://viewer', who: 'a viewer', messages: 5 },
   ])
-    it(`all streams of ${who} together encode about ${messages} events in a turn of the event loop, and each reaches the head`, async () => {
-      const mostInTurn = await followAll(actor);
+    it(`32 streams of ${who} from the first event together encode about ${messages} events in a turn of the event loop, and each reaches the head`, async () => {
+      const mostInTurn = await readInTurns(followToHead, actor);
       // The slice that begins before the end of their share, and the keepalive and position of each
       // stream.
       expect(mostInTurn).to.be.below(messages + 10 + 2 * streams);
     });
 
-  /** Follows all streams to the head. Resolves to the most messages of one turn. */
-  async function followAll(actor: string): Promise<number> {
+  it('Searches of a viewer together parse about 5 events in a turn of the event loop, each of the whole log', async () => {
+    const parse = JSON.parse.bind(JSON);
+    JSON.parse = (...args: Parameters<typeof parse>): unknown => {
+      encoded++;
+      return parse(...args) as unknown;
+    };
+    try {
+      const mostInTurn = await readInTurns(readHistory, 'ipledger://viewer', searches);
+      // Each search parses the first and the last event of a step alone.
+      expect(mostInTurn).to.be.below(5 + 10 + 2 * searches);
+    } finally {
+      JSON.parse = parse;
+    }
+  });
+
+  const readHistory: ReadEvents = async ({ history }, context) => {
+    const { requestSerialize, requestDeserialize } = LedgerService.history;
+    let [events, pageToken] = [0, ''];
+    do {
+      const page = await history(requestDeserialize(requestSerialize({ pageSize: 1_000, pageToken })), context);
+      events += page.events?.length ?? 0;
+      pageToken = page.nextPageToken ?? '';
+    } while (pageToken !== '');
+    return events;
+  };
+
+  const followToHead: ReadEvents = async ({ watch }, context) => {
+    const request = LedgerService.watch.requestDeserialize(LedgerService.watch.requestSerialize({ fromSeq: 1 }));
+    let events = 0;
+    for await (const reply of watch(request, context)) {
+      if (Buffer.isBuffer(reply)) events += LedgerService.watch.responseDeserialize(reply).events.length;
+      if (events >= working.replica.head.seq) break;
+    }
+    return events;
+  };
+
+  /** Reads all events several times at once. Resolves to the most events of one turn. */
+  async function readInTurns(read: ReadEvents, actor: string, concurrent = streams): Promise<number> {
     encoded = 0;
     const { replica, writer } = working;
     const allocator: AllocatorContext = {
@@ -77,9 +121,7 @@ describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode
       signer: () => undefined,
       rateLimiter: new RateLimiter({ agentRate: 20, agentBurst: 2_000 }, silentLog, () => 0),
     };
-    const { watch } = ledgerHandlers(allocator) as Required<ReturnType<typeof ledgerHandlers>>;
-    const request = LedgerService.watch.requestDeserialize(LedgerService.watch.requestSerialize({ fromSeq: 1 }));
-    const context = { actor, signal: stopping.signal };
+    const handlers = ledgerHandlers(allocator) as LedgerHandlers;
     let mostInTurn = 0;
     const watching = new AbortController();
     const counting = (async () => {
@@ -88,15 +130,8 @@ describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode
         mostInTurn = Math.max(mostInTurn, encoded - before);
       }
     })();
-    const follow = async (): Promise<number> => {
-      let events = 0;
-      for await (const reply of watch(request, context)) {
-        if (Buffer.isBuffer(reply)) events += LedgerService.watch.responseDeserialize(reply).events.length;
-        if (events >= replica.head.seq) break;
-      }
-      return events;
-    };
-    const seen = await Promise.all(Array.from({ length: streams }, follow));
+    const context = { actor, signal: stopping.signal };
+    const seen = await Promise.all(Array.from({ length: concurrent }, () => read(handlers, context)));
     watching.abort();
     await counting;
     expect(new Set(seen)).to.deep.equal(new Set([replica.head.seq]));

@@ -21,8 +21,6 @@ import type { SharedTurns } from './shared-turns.ts';
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;
 const maxLagMs = 10_000;
-/** The events that are parsed or encoded without a pause, in about a fifth of a millisecond. */
-const eventsPerPiece = 10;
 
 /** The objects that all streams of a replica share. */
 export interface Watched {
@@ -75,7 +73,7 @@ export async function* streamEvents(
         reachedHead = { ...reachedHead, ledger: replica.head.ledger, seq: last.envelope.seq, hash: last.hash };
         const selected = await selectEvents(replica.ledger, events, filter, signal);
         const position = LedgerService.watch.responseSerialize({ position: positionMessage(reachedHead) });
-        yield Buffer.concat([position, ...(await mapInPieces(turns, selected, (event) => encoded.encode(event)))]);
+        yield Buffer.concat([position, ...(await turns.map(selected, (event) => encoded.encode(event)))]);
       }
       if (next > replica.head.seq) await commits.wait(keepaliveMs);
       if (!commits.hasCommitted) yield keepalive();
@@ -140,7 +138,7 @@ async function* eventsFrom(
   let expected = from;
   let pending: StoredEvent[] = [];
   for await (const lines of replica.ledger.read(from, signal)) {
-    for (const event of await mapInPieces(turns, lines, ({ text }) => parseEvent(text))) {
+    for (const event of await turns.map(lines, ({ text }) => parseEvent(text))) {
       if (event.envelope.seq !== expected) throw notDense(from, expected, event.envelope.seq);
       expected++;
       pending.push(event);
@@ -154,17 +152,6 @@ async function* eventsFrom(
       'LEDGER_DAMAGED',
       `the log ends before event ${expected}, which this replica has applied: run ipledger verify`,
     );
-}
-
-async function mapInPieces<Item, Result>(
-  turns: SharedTurns,
-  items: readonly Item[],
-  map: (item: Item) => Result,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let start = 0; start < items.length; start += eventsPerPiece)
-    results.push(...(await turns.do(() => items.slice(start, start + eventsPerPiece).map(map))));
-  return results;
 }
 
 function notDense(from: Seq, expected: Seq, found: Seq): IpledgerError {
