@@ -9,7 +9,7 @@ import { parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import { lastSeqBefore, scanReverse } from '../../../../ledger/log/reader/reverse-scan.ts';
 import { type EventFilter, matchAllEvents } from '../../../../ledger/log/reader/event-filter.ts';
 import type { StoredLine } from '../../../../ledger/log/store/ledger.ts';
-import type { SharedTurns } from '../ledger/shared-turns.ts';
+import type { SharedTurns } from '../shared-turns.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { runQuery } from '../run-query.ts';
 import { eventMessage, positionMessage, estimateEventBytes, allocationMessage } from '../messages.ts';
