@@ -3,6 +3,7 @@
  * each call scans a bounded number of events and returns where to continue.
  */
 import { IpledgerError, isPositionGone, undefinedIfGone } from '../../../lib/errors.ts';
+import type { SharedTurns } from '../../../lib/process/shared-turns.ts';
 import type { Segment, Seq } from '../../domain/values/ledger.ts';
 import { parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { type EventFilter, textPrefilter, selectEvents } from './event-filter.ts';
@@ -21,15 +22,9 @@ export interface ReverseScan {
   /** The search stops at events before this time; milliseconds since 1970. */
   readonly since: number;
   readonly maxEvents: number;
-  /**
-   * Parses up to 200 lines, which takes up to 7 ms, so a program with other work does it in pieces.
-   * Default: without a pause.
-   */
-  readonly parse?: (lines: readonly StoredLine[]) => Promise<readonly StoredEvent[]>;
+  /** The turns of the event loop in which events are parsed: those of a step take up to 7 ms. */
+  readonly turns: SharedTurns;
 }
-
-const parseAll = (lines: readonly StoredLine[]): Promise<readonly StoredEvent[]> =>
-  Promise.resolve(lines.map(({ text }) => parseEvent(text)));
 
 export interface ReverseScanPage {
   /** The matching events, newest first. */
@@ -46,7 +41,7 @@ export interface ReverseScanPage {
  */
 export async function scanReverse(
   ledger: Ledger,
-  { filter, from, since, maxEvents, parse = parseAll }: ReverseScan,
+  { filter, from, since, maxEvents, turns }: ReverseScan,
   signal: AbortSignal,
 ): Promise<ReverseScanPage> {
   const events: StoredEvent[] = [];
@@ -59,8 +54,9 @@ export async function scanReverse(
     if (!lines) return { events, scannedFrom, hasMore: true };
     for (let end = lines.length; end > 0 && events.length < maxEvents; end -= linesPerStep) {
       const step = lines.slice(Math.max(0, end - linesPerStep), end);
-      const candidates = await parse(step.filter(({ text }) => mayMatch(text)));
-      const recent = candidates.filter(({ sequenced }) => sequenced.at >= since);
+      const candidates = step.filter(({ text }) => mayMatch(text));
+      const parsed = await turns.map(candidates, ({ text }) => parseEvent(text));
+      const recent = parsed.filter(({ sequenced }) => sequenced.at >= since);
       const matching = (await selectEvents(tail, recent, filter, signal)).toReversed();
       const room = maxEvents - events.length;
       events.push(...matching.slice(0, room));

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { SharedTurns } from '../../../lib/process/shared-turns.ts';
 import { allocated, subnetConfigured } from '../../domain/testing/event-fixtures.ts';
 import type { Segment } from '../../domain/values/ledger.ts';
 import { lastSeqBefore, scanReverse } from './reverse-scan.ts';
@@ -69,7 +70,11 @@ describe('scanReverse', () => {
 
   const filter = { ...matchAllEvents, namespace: 'default', pod: 'target' };
   const search = (from: number, more: object = {}) =>
-    scanReverse(ledger, { filter, from, since: -Infinity, maxEvents: 1_000, ...more }, never);
+    scanReverse(
+      ledger,
+      { filter, from, since: -Infinity, maxEvents: 1_000, turns: new SharedTurns(10), ...more },
+      never,
+    );
   const all = Array.from({ length: count / rare }, (_, index) => index * rare + 1).toReversed();
 
   it('scans a bounded number of events per call, and returns where to continue', async () => {

@@ -5,11 +5,9 @@
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
-import { parseEvent } from '../../../../ledger/log/chain/chain.ts';
 import { lastSeqBefore, scanReverse } from '../../../../ledger/log/reader/reverse-scan.ts';
 import { type EventFilter, matchAllEvents } from '../../../../ledger/log/reader/event-filter.ts';
-import type { StoredLine } from '../../../../ledger/log/store/ledger.ts';
-import type { SharedTurns } from '../shared-turns.ts';
+import type { SharedTurns } from '../../../../lib/process/shared-turns.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { runQuery } from '../run-query.ts';
 import { eventMessage, positionMessage, estimateEventBytes, allocationMessage } from '../messages.ts';
@@ -87,8 +85,7 @@ async function searchHistoryPage(
   const sealed = { ledger, segments: state.segments };
   const first = until === Infinity ? newest : await lastSeqBefore(sealed, until, newest, signal);
   const from = page.token === '' ? first : Math.min(first, readSeqToken(page.token));
-  const parse = (lines: readonly StoredLine[]) => turns.map(lines, ({ text }) => parseEvent(text));
-  const found = await scanReverse(ledger, { filter, from, since: period.since, maxEvents: page.size, parse }, signal);
+  const found = await scanReverse(ledger, { filter, from, since: period.since, maxEvents: page.size, turns }, signal);
   const events = found.events.slice(0, countFitting(found.events, estimateEventBytes));
   const isCut = events.length < found.events.length;
   const searched = isCut ? (events.at(-1)?.envelope.seq ?? found.scannedFrom) : found.scannedFrom;

@@ -10,7 +10,7 @@ import { getStatus } from './status.ts';
 import { streamStateAt } from '../point-in-time/state-at.ts';
 import { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 import { EncodedEvents } from './encoded-events.ts';
-import { SharedTurns } from '../shared-turns.ts';
+import { SharedTurns } from '../../../../lib/process/shared-turns.ts';
 import { streamEvents } from './watch.ts';
 import { isReader } from '../reader-limits.ts';
 

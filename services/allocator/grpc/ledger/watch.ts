@@ -16,7 +16,7 @@ import { maxPageBytes } from '../../../../lib/net/page-size.ts';
 import { readAddress } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { EncodedEvents } from './encoded-events.ts';
-import type { SharedTurns } from '../shared-turns.ts';
+import type { SharedTurns } from '../../../../lib/process/shared-turns.ts';
 
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;

@@ -2,7 +2,7 @@
  * Runs the work of many callers in small pieces. All callers together have a share of each turn of
  * the event loop in which they run.
  */
-import { TurnBudget } from '../../../lib/process/turn-budget.ts';
+import { TurnBudget } from './turn-budget.ts';
 
 /**
  * The items that are mapped without a pause: events are parsed or encoded in about a fifth of a
