@@ -5,7 +5,6 @@ import { IpledgerError } from '../../errors.ts';
 import type { Identity } from '../../tls/identity.ts';
 import type { ClientBudget, ClientBudgets } from './client-budgets.ts';
 import { maxRequestBytesOf } from './request-limits.ts';
-import { endOverloaded } from './overloaded-connection.ts';
 
 /** The memory that grpc-js and Node need for a waiting call: 11 KiB of heap, 26 KiB resident. */
 const callBytes = 16_384;
@@ -273,3 +272,12 @@ function sizeOf(headers: IncomingHttpHeaders): number {
   }
   return bytes;
 }
+
+/**
+ * Ends the connection of a client that sends more than the server holds for it. The client reports
+ * OVERLOADED for each.
+ *
+ * Passes null as the error: for undefined, Node sends code 0, and clients report an internal error.
+ */
+export const endOverloaded = (session: ServerHttp2Session): void =>
+  session.destroy(null as unknown as undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);

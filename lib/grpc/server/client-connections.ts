@@ -15,9 +15,8 @@ import type { Server, ServerCredentials } from '@grpc/grpc-js';
 import { IpledgerError } from '../../errors.ts';
 import { ConnectionSlots } from '../../net/connection-slots.ts';
 import type { Identity, IdentityKind } from '../../tls/identity.ts';
-import { ArrivingCall, type CallConnection } from './arriving-call.ts';
+import { ArrivingCall, type CallConnection, endOverloaded } from './arriving-call.ts';
 import { type ClientBudget, ClientBudgets } from './client-budgets.ts';
-import { endOverloaded } from './overloaded-connection.ts';
 
 /** The most connections without an identity. Then the client with most loses its oldest one. */
 const maxUnidentified = 1_024;

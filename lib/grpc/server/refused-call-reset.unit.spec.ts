@@ -7,7 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { expect } from 'chai';
-import { endOverloaded } from './overloaded-connection.ts';
+import { endOverloaded } from './arriving-call.ts';
 import { type HeldConnection, openHeldConnection } from './testing/held-connection.ts';
 
 const turns = async (count: number): Promise<void> => {
