@@ -4,7 +4,7 @@ import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../
 import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
 import type { RequestHandler } from './daemon/daemon-server.ts';
 import type { NamespaceState } from './network-namespace.ts';
-import type { ConflictOutcome } from './requests/report-conflict.ts';
+import { type ConflictOutcome, conflictOutcomes } from './requests/report-conflict.ts';
 import type { UnderlayStatus } from './underlay/keep-underlay.ts';
 
 export interface AgentMetrics {
@@ -68,7 +68,7 @@ export function createAgentMetrics(
     labelNames: ['outcome'],
     registers: [registry],
   });
-  for (const outcome of ['quarantined', 'refused'] as const) conflicts.inc({ outcome }, 0);
+  for (const outcome of conflictOutcomes) conflicts.inc({ outcome }, 0);
   return {
     registry,
     onConflict: (outcome) => conflicts.inc({ outcome }),

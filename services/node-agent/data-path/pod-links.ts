@@ -36,6 +36,18 @@ export interface PodLinks {
 /** @param sysctls the node's /proc/sys/net, mounted writable in the container */
 export function createPodLinks(sysctls: string): PodLinks {
   const semaphore = createSemaphore(concurrentCommands, maxWaiting);
+  /** Runs a script with its arguments and input in the sandbox. */
+  async function runInside(
+    plan: NicPlan,
+    [script, ...scriptArgs]: readonly [string, ...string[]],
+    input: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const args = [`--net=${plan.netns}`, 'sh', '-c', script, 'sh', ...scriptArgs];
+    await semaphore(signal, () => runCommand('nsenter', args, { input, signal })).catch((error: unknown) => {
+      throw insideError(plan, error, signal);
+    });
+  }
   return {
     async create(plan, signal) {
       await rejectHostNamespace(plan.netns);
@@ -45,27 +57,9 @@ export function createPodLinks(sysctls: string): PodLinks {
         throw new DataPathError('veth', `making link ${plan.hostLink} failed: ${firstLine(error)}`, { cause: error });
       });
     },
-    async configure(plan, isUserspace, signal) {
-      const args = [
-        `--net=${plan.netns}`,
-        'sh',
-        '-c',
-        insideScript,
-        'sh',
-        ...insideArguments(plan, sysctls, isUserspace),
-      ];
-      const input = insideBatch(plan);
-      await semaphore(signal, () => runCommand('nsenter', args, { input, signal })).catch((error: unknown) => {
-        throw insideError(plan, error, signal);
-      });
-    },
-    async announce(plan, signal) {
-      const { netns, interface: name, mac } = plan;
-      const args = [`--net=${netns}`, 'sh', '-c', announceScript, 'sh', name, mac];
-      await semaphore(signal, () => runCommand('nsenter', args, { signal })).catch((error: unknown) => {
-        throw insideError(plan, error, signal);
-      });
-    },
+    configure: (plan, isUserspace, signal) =>
+      runInside(plan, [insideScript, ...insideArguments(plan, sysctls, isUserspace)], insideBatch(plan), signal),
+    announce: (plan, signal) => runInside(plan, [announceScript, plan.interface, plan.mac], '', signal),
     async remove(hostLink, signal) {
       if (!(await readLinkNames()).has(hostLink)) return;
       const args = ['link', 'delete', 'dev', hostLink];

@@ -7,7 +7,8 @@ import type { Logger } from '../../../lib/process/log.ts';
 import type { AddressConflict, AddressProbe } from './address-probe.ts';
 
 /** `refused`: the allocator did not quarantine the address, or did not answer. */
-export type ConflictOutcome = 'quarantined' | 'refused';
+export const conflictOutcomes = ['quarantined', 'refused'] as const;
+export type ConflictOutcome = (typeof conflictOutcomes)[number];
 
 export interface ConflictDeps {
   readonly allocator: Pick<BindingClient, 'reportConflict'>;
