@@ -19,10 +19,9 @@ export interface ConsoleOptions {
 }
 
 /** The places of the runbooks: beside the bundled program, or in the sources. */
-const [bundled = '', ...others] = ['runbooks.md', '../../docs/runbooks.md'].map((path) =>
-  join(import.meta.dirname, path),
-);
-const runbooks = [bundled, ...others].find(existsSync) ?? bundled;
+const bundled = join(import.meta.dirname, 'runbooks.md');
+const source = join(import.meta.dirname, '../../docs/runbooks.md');
+const runbooks = [bundled, source].find(existsSync) ?? bundled;
 
 export const consoleOptions = (): Option[] => [
   allocatorOption().default('127.0.0.1:7411'),

@@ -3,7 +3,7 @@
  * `ip_address` of such a Pod may still show one of them, also after the next allocation. Without
  * the event a result cannot be told from a request.
  */
-import { podKeyOf, type LedgerEvent } from '../../ledger/ledger-events.ts';
+import { type HeldAllocation, type LedgerEvent, podKeyOf } from '../../ledger/ledger-events.ts';
 
 /** An address that an attachment gave up. */
 export interface ConflictingAddress {
@@ -15,7 +15,7 @@ export interface ConflictingAddress {
 type OfUid = ConflictingAddress & { readonly uid: string };
 
 export class ConflictingAddresses {
-  /** By "namespace/name" of the Pod. */
+  /** The addresses of each Pod, under "namespace/name". */
   readonly #byPod = new Map<string, readonly OfUid[]>();
 
   onEvent(event: LedgerEvent): void {
@@ -36,7 +36,7 @@ export class ConflictingAddresses {
     this.#byPod.delete(key);
   }
 
-  #onAllocated(allocation: Extract<LedgerEvent, { kind: 'allocated' }>['allocation']): void {
+  #onAllocated(allocation: HeldAllocation): void {
     const key = podKeyOf(allocation);
     const all = this.#byPod.get(key);
     if (!all) return;
