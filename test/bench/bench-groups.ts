@@ -1,5 +1,5 @@
 /** All groups of rows, in the order in which they run. */
-import type { BenchGroup } from './bench-row.ts';
+import type { BenchGroup, BenchOptions } from './bench-row.ts';
 import { addRows } from './rows/add/add-rows.ts';
 import { agentRows } from './rows/agents/agents-rows.ts';
 import { allocateRows } from './rows/allocate/allocate-rows.ts';
@@ -28,10 +28,8 @@ export const benchGroups: readonly BenchGroup[] = [
   consoleRows,
 ];
 
-type Size = 'smoke' | 'normal' | 'long';
-
 /** The names of all rows. */
-export const rowNames = (size: Size): string[] =>
+export const rowNames = (size: BenchOptions['size']): string[] =>
   benchGroups.flatMap(({ rows, longRows = [] }) => [...rows, ...(size === 'long' ? longRows : [])]);
 
 /** The rows of `ROW=scale`: what grows with the cluster, its Pods and its history. */
@@ -39,7 +37,7 @@ const scaleRows = ['agents', 'watcher-100k', 'pause', 'seal', 'growth'];
 const longScaleRows = ['agents-5000', 'watcher-100k', 'pause-1m', 'seal-1m', 'live-1m', 'growth'];
 
 /** Returns the rows that the list ROW selects: names of rows, or `scale` for several. */
-export function selectRows(list: string, size: Size): string[] {
+export function selectRows(list: string, size: BenchOptions['size']): string[] {
   const scale = size === 'long' ? longScaleRows : scaleRows;
   return list.split(',').flatMap((name) => (name === 'scale' ? scale : [name]));
 }

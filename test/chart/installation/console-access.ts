@@ -4,8 +4,10 @@ import type { Worker } from '../../harness/node/worker.ts';
 import { namespace } from '../render-chart.ts';
 import type { ChartEnvironment } from './chart-environment.ts';
 
-/** Signs in, and reads the Subnets. */
-const commandsAt = (url: string, { token, authority }: { token: string; authority: string }): string => `
+const url = `https://ipledger-console.${namespace}.svc`;
+
+/** Signs in, and reads the Subnets. @param authority in base64 */
+const commandsWith = (token: string, authority: string): string => `
   folder=$(mktemp -d)
   echo ${authority} | base64 -d >$folder/ca.crt
   call() {
@@ -23,9 +25,7 @@ export async function readSubnets(environment: ChartEnvironment, worker: Worker)
   const { data } = (await environment.cluster.get(['secret', 'ipledger-console-tls', `--namespace=${namespace}`])) as {
     data: { 'ca.crt': string };
   };
-  const person = { token, authority: data['ca.crt'] };
-  const commands = commandsAt(`https://ipledger-console.${namespace}.svc`, person);
-  const { code, stdout, stderr } = await worker.machine.run(['sh', '-euc', commands]);
+  const { code, stdout, stderr } = await worker.machine.run(['sh', '-euc', commandsWith(token, data['ca.crt'])]);
   if (code !== 0) throw new Error(`the Service of the console: exit ${code}\n${stderr}`);
   return JSON.parse(stdout) as SubnetList;
 }

@@ -6,7 +6,7 @@ import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledg
 import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { allocationAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { providerOf } from './cni-plugin.ts';
-import { identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
+import { hasLivingPod, identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
 import { type ClusterUser, isDeleting, nameOf, namespace, networksAnnotation, nodeOf, uidOf } from './cluster-user.ts';
 import type { StoredObject } from './api-server.ts';
@@ -126,9 +126,7 @@ function canServe(
 /** Each allocation has a living Pod, or an owner that will create its Pod again. */
 function leaked({ user }: SimulatedCluster, { attachment, podUid, owner, addresses }: Allocation): string[] {
   const name = attachment?.pod ?? '';
-  const isHeld = user
-    .pods()
-    .some((pod) => isLiving(pod) && identityOf(pod).name === name && identityOf(pod).uid === podUid);
+  const isHeld = hasLivingPod(user.pods(), { name, uid: podUid });
   const usesNodeNetwork = user.pods().some((pod) => isLiving(pod) && nameOf(pod) === name && usesHostNetwork(pod));
   const sets = user.model.objectsOf({ kind: '/apis/apps/v1/statefulsets', namespace });
   const isMember = sets.some(

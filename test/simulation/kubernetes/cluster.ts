@@ -15,7 +15,7 @@ import { ForeignHosts, probedNetwork } from './foreign-hosts.ts';
 import { Kubelet } from './kubelet.ts';
 import { NicsInUse } from './nics-in-use.ts';
 import { SimulatedNode } from './node.ts';
-import { identityOf, isLiving } from './pod-identity.ts';
+import { hasLivingPod } from './pod-identity.ts';
 import { registerNode, runPodLifecycle, setOutOfService } from './pod-lifecycle.ts';
 import { SimulatedApiServer } from './simulated-api-server.ts';
 import { runStatefulSets } from './stateful-sets.ts';
@@ -61,10 +61,7 @@ export class SimulatedCluster {
     this.user = new ClusterUser(model);
     this.#environment = { server, connect };
     this.nics = new NicsInUse(world, ({ pod, uid }) =>
-      this.user.pods().some((each) => {
-        const identity = identityOf(each);
-        return isLiving(each) && identity.uid === uid && `${namespace}/${identity.name}` === pod;
-      }),
+      hasLivingPod(this.user.pods(), { name: pod.slice(`${namespace}/`.length), uid }),
     );
     this.bindings = new BindingWitness(world, this.nics);
     this.foreignHosts = new ForeignHosts(world, connect);

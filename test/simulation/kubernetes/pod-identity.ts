@@ -24,6 +24,16 @@ export function identityOf(pod: StoredObject): LedgerIdentity {
   return { name: nameOf(pod), uid: hash === '' ? uidOf(pod) : hash, isStatic: hash !== '' };
 }
 
+/** Whether a Pod of this name and uid in the ledger is among these, and needs its addresses. */
+export const hasLivingPod = (
+  pods: readonly StoredObject[],
+  { name, uid }: Pick<LedgerIdentity, 'name' | 'uid'>,
+): boolean =>
+  pods
+    .filter(isLiving)
+    .map(identityOf)
+    .some((each) => each.name === name && each.uid === uid);
+
 /** The machine of a launcher Pod. */
 export function machineOf(pod: StoredObject): { readonly name: string; readonly uid: string } | undefined {
   const { kind, name, uid } = ownerOf(pod);
