@@ -275,7 +275,7 @@ function sizeOf(headers: IncomingHttpHeaders): number {
 
 /**
  * Ends the connection of a client that sends more than the server holds for it. The client reports
- * OVERLOADED for each.
+ * OVERLOADED for each of its calls.
  *
  * Passes null as the error: for undefined, Node sends code 0, and clients report an internal error.
  */
