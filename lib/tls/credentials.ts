@@ -9,6 +9,7 @@ import {
   type VerifyOptions,
 } from '@grpc/grpc-js';
 import { CertificateReloader } from './certificate-reloader.ts';
+import { noRenegotiation } from './handshake-limits.ts';
 import { type ClientTls, serverMismatch, type ServerKind, type Tls, type TokenSource } from './client-tls.ts';
 
 export * from './client-tls.ts';
@@ -50,5 +51,10 @@ const bearerCredentials = (source: TokenSource): CallCredentials =>
  */
 export function serverCredentials(tls: Tls, { acceptTokens = false } = {}): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
-  return experimental.createCertificateProviderServerCredentials(tls, tls, !acceptTokens);
+  const credentials = experimental.createCertificateProviderServerCredentials(tls, tls, !acceptTokens);
+  // grpc-js has no option for this (lib/grpc/server/handshakes.int.spec.ts).
+  const updated = credentials as unknown as { updateSecureContextOptions(options: object | null): void };
+  const update = updated.updateSecureContextOptions.bind(credentials);
+  updated.updateSecureContextOptions = (options) => update(options && { ...options, ...noRenegotiation });
+  return credentials;
 }

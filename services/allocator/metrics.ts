@@ -11,6 +11,7 @@ import {
   type Registry,
 } from '../../lib/process/metrics.ts';
 import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
+import { handshakeGauge } from '../../lib/tls/handshake-limits.ts';
 import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
 import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
 import type { EtcdSpace } from './health/etcd-space.ts';
@@ -56,7 +57,7 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
   onSealing(failure: ErrorKind | undefined): void;
 } {
   const registry = createRegistry('allocator');
-  for (const gauge of certificateGauges) addGauge(registry, gauge);
+  for (const gauge of [...certificateGauges, handshakeGauge]) addGauge(registry, gauge);
   const counters = countersOf(registry);
   limitGauges(registry, limits);
   let sealingFailure: ErrorKind | undefined;

@@ -1,6 +1,7 @@
 /** The Prometheus metrics of the console. docs/metrics.md describes each. */
 import { addGauge, Counter, createRegistry, type Registry } from '../../lib/process/metrics.ts';
 import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
+import { handshakeGauge } from '../../lib/tls/handshake-limits.ts';
 
 export interface ConsoleMetrics {
   readonly registry: Registry;
@@ -12,7 +13,7 @@ export function consoleMetrics(read: {
   readonly streams: () => number;
 }): ConsoleMetrics {
   const registry = createRegistry('console');
-  for (const gauge of certificateGauges) addGauge(registry, gauge);
+  for (const gauge of [...certificateGauges, handshakeGauge]) addGauge(registry, gauge);
   addGauge(registry, { name: 'ipledger_console_sessions', help: 'The people who are signed in.', read: read.sessions });
   addGauge(registry, {
     name: 'ipledger_console_streams',

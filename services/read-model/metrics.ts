@@ -1,11 +1,12 @@
 /** The Prometheus metrics of the read model. docs/metrics.md describes each. */
 import { createRegistry, addGauge, type Registry } from '../../lib/process/metrics.ts';
 import { certificateGauges } from '../../lib/tls/certificate-reloader.ts';
+import { handshakeGauge } from '../../lib/tls/handshake-limits.ts';
 import type { ReadModel } from './read-model.ts';
 
 export function readModelMetrics(model: Pick<ReadModel, 'position' | 'notReadyReason'>): Registry {
   const registry = createRegistry('read-model');
-  for (const gauge of certificateGauges) addGauge(registry, gauge);
+  for (const gauge of [...certificateGauges, handshakeGauge]) addGauge(registry, gauge);
   addGauge(registry, {
     name: 'ipledger_read_model_seq',
     help: 'The last event in the read model.',

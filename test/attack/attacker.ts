@@ -4,6 +4,7 @@
  */
 import { callAsAgent, streamAsAgent } from './attackers/agent.ts';
 import { spoilArchive } from './attackers/archive-writer.ts';
+import { openHandshakes } from './attackers/handshakes.ts';
 import { callWithoutIdentity, connectSilently } from './attackers/neighbour.ts';
 import { callAsViewer, callAsWatcher } from './attackers/readers.ts';
 import { type Attack, type Target, targetVariable } from './target.ts';
@@ -15,6 +16,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   callAsWatcher,
   connectSilently,
   callWithoutIdentity,
+  openHandshakes,
   spoilArchive,
 };
 

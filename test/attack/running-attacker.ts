@@ -22,6 +22,7 @@ export const attackers = {
   callAsWatcher: { who: 'a watcher that allocates and releases as fast as it can', calls: 2_000 },
   connectSilently: { who: 'silent connections to the API and to the health port', calls: 800 },
   callWithoutIdentity: { who: 'calls with large headers and no identity', calls: 60 },
+  openHandshakes: { who: 'TLS handshakes of a client without an identity, begun as fast as it can', calls: 500 },
   spoilArchive: { who: 'a writer of the archive that replaces sealed files', calls: 150 },
 } as const;
 

@@ -116,6 +116,11 @@ export const overview: Dashboard = {
     ],
     [
       timeseries({
+        title: 'Waiting TLS handshakes',
+        description: 'Connections that wait for their handshake. Many for long are a flood, or a client that retries.',
+        queries: [{ expression: `ipledger_tls_handshakes_waiting${ours}`, legend: '{{job}} {{instance}}' }],
+      }),
+      timeseries({
         title: 'Dropped spans of traces',
         description: 'Spans that the collector did not accept in time. Zero without tracing.',
         unit: 'ops',

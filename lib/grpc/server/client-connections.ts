@@ -14,6 +14,7 @@ import type { Socket } from 'node:net';
 import type { Server, ServerCredentials } from '@grpc/grpc-js';
 import { IpledgerError } from '../../errors.ts';
 import { ConnectionSlots } from '../../net/connection-slots.ts';
+import { connectionKey, limitHandshakes } from '../../tls/handshake-limits.ts';
 import type { Identity, IdentityKind } from '../../tls/identity.ts';
 import { ArrivingCall, type CallConnection, endOverloaded } from './arriving-call.ts';
 import { type ClientBudget, ClientBudgets } from './client-budgets.ts';
@@ -115,6 +116,7 @@ export class ClientConnections {
   }
 
   #limit(http2Server: AnyHttp2Server): void {
+    if ('setSecureContext' in http2Server) limitHandshakes(http2Server);
     http2Server.updateSettings({ maxConcurrentStreams: maxUnidentifiedCalls, maxHeaderListSize });
     // Before the listener of Node, which creates the session of a plaintext connection.
     http2Server.prependListener('connection', (socket: Socket) => this.#accept(socket));
@@ -127,7 +129,7 @@ export class ClientConnections {
   }
 
   #accept(socket: Socket): void {
-    const key = keyOf(socket);
+    const key = connectionKey(socket);
     const timer = setTimeout(() => socket.destroy(), identityMs).unref();
     this.#accepted.set(key, { socket, timer });
     socket.once('close', () => this.#forget(key));
@@ -145,7 +147,7 @@ export class ClientConnections {
   #connectionOf(session: ServerHttp2Session): Connection {
     const known = this.#connections.get(session);
     if (known) return known;
-    const key = keyOf(session.socket);
+    const key = connectionKey(session.socket);
     const { budgets } = this;
     const client = this.#isTls
       ? budgets.of(`address ${session.socket.remoteAddress}`, 'unidentified')
@@ -171,12 +173,6 @@ function maxCallsOf(kind: IdentityKind): number {
   if (kind === 'viewer' || kind === 'kubernetes-user') return maxCalls.readers;
   return kind === 'allocator' ? maxCalls.allocator : maxCalls.others;
 }
-
-const keyOf = ({
-  remoteAddress,
-  remotePort,
-  localAddress,
-}: Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress'>) => `${remoteAddress} ${remotePort} ${localAddress}`;
 
 class Connection implements CallConnection {
   readonly session: ServerHttp2Session;

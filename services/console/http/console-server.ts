@@ -9,6 +9,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { ConnectionSlots } from '../../../lib/net/connection-slots.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { BucketLimit } from '../../../lib/process/token-bucket.ts';
+import { limitHandshakes, noRenegotiation } from '../../../lib/tls/handshake-limits.ts';
 import { ClientBuckets } from './client-buckets.ts';
 import { HttpError } from './http-error.ts';
 import { sendError, setCommonHeaders } from './reply.ts';
@@ -69,10 +70,14 @@ export function createConsoleServer(options: ConsoleServerOptions): Server | Sec
     void answer(request, response).finally(() => request.resume());
   };
   const server = tls
-    ? createSecureServer({ ...timeouts, handshakeTimeout: headersTimeoutMs, ...tls.current }, listener)
+    ? createSecureServer(
+        { ...timeouts, handshakeTimeout: headersTimeoutMs, ...noRenegotiation, ...tls.current },
+        listener,
+      )
     : createServer(timeouts, listener);
   if (tls && 'setSecureContext' in server) {
-    const stop = tls.onRenewed((renewed) => server.setSecureContext(renewed));
+    limitHandshakes(server);
+    const stop = tls.onRenewed((renewed) => server.setSecureContext({ ...noRenegotiation, ...renewed }));
     server.once('close', stop);
   }
   server.setTimeout(idleTimeoutMs);
