@@ -65,10 +65,10 @@ export class AddressBook {
   readonly #entries = new Map<string, Entry>();
   readonly #cooldowns = new Map<string, number>();
   /**
-   * Without pools, the cause is that of a list of addresses, which a Pod may request in their
-   * cooldown.
+   * Whether a Pod has requested these addresses for a NIC: it may get them in their cooldown. The
+   * cause of a list of addresses is that of a pool. Without pools, each such Pod has a list.
    */
-  #hasPools = false;
+  isRequested: (uid: string, nic: string, addresses: readonly string[]) => boolean = () => true;
   readonly #limits = new Map<string, number>();
   readonly #everBound = new Set<string>();
   readonly #fail: (what: string) => void;
@@ -116,9 +116,6 @@ export class AddressBook {
       case 'SubnetConfigured':
         this.#cooldowns.set(subnet, event.data.spec.cooldownMs);
         this.#limits.set(subnet, event.data.spec.maxAddressesPerNamespace ?? Infinity);
-        return;
-      case 'PoolConfigured':
-        this.#hasPools = true;
         return;
       case 'AddressAllocated':
         this.#grant(event, event.data.supersedes);
@@ -202,8 +199,8 @@ export class AddressBook {
       const idleMs = at - (entry.releasedAt ?? -Infinity);
       // A NIC may keep an address of the earlier Pod that it supersedes, and no other one
       const isOwn = entry.last?.uid === fromUid && entry.last?.owner === period.owner && entry.last.nic === period.nic;
-      const isNew =
-        type === 'AddressAllocated' && !isOwn && (cause === 'dynamic' || (cause === 'pool' && this.#hasPools));
+      const isChosen = cause === 'dynamic' || (cause === 'pool' && !this.isRequested(uid, period.nic, addresses));
+      const isNew = type === 'AddressAllocated' && !isOwn && isChosen;
       if (isNew && idleMs < (this.#cooldowns.get(subnet) ?? 0))
         this.#fail(`event ${seq} gives ${address} to uid ${uid}, ${idleMs} ms after its release`);
       entry.holder = period;

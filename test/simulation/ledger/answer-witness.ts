@@ -70,6 +70,11 @@ export class AnswerWitness {
     }
   }
 
+  /** Whether a request for a Pod named these addresses for a NIC, "provider/ordinal". */
+  hasRequested(uid: string, nic: string, addresses: readonly string[]): boolean {
+    return this.#candidates.get(`${uid} ${nic}`)?.has(addresses.join()) ?? false;
+  }
+
   /**
    * Called when another program writes a claim key, by "subnet/address": Release skips it for a
    * while.

@@ -34,6 +34,7 @@ export class LedgerRun {
     this.world = world;
     this.log = new LogWitness(world, bindingTimeoutMs);
     this.answers = new AnswerWitness(world, this.log);
+    this.log.book.isRequested = (uid, nic, addresses) => this.answers.hasRequested(uid, nic, addresses);
     const archiveMaxBytes = world.random('archive').pick([1 << 20, 1 << 20, 1_024]);
     this.cluster = new AllocatorCluster(world, { replicas, seals: true, archiveMaxBytes });
     this.cluster.onAnswer = (path, request, reply) => this.answers.onSent(path, request, reply);
@@ -63,6 +64,11 @@ export class LedgerRun {
    */
   atNextCommit(act: () => void): void {
     this.#atCommit.push(act);
+  }
+
+  /** Forgets the faults that wait for a commit. */
+  endFaultsAtCommit(): void {
+    this.#atCommit = [];
   }
 
   /** The program that has the writer key. */

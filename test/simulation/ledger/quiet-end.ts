@@ -38,8 +38,10 @@ export async function endQuietly(run: LedgerRun, source: CommandSource): Promise
   world.fail('liveness', reason);
 }
 
-function endFaults({ world, cluster, heal }: LedgerRun): void {
+function endFaults(run: LedgerRun): void {
+  const { world, cluster, heal } = run;
   world.trace('the faults end');
+  run.endFaultsAtCommit();
   world.faults = calm;
   for (const each of heal) each();
   for (const name of cluster.names) world.machine(name).setClock();
