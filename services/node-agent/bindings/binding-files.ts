@@ -5,6 +5,7 @@
  * another boot, and bindings of an earlier boot are void.
  */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,6 +18,7 @@ import {
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
+import { FolderRecord } from './folder-record.ts';
 import type { NamespacePlace } from '../network-namespace.ts';
 
 /** A binding that the allocator has acknowledged, or that is about to be requested. */
@@ -43,6 +45,10 @@ export interface BindingFiles {
   remove(container: ContainerInterface): Promise<void>;
   get(container: ContainerInterface): SavedBinding | undefined;
   all(): readonly SavedBinding[];
+  /** Whether the folder has a file of the container, also one of another process. */
+  isOnDisk(container: ContainerInterface): boolean;
+  /** Whether the folder has all files. */
+  readonly record: Pick<FolderRecord, 'epoch' | 'save'>;
 }
 
 export interface BindingFilesOptions {
@@ -67,28 +73,40 @@ export async function openBindingFiles({
   maxFiles = maxBindingFiles,
 }: BindingFilesOptions): Promise<BindingFiles> {
   const bindings = new Map<string, SavedBinding>();
+  const record = new FolderRecord(folder, node, bootId);
   let isUsable = true;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await readAll({ folder, node, bootId, log, maxFiles }, bindings);
+    if (await readAll({ folder, node, bootId, log, maxFiles }, bindings)) await record.read();
+    else await record.discard();
   } catch (error) {
     isUsable = false;
     bindings.clear();
+    await record.discard();
     log.error(
       { err: error, folder },
       'the folder of binding files cannot be used, so that this agent cannot restore bindings after a restore of the ledger: mount a folder of the host in which root can write',
     );
   }
 
+  const write = async (binding: SavedBinding): Promise<void> => {
+    if (bindings.size >= maxFiles && !bindings.has(interfaceKey(binding)))
+      throw new IpledgerError('OVERLOADED', `${folder} has ${maxFiles} bindings, the limit`);
+    const path = join(folder, bindingFileName(binding));
+    const draft = `${path}.${randomBytes(4).toString('hex')}.draft`;
+    await writeFile(draft, JSON.stringify({ version: 1, ...binding, node, bootId }), { mode: 0o600, flag: 'wx' });
+    await rename(draft, path);
+    bindings.set(interfaceKey(binding), binding);
+  };
+
   return {
     async save(binding) {
-      if (bindings.size >= maxFiles && !bindings.has(interfaceKey(binding)))
-        throw new IpledgerError('OVERLOADED', `${folder} has ${maxFiles} bindings, the limit`);
-      const path = join(folder, bindingFileName(binding));
-      const draft = `${path}.${randomBytes(4).toString('hex')}.draft`;
-      await writeFile(draft, JSON.stringify({ version: 1, ...binding, node, bootId }), { mode: 0o600, flag: 'wx' });
-      await rename(draft, path);
-      bindings.set(interfaceKey(binding), binding);
+      try {
+        await write(binding);
+      } catch (error) {
+        await record.discard();
+        throw error;
+      }
     },
     async remove(container) {
       bindings.delete(interfaceKey(container));
@@ -96,11 +114,15 @@ export async function openBindingFiles({
     },
     get: (container) => bindings.get(interfaceKey(container)),
     all: () => [...bindings.values()],
+    isOnDisk: (container) => existsSync(join(folder, bindingFileName(container))),
+    record,
   };
 }
 
-async function readAll(options: Required<BindingFilesOptions>, bindings: Map<string, SavedBinding>): Promise<void> {
+/** Returns whether each file was read. */
+async function readAll(options: Required<BindingFilesOptions>, bindings: Map<string, SavedBinding>): Promise<boolean> {
   const { folder, node, bootId, log, maxFiles } = options;
+  let isComplete = true;
   for await (const entry of await opendir(folder)) {
     const path = join(folder, entry.name);
     if (entry.name.endsWith('.draft')) await rm(path, { force: true });
@@ -110,13 +132,15 @@ async function readAll(options: Required<BindingFilesOptions>, bindings: Map<str
         { folder, maxFiles },
         'the folder has more binding files than the limit: remove those of deleted containers',
       );
-      return;
+      return false;
     }
     const binding = await readBinding(path, entry.name, log);
+    isComplete &&= binding !== undefined;
     if (!binding || binding.node !== node) continue;
     if (binding.bootId === bootId) bindings.set(interfaceKey(binding), binding);
     else await rm(path, { force: true });
   }
+  return isComplete;
 }
 
 async function readBinding(path: string, name: string, log: Logger): Promise<BindingFile | undefined> {

@@ -133,4 +133,53 @@ describe('Binding files', () => {
     expect((await open('b-1', 1)).all()).to.have.length(1);
     expect(logged.at(-1)).to.include({ maxFiles: 1 });
   });
+
+  it('A folder that was complete is so after a restart of the agent, and not after a reboot or for another node', async () => {
+    const { record } = await open();
+    expect(record.epoch).to.equal(undefined);
+    await record.save(3);
+    expect((await open()).record.epoch).to.equal(3);
+    expect((await open('b-1', undefined, 'node-b')).record.epoch).to.equal(undefined);
+    expect((await open('b-2')).record.epoch).to.equal(undefined);
+    expect((await open('b-1')).record.epoch, 'a boot does not return').to.equal(undefined);
+  });
+
+  it('A folder is no longer complete when a file could not be written, in this run and the next one', async () => {
+    const files = await open('b-1', 1);
+    await files.save(savedBinding('c1'));
+    await files.record.save(3);
+    await rejectionOf(files.save(savedBinding('c2')));
+    expect(files.record.epoch).to.equal(undefined);
+    expect((await open()).record.epoch).to.equal(undefined);
+  });
+
+  for (const [what, spoil] of [
+    ['is broken', (path: string) => writeFileSync(path, '{')],
+    ['cannot be read', (path: string) => (rmSync(path), symlinkSync('c1@net1.json', path))],
+  ] as const)
+    it(`A folder is no longer complete when a file ${what}`, async () => {
+      const { save, record } = await open();
+      await save(savedBinding('c1'));
+      await record.save(3);
+      spoil(join(folder, 'c1@net1.json'));
+      expect((await open()).record.epoch).to.equal(undefined);
+      rmSync(join(folder, 'c1@net1.json'), { force: true });
+      expect((await open()).record.epoch).to.equal(undefined);
+    });
+
+  it('A folder with more files than the limit, or with a record that cannot be read, is not complete', async () => {
+    const files = await open();
+    for (const each of ['c1', 'c2']) await files.save(savedBinding(each));
+    await files.record.save(3);
+    expect((await open('b-1', 1)).record.epoch).to.equal(undefined);
+    writeFileSync(join(folder, 'complete@node-a'), '{"bootId":"b-1","epoch":"3"}');
+    expect((await open()).record.epoch).to.equal(undefined);
+  });
+
+  it('A file that another process has written is seen on the disk', async () => {
+    const [files, other] = [await open(), await open()];
+    await other.save(savedBinding('c1'));
+    expect([files.get(savedBinding('c1')), files.isOnDisk(savedBinding('c1'))]).to.deep.equal([undefined, true]);
+    expect(files.isOnDisk(savedBinding('c2'))).to.equal(false);
+  });
 });

@@ -1,8 +1,8 @@
 /**
- * Binds containers again whose bindings a restored ledger lacks, because they are newer than the
- * backup. When the epoch has changed, the agent binds what its binding files contain, if the Pod
- * still has the same address. Within an epoch it binds nothing again: a binding that the ledger
- * lacks was ended.
+ * Brings the bindings of a restored ledger to the state of this node. When the epoch has changed,
+ * the agent binds what its binding files contain and the ledger lacks, if the Pod still has the
+ * same address. Then it ends what the ledger has and the files lack. Within an epoch it binds
+ * nothing again: a binding that the ledger lacks was ended.
  */
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -13,9 +13,15 @@ import type { BindingClient } from './binding-client.ts';
 import { type BindingFiles, type SavedBinding, type ContainerInterface, interfaceKey } from './binding-files.ts';
 import type { LedgerEpoch } from './ledger-epoch.ts';
 import { listNodeBindings } from './node-bindings.ts';
+import { endReturnedBindings } from './returned-bindings.ts';
 import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 
+/**
+ * The interval of comparisons with the ledger, while the folder lacks a file of a running
+ * container.
+ */
+const compareAgainMs = 600_000;
 /** The interval of passes, which retry bindings and notice an ended connection. */
 const everyMs = 30_000;
 const callMs = 3_000;
@@ -31,6 +37,8 @@ export interface RestoreBindingsDeps {
   /** Whether the container has a pending DEL. */
   readonly hasPendingDel: (container: ContainerInterface) => boolean;
   readonly log: Logger;
+  /** Milliseconds of a monotonic clock; default: performance.now() */
+  readonly now?: () => number;
 }
 
 /**
@@ -53,15 +61,18 @@ export async function restoreBindingsForever(deps: RestoreBindingsDeps, signal: 
  * @throws IpledgerError when the allocator is unavailable
  */
 export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSignal) => Promise<number> {
-  const { allocator, node, bootId, files, runExclusive, hasPendingDel, log } = deps;
+  const { allocator, node, bootId, files, runExclusive, hasPendingDel, log, now = () => performance.now() } = deps;
   const logged = new Map<string, string>();
+  let comparedAt = -Infinity;
 
   return async (signal) => {
-    if (files.all().length === 0) return 0;
     const epoch = await epochOf(deps, signal);
     if (epoch === undefined) return 0;
     const stale = files.all().filter((saved) => !saved.isPending && !saved.isDeleted && saved.epoch !== epoch);
-    if (stale.length === 0) return 0;
+    const { epoch: comparedEpoch } = files.record;
+    const isCompared = comparedEpoch === undefined ? now() < comparedAt + compareAgainMs : comparedEpoch === epoch;
+    if (stale.length === 0 && isCompared) return 0;
+    comparedAt = now();
     const bindings = await listNodeBindings(node, allocator, signal);
     const bound = new Set(
       bindings.filter(({ binding }) => binding.bootId === bootId).map(({ binding }) => interfaceKey(binding)),
@@ -86,6 +97,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
     const restored = (await Promise.all(restores)).reduce((sum, count) => sum + count, 0);
     if (restored > 0)
       log.info({ restored, node, epoch }, 'the ledger was restored from a backup: its lost bindings are bound again');
+    await endReturnedBindings(deps, bindings, epoch, signal);
     return restored;
   };
 }

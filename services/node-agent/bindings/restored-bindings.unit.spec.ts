@@ -7,6 +7,7 @@ import {
   sandboxBinding,
   FakeBindingClient,
   fakeBindingFiles,
+  rejectionOf,
   savedBinding,
   neverAborted,
 } from '../testing/fakes.ts';
@@ -49,6 +50,7 @@ describe('Binding files after the ledger is restored', () => {
       runExclusive: createKeyedMutex(),
       files,
       hasPendingDel: ({ containerId }) => pendingDels.has(containerId),
+      now: () => now,
       log: pino({ level: 'warn' }, { write }),
     });
   }
@@ -217,8 +219,73 @@ describe('Binding files after the ledger is restored', () => {
     expect(allocator.binds).to.deep.equal([]);
   });
 
-  it('An agent without binding files sends no request', async () => {
-    expect(await restorePass(fakeBindingFiles())(neverAborted())).to.equal(0);
-    expect(allocator.lists).to.deep.equal([]);
+  it('An agent without binding files compares itself with the ledger once in an epoch', async () => {
+    const files = fakeBindingFiles();
+    const pass = restorePass(files);
+    for (let passes = 0; passes < 3; passes++) expect(await pass(neverAborted())).to.equal(0);
+    expect(allocator.lists).to.have.length(1);
+    expect(files.record.epoch).to.equal(2);
+  });
+
+  it('A binding that a DEL ended after the backup ends again, and so does one of an earlier boot', async () => {
+    allocator.bindings = [sandboxBinding('c1'), sandboxBinding('c2'), sandboxBinding('c3', 'b-0')];
+    const files = fakeBindingFiles(savedBinding('c1'));
+    await restorePass(files)(neverAborted());
+    expect(allocator.unbinds.map(({ containerId, cause }) => [containerId, cause])).to.deep.equal([
+      ['c2', 'UNBIND_CAUSE_GARBAGE_COLLECTED'],
+      ['c3', 'UNBIND_CAUSE_NODE_REBOOTED'],
+    ]);
+    expect(allocator.unbinds[0]?.evidence).to.contain('before the ledger was restored');
+  });
+
+  it('No binding ends after a restore while a file of its container, a pending DEL, or another container shows its use', async () => {
+    allocator.bindings = ['c1', 'c2', 'c3', 'c4'].map((each) => sandboxBinding(each));
+    pendingDels.add('c2');
+    const files = fakeBindingFiles(savedBinding('c1'), savedBinding('c5', { boundAs: 'c3' }));
+    await restorePass({ ...files, isOnDisk: ({ containerId }) => containerId === 'c4' })(neverAborted());
+    expect(allocator.unbinds).to.deep.equal([]);
+  });
+
+  it('Within an epoch an agent ends no binding that has no file, also when it compares its files', async () => {
+    allocator.bindings = [sandboxBinding('c1'), sandboxBinding('c2')];
+    const files = fakeBindingFiles(savedBinding('c1'));
+    files.record.epoch = 2;
+    await restorePass(files)(neverAborted());
+    expect(allocator.lists.length).to.be.greaterThan(0);
+    expect(allocator.unbinds).to.deep.equal([]);
+  });
+
+  it('An agent whose folder may lack a file ends no binding, and compares it again after ten minutes', async () => {
+    allocator.bindings = [sandboxBinding('c1')];
+    const files = fakeBindingFiles();
+    files.record.epoch = undefined;
+    const pass = restorePass(files);
+    await pass(neverAborted());
+    now += 599_000;
+    await pass(neverAborted());
+    expect([allocator.lists.length, files.record.epoch]).to.deep.equal([1, undefined]);
+    allocator.bindings = [];
+    now += 1_000;
+    await pass(neverAborted());
+    expect([allocator.unbinds.length, files.record.epoch]).to.deep.equal([0, 2]);
+  });
+
+  it('The end of a returned binding is tried again when the allocator did not answer', async () => {
+    allocator.bindings = [sandboxBinding('c1')];
+    let isFailing = true;
+    const { bindings } = allocator;
+    allocator = new FakeBindingClient({
+      unbind: () => {
+        if (isFailing) throw new IpledgerError('LEDGER_FROZEN', 'frozen');
+      },
+    });
+    Object.assign(allocator, { epoch: 2, bindings });
+    const files = fakeBindingFiles();
+    const pass = restorePass(files);
+    expect((await rejectionOf(pass(neverAborted()))).code).to.equal('LEDGER_FROZEN');
+    expect(files.record.epoch).to.equal(1);
+    isFailing = false;
+    await pass(neverAborted());
+    expect(files.record.epoch).to.equal(2);
   });
 });

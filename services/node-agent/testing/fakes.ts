@@ -173,13 +173,21 @@ export const savedBinding = (containerId: string, changes: Partial<SavedBinding>
 });
 
 /** Keeps binding files in memory. */
-export function fakeBindingFiles(...saved: readonly SavedBinding[]): BindingFiles {
+export function fakeBindingFiles(
+  ...saved: readonly SavedBinding[]
+): BindingFiles & { record: { epoch: number | undefined } } {
   const files = new Map(saved.map((each) => [interfaceKey(each), each]));
+  const record = {
+    epoch: 1 as number | undefined,
+    save: (epoch: number): Promise<void> => Promise.resolve(void (record.epoch = epoch)),
+  };
   return {
     save: (binding) => Promise.resolve(void files.set(interfaceKey(binding), binding)),
     remove: (container) => Promise.resolve(void files.delete(interfaceKey(container))),
     get: (container) => files.get(interfaceKey(container)),
     all: () => [...files.values()],
+    isOnDisk: () => false,
+    record,
   };
 }
 

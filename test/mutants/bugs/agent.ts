@@ -138,4 +138,32 @@ export const agentBugs: readonly PlantedBug[] = [
     to: 'const maxConflicts = 99;',
     specs: requests,
   },
+  {
+    name: 'after a restore the agent ends bindings although its folder may lack files',
+    file: 'services/node-agent/bindings/returned-bindings.ts',
+    from: '    if (ofBoot.length === 0) await record.save(epoch);\n    return 0;',
+    to: '    await record.save(epoch);',
+    specs: bindings,
+  },
+  {
+    name: 'the agent ends bindings without a file also within an epoch',
+    file: 'services/node-agent/bindings/returned-bindings.ts',
+    from: '  if (record.epoch === epoch) return 0;\n',
+    to: '',
+    specs: bindings,
+  },
+  {
+    name: 'after a restore the agent ends a binding that serves another container',
+    file: 'services/node-agent/bindings/returned-bindings.ts',
+    from: ' && !serving.has(interfaceKey(bound))',
+    to: '',
+    specs: bindings,
+  },
+  {
+    name: 'the folder still counts as complete when a binding file could not be written',
+    file: 'services/node-agent/bindings/binding-files.ts',
+    from: '        await record.discard();\n        throw error;',
+    to: '        throw error;',
+    specs: bindings,
+  },
 ];

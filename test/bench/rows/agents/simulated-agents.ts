@@ -99,9 +99,23 @@ class SimulatedAgent {
     }
   }
 
+  /** Stays over its restarts. */
+  readonly #record = {
+    epoch: undefined as number | undefined,
+    save: (epoch: number): Promise<void> => Promise.resolve(void (this.#record.epoch = epoch)),
+  };
+
   get #files(): BindingFiles {
     const none = (): Promise<void> => Promise.resolve();
-    return { save: none, remove: none, get: () => undefined, all: () => [...this.#saved] };
+    const record = this.#record;
+    return {
+      save: none,
+      remove: none,
+      get: () => undefined,
+      all: () => [...this.#saved],
+      isOnDisk: () => true,
+      record,
+    };
   }
 }
 

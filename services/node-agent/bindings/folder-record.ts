@@ -1,0 +1,66 @@
+/**
+ * Records in the folder of binding files that it has a file of each binding which the ledger has of
+ * this boot. From then on, a binding without a file is one that a DEL has ended: a file is written
+ * before its Bind, and removed after the end of its binding. A restored backup brings such bindings
+ * back. The record is void in another boot, and as soon as a file may be missing.
+ */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { checkShape } from '../../../lib/check-shape.ts';
+import { readTrustedFile } from '../../../lib/process/trusted-file.ts';
+
+const maxBytes = 1_024;
+const schema = z.object({ bootId: z.string(), epoch: z.number().int().positive() });
+
+export class FolderRecord {
+  readonly #path: string;
+  readonly #bootId: string;
+  #epoch: number | undefined;
+
+  /** @param node agents of a test machine may share the folder */
+  constructor(folder: string, node: string, bootId: string) {
+    this.#path = join(folder, `complete@${node}`);
+    this.#bootId = bootId;
+  }
+
+  /**
+   * The epoch of the ledger in which the folder was complete; undefined if it may lack a file.
+   */
+  get epoch(): number | undefined {
+    return this.#epoch;
+  }
+
+  /** Reads the record, and writes it again: it counts only in a folder that can be written. */
+  async read(): Promise<void> {
+    const text = await readTrustedFile(this.#path, maxBytes).catch(() => undefined);
+    const { data } = checkShape(schema, parse(text));
+    if (data?.bootId === this.#bootId) await this.save(data.epoch);
+    else await this.discard();
+  }
+
+  /** Resolves also when the record cannot be written: then the folder may lack files, too. */
+  async save(epoch: number): Promise<void> {
+    this.#epoch = undefined;
+    try {
+      await writeFile(this.#path, JSON.stringify({ bootId: this.#bootId, epoch }), { mode: 0o600 });
+      this.#epoch = epoch;
+    } catch {
+      await this.discard();
+    }
+  }
+
+  /** Must be called when a file could not be read or written. */
+  async discard(): Promise<void> {
+    this.#epoch = undefined;
+    await rm(this.#path, { force: true }).catch(() => undefined);
+  }
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
