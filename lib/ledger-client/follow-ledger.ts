@@ -64,8 +64,9 @@ export async function followLedger(options: FollowOptions): Promise<void> {
 
   const start = async (): Promise<Position> => {
     if (lastKnownPosition) await assertNotRewound(allocator, lastKnownPosition, signal);
-    lastKnownPosition = undefined;
     const { position, allocations } = await takeSnapshot();
+    // Only now: the ledger may be rewound between this check and the snapshot of a later attempt
+    lastKnownPosition = undefined;
     log.info({ seq: position.seq, allocations }, 'ledger: snapshot taken');
     return position;
   };

@@ -33,12 +33,20 @@ interface World {
   readonly streams: (WatchReply | Error)[][];
   /** The positions of the snapshots; the last one is repeated. */
   readonly snapshots?: number[];
+  /** The number of snapshots that fail at first. */
+  readonly failedSnapshots?: number;
   readonly lastKnownPosition?: Position;
   /** Runs for each applied event, after the event is recorded. */
   readonly onEvent?: (event: Event) => void;
 }
 
-async function follow({ streams, snapshots = [10], lastKnownPosition, onEvent }: World): Promise<Follower> {
+async function follow({
+  streams,
+  snapshots = [10],
+  failedSnapshots = 0,
+  lastKnownPosition,
+  onEvent,
+}: World): Promise<Follower> {
   const { received, alarms, levels }: Follower = { received: [], alarms: [], levels: [] };
   const stop = new AbortController();
   const allocator = fakeLedgerClient({
@@ -61,6 +69,7 @@ async function follow({ streams, snapshots = [10], lastKnownPosition, onEvent }:
   await followLedger({
     allocator,
     takeSnapshot: () => {
+      if (failedSnapshots-- > 0) return Promise.reject(lost);
       const seq = (snapshots.length > 1 ? snapshots.shift() : snapshots[0]) ?? 0;
       received.push(`snapshot ${seq}`);
       return Promise.resolve({ position: position(seq), allocations: 3 });
@@ -153,6 +162,17 @@ describe('The follower of the ledger', () => {
     const streams = [[keepalive(10)], [reply(event(11))]];
     const { received } = await follow({ streams, lastKnownPosition: position(9) });
     expect(received.slice(0, 3)).to.deep.equal(['watch 10 after 9', 'snapshot 10', 'watch 11 after 10']);
+  });
+
+  it('The follower of the ledger compares its last known position again when its snapshot failed, as the ledger may be rewound since', async () => {
+    const streams = [[keepalive(99)], [frozen], [gone], [reply(event(11))]];
+    const follower = await follow({ streams, lastKnownPosition: position(99), failedSnapshots: 1 });
+    expect(watchesOf(follower).slice(0, 4)).to.deep.equal([
+      'watch 100 after 99',
+      'watch 100 after 99',
+      'watch 100 after 99',
+      'watch 11 after 10',
+    ]);
   });
 
   it('logs failures in a row as warnings from the fourth on', async () => {

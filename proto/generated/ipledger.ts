@@ -424,7 +424,7 @@ export interface AllocateRequest {
   import: boolean;
   /**
    * The client made the request when it had seen this event. The Pod takes nothing from another uid of its name that got an address
-   * later, and gets nothing beside it: REQUEST_OUTDATED. 0: a late request of an earlier Pod can take over until valid_ms has passed.
+   * later, and gets nothing beside it: REQUEST_OUTDATED. An event that the ledger does not have, after a restore: UNAVAILABLE. 0: a late request of an earlier Pod can take over until valid_ms has passed.
    */
   seenSeq: number;
 }

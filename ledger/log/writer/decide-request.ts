@@ -70,6 +70,7 @@ export function decideRequest(
   } catch (error) {
     undo?.();
     if (error instanceof Refused) return rejected(new IpledgerError(error.refusal.code, error.refusal.message));
+    if (error instanceof IpledgerError && error.kind !== 'bug') return rejected(error);
     log.error({ err: error }, 'a command threw an error; the caller receives it');
     return rejected(IpledgerError.from(error));
   }

@@ -50,3 +50,24 @@ describe('valid_ms of Allocate', () => {
     expect(await failureOf(answer)).to.have.property('code', 'DEADLINE_PASSED');
   });
 });
+
+describe('seen_seq of Allocate', () => {
+  it('refuses a client that has seen an event which a restored ledger lacks, and serves one that has seen the last event', async () => {
+    await using served = await serveAllocator();
+    await applyMacvlan(served);
+    const { requestSerialize, requestDeserialize } = IpamService.allocate;
+    const send = (uid: string, seenSeq: number) =>
+      allocate(served.allocator, requestDeserialize(requestSerialize({ ...allocateRequest(uid), seenSeq })), {
+        actor: 'watcher',
+        signal: never,
+      });
+    const { seq } = served.allocator.replica.head;
+    const refused = await failureOf(send('a', seq + 1));
+    expect(refused).to.have.property('code', 'UNAVAILABLE');
+    expect(refused)
+      .to.have.property('message')
+      .that.contains(`has seen event ${seq + 1}`);
+    expect(served.allocator.replica.head.seq).to.equal(seq);
+    expect((await send('a', seq)).allocations).to.have.length(1);
+  });
+});
