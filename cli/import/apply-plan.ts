@@ -6,10 +6,12 @@ import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
 import { allocationAnnotation, finalizer, kubeOvnFinalizers } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { type Allocation, IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import { readAll } from '../../lib/ledger-client/pages.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
+import { listAllocations } from '../clients/list-allocations.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import { isProven, type ObservedAttachment } from './observed-attachment.ts';
-import { addressesOf, type PlannedQuarantine } from './conflict.ts';
+import { addressesOf, type PlannedQuarantine, subnetAddressKey } from './conflict.ts';
 import type { ImportPlan } from './import-plan.ts';
 import { podKey } from '../output/format.ts';
 import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '../cluster/cluster-snapshot.ts';
@@ -17,7 +19,10 @@ import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '.
 /** Concurrent requests. */
 const concurrency = 16;
 const validMs = 10_000;
-/** The errors that mean that another holder, a reservation or a quarantine keeps the address. */
+/**
+ * The errors that mean that another holder, a reservation or a quarantine may keep one of the
+ * addresses.
+ */
 const isTaken: ReadonlySet<ErrorCode> = new Set(['ADDRESS_IN_USE', 'ADDRESS_RESERVED', 'ADDRESS_QUARANTINED']);
 
 /** An object that the ledger rejected. Nothing of it was changed. */
@@ -52,12 +57,16 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
   const quarantine = async (address: PlannedQuarantine): Promise<void> => {
     await rejectionOf(() => allocator.call(IpamService.quarantine, address));
   };
+  /** The addresses of Pods that were rejected because one of theirs is taken. */
+  const undecided: PlannedQuarantine[] = [];
   /** Imports a Pod. If that fails, its addresses that no other holder has are quarantined. */
   const importOrQuarantine = async (pod: string, attachments: readonly ObservedAttachment[]): Promise<void> => {
     const rejection = await attempt(`Pod ${pod}`, () => importPod(attachments, target));
-    if (!rejection || isTaken.has(rejection.code)) return;
+    if (!rejection) return;
     const reason = `left out of the import, rejected: Pod ${pod}`;
-    for (const each of addressesOf(attachments)) await quarantine({ ...each, reason });
+    const addresses = addressesOf(attachments).map((each) => ({ ...each, reason }));
+    if (isTaken.has(rejection.code)) undecided.push(...addresses);
+    else for (const each of addresses) await quarantine(each);
   };
   const { subnets, pools, reservations } = plan;
   const { applySubnet, applyPool } = SubnetsService;
@@ -75,8 +84,31 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
     const byPod = Map.groupBy(attachments, ({ holder }) => podKey(holder));
     await forEachConcurrently([...byPod], ([pod, each]) => importOrQuarantine(pod, each));
   }
+  const kept = undecided.length > 0 ? await readKeptAddresses(allocator) : new Set();
+  await forEachConcurrently(
+    undecided.filter((each) => !kept.has(subnetAddressKey(each))),
+    quarantine,
+  );
   await forEachConcurrently(plan.leftovers, (ip) => deleteIp(kubernetes, ip));
   return rejected;
+}
+
+/**
+ * The addresses that a holder or a reservation keeps. An address that only a binding holds is free
+ * when the binding ends.
+ */
+async function readKeptAddresses(allocator: LedgerClient): Promise<Set<string>> {
+  const { allocations } = await listAllocations(allocator, {});
+  const reservations = await readAll(
+    (pageToken) => allocator.call(IpamService.listReservations, { pageToken }),
+    ({ records }) => records,
+  );
+  return new Set([
+    ...allocations.flatMap(({ subnet, addresses }) =>
+      addresses.map(({ address }) => subnetAddressKey({ subnet, address })),
+    ),
+    ...reservations.map(subnetAddressKey),
+  ]);
 }
 
 /** @throws CliError, IpledgerError for all but a rejection. */

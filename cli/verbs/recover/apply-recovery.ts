@@ -10,6 +10,11 @@ export interface RecoveryReason {
   readonly freezeFirst: boolean;
   /** The position at the comparison: the allocator rejects a recovery if the epoch has changed. */
   readonly comparedPosition: Position;
+  /**
+   * Waits until the agents have bound the containers again that the backup lacks. Without their
+   * bindings, an address would be free as soon as its Pod ends or leaves the network.
+   */
+  readonly waitForAgents: () => Promise<void>;
 }
 
 /**
@@ -24,7 +29,8 @@ export async function applyRecovery(
   target: ImportTarget,
 ): Promise<RejectedObject[]> {
   const { allocator } = target;
-  await allocator.call(LedgerService.restore, reason);
+  const { reason: text, freezeFirst, comparedPosition } = reason;
+  await allocator.call(LedgerService.restore, { reason: text, freezeFirst, comparedPosition });
   for (const each of recovery.releases) await release(each, reason, target);
   for (const { binding } of recovery.staleBindings)
     await allocator.call(IpamService.unbind, {
@@ -38,7 +44,9 @@ export async function applyRecovery(
     { subnets, pools, attachments: imports, reservations: [], leftovers: [], foreign: [], quarantines },
     target,
   );
-  if (!keepsFrozen(rejected)) await allocator.call(LedgerService.unfreeze, {});
+  if (keepsFrozen(rejected)) return rejected;
+  await reason.waitForAgents();
+  await allocator.call(LedgerService.unfreeze, {});
   return rejected;
 }
 

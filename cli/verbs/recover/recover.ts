@@ -11,12 +11,14 @@ import { planRecovery } from './recovery-plan.ts';
 import { formatRecovery } from './format.ts';
 import { findMissingEvents } from './missing-events.ts';
 import { readClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
+import type { KubernetesReader } from '../../cluster/read-cluster.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '../../../lib/errors.ts';
 import { type BindingFile, maxBindingFileBytes, maxBindingFiles, parseBindingFile } from '../../../lib/binding-file.ts';
 import { isDnsSubdomain } from '../../../lib/kubernetes/ip-object-name.ts';
+import { pause } from '../../../lib/process/abortable.ts';
 import { readTrustedFile } from '../../../lib/process/trusted-file.ts';
 
 interface RecoverOptions extends VerbOptions {
@@ -25,7 +27,12 @@ interface RecoverOptions extends VerbOptions {
   readonly reason?: string;
   readonly fromExport?: string;
   readonly bindings: readonly BindingFolder[];
+  readonly waitSeconds: number;
 }
+
+/** An agent compares its containers with a new epoch within 90 s of a connection. */
+const defaultWaitSeconds = 100;
+const maxWaitSeconds = 3_600;
 
 export function defineRecover(verb: Command): void {
   addVerbOptions(verb)
@@ -39,12 +46,18 @@ export function defineRecover(verb: Command): void {
       collectFolders,
       [],
     )
+    .option(
+      '--wait-seconds <seconds>',
+      'with --apply: how long the ledger stays frozen while the agents bind the containers again that the backup lacks',
+      parseSeconds,
+      defaultWaitSeconds,
+    )
     .addHelpText(
       'after',
       `
 A restored ledger is frozen when a client has seen events that it lacks: it allocates and releases nothing. This verb compares it with
 the Subnets, IPPools, IP objects and Pods of the cluster that KUBECONFIG names. With --apply it starts a new epoch (LedgerRestored),
-releases unused allocations, imports the addresses of Pods, and unfreezes the ledger. After an interrupted run, run it again. If two
+releases unused allocations, imports the addresses of Pods, waits for the agents, and unfreezes the ledger. After an interrupted run, run it again. If two
 runs overlap, one starts the epoch, and the other fails and changes nothing.
 
 A conflict is listed with its remedy and left out: annotations of Pods are written by tenants, and count less than the ledger and IP
@@ -60,6 +73,13 @@ Exit status:
     );
 }
 
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!/^[0-9]+$/.test(text) || seconds > maxWaitSeconds)
+    throw new InvalidArgumentError(`It must be a number from 0 to ${maxWaitSeconds}.`);
+  return seconds;
+}
+
 function collectFolders(text: string, earlier: readonly BindingFolder[]): readonly BindingFolder[] {
   const folder = parseBindingFolder(text);
   if (!folder) throw new InvalidArgumentError('It must be NODE=FOLDER.');
@@ -72,9 +92,41 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
     throw new CliError('usage', '--apply needs --reason: the event records it');
   const bound = await readBindingFolders(options.bindings);
   const kubernetes = await connectOwnObjects(signal, options);
+  const { status, missingEvents, recovery } = await compareWithCluster(allocator, kubernetes, options, bound);
+  if (recovery.conflicts.length > 0) process.exitCode = exitStatus.refused;
+  if (!options.apply) return formatRecovery(recovery, { status, missingEvents, applied: false, rejected: [] });
+  const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;
+  const { waitSeconds } = options;
+  const waitForAgents = async (): Promise<void> => {
+    if (waitSeconds > 0)
+      process.stderr.write(
+        `The ledger stays frozen for ${waitSeconds} s, while the agents bind their containers again.\n`,
+      );
+    await pause(waitSeconds * 1_000, signal);
+    signal.throwIfAborted();
+  };
+  const rejected = await applyRecovery(
+    recovery,
+    { reason, freezeFirst: undetected, comparedPosition, waitForAgents },
+    { allocator, kubernetes },
+  );
+  if (rejected.length > 0) process.exitCode = exitStatus.refused;
+  return formatRecovery(recovery, { status, missingEvents, applied: true, rejected });
+}
+
+/**
+ * Compares the ledger with the cluster. Changes nothing.
+ * @param bound the bindings of nodes whose files an operator has copied
+ * @throws CliError, IpledgerError when the allocator or the API do not answer
+ */
+export async function compareWithCluster(
+  allocator: LedgerClient,
+  kubernetes: KubernetesReader,
+  { fromExport, undetected }: Pick<RecoverOptions, 'fromExport' | 'undetected'>,
+  bound: readonly BindingFile[],
+) {
   const status = await allocator.call(LedgerService.getStatus, {});
-  const missingEvents =
-    options.fromExport === undefined ? undefined : await findMissingEvents(options.fromExport, allocator);
+  const missingEvents = fromExport === undefined ? undefined : await findMissingEvents(fromExport, allocator);
   // Read before the cluster: a Pod that is created between the two reads would seem to be absent
   const { allocations } = await listAllocations(allocator, {});
   const bindings = await listBindings(allocator);
@@ -84,16 +136,7 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
   // Event numbers of a recovered ledger and of an export cannot be compared
   const exported = status.freeze || undetected ? (missingEvents?.allocations ?? []) : [];
   const recovery = planRecovery(snapshot, { allocations, bindings, subnets, pools }, { exported, bound });
-  if (recovery.conflicts.length > 0) process.exitCode = exitStatus.refused;
-  if (!options.apply) return formatRecovery(recovery, { status, missingEvents, applied: false, rejected: [] });
-  const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;
-  const rejected = await applyRecovery(
-    recovery,
-    { reason, freezeFirst: undetected, comparedPosition },
-    { allocator, kubernetes },
-  );
-  if (rejected.length > 0) process.exitCode = exitStatus.refused;
-  return formatRecovery(recovery, { status, missingEvents, applied: true, rejected });
+  return { status, missingEvents, recovery };
 }
 
 /** The folder with the binding files of one node. */

@@ -14,7 +14,13 @@
  */
 import { hasEnded, isRetained } from '../../cluster/needed-addresses.ts';
 import { checkAttachments, findContests } from '../../import/check-attachments.ts';
-import { type Conflict, leaveOutConflicts, type PlannedQuarantine } from '../../import/conflict.ts';
+import {
+  type Conflict,
+  leaveOutConflicts,
+  leaveUndecided,
+  type PlannedQuarantine,
+  subnetAddressKey,
+} from '../../import/conflict.ts';
 import { findObservedAttachments } from '../../import/find-attachments.ts';
 import {
   allocationKey,
@@ -23,8 +29,9 @@ import {
   type ObservedAttachment,
   observedKey,
 } from '../../import/observed-attachment.ts';
-import type { KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
+import type { KubeOvnIp, KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
 import { formatAllocation } from '../../output/format.ts';
+import { isStaticIdentity } from '../../../lib/kubernetes/pod-identity.ts';
 import { formatPodName } from '../../../lib/ledger-text/texts.ts';
 import { addEvidence, type Evidence, recordSeq } from './add-evidence.ts';
 import type { Allocation, Pool, SandboxBinding, Subnet } from '../../../proto/generated/ipledger.ts';
@@ -77,7 +84,8 @@ export function planRecovery(
   });
   const leftOut = new Set(lost.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
   const contests = findContests(checked.attachments.filter((each) => !leftOut.has(each)));
-  const conflicts = [...observed.conflicts, ...checked.conflicts, ...lost, ...contests];
+  const ended = findEndedHolders(snapshot, allocations.all, observed.attachments);
+  const conflicts = [...observed.conflicts, ...checked.conflicts, ...lost, ...contests, ...ended];
   const { attachments: imports, quarantines } = leaveOutConflicts(
     { attachments: checked.attachments, leftovers: [], reservations: [] },
     conflicts,
@@ -102,7 +110,9 @@ export function planRecovery(
         const reason = `${formatEvidence(replacement)} shows ${replacement.addresses.join()} for ${formatHolder(replacement)}`;
         return [{ allocation, reason }];
       }
-      if (exists || retained || transferred.has(allocationKey(allocation))) return [];
+      // The mirror of a static Pod may be absent while its container runs
+      const isStaticInUse = isStaticIdentity(allocation.podUid) && allocation.bindings.length > 0;
+      if (exists || retained || isStaticInUse || transferred.has(allocationKey(allocation))) return [];
       return [{ allocation, reason: 'its Pod does not exist' }];
     }),
     staleBindings: findStaleBindings(imports, ledger, snapshot),
@@ -172,7 +182,9 @@ function isStronger(
   if (isEarlierPod(allocation, observed)) return false;
   const isBound = allocation.bindings.length > 0;
   const isInUse = runs && isBound;
-  if (observed.isRecorded && recordSeq(observed) > allocation.seq) return isInUse;
+  // A NIC gets another address only after the release of the earlier one
+  const isSameNic = allocationKey(allocation) === observedKey(observed) && allocation.podUid === observed.holder.uid;
+  if (observed.isRecorded && recordSeq(observed) > allocation.seq) return isInUse && !isSameNic;
   // A node shows what its own Pods have, and takes nothing from a Pod that runs
   if (observed.boundOn !== undefined) return isInUse || (runs && allocationKey(allocation) !== observedKey(observed));
   return observed.isRecorded || exists || retained || isBound;
@@ -193,18 +205,49 @@ function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflic
     where: formatHolder(observed),
     what: `${formatEvidence(observed)} has ${observed.addresses.join()} of Subnet ${observed.subnet}; in the ledger Pod ${formatPodName(allocation.attachment)} has ${formatAllocation(allocation)}`,
     remedy: 'run `ip addr` in the containers, and delete the wrong Pod',
-    leavesOut: { attachments: [observed] },
+    leavesOut: isProven(observed) ? leaveUndecided([observed]) : { attachments: [observed] },
   };
+}
+
+/**
+ * Finds the IP objects of Pods that have ended or are absent, if the ledger lacks the allocation.
+ * Their release was not recorded before the restore, and their containers may still run.
+ */
+function findEndedHolders(
+  { ips }: ClusterSnapshot,
+  allocations: readonly KnownAllocation[],
+  observed: readonly ObservedAttachment[],
+): Conflict[] {
+  const known = new Set(
+    [
+      ...observed.flatMap(({ subnet, addresses }) => addresses.map((address) => ({ subnet, address }))),
+      ...allocations.flatMap(({ allocation: { subnet, addresses } }) =>
+        addresses.map(({ address }) => ({ subnet, address })),
+      ),
+    ].map(subnetAddressKey),
+  );
+  const isKnownAddress = ({ subnet, addresses }: KubeOvnIp): boolean =>
+    addresses.some((address) => known.has(subnetAddressKey({ subnet, address })));
+  return ips
+    .filter((ip) => ip.allocation > 0 && !isKnownAddress(ip))
+    .map(({ name, namespace, pod, subnet, addresses }) => ({
+      kind: 'ended Pod',
+      where: `IP object ${name}`,
+      what: `${addresses.join()} of Subnet ${subnet} is not in the ledger, and Pod ${namespace}/${pod} has ended or is deleted`,
+      remedy: 'when none of its containers runs any more, run `ipledger unquarantine`',
+      leavesOut: { addresses: addresses.map((address) => ({ subnet, address })) },
+    }));
 }
 
 /**
  * Finds the bindings that an import replaces. The allocator gave the address to a Pod of another
  * name only when no container could answer on it any more, so the later record proves that the
- * binding ended. While a Pod of its name runs, its bindings stay.
+ * binding ended. While the Pod of a binding runs, its bindings stay. If the ledger has its uid no
+ * longer, this is each Pod of its name.
  */
 function findStaleBindings(
   imports: readonly ObservedAttachment[],
-  { bindings }: LedgerContents,
+  { allocations, bindings }: LedgerContents,
   { pods }: ClusterSnapshot,
 ): SandboxBinding[] {
   const imported = new Map(
@@ -213,17 +256,22 @@ function findStaleBindings(
       .flatMap((each) => each.addresses.map((address) => [`${each.subnet}/${address}`, each] as const)),
   );
   const running = new Set(
-    pods.filter((pod) => !hasEnded(pod)).map(({ namespace, name, ledgerName = name }) => `${namespace}/${ledgerName}`),
+    pods
+      .filter((pod) => !hasEnded(pod))
+      .map(({ namespace, name, ledgerName = name, identity }) => [`${namespace}/${ledgerName}`, identity])
+      .flatMap(([pod, uid]) => [pod, `${pod} ${uid}`]),
   );
+  const uids = new Map(allocations.map(({ seq, podUid }) => [seq, podUid]));
   return bindings.filter(({ attachment, subnet, addresses, allocationSeq }) => {
     const pod = formatPodName(attachment);
+    const uid = uids.get(allocationSeq);
     return addresses.every((address) => {
       const successor = imported.get(`${subnet}/${address}`);
       return (
         successor !== undefined &&
         recordSeq(successor) > allocationSeq &&
         `${successor.holder.namespace}/${successor.holder.name}` !== pod &&
-        !running.has(pod)
+        !running.has(uid === undefined ? pod : `${pod} ${uid}`)
       );
     });
   });

@@ -223,6 +223,47 @@ describe('The recovery plan', () => {
     expect(plan({ ...cluster, pods: [pod('a', ''), pod('b', '')] }, { bindings: [released] }).ended).to.deep.equal([]);
   });
 
+  it('quarantines the address that an IP object shows for a Pod which has ended or is deleted, as its containers may run', () => {
+    const ended = { ...pod('a', '10.0.0.2'), phase: 'Failed', restartPolicy: 'Never' };
+    for (const pods of [[ended], []])
+      expect(plan({ pods, ips: [ip('a', '10.0.0.2')] })).to.deep.equal({
+        ...empty,
+        conflicts: ['ended Pod: IP object a.default.lan.default'],
+        quarantined: ['10.0.0.2'],
+      });
+    const ledger = { allocations: [allocation('b', '10.0.0.2')] };
+    expect(plan({ pods: [pod('b', '10.0.0.2')], ips: [ip('a', '10.0.0.2')] }, ledger)).to.deep.equal(empty);
+  });
+
+  it('takes the later address of a NIC from its IP object, also while the backup has a binding of the earlier one', () => {
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
+    expect(plan({ pods: [pod('a', '10.0.0.3')], ips: [ip('a', '10.0.0.3')] }, ledger)).to.deep.include({
+      imports: ['a: 10.0.0.3'],
+      conflicts: [],
+    });
+  });
+
+  it('quarantines what an IP object shows for another uid than that of a Pod in use, and not what an annotation claims', () => {
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings }), allocation('b', '10.0.0.3')] };
+    const pods = [pod('a', '10.0.0.2'), pod('b', '10.0.0.2')];
+    const ips = [ip('b', '10.0.0.2', { addresses: ['10.0.0.2', '10.0.0.4'] })];
+    expect(plan({ pods, ips }, ledger).quarantined).to.deep.equal(['10.0.0.4']);
+    expect(plan({ pods: [pods[0] as Pod, pod('b', '10.0.0.5')] }, ledger).quarantined).to.deep.equal([]);
+  });
+
+  it('keeps the address of a static Pod without a mirror while a container is bound', () => {
+    const podUid = 'b7e02067c9874c3ca23ac4c6d77546fe';
+    const bound = allocation('etcd-node-1', '10.0.0.2', { podUid, bindings });
+    expect(plan({}, { allocations: [bound] }).releases).to.deep.equal([]);
+    expect(plan({}, { allocations: [{ ...bound, bindings: [] }] }).releases).to.have.length(1);
+  });
+
+  it('ends the binding of an earlier Pod of a name that runs, if the ledger still has its uid and another Pod got the address', () => {
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { podUid: 'earlier', bindings })] };
+    const cluster = { pods: [pod('a', ''), pod('b', '')], ips: [ip('b', '10.0.0.2')] };
+    expect(plan(cluster, ledger).ended).to.deep.equal(['a']);
+  });
+
   it('transfers the address to the next Pod of a name, and leaves the binding of the earlier Pod', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2', { podUid: 'earlier', bindings })] };
     const pods = [pod('a', '')];
@@ -250,7 +291,11 @@ describe('The recovery plan', () => {
 
   it('takes no IP object of another Pod that shares its name', () => {
     const ips = [ip('a', '10.0.0.2', { pod: 'other' })];
-    expect(plan({ pods: [pod('a', '')], ips })).to.deep.equal(empty);
+    expect(plan({ pods: [pod('a', '')], ips })).to.deep.equal({
+      ...empty,
+      conflicts: ['ended Pod: IP object a.default.lan.default'],
+      quarantined: ['10.0.0.2'],
+    });
   });
 
   it('imports neither of two Pods with the same annotation, and quarantines their address', () => {

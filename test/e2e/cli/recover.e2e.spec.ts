@@ -26,6 +26,9 @@ import {
   type TestEnvironment,
 } from '../support/test-environment.ts';
 
+/** No Pod of these tests ends during a recovery. */
+const atOnce = ['--wait-seconds', '0'];
+
 describe('A ledger that was restored from a backup', function () {
   this.timeout(300_000);
   let scene: TestEnvironment;
@@ -39,7 +42,7 @@ describe('A ledger that was restored from a backup', function () {
     return runIpledger(args, { allocator: { endpoint }, kubeconfig: scene.stack.cluster.kubeconfig });
   }
   const ipledger = (...args: string[]): Promise<CommandResult> => ipledgerAt(scene.stack.allocator.endpoint, args);
-  const recover = (...args: string[]): Promise<CommandResult> => ipledger('recover', ...args);
+  const recover = (...args: string[]): Promise<CommandResult> => ipledger('recover', ...atOnce, ...args);
 
   /** Runs the commands of a document, which end with `ipledger recover`. */
   const follow = (commands: string): Promise<CommandResult> =>
@@ -54,7 +57,7 @@ describe('A ledger that was restored from a backup', function () {
     const changing = ['restore', 'release', 'unbind', 'applySubnet', 'applyPool', 'allocate', 'unfreeze'];
     const admits = (name: string): boolean => !changing.includes(name) || remaining-- > 0;
     const counter = createCountingProxy(scene.run, admits);
-    return ipledgerAt(await counter.startFor(scene.stack.allocator.endpoint), ['recover', ...args]);
+    return ipledgerAt(await counter.startFor(scene.stack.allocator.endpoint), ['recover', ...atOnce, ...args]);
   }
 
   async function withClient<T>(request: (client: ReturnType<typeof connect>) => Promise<T>): Promise<T> {
@@ -302,7 +305,9 @@ describe('A ledger that was restored from a backup', function () {
       expect(await readFreeze()).to.have.property('reportedBy', 'ipledger://allocator/allocator');
       const options = { allocator: stack.allocator, kubeconfig: stack.cluster.kubeconfig };
       const both = await Promise.all(
-        ['one', 'other'].map((reason) => executeIpledger(['recover', '--apply', '--reason', reason], options)),
+        ['one', 'other'].map((reason) =>
+          executeIpledger(['recover', ...atOnce, '--apply', '--reason', reason], options),
+        ),
       );
       const output = JSON.stringify(both);
       expect(
