@@ -18,13 +18,23 @@ import {
 } from './etcd-messages.ts';
 import { EtcdRefusal } from './etcd-refusal.ts';
 import { type Change, KeyStore, type StoredKey } from './key-store.ts';
-import { type EtcdSurroundings, Leases, leaseNotFound } from './leases.ts';
+import { type EtcdSurroundings, type LeaseBackup, Leases, leaseNotFound } from './leases.ts';
 import { Watchers } from './watchers.ts';
 
 /** Defaults of etcd. */
 const limits = { operations: 128, requestBytes: 1.5 * 2 ** 20 };
 const ok: CallStatus = { code: status.OK, details: '' };
 const textOf = (bytes: Buffer): string => bytes.toString('latin1');
+
+/** All that a backup has. */
+export interface EtcdBackup {
+  readonly keys: readonly StoredKey[];
+  readonly revision: number;
+  readonly leases: readonly LeaseBackup[];
+}
+
+/** What docs/operations.md passes to `--bump-revision`. */
+const bumpedRevisions = 1_000_000_000;
 
 export class EtcdModel {
   readonly methods: ReadonlyMap<string, GrpcMethod>;
@@ -90,6 +100,19 @@ export class EtcdModel {
   elect(): void {
     this.#term++;
     this.#leases.restart();
+  }
+
+  /** As `etcdctl snapshot save`. */
+  backup(): EtcdBackup {
+    return { keys: this.keys('', '\0'), revision: this.#store.revision, leases: this.#leases.backup() };
+  }
+
+  /**
+   * As `etcdutl snapshot restore` with a bumped and compacted revision. No client may be connected.
+   */
+  restore({ keys, revision, leases }: EtcdBackup): void {
+    this.#store.restore(keys, revision + bumpedRevisions);
+    this.#leases.restore(leases);
   }
 
   get #header() {

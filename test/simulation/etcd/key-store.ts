@@ -93,6 +93,15 @@ export class KeyStore {
     }
   }
 
+  /** Replaces all keys by these, at a later revision, up to which all is compacted. */
+  restore(keys: readonly StoredKey[], revision: number): void {
+    this.#versions.clear();
+    this.#sorted.splice(0, Infinity, ...keys.map(({ key }) => key));
+    for (const stored of keys) this.#versions.set(stored.key, [{ modified: stored.modified, stored }]);
+    this.revision = revision;
+    this.compacted = revision;
+  }
+
   /** Bytes of all keys and values in force. */
   get bytes(): number {
     let bytes = 0;

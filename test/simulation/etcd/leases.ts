@@ -16,6 +16,13 @@ interface Lease {
   stopTimer: () => void;
 }
 
+/** A lease in a backup. */
+export interface LeaseBackup {
+  readonly id: string;
+  readonly ttlSeconds: number;
+  readonly keys: ReadonlySet<string>;
+}
+
 /** etcd grants no shorter lease, with its default timeouts. */
 const minTtlSeconds = 2;
 /** etcd looks for expired leases twice a second. */
@@ -74,6 +81,22 @@ export class Leases {
   /** Leases begin again after an election. */
   restart(): void {
     for (const [id, lease] of this.#leases) this.#begin(id, lease);
+  }
+
+  /** The leases with their keys, for a backup. */
+  backup(): LeaseBackup[] {
+    return [...this.#leases].map(([id, { ttlSeconds, keys }]) => ({ id, ttlSeconds, keys: new Set(keys) }));
+  }
+
+  /** Replaces all leases by those of a backup, which begin again. */
+  restore(leases: readonly LeaseBackup[]): void {
+    for (const { stopTimer } of this.#leases.values()) stopTimer();
+    this.#leases.clear();
+    for (const { id, ttlSeconds, keys } of leases) {
+      const lease = { ttlSeconds, keys: new Set(keys), expiresAt: 0, stopTimer: () => undefined };
+      this.#leases.set(id, lease);
+      this.#begin(id, lease);
+    }
   }
 
   #begin(id: string, lease: Lease): void {

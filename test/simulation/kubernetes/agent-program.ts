@@ -31,6 +31,7 @@ export function startAgent(
 ): void {
   const sandboxes = node.world.random(`sandboxes of ${node.name} ${node.boot}`);
   const never = new AbortController().signal;
+  const epoch = new LedgerEpoch();
   const main = async (): Promise<void> => {
     const api = simulatedApi(program, server);
     const get: KubernetesGet = (path, options) => api.request({ method: 'GET', path, ...options });
@@ -41,7 +42,7 @@ export function startAgent(
       pendingDels: node.pendingDelFiles,
       sockets: [socketOf(node)],
       connection: connect(program),
-      epoch: new LedgerEpoch(),
+      epoch,
       get,
       read: createObjectReader(get),
       runExclusive: createKeyedMutex(),
@@ -65,6 +66,7 @@ export function startAgent(
   };
   const program = node.machine.start(`agent ${node.name}`, main);
   node.agent = program;
+  node.epoch = epoch;
   node.handler = undefined;
 }
 

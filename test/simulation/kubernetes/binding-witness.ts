@@ -3,6 +3,7 @@
  * the failed container before it.
  */
 import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
+import type { AddressBound } from '../../../ledger/domain/events/event.ts';
 import type { World } from '../kernel/world.ts';
 import type { NicsInUse } from './nics-in-use.ts';
 
@@ -24,6 +25,8 @@ export class BindingWitness {
   readonly #world: World;
   readonly #nics: NicsInUse;
   readonly #bindings = new Map<string, Bound>();
+  /** The containers whose bindings a backup lacks. */
+  readonly #lost = new Set<string>();
 
   constructor(world: World, nics: NicsInUse) {
     this.#world = world;
@@ -35,15 +38,39 @@ export class BindingWitness {
     return this.#bindings.get(keyOf(nic))?.bootId === bootId;
   }
 
-  read({ sequenced: event }: StoredEvent): void {
-    if (event.type === 'AddressBound') {
-      const { attachment, addresses, node, bootId } = event.data;
-      this.#bindings.set(keyOf(event.data), { node, bootId, addresses, provider: attachment.provider });
+  /** Whether another container is bound to one of the addresses, as while a machine migrates. */
+  isShared(nic: ContainerNic, provider: string, addresses: readonly string[]): boolean {
+    const isSame = (each: Bound): boolean =>
+      each.provider === provider && each.addresses.some((address) => addresses.includes(address));
+    return [...this.#bindings].some(([key, each]) => key !== keyOf(nic) && isSame(each));
+  }
+
+  /**
+   * Begins again with the events of a backup. A container that was bound after it has no binding
+   * until its agent binds it again.
+   */
+  restore(events: readonly StoredEvent[]): void {
+    this.#bindings.clear();
+    this.#lost.clear();
+    for (const { sequenced: event } of events) {
+      if (event.type === 'AddressBound') this.#add(event.data);
+      if (event.type === 'AddressUnbound') this.#bindings.delete(keyOf(event.data));
     }
+    for (const nic of this.#nics.all) if (!this.#bindings.has(keyOf(nic))) this.#lost.add(keyOf(nic));
+  }
+
+  read({ sequenced: event }: StoredEvent): void {
+    if (event.type === 'AddressBound') this.#add(event.data);
     if (event.type !== 'AddressUnbound') return;
     const ended = this.#bindings.get(keyOf(event.data));
     this.#bindings.delete(keyOf(event.data));
     if (ended) this.#checkEnd(ended, `${event.data.containerId} (${event.data.cause})`);
+  }
+
+  #add(data: AddressBound['data']): void {
+    this.#lost.delete(keyOf(data));
+    const { attachment, addresses, node, bootId } = data;
+    this.#bindings.set(keyOf(data), { node, bootId, addresses, provider: attachment.provider });
   }
 
   #checkEnd({ node, provider, addresses }: Bound, ended: string): void {
@@ -51,7 +78,7 @@ export class BindingWitness {
       one.provider === provider && one.addresses.some((address) => addresses.includes(address));
     const nic = this.#nics.all.find((each) => each.node === node && has(each));
     const isBound = [...this.#bindings.values()].some((each) => each.node === node && has(each));
-    if (nic && !isBound)
+    if (nic && !isBound && !this.#lost.has(keyOf(nic)))
       this.#world.fail(
         'running containers are bound',
         `the binding of ${ended} on ${node} ends, and ${nic.containerId} uses ${addresses.join(',')}`,

@@ -4,6 +4,7 @@
  * of it.
  */
 import { noBindingTimeoutMs } from '../../../ledger/domain/commands/command.ts';
+import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import { errorMessage } from '../../../lib/errors.ts';
 import { sourceFor } from '../kernel/seeded-source.ts';
 import { calm, type Faults } from '../kernel/faults.ts';
@@ -41,16 +42,8 @@ async function runWorld(world: World, options: RunOptions): Promise<number> {
   const pageSize = world.random('pages').pick([0, 3]);
   const allocators = new AllocatorCluster(world, { replicas: 1, seals: false, pageSize });
   allocators.startAll();
-  const cluster = new SimulatedCluster(world, allocators.network, (program) => allocators.connect(program));
-  const releases = new ReleaseWitness(cluster);
-  const log = new LogWitness(world, noBindingTimeoutMs, (event) => {
-    releases.read(event);
-    cluster.bindings.read(event);
-  });
-  allocators.etcd.onCommit = (changes) => {
-    log.read(changes);
-    for (const node of cluster.nodes) checkPendingDels(node);
-  };
+  const cluster = new SimulatedCluster(world, allocators);
+  const lastSeq = watchLedger(world, allocators, cluster);
   cluster.start();
   world.faults = hostility(world);
   schedule(world, planOf(world.seed), cluster, options);
@@ -60,12 +53,38 @@ async function runWorld(world: World, options: RunOptions): Promise<number> {
   const observed = observeRest(world, (program) => allocators.connect(program), cluster);
   const isAtRest = (after: number) => (): boolean => observed.at > after && observed.unrest.length === 0;
   if (!(await world.runUntil(isAtRest(cluster.quietAt), restMs))) world.fail('rest', observed.unrest.join('; '));
-  if (world.seed % 10 !== 0) return log.head.seq;
+  if (world.seed % 10 !== 0) return lastSeq();
   await world.runUntil(() => false, lastingMs);
   // A look may fall into a renewal, and the next one does not
   if (!world.violation && !(await world.runUntil(isAtRest(world.now), lookMs * 3)))
     world.fail('lasting rest', observed.unrest.join('; '));
-  return log.head.seq;
+  return lastSeq();
+}
+
+/**
+ * Checks all that is committed to etcd, also after it got the keys of a backup. Returns a function
+ * that returns the number of the last event.
+ */
+function watchLedger(world: World, { etcd }: AllocatorCluster, cluster: SimulatedCluster): () => number {
+  const releases = new ReleaseWitness(cluster);
+  const check = (event: StoredEvent): void => {
+    releases.read(event);
+    cluster.bindings.read(event);
+  };
+  let log = new LogWitness(world, noBindingTimeoutMs, check);
+  etcd.onCommit = (changes) => {
+    log.read(changes);
+    for (const node of cluster.nodes) checkPendingDels(node);
+  };
+  cluster.etcdRestores.onRestored = () => {
+    const restored: StoredEvent[] = [];
+    let onEvent = (event: StoredEvent): void => void restored.push(event);
+    log = new LogWitness(world, noBindingTimeoutMs, (event) => onEvent(event));
+    log.read(etcd.keys('', '\0').map((after) => ({ key: after.key, before: undefined, after })));
+    cluster.bindings.restore(restored);
+    onEvent = check;
+  };
+  return () => log.head.seq;
 }
 
 /** Some worlds are calm but for the plan, others lose messages all the time. */

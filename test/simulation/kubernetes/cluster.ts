@@ -4,13 +4,14 @@
  */
 import type { Connection } from '../../../lib/grpc/calls.ts';
 import type { SeededRandom } from '../../faults/seeded-random.ts';
-import type { Network } from '../kernel/network.ts';
 import type { Program } from '../kernel/program.ts';
 import type { World } from '../kernel/world.ts';
+import type { AllocatorCluster } from '../ledger/allocator-cluster.ts';
 import { type AgentEnvironment, startAgent } from './agent-program.ts';
 import { ApiServer } from './api-server.ts';
 import { BindingWitness } from './binding-witness.ts';
 import { ClusterUser, namespace } from './cluster-user.ts';
+import { EtcdRestores } from './etcd-restores.ts';
 import { ForeignHosts, probedNetwork } from './foreign-hosts.ts';
 import { Kubelet } from './kubelet.ts';
 import { NicsInUse } from './nics-in-use.ts';
@@ -41,6 +42,7 @@ export class SimulatedCluster {
   readonly nics: NicsInUse;
   readonly bindings: BindingWitness;
   readonly foreignHosts: ForeignHosts;
+  readonly etcdRestores: EtcdRestores;
   readonly nodes: readonly SimulatedNode[];
   readonly machines: VirtualMachines;
   readonly watchers: WatcherProgram[] = [];
@@ -51,12 +53,13 @@ export class SimulatedCluster {
   /** When the last planned end of a fault is. */
   quietAt = 0;
 
-  /** @param connect opens a connection of a program to the allocators */
-  constructor(world: World, network: Network, connect: (from: Program) => Connection) {
+  constructor(world: World, allocators: AllocatorCluster) {
     this.world = world;
+    const connect = (from: Program): Connection => allocators.connect(from);
+    this.etcdRestores = new EtcdRestores(this, allocators);
     const uids = world.random('uids');
     const model = new ApiServer({ now: () => server.machine.wall(), newUid: () => uuidFrom(uids) });
-    const server = new SimulatedApiServer(world, network, model);
+    const server = new SimulatedApiServer(world, allocators.network, model);
     this.server = server;
     this.user = new ClusterUser(model);
     this.#environment = { server, connect };
@@ -70,6 +73,7 @@ export class SimulatedCluster {
     this.nodes = nodeNames.map((name) => new SimulatedNode(world, name, { nics, bindings, foreignHosts, stateFolder }));
     this.#kubelets = new Map(this.nodes.map((node) => [node, new Kubelet(node, this.user, this.#macs)]));
     this.machines = new VirtualMachines(world, this.user);
+    allocators.onDisconnected = () => this.#disconnectAgents(allocators.network.latencyMs());
   }
 
   /** Makes the objects that each cluster has, and starts all programs. */
@@ -125,6 +129,11 @@ export class SimulatedCluster {
   startWatcher(index: number): void {
     const machine = this.world.machine(`watcher-${index}`);
     this.watchers[index] = startWatcher(machine, `watcher-${index}.${++this.#identities}`, this.#environment);
+  }
+
+  #disconnectAgents(latencyMs: number): void {
+    for (const { agent, epoch } of this.nodes)
+      this.world.after(latencyMs, () => epoch?.onDisconnected(), agent, 'disconnected');
   }
 
   /** Ends a fault after some time: the cluster is not at rest before. */

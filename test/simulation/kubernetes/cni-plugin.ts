@@ -36,7 +36,10 @@ export async function pluginAdd(
   const reply = await untilAnswered(node, 'add', body, { waitMs: addWaitMs, timeoutMs: addTimeoutMs });
   if (reply === undefined) return false;
   const addresses = asRecords(asRecord(JSON.parse(reply))['ips']).map(({ ip }) => asText(ip));
-  node.foreignHosts.checkUse(node.namespacePath(sandbox.id), nic.interface, addresses);
+  const container = { containerId: sandbox.id, interface: nic.interface };
+  // The other container may answer a probe, so none is sent
+  if (!node.bindings.isShared(container, providerOf(nic.network), addresses))
+    node.foreignHosts.checkUse(node.namespacePath(sandbox.id), nic.interface, addresses);
   node.nics.add({
     node: node.name,
     containerId: sandbox.id,

@@ -158,6 +158,14 @@ export function foreignHost(random: SeededRandom): Action {
   };
 }
 
+export function etcdRestore(random: SeededRandom): Action {
+  const [ageMs, recoverAfterMs] = [random.pick([500, 5_000, 30_000]), random.pick([100, 10_000, 60_000])];
+  return {
+    what: `etcd gets a backup that is ${ageMs} ms old; an operator recovers after ${recoverAfterMs} ms`,
+    act: ({ etcdRestores }) => etcdRestores.begin({ ageMs, recoverAfterMs }),
+  };
+}
+
 function nodeAt({ nodes }: SimulatedCluster, index: number): SimulatedNode {
   const node = nodes[index];
   if (!node) throw new Error(`the cluster has no node ${index}`);

@@ -46,6 +46,11 @@ export class ForeignHosts {
     });
   }
 
+  /** The addresses from which each host has left. */
+  get left(): string[] {
+    return [...this.#present].flatMap(([address, count]) => (count > 0 ? [] : [address]));
+  }
+
   /** Answers a probe as the wire does. A later probe without an answer permits the use. */
   answer({ netns, interface: name, addresses }: ProbeTarget): AddressConflict | undefined {
     for (const each of addresses) this.#answered.delete(`${netns} ${name} ${each}`);

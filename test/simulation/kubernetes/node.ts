@@ -5,6 +5,7 @@
 import type { Program } from '../kernel/program.ts';
 import type { Machine } from '../kernel/machine.ts';
 import type { World } from '../kernel/world.ts';
+import type { LedgerEpoch } from '../../../services/node-agent/bindings/ledger-epoch.ts';
 import type { RequestHandler } from '../../../services/node-agent/daemon/daemon-server.ts';
 import type { BindingWitness, ContainerNic } from './binding-witness.ts';
 import type { ForeignHosts } from './foreign-hosts.ts';
@@ -58,6 +59,8 @@ export class SimulatedNode {
   /** The next sandboxes that fail after their NICs are added, as by an error of the runtime. */
   failingSandboxes = 0;
   agent: Program | undefined;
+  /** What the agent knows of the epoch of the ledger. */
+  epoch: LedgerEpoch | undefined;
   /** What the agent's socket serves; undefined until it listens. */
   handler: RequestHandler | undefined;
   kubelet: Program | undefined;

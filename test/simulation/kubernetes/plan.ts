@@ -4,7 +4,7 @@ import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
 import { nameOf, networksAnnotation, phaseOf, podsPath } from './cluster-user.ts';
 import type { PlanItem } from '../plan.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
-import { anyFault, foreignHost } from './faults.ts';
+import { anyFault, etcdRestore, foreignHost } from './faults.ts';
 import { foreignFinalizer } from './pod-lifecycle.ts';
 import { deleteStatefulSet, scaleStatefulSet } from './stateful-sets.ts';
 
@@ -29,6 +29,7 @@ export function planOfCluster(random: SeededRandom, planMs: number): readonly Pl
   const all = [...first, ...many('u', counts.users, userAction), ...many('k', counts.faults, anyFault)];
   // Drawn last, so that it changes nothing else of a seed's plan
   all.push(...many('h', counts.foreignHosts, foreignHost));
+  if (random.nextBoolean(0.2)) all.push(...many('r', 1, etcdRestore));
   return all.toSorted((one, other) => one.atMs - other.atMs);
 }
 

@@ -8,7 +8,8 @@ import type { Attachment, Owner } from '../../../ledger/domain/values/allocation
 import { includesMember, membersOf, statefulSetOrdinal } from '../../../lib/kubernetes/stateful-set.ts';
 import type { SimulatedCluster } from './cluster.ts';
 import { nameOf, namespace } from './cluster-user.ts';
-import { identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
+import type { Nic } from './nics-in-use.ts';
+import { hasLivingPod, identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
 
 export class ReleaseWitness {
   readonly #cluster: SimulatedCluster;
@@ -39,9 +40,23 @@ export class ReleaseWitness {
     // The Pod has not used the address, and gets another one or an error
     if (cause === 'address-conflict') return;
     if (cause === 'detached') return this.#checkDetached(attachment, uid, released);
+    if (cause === 'operator') return this.#checkReplaced(attachment, uid, { addresses, released });
     this.#checkLoss(attachment.pod, uid, released);
     if (cause !== 'scaled-down' && this.#willReturn(attachment.pod, this.#owners.get(alloc)))
       this.#cluster.world.fail('members keep their addresses', `${released}, which its StatefulSet creates again`);
+  }
+
+  /** An operator recovers a ledger: a Pod may have another address than its backup has. */
+  #checkReplaced(
+    { provider }: Attachment,
+    uid: string,
+    { addresses, released }: { readonly addresses: readonly string[]; readonly released: string },
+  ): void {
+    const { world, nics } = this.#cluster;
+    const uses = (nic: Nic): boolean =>
+      nic.uid === uid && nic.provider === provider && nic.addresses.some((each) => addresses.includes(each));
+    const nic = nics.all.find((each) => uses(each) && hasLivingPod(this.#cluster.user.pods(), nameAndUid(each)));
+    if (nic) world.fail('used addresses are kept', `${released}, and ${nic.containerId} on ${nic.node} uses it`);
   }
 
   /** A Pod that no longer requests a network keeps the address while a container uses it. */
@@ -76,3 +91,5 @@ export class ReleaseWitness {
     return sets.some((set) => set.uid === owner?.uid && includesMember(set, member));
   }
 }
+
+const nameAndUid = ({ pod, uid }: Nic) => ({ name: pod.slice(`${namespace}/`.length), uid });

@@ -35,6 +35,8 @@ export class AllocatorCluster implements AllocatorSurroundings {
   readonly names: readonly string[];
   /** Called when an allocator sends an answer. */
   onAnswer: (path: string, request: object, reply: Buffer) => void = () => undefined;
+  /** Called when an allocator ends the connections of its clients, or ends itself. */
+  onDisconnected: () => void = () => undefined;
   /** Called when an allocator ends by an error. It is started again. */
   onFailure: (name: string, error: unknown) => void = () => undefined;
   readonly #running = new Map<string, RunningAllocator>();
@@ -71,6 +73,7 @@ export class AllocatorCluster implements AllocatorSurroundings {
     this.#running.set(name, started);
     started.program.ended.addEventListener('abort', () => {
       this.addresses.delete(addressOf(name));
+      this.onDisconnected();
       const { failure } = started.program;
       if (failure === undefined) return;
       this.onFailure(name, failure);

@@ -6,6 +6,7 @@ import { openArchived } from '../../../ledger/archive/open-archive.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import { EtcdLedger } from '../../../ledger/log/store/etcd-ledger.ts';
 import { addServices } from '../../../services/allocator/api-server.ts';
+import { announceEpochs } from '../../../services/allocator/grpc/recovery/announce-epochs.ts';
 import { Forwarder } from '../../../services/allocator/grpc/forwarding/forwarder.ts';
 import type { Leadership } from '../../../services/allocator/leadership/leadership.ts';
 import type { AllocatorOptions } from '../../../services/allocator/options.ts';
@@ -35,6 +36,8 @@ export interface AllocatorSurroundings {
   connect(program: Program, endpoints: string): Connection;
   /** Called when an allocator sends an answer. */
   onAnswer(path: string, request: object, reply: Buffer): void;
+  /** Called when an allocator ends the connections of its clients, or ends itself. */
+  onDisconnected(): void;
 }
 
 export interface RunningAllocator {
@@ -91,6 +94,7 @@ export function startAllocator(
       serveHealth: () => Promise.resolve(),
       serve: (allocator) => {
         running.replica = allocator.replica;
+        announceEpochs(allocator.replica, () => cluster.onDisconnected());
         addServices(table as unknown as Server, allocator, {
           log,
           forward: (call, answerHere) => forwarder.forward(call, answerHere),
