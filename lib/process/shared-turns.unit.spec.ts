@@ -30,6 +30,33 @@ describe('Shared turns', () => {
     expect(await turns.do(() => 7)).to.equal(7);
   });
 
+  it('pieces that wait run in the same turn while its share lasts', async () => {
+    const turns = new SharedTurns(Infinity, () => undefined);
+    const done: string[] = [];
+    for (const name of ['a', 'b', 'c']) void turns.do(() => done.push(name));
+    for (let wait = 0; wait < 3; wait++) await turn();
+    expect(done).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('a map of 25 items maps each item once and in order, also those of a last piece that is not full', async () => {
+    const items = Array.from({ length: 25 }, (_, index) => index);
+    const mapped: number[] = [];
+    const results = await new SharedTurns(Infinity).map(items, (item) => mapped.push(item) * 2);
+    expect(mapped).to.deep.equal(items);
+    expect(results).to.deep.equal(items.map((item) => (item + 1) * 2));
+  });
+
+  it('a piece of another caller runs between the pieces of a long map', async () => {
+    const turns = new SharedTurns(Infinity);
+    const done: string[] = [];
+    const items = Array.from({ length: 25 }, () => 'item');
+    const map = turns.map(items, (item) => done.push(item));
+    const other = turns.do(() => done.push('other'));
+    await Promise.all([map, other]);
+    expect(done).to.have.length(26);
+    expect(done.indexOf('other')).to.be.within(1, 24);
+  });
+
   it('an error of a piece rejects its call, and the other pieces run', async () => {
     const turns = new SharedTurns(1);
     const failed = turns.do(() => {
