@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { heldAllocation, until } from '../../testing/fakes.ts';
-import type { HeldAllocation, LedgerEvent } from '../../ledger/ledger-events.ts';
+import { type HeldAllocation, type LedgerEvent, podKeyOf } from '../../ledger/ledger-events.ts';
+import { ConflictingAddresses } from './conflicting-addresses.ts';
 import {
   annotationKey,
   defaultRequest,
@@ -74,6 +75,23 @@ describe('the Pod controller after a conflict on the wire', () => {
     const { provider, ordinal } = allocation;
     return ended.kind === 'released' ? { ...ended, conflict: { provider, ordinal } } : ended;
   };
+
+  it('an address that an attachment gave up stays known when another attachment of the Pod gets it', () => {
+    const conflicts = new ConflictingAddresses();
+    conflicts.onEvent(endedByConflict(held));
+    const known = () => conflicts.of(podKeyOf(held), held.uid).map(({ address }) => address);
+    for (const other of [{ ordinal: held.ordinal + 1 }, { provider: 'vlan.default' }])
+      conflicts.onEvent({ kind: 'allocated', allocation: { ...held, ...other } });
+    expect(known()).to.deep.equal(['10.0.0.9']);
+    conflicts.onEvent({ kind: 'allocated', allocation: held });
+    expect(known()).to.deep.equal([]);
+  });
+
+  it('an address that a Pod gave up is not one of the next Pod with the same name', () => {
+    const conflicts = new ConflictingAddresses();
+    conflicts.onEvent(endedByConflict(held));
+    expect(conflicts.of(podKeyOf(held), 'uid of the next Pod')).to.deep.equal([]);
+  });
 
   /** Starts with a Pod that holds 10.0.0.9 of its list. */
   async function startWithPod() {

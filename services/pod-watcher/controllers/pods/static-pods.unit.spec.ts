@@ -4,6 +4,7 @@ import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
 import { toStatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 import type { HeldAllocation } from '../../ledger/ledger-events.ts';
 import { heldAllocation, mirrorOf, type PodParts, until } from '../../testing/fakes.ts';
+import { isContainerBound } from './static-pods.ts';
 import {
   allocationEnded,
   beingDeleted,
@@ -258,5 +259,30 @@ describe('a false mirror', () => {
     await until(() => new Set(allocator.released.map(({ podUid }) => podUid)).size === 31);
     expect(allocator.released.map(({ cause }) => cause)).to.not.include('RELEASE_CAUSE_GARBAGE_COLLECTED');
     expect([alarms, controller.missingPods]).to.deep.equal([[], 0]);
+  });
+});
+
+describe('isContainerBound', () => {
+  /** Looks up bindings by node, on a cluster whose only Node is node-2. */
+  const isBound = (allocations: readonly HeldAllocation[], bindings: Record<string, readonly SandboxBinding[]>) =>
+    isContainerBound(allocations, {
+      allocator: {
+        call: ((_method: unknown, request: { node: string }) =>
+          Promise.resolve({ bindings: bindings[request.node] ?? [], nextPageToken: '' })) as never,
+      },
+      nodeExists: (name) => Promise.resolve(name === 'node-2'),
+      signal: new AbortController().signal,
+    });
+  const onNode2 = { ...held, seq: held.seq + 1, node: 'node-2' };
+
+  it('isContainerBound ignores the bindings of other Pods on the node', async () => {
+    expect(await isBound([onNode2], { 'node-2': [bindingTo({ ...onNode2, seq: onNode2.seq + 1 })] })).to.equal(false);
+    expect(await isBound([onNode2], { 'node-2': [bindingTo(onNode2)] })).to.equal(true);
+  });
+
+  it('isContainerBound finds a container on an existing Node after one on a deleted Node', async () => {
+    const bindings = { 'node-1': [bindingTo(held)], 'node-2': [bindingTo(onNode2)] };
+    expect(await isBound([held, onNode2], bindings)).to.equal(true);
+    expect(await isBound([held], bindings)).to.equal(false);
   });
 });
