@@ -6,9 +6,9 @@ import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledg
 import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { allocationAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { providerOf } from './cni-plugin.ts';
-import { hasLivingPod, identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
+import { hasLivingPod, identityOf, isLiving, requestedNetworks, usesHostNetwork } from './pod-identity.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
-import { type ClusterUser, isDeleting, nameOf, namespace, networksAnnotation, nodeOf, uidOf } from './cluster-user.ts';
+import { type ClusterUser, isDeleting, nameOf, namespace, nodeOf, uidOf } from './cluster-user.ts';
 import type { StoredObject } from './api-server.ts';
 import type { Nic } from './nics-in-use.ts';
 import { wrongFiles } from './node-files.ts';
@@ -52,7 +52,7 @@ const allocationsOf = ({ allocations }: LedgerView, { name, uid }: { readonly na
 
 function unserved(cluster: SimulatedCluster, pod: StoredObject, ledger: LedgerView): string[] {
   const annotations = asRecord(pod.metadata['annotations']);
-  const requested = (usesHostNetwork(pod) ? [] : asText(annotations[networksAnnotation]).split(',')) as NetworkName[];
+  const requested = requestedNetworks(pod) as NetworkName[];
   const held = allocationsOf(ledger, identityOf(pod));
   const named = `Pod ${nameOf(pod)} (${uidOf(pod)})`;
   const missing = requested.filter(

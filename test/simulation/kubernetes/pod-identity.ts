@@ -1,13 +1,19 @@
 /** What a Pod object is for the ledger. */
 import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import type { StoredObject } from './api-server.ts';
-import { isDeleting, nameOf, ownerOf, phaseOf, uidOf } from './cluster-user.ts';
+import { isDeleting, nameOf, networksAnnotation, ownerOf, phaseOf, uidOf } from './cluster-user.ts';
 
 /** Whether it needs its addresses. */
 export const isLiving = (pod: StoredObject): boolean =>
   !isDeleting(pod) && !['Succeeded', 'Failed'].includes(phaseOf(pod));
 
 export const usesHostNetwork = (pod: StoredObject): boolean => asRecord(pod['spec'])['hostNetwork'] === true;
+
+/** The secondary networks that it requests. */
+export const requestedNetworks = (pod: StoredObject): string[] =>
+  usesHostNetwork(pod)
+    ? []
+    : asText(asRecord(pod.metadata['annotations'])[networksAnnotation]).split(',').filter(Boolean);
 
 export interface LedgerIdentity {
   readonly name: string;

@@ -6,10 +6,12 @@ import type { StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import type { AddressReleased } from '../../../ledger/domain/events/event.ts';
 import type { Attachment, Owner } from '../../../ledger/domain/values/allocation.ts';
 import { includesMember, membersOf, statefulSetOrdinal } from '../../../lib/kubernetes/stateful-set.ts';
+import type { StoredObject } from './api-server.ts';
 import type { SimulatedCluster } from './cluster.ts';
 import { nameOf, namespace } from './cluster-user.ts';
+import { providerOf } from './cni-plugin.ts';
 import type { Nic } from './nics-in-use.ts';
-import { hasLivingPod, identityOf, isLiving, usesHostNetwork } from './pod-identity.ts';
+import { hasLivingPod, identityOf, isLiving, requestedNetworks } from './pod-identity.ts';
 
 export class ReleaseWitness {
   readonly #cluster: SimulatedCluster;
@@ -42,7 +44,7 @@ export class ReleaseWitness {
     if (cause === 'detached') return this.#checkDetached(attachment, uid, released);
     if (cause === 'operator') return this.#checkReplaced(attachment, uid, { addresses, released });
     this.#checkLoss(attachment.pod, uid, released);
-    if (cause !== 'scaled-down' && this.#willReturn(attachment.pod, this.#owners.get(alloc)))
+    if (cause !== 'scaled-down' && this.#willReturn(attachment, this.#owners.get(alloc)))
       this.#cluster.world.fail('members keep their addresses', `${released}, which its StatefulSet creates again`);
   }
 
@@ -80,16 +82,19 @@ export class ReleaseWitness {
   }
 
   /**
-   * A member on the network of its node needs none. A set that was scaled down for a moment may
-   * have decided before.
+   * A member that was created again without this network, or on the network of its node, needs no
+   * address of it. A set that was scaled down for a moment may have decided before.
    */
-  #willReturn(name: string, owner: Owner | undefined): boolean {
+  #willReturn({ pod: name, provider }: Attachment, owner: Owner | undefined): boolean {
     const member = statefulSetOrdinal({ name }, owner);
-    if (member === undefined || this.#cluster.user.pods().some((pod) => nameOf(pod) === name && usesHostNetwork(pod)))
-      return false;
+    const present = this.#cluster.user.pods().filter((pod) => nameOf(pod) === name);
+    if (member === undefined || present.some((pod) => !requests(pod, provider))) return false;
     const sets = this.#cluster.user.model.objectsOf({ kind: '/apis/apps/v1/statefulsets', namespace }).map(membersOf);
     return sets.some((set) => set.uid === owner?.uid && includesMember(set, member));
   }
 }
 
 const nameAndUid = ({ pod, uid }: Nic) => ({ name: pod.slice(`${namespace}/`.length), uid });
+
+const requests = (pod: StoredObject, provider: string): boolean =>
+  requestedNetworks(pod).map(providerOf).includes(provider);
