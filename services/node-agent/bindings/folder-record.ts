@@ -17,6 +17,7 @@ export class FolderRecord {
   readonly #path: string;
   readonly #bootId: string;
   #epoch: number | undefined;
+  #discards = 0;
 
   /** @param node agents of a test machine may share the folder */
   constructor(folder: string, node: string, bootId: string) {
@@ -31,6 +32,11 @@ export class FolderRecord {
     return this.#epoch;
   }
 
+  /** How often a file could not be read or written: a comparison that began before is void. */
+  get discards(): number {
+    return this.#discards;
+  }
+
   /** Reads the record, and writes it again: it counts only in a folder that can be written. */
   async read(): Promise<void> {
     const text = await readTrustedFile(this.#path, maxBytes).catch(() => undefined);
@@ -42,9 +48,11 @@ export class FolderRecord {
   /** Resolves also when the record cannot be written: then the folder may lack files, too. */
   async save(epoch: number): Promise<void> {
     this.#epoch = undefined;
+    const before = this.#discards;
     try {
       await writeFile(this.#path, JSON.stringify({ bootId: this.#bootId, epoch }), { mode: 0o600 });
-      this.#epoch = epoch;
+      if (this.#discards === before) this.#epoch = epoch;
+      else await this.discard();
     } catch {
       await this.discard();
     }
@@ -53,6 +61,7 @@ export class FolderRecord {
   /** Must be called when a file could not be read or written. */
   async discard(): Promise<void> {
     this.#epoch = undefined;
+    this.#discards++;
     await rm(this.#path, { force: true }).catch(() => undefined);
   }
 }

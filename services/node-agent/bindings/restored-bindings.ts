@@ -73,6 +73,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
     const isCompared = comparedEpoch === undefined ? now() < comparedAt + compareAgainMs : comparedEpoch === epoch;
     if (stale.length === 0 && isCompared) return 0;
     comparedAt = now();
+    const { discards } = files.record;
     const bindings = await listNodeBindings(node, allocator, signal);
     const bound = new Set(
       bindings.filter(({ binding }) => binding.bootId === bootId).map(({ binding }) => interfaceKey(binding)),
@@ -97,7 +98,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
     const restored = (await Promise.all(restores)).reduce((sum, count) => sum + count, 0);
     if (restored > 0)
       log.info({ restored, node, epoch }, 'the ledger was restored from a backup: its lost bindings are bound again');
-    await endReturnedBindings(deps, bindings, epoch, signal);
+    await endReturnedBindings(deps, { epoch, bindings, discards }, signal);
     return restored;
   };
 }

@@ -270,6 +270,17 @@ describe('Binding files after the ledger is restored', () => {
     expect([allocator.unbinds.length, files.record.epoch]).to.deep.equal([0, 2]);
   });
 
+  for (const epoch of [undefined, 1])
+    it(`A folder that loses a file while the agent lists its bindings does not count as complete ${epoch ? 'any more' : 'yet'}`, async () => {
+      const files = fakeBindingFiles();
+      files.record.epoch = epoch;
+      allocator = new FakeBindingClient({ listBindings: () => void files.record.discards++ });
+      allocator.epoch = 2;
+      allocator.bindings = epoch ? [sandboxBinding('c1')] : [];
+      await restorePass(files)(neverAborted());
+      expect([allocator.unbinds.length, files.record.epoch]).to.deep.equal([0, epoch]);
+    });
+
   it('The end of a returned binding is tried again when the allocator did not answer', async () => {
     allocator.bindings = [sandboxBinding('c1')];
     let isFailing = true;

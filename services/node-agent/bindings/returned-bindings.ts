@@ -3,8 +3,7 @@
  * backup, and of boots that ended after it. Without this their addresses would be held until an
  * operator ends each binding.
  */
-import type { ContainerInterface } from './binding-files.ts';
-import { type BindingFiles, interfaceKey } from './binding-files.ts';
+import { type BindingFiles, type ContainerInterface, interfaceKey } from './binding-files.ts';
 import { endBindings, type NodeBinding, type NodeBindingsDeps } from './node-bindings.ts';
 
 export interface ReturnedBindingsDeps extends NodeBindingsDeps {
@@ -13,19 +12,26 @@ export interface ReturnedBindingsDeps extends NodeBindingsDeps {
   readonly hasPendingDel: (container: ContainerInterface) => boolean;
 }
 
+/** What the ledger has of the node. */
+export interface ListedBindings {
+  readonly epoch: number;
+  readonly bindings: readonly NodeBinding[];
+  /** The discards of the folder's record before the list. */
+  readonly discards: number;
+}
+
 /**
  * Compares the bindings that the ledger has of this node with the binding files. A first comparison
- * ends nothing: it finds out whether the folder is complete. Resolves to the number of ended
- * bindings. A comparison that is not finished is made again later.
- * @param bindings those of the node, listed in the epoch
+ * ends nothing: it finds out whether the folder is complete. A comparison that is not finished is
+ * made again later.
  */
 export async function endReturnedBindings(
   { allocator, node, bootId, files, hasPendingDel, runExclusive, log }: ReturnedBindingsDeps,
-  bindings: readonly NodeBinding[],
-  epoch: number,
+  { epoch, bindings, discards }: ListedBindings,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   const { record } = files;
+  if (record.discards !== discards) return;
   const serving = new Set(files.all().map((saved) => interfaceKey({ ...saved, containerId: saved.boundAs })));
   const hasNoFile = (container: ContainerInterface): boolean =>
     !files.get(container) && !files.isOnDisk(container) && !hasPendingDel(container);
@@ -37,9 +43,9 @@ export async function endReturnedBindings(
   );
   if (record.epoch === undefined) {
     if (ofBoot.length === 0) await record.save(epoch);
-    return 0;
+    return;
   }
-  if (record.epoch === epoch) return 0;
+  if (record.epoch === epoch) return;
   const shared = { allocator, runExclusive, isStale: hasNoFile };
   const evidence = (): string => 'a DEL had ended it before the ledger was restored from a backup: it has no file';
   const errors = [
@@ -48,11 +54,10 @@ export async function endReturnedBindings(
   ];
   const [error] = errors;
   if (error) throw error;
-  await record.save(epoch);
+  if (record.discards === discards) await record.save(epoch);
   if (returned.length > 0)
     log.info(
       { node, ended: returned.length },
       'the ledger was restored from a backup: its ended bindings are ended again',
     );
-  return returned.length;
 }

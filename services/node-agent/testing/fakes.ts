@@ -175,10 +175,11 @@ export const savedBinding = (containerId: string, changes: Partial<SavedBinding>
 /** Keeps binding files in memory. */
 export function fakeBindingFiles(
   ...saved: readonly SavedBinding[]
-): BindingFiles & { record: { epoch: number | undefined } } {
+): BindingFiles & { record: { epoch: number | undefined; discards: number } } {
   const files = new Map(saved.map((each) => [interfaceKey(each), each]));
   const record = {
     epoch: 1 as number | undefined,
+    discards: 0,
     save: (epoch: number): Promise<void> => Promise.resolve(void (record.epoch = epoch)),
   };
   return {

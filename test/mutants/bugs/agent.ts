@@ -141,14 +141,14 @@ export const agentBugs: readonly PlantedBug[] = [
   {
     name: 'after a restore the agent ends bindings although its folder may lack files',
     file: 'services/node-agent/bindings/returned-bindings.ts',
-    from: '    if (ofBoot.length === 0) await record.save(epoch);\n    return 0;',
+    from: '    if (ofBoot.length === 0) await record.save(epoch);\n    return;',
     to: '    await record.save(epoch);',
     specs: bindings,
   },
   {
     name: 'the agent ends bindings without a file also within an epoch',
     file: 'services/node-agent/bindings/returned-bindings.ts',
-    from: '  if (record.epoch === epoch) return 0;\n',
+    from: '  if (record.epoch === epoch) return;\n',
     to: '',
     specs: bindings,
   },

@@ -102,6 +102,7 @@ class SimulatedAgent {
   /** Stays over its restarts. */
   readonly #record = {
     epoch: undefined as number | undefined,
+    discards: 0,
     save: (epoch: number): Promise<void> => Promise.resolve(void (this.#record.epoch = epoch)),
   };
 
