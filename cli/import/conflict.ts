@@ -16,7 +16,7 @@ export interface Conflict {
     | 'overlap'
     | 'in the ledger'
     | 'stopped virtual machine'
-    | 'ended Pod'
+    | 'deleted Pod'
     // The importers for whereabouts and host-local have these
     | 'no Pod'
     | 'invalid entry'

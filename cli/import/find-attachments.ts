@@ -58,8 +58,11 @@ export function findObservedAttachments(snapshot: ClusterSnapshot, recovers = fa
     subnets: new Map(snapshot.subnets.map((subnet) => [subnet.name, subnet])),
     subnetsOfProvider: Map.groupBy(snapshot.subnets, providerOf),
   };
-  const living = snapshot.pods.filter((pod) => !hasEnded(pod));
-  const shown = removeDuplicates(living.flatMap((pod) => findPodAttachments(pod, context)));
+  // The containers of a Pod that has ended may still run: the pod-watcher releases its addresses
+  const isRecorded = ({ hostNetwork, namespace, name, ledgerName = name }: Pod): boolean =>
+    recovers && !hostNetwork && context.ipsOfPod.has(`${namespace}/${ledgerName}`);
+  const counted = snapshot.pods.filter((pod) => !hasEnded(pod) || isRecorded(pod));
+  const shown = removeDuplicates(counted.flatMap((pod) => findPodAttachments(pod, context)));
   const shownIps = new Set(shown.map(({ ipObject }) => ipObject?.name));
   const absent = ips.filter((ip) => ip.podType === 'StatefulSet' && (recovers || !ip.isOurs) && !shownIps.has(ip.name));
   return [...shown, ...absent.flatMap((ip) => findMemberAttachment(ip, context) ?? [])];

@@ -84,8 +84,8 @@ export function planRecovery(
   });
   const leftOut = new Set(lost.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
   const contests = findContests(checked.attachments.filter((each) => !leftOut.has(each)));
-  const ended = findEndedHolders(snapshot, allocations.all, observed.attachments);
-  const conflicts = [...observed.conflicts, ...checked.conflicts, ...lost, ...contests, ...ended];
+  const deleted = findDeletedHolders(snapshot, allocations.all, observed.attachments);
+  const conflicts = [...observed.conflicts, ...checked.conflicts, ...lost, ...contests, ...deleted];
   const { attachments: imports, quarantines } = leaveOutConflicts(
     { attachments: checked.attachments, leftovers: [], reservations: [] },
     conflicts,
@@ -210,10 +210,11 @@ function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflic
 }
 
 /**
- * Finds the IP objects of Pods that have ended or are absent, if the ledger lacks the allocation.
- * Their release was not recorded before the restore, and their containers may still run.
+ * Finds the IP objects of deleted Pods, if the ledger lacks the allocation. Their release was not
+ * recorded before the restore, and their containers may still run. Their uids are unknown, so they
+ * cannot be imported for the pod-watcher to release them.
  */
-function findEndedHolders(
+function findDeletedHolders(
   { ips }: ClusterSnapshot,
   allocations: readonly KnownAllocation[],
   observed: readonly ObservedAttachment[],
@@ -231,9 +232,9 @@ function findEndedHolders(
   return ips
     .filter((ip) => ip.allocation > 0 && !isKnownAddress(ip))
     .map(({ name, namespace, pod, subnet, addresses }) => ({
-      kind: 'ended Pod',
+      kind: 'deleted Pod',
       where: `IP object ${name}`,
-      what: `${addresses.join()} of Subnet ${subnet} is not in the ledger, and Pod ${namespace}/${pod} has ended or is deleted`,
+      what: `${addresses.join()} of Subnet ${subnet} is not in the ledger, and Pod ${namespace}/${pod} is deleted`,
       remedy: 'when none of its containers runs any more, run `ipledger unquarantine`',
       leavesOut: { addresses: addresses.map((address) => ({ subnet, address })) },
     }));

@@ -223,16 +223,21 @@ describe('The recovery plan', () => {
     expect(plan({ ...cluster, pods: [pod('a', ''), pod('b', '')] }, { bindings: [released] }).ended).to.deep.equal([]);
   });
 
-  it('quarantines the address that an IP object shows for a Pod which has ended or is deleted, as its containers may run', () => {
+  it('imports what an IP object shows for a Pod that has ended, as its containers may run', () => {
     const ended = { ...pod('a', '10.0.0.2'), phase: 'Failed', restartPolicy: 'Never' };
-    for (const pods of [[ended], []])
-      expect(plan({ pods, ips: [ip('a', '10.0.0.2')] })).to.deep.equal({
-        ...empty,
-        conflicts: ['ended Pod: IP object a.default.lan.default'],
-        quarantined: ['10.0.0.2'],
-      });
+    expect(plan({ pods: [ended], ips: [ip('a', '10.0.0.2')] })).to.deep.equal({ ...empty, imports: ['a: 10.0.0.2'] });
+    expect(plan({ pods: [ended] }), 'an annotation is no record').to.deep.equal(empty);
+  });
+
+  it('quarantines the address that an IP object shows for a deleted Pod, unless another Pod has it', () => {
+    const ips = [ip('a', '10.0.0.2')];
+    expect(plan({ ips })).to.deep.equal({
+      ...empty,
+      conflicts: ['deleted Pod: IP object a.default.lan.default'],
+      quarantined: ['10.0.0.2'],
+    });
     const ledger = { allocations: [allocation('b', '10.0.0.2')] };
-    expect(plan({ pods: [pod('b', '10.0.0.2')], ips: [ip('a', '10.0.0.2')] }, ledger)).to.deep.equal(empty);
+    expect(plan({ pods: [pod('b', '10.0.0.2')], ips }, ledger)).to.deep.equal(empty);
   });
 
   it('takes the later address of a NIC from its IP object, also while the backup has a binding of the earlier one', () => {
@@ -293,7 +298,7 @@ describe('The recovery plan', () => {
     const ips = [ip('a', '10.0.0.2', { pod: 'other' })];
     expect(plan({ pods: [pod('a', '')], ips })).to.deep.equal({
       ...empty,
-      conflicts: ['ended Pod: IP object a.default.lan.default'],
+      conflicts: ['deleted Pod: IP object a.default.lan.default'],
       quarantined: ['10.0.0.2'],
     });
   });
