@@ -9,6 +9,7 @@ import type { LedgerClient } from '../../../cli/clients/ledger-client.ts';
 import { applyRecovery } from '../../../cli/verbs/recover/apply-recovery.ts';
 import { compareWithCluster } from '../../../cli/verbs/recover/recover.ts';
 import type { RecoveryPlan } from '../../../cli/verbs/recover/recovery-plan.ts';
+import type { BindingFile } from '../../../lib/binding-file.ts';
 import { errorMessage } from '../../../lib/errors.ts';
 import { createLedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';
@@ -16,6 +17,8 @@ import type { AllocatorCluster } from '../ledger/allocator-cluster.ts';
 import { type ClusterUser, nameOf, uidOf } from './cluster-user.ts';
 import { type ForeignHosts, probedNetwork } from './foreign-hosts.ts';
 import type { NicsInUse } from './nics-in-use.ts';
+import type { SimulatedNode } from './node.ts';
+import { bindingFiles } from './node-files.ts';
 import { hasLivingPod, identityOf } from './pod-identity.ts';
 import { simulatedApi } from './simulated-api.ts';
 import type { SimulatedApiServer } from './simulated-api-server.ts';
@@ -40,6 +43,7 @@ interface OperatedCluster {
   readonly server: SimulatedApiServer;
   readonly user: ClusterUser;
   readonly nics: NicsInUse;
+  readonly nodes: readonly SimulatedNode[];
   readonly foreignHosts: ForeignHosts;
   /** Ends a step of the restore after some time. */
   endFault(afterMs: number, act: () => void): void;
@@ -96,7 +100,8 @@ export class EtcdRestores {
 
   async #runOnce(allocator: LedgerClient, kubernetes: ReturnType<typeof createKubernetesClient>): Promise<boolean> {
     const { world } = this.#allocators;
-    const { status, recovery } = await compareWithCluster(allocator, kubernetes, { undetected: true }, []);
+    const bound = this.#cluster.nodes.flatMap((node) => bindingFiles(node).filter((file) => isOf(node, file)));
+    const { status, recovery } = await compareWithCluster(allocator, kubernetes, { undetected: true }, bound);
     const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;
     const { imports, releases, staleBindings, conflicts } = recovery;
     world.trace(
@@ -136,3 +141,7 @@ export class EtcdRestores {
       await allocator.call(IpamService.unquarantine, { subnet: probedNetwork, address, reason: 'the host has left' });
   }
 }
+
+/** As `--bindings` reads the files. */
+const isOf = ({ name }: SimulatedNode, { node, isDeleted, isPending }: BindingFile): boolean =>
+  node === name && !isDeleted && !isPending;

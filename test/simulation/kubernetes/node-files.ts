@@ -68,7 +68,8 @@ export function wrongFiles(node: SimulatedNode): string[] {
   ];
 }
 
-const bindingFiles = (node: SimulatedNode): BindingFile[] =>
+/** All of the folder, which nodes may share. */
+export const bindingFiles = (node: SimulatedNode): BindingFile[] =>
   namesOfVirtualFiles(node.bindingFiles)
     .filter((name) => name.endsWith('.json'))
     .map((name) => JSON.parse(readVirtualFile(`${node.bindingFiles}/${name}`) ?? '{}') as BindingFile);
