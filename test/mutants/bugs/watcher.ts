@@ -79,8 +79,8 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'the mirror of an earlier manifest takes the address of the present one',
     file: 'services/pod-watcher/controllers/pods/pod-allocator.ts',
-    from: "    if (await this.#isOutdatedMirror(key, pod)) return { outcome: 'again', canReceive: 'undecided' };\n",
-    to: '',
+    from: 'if (await this.#isOutdatedMirror(key, pod)) {',
+    to: 'if (key.length < 0) {',
     specs: pods,
   },
   {

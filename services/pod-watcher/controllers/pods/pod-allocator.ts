@@ -170,7 +170,11 @@ export class PodAllocator {
       await this.#removeForeignResults(key, pod, plan);
       return { outcome: detachOutcome, canReceive: receivesNothing };
     }
-    if (await this.#isOutdatedMirror(key, pod)) return { outcome: 'again', canReceive: 'undecided' };
+    if (await this.#isOutdatedMirror(key, pod)) {
+      // Leaves the queues of addresses: younger Pods would let it go first, without a pause.
+      this.#wait(key, pod, { topics: plan.topics, podEvent: undefined });
+      return { outcome: 'again', canReceive: 'undecided' };
+    }
     const ahead = waiters.waitersAhead(key, pod, plan);
     if (ahead.length === 0) return this.#allocate(key, pod, { plan, seenSeq });
     queue.addBefore(key, ahead);

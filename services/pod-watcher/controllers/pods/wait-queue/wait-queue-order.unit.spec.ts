@@ -8,6 +8,7 @@ import {
   allocationEnded,
   waitForIdle,
   bindingEnded,
+  mirrorWithNetwork,
   podWithNetwork,
   createPodControllerWorld,
   type PodControllerWorldOptions,
@@ -114,6 +115,28 @@ describe('Pods that wait for an address', () => {
     await until(() => allocator.allocated.length >= before + 2);
     expect(allocator.allocated.slice(before).map(({ pod }) => pod?.name)).to.deep.equal(['a', 'b']);
     expect(served).to.deep.equal([]);
+  });
+
+  it('a Pod that is created again while its name waits for an address does not let its own earlier request go first', async () => {
+    const { pods, allocator } = await createFullSubnet([createdAt(1, 'a')]);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    pods.put({ ...createdAt(2, 'a'), uid: 'uid-next', ledgerUid: 'uid-next' });
+    await until(() => allocator.allocated.some(({ pod }) => pod?.uid === 'uid-next'));
+  });
+
+  it('a Pod does not wait for an older static Pod whose mirror is outdated, and which requests nothing', async () => {
+    const [hash, nextHash] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
+    const { pods, allocator, api, lookedUp, sendEvents } = await createFullSubnet([
+      { ...mirrorWithNetwork('a', hash), createdAt: createdAt(1, 'a').createdAt },
+    ]);
+    api.set('default/a', mirrorWithNetwork('a', nextHash));
+    sendEvents(60, { kind: 'allocated', allocation: heldAllocation('a', { uid: nextHash, seq: 60 }) });
+    await until(() => lookedUp.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    pods.put(createdAt(2, 'b'));
+    const isServed = (): boolean => allocator.allocated.some(({ pod }) => pod?.name === 'b');
+    await until(() => isServed() || lookedUp.length > 100);
+    expect(isServed()).to.equal(true);
   });
 
   it('Pods that wait for an address are tried before a younger Pod of another namespace, but not all Pods of their own', async () => {
