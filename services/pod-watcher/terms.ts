@@ -93,8 +93,11 @@ export async function runTerms(options: TermsOptions): Promise<void> {
   });
 }
 
-/** Waits until Kube-OVN's controller has certainly stopped. @throws Error when it runs */
-async function refuseKubeOvn(api: Api, log: Logger, signal: AbortSignal): Promise<void> {
+/**
+ * Waits until Kube-OVN's controller has certainly stopped, or an abort.
+ * @throws Error when it runs
+ */
+export async function refuseKubeOvn(api: Api, log: Logger, signal: AbortSignal): Promise<void> {
   const check = kubeOvnControllerCheck(api);
   for (let checks = 0; !signal.aborted; checks++) {
     try {
@@ -103,6 +106,7 @@ async function refuseKubeOvn(api: Api, log: Logger, signal: AbortSignal): Promis
       if (status !== 'unknown') throw new Error(kubeOvnRunningMessage(status, orBeside));
       if (checks === 0) log.info("Kube-OVN's controller has a Lease: checking whether it renews it");
     } catch (error) {
+      if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       log.warn({ reason: error.message }, 'the Kubernetes API server is unavailable, retrying');
     }
