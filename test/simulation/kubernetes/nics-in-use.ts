@@ -65,12 +65,13 @@ export class NicsInUse {
   /**
    * Two launchers of one machine have the same address while it migrates. And on one node the next
    * Pod of a name may start while a container of the earlier one ends, if that one was deleted by
-   * force. A Pod itself has one container at a time.
+   * force. Its ADD may also end after that of the next Pod. A Pod itself has one container at a
+   * time.
    */
   #mayShare(one: Nic, other: Nic): boolean {
     if (one.pod !== other.pod) return false;
     if (one.uid === other.uid) return isLauncherPair(one, other);
-    return one.node === other.node && !this.#isOfLivingPod(one);
+    return one.node === other.node && !(this.#isOfLivingPod(one) && this.#isOfLivingPod(other));
   }
 }
 

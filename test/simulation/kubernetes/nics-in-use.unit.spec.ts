@@ -17,12 +17,12 @@ const nicOf = (uid: string, parts: Partial<Nic> = {}): Nic => ({
 
 describe('An address on the simulated network', () => {
   /**
-   * Returns whether the second NIC may share the address of the first one, whose Pod lives or is
-   * gone.
+   * Returns whether the second NIC may share the address of the first one.
+   * @param living the uids of the Pods that live
    */
-  function mayShare(first: Nic, second: Nic, isLiving = false): boolean {
+  function mayShare(first: Nic, second: Nic, living: readonly string[] = []): boolean {
     const world = new World(1);
-    const nics = new NicsInUse(world, ({ uid }) => isLiving && uid === first.uid);
+    const nics = new NicsInUse(world, ({ uid }) => living.includes(uid));
     for (const nic of [first, second]) nics.add(nic);
     return world.violation === undefined;
   }
@@ -34,13 +34,18 @@ describe('An address on the simulated network', () => {
   });
 
   it('is shared by a Pod that was deleted by force and the next one of its name, on one node', () => {
-    expect(mayShare(nicOf('one'), nicOf('two'))).to.equal(true);
-    expect(mayShare(nicOf('one'), nicOf('two'), true)).to.equal(false);
-    expect(mayShare(nicOf('one'), nicOf('two', { node: 'node-1' }))).to.equal(false);
+    expect(mayShare(nicOf('one'), nicOf('two'), ['two'])).to.equal(true);
+    expect(mayShare(nicOf('one'), nicOf('two'), ['one', 'two'])).to.equal(false);
+    expect(mayShare(nicOf('one'), nicOf('two', { node: 'node-1' }), ['two'])).to.equal(false);
+  });
+
+  it('is shared by a Pod that was deleted by force and whose ADD ends after that of the next one of its name', () => {
+    expect(mayShare(nicOf('next'), nicOf('deleted'), ['next'])).to.equal(true);
+    expect(mayShare(nicOf('next'), nicOf('deleted', { node: 'node-1' }), ['next'])).to.equal(false);
   });
 
   it('is shared by two launchers of one machine', () => {
     const [source, target] = [nicOf('one', { isMachine: true }), nicOf('one', { isMachine: true, node: 'node-1' })];
-    expect(mayShare(source, target, true)).to.equal(true);
+    expect(mayShare(source, target, ['one'])).to.equal(true);
   });
 });
