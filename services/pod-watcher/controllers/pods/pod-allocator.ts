@@ -72,9 +72,9 @@ const triesBeforeEvent = 3;
 
 /**
  * Refusals that release what an earlier Pod of the name holds and this Pod cannot receive: another
- * Pod may wait for it, and hold what this Pod requests. After other refusals it is kept until a
- * request is granted. A request that is never granted costs nothing, and a superseded request does
- * not come from the newest Pod.
+ * Pod may wait for it, and hold what this Pod requests. Other refusals, and a wrong annotation, may
+ * last for ever: only what an owner retains is kept for a corrected request. A superseded request
+ * does not come from the newest Pod, and releases nothing.
  */
 const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'ADDRESS_IN_USE',
@@ -162,7 +162,8 @@ export class PodAllocator {
       if (isFaultOfPod) await this.#removeForeignResults(key, pod, plan);
       // Does not retry a wrong annotation: a change of the Pod or of a topic triggers the next
       // attempt.
-      return { outcome: isFaultOfPod ? detachOutcome : 'again', canReceive: isSettled ? receivesNothing : 'undecided' };
+      const canReceive = isFaultOfPod ? 'nothing' : 'undecided';
+      return { outcome: isFaultOfPod ? detachOutcome : 'again', canReceive: isSettled ? receivesNothing : canReceive };
     }
     if (plan.attachments.length === 0) {
       waiters.remove(key);
@@ -303,7 +304,9 @@ export class PodAllocator {
     const topics = new Set([...plan.topics, ...waitTopics]);
     this.#wait(key, pod, { topics, podEvent: isReported ? refusalEvent(error, plan) : undefined });
     const frees = freeingRefusals.has(error.code);
-    return { outcome: 'again', canReceive: frees ? (held) => canTransfer(held, plan.attachments) : 'undecided' };
+    if (frees) return { outcome: 'again', canReceive: (held) => canTransfer(held, plan.attachments) };
+    const isKept = !isRefusal(error) || error.code === 'POD_SUPERSEDED';
+    return { outcome: 'again', canReceive: isKept ? 'undecided' : 'nothing' };
   }
 
   #wait(

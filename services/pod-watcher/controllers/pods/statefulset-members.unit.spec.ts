@@ -1,4 +1,4 @@
-/** Tests members of StatefulSets, and other Pods that are created again under their name. */
+/** Tests members of StatefulSets, and attachments that a living Pod no longer requests. */
 import { expect } from 'chai';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { heldAllocation, until } from '../../testing/fakes.ts';
@@ -221,6 +221,25 @@ describe('a member of a StatefulSet', () => {
       expect(allocator.released[0]).to.include({ pod: 'web-2', podUid: 'u2' });
     });
 
+  it('a member of a StatefulSet keeps its address while the annotation of its template is wrong', async () => {
+    const { pods, allocator } = createThreeMembers();
+    pods.drop(beingDeleted(member(2, 'u2')));
+    pods.put(memberNaming('new', 'no address'));
+    await waitForIdle();
+    expect([allocator.released, allocator.allocated]).to.deep.equal([[], []]);
+  });
+
+  it('a member of a StatefulSet does not keep the address of a deleted StatefulSet of the same name while its request is refused', async () => {
+    const { pods, statefulSets, allocator } = createThreeMembers();
+    allocator.refuse = () => new IpledgerError('ADDRESS_OUT_OF_RANGE', 'never');
+    pods.drop(beingDeleted(member(2, 'u2')));
+    pods.put(memberNaming('new', '10.9.9.9'));
+    await until(() => allocator.allocated.length >= 1);
+    statefulSets.put(set(3, { uid: 'another' }));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'u2', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
+  });
+
   it('a member of a StatefulSet keeps the address of its newer Pod while the watcher shows an earlier Pod, whose request is superseded', async () => {
     const { pods, allocator, controller, statefulSets } = world({ allocations: [held(2, 'newer')] });
     allocator.refuse = () => new IpledgerError('POD_SUPERSEDED', 'uid newer holds it');
@@ -255,56 +274,6 @@ describe('a member of a StatefulSet', () => {
     await until(() => allocator.allocated.length === 1);
     expect(allocator.allocated[0]?.attachments?.[0]?.subnets).to.deep.equal(['other']);
   });
-});
-
-describe('a Pod that is created again under its name', () => {
-  let stop: AbortController;
-  beforeEach(() => (stop = new AbortController()));
-  afterEach(() => stop.abort());
-
-  it('a Pod that is created again under its name loses the earlier allocations if it selects no network', async () => {
-    const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
-      allocations: [heldAllocation('a', { uid: 'old' })],
-    });
-    pods.put(podWithNetwork('a', { uid: 'new', annotations: { [networksAnnotation]: '' } }));
-    controller.start();
-    await until(() => allocator.released.length === 1);
-    expect(allocator.released[0]).to.include({ podUid: 'old', cause: 'RELEASE_CAUSE_POD_DELETED' });
-    expect(allocator.released[0]?.evidence).to.equal('the name belongs to Pod uid new now');
-  });
-
-  it('a Pod that is created again under its name loses earlier allocations that do not fit when it is refused, so that two Pods do not wait for each other', async () => {
-    const held = [heldAllocation('a', { uid: 'old', subnet: 'retired' })];
-    const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
-      allocations: held,
-      longBackoff: true,
-    });
-    let isRefused = true;
-    allocator.refuse = () => (isRefused ? ((isRefused = false), new IpledgerError('SUBNET_FULL', 'full')) : undefined);
-    pods.put(podWithNetwork('a', { uid: 'new' }));
-    controller.start();
-    await until(() => allocator.released.length === 1);
-    expect(allocator.released[0]).to.include({ podUid: 'old' });
-  });
-
-  for (const [verb, annotation, value] of [
-    ['keeps', 'ip_pool', '10.0.0.99,10.0.0.2'],
-    ['loses', 'ip_address', '10.0.0.2,fd00::2'],
-  ] as const)
-    it(`a Pod that is created again under its name ${verb} the earlier address 10.0.0.2 while its ${annotation} ${value} is refused`, async () => {
-      const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
-        allocations: [heldAllocation('a', { uid: 'old' })],
-        longBackoff: true,
-      });
-      allocator.refuse = () =>
-        allocator.released.length > 0 ? undefined : new IpledgerError('ADDRESS_IN_USE', 'used');
-      const annotations = { [`macvlan.default.kubernetes.io/${annotation}`]: value };
-      pods.put(podWithNetwork('a', { uid: 'new', annotations }));
-      controller.start();
-      await until(() => allocator.allocated.length > 0);
-      await waitForIdle();
-      expect(allocator.released.map(({ podUid }) => podUid)).to.deep.equal(verb === 'keeps' ? [] : ['old']);
-    });
 });
 
 describe('a detached attachment of a living Pod', () => {
