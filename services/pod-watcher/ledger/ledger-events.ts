@@ -90,10 +90,11 @@ export type LedgerEvent =
     }
   | { readonly kind: 'quarantined' | 'unquarantined'; readonly subnet: string; readonly address: string };
 
-/** Converts an allocation that a list returned. */
+/**
+ * Converts an allocation that a list returned. Its interface and Node are those of its last
+ * binding, also after that binding has ended.
+ */
 export function heldAllocationOf(allocation: Allocation): HeldAllocation {
-  // Ignores older bindings, of the Pod from which the address was transferred.
-  const bound = allocation.bindings.findLast(({ at }) => Date.parse(at) >= Date.parse(allocation.at));
   return shareTexts({
     seq: allocation.seq,
     ...attachmentOf(allocation.attachment),
@@ -101,8 +102,8 @@ export function heldAllocationOf(allocation: Allocation): HeldAllocation {
     subnet: allocation.subnet,
     addresses: allocation.addresses,
     mac: allocation.mac,
-    interface: bound?.interface ?? allocation.interface,
-    node: bound?.node ?? allocation.node,
+    interface: allocation.interface,
+    node: allocation.node,
     owner: allocation.owner,
   });
 }

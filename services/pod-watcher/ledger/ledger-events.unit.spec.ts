@@ -188,7 +188,7 @@ describe('Converting a ledger event', () => {
     );
   });
 
-  it('a listed allocation is converted to the same result as its event, with the present binding', () => {
+  it('a listed allocation is converted to the same result as its events, with the Node of its last binding', () => {
     const { attachment: _attachment, ...rest } = given;
     const listed = {
       ...rest,
@@ -203,14 +203,9 @@ describe('Converting a ledger event', () => {
       network: 'macvlan.default',
     };
     expect(heldAllocationOf(listed)).to.deep.equal(allocation);
-    const at = '2026-01-31T08:00:00.000Z';
-    const binding = { containerId: 'c', interface: 'net7', node: 'node-7', bootId: '', at };
-    expect(heldAllocationOf({ ...listed, at, bindings: [binding] })).to.deep.equal({
-      ...allocation,
-      interface: 'net7',
-      node: 'node-7',
-    });
-    const taken = { ...listed, at: '2026-01-31T09:00:00.000Z', bindings: [binding] };
-    expect(heldAllocationOf(taken), 'bound before the transfer to this Pod').to.deep.equal(allocation);
+    // The second launcher was bound on the Node of the allocation, and its binding has ended.
+    const binding = { containerId: 'c', interface: 'net7', node: 'node-7', bootId: '', at: '2026-01-31T08:00:00.000Z' };
+    const migrated = { ...listed, at: '2026-01-31T07:00:00.000Z', bindings: [binding] };
+    expect(heldAllocationOf(migrated), 'after the last binding has ended').to.deep.equal(allocation);
   });
 });

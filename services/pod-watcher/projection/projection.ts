@@ -142,12 +142,10 @@ export class Projection {
     const allocations = this.view.allocationsOfPod(key);
     if (allocations.length === 0) return;
     this.#queue.add(`pod:${key}`);
-    // Updates the Node that IP objects show: a machine may have another launcher now.
+    // Updates the Node that IP objects show: a machine may have another launcher now, or none.
     const { object } = change;
     const nodeMayChange =
-      change.kind === 'present'
-        ? change.before?.node !== object.node || change.before.ledgerName !== object.ledgerName
-        : this.#pods.has(key);
+      change.kind === 'gone' || change.before?.node !== object.node || change.before.ledgerName !== object.ledgerName;
     if (nodeMayChange) for (const allocation of allocations) this.#queue.add(`ip:${this.view.ipNameOf(allocation)}`);
   }
 

@@ -66,6 +66,23 @@ describe('Projection', () => {
     expect(api.objects.get(ip)?.['spec']).to.include({ podName: 'vm1', nodeName: 'node-2' });
   });
 
+  it('Projection shows the Node of the last binding of a stopped machine, in any order of the ends of its launchers', async () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+    const { api, pods, projection, quiet } = world([heldAllocation('vm1', { owner, node: 'node-2' })]);
+    const source = launcher('source', { spec: { nodeName: 'node-1' } });
+    const target = launcher('target', { spec: { nodeName: 'node-2' } });
+    for (const pod of [source, target]) pods.put(pod);
+    projection.start();
+    const shown = (): unknown => api.objects.get(ipAt('vm1.default.macvlan.default'))?.['spec'];
+    await quiet();
+    pods.drop(target);
+    await quiet();
+    expect(shown(), 'while the source runs on').to.include({ nodeName: 'node-1' });
+    pods.drop(source);
+    await quiet();
+    expect(shown()).to.include({ nodeName: 'node-2' });
+  });
+
   it('k8s-142223 Projection writes the annotations and the IP object of an allocation once', async () => {
     const { api, projection, addPod, quiet } = world([heldAllocation('a')]);
     addPod(podNamed('a'));
