@@ -3,9 +3,11 @@ import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import type { StoredObject } from './api-server.ts';
 import { isDeleting, nameOf, networksAnnotation, ownerOf, phaseOf, uidOf } from './cluster-user.ts';
 
+/** Whether its containers have ended for good. */
+export const hasEnded = (pod: StoredObject): boolean => ['Succeeded', 'Failed'].includes(phaseOf(pod));
+
 /** Whether it needs its addresses. */
-export const isLiving = (pod: StoredObject): boolean =>
-  !isDeleting(pod) && !['Succeeded', 'Failed'].includes(phaseOf(pod));
+export const isLiving = (pod: StoredObject): boolean => !isDeleting(pod) && !hasEnded(pod);
 
 export const usesHostNetwork = (pod: StoredObject): boolean => asRecord(pod['spec'])['hostNetwork'] === true;
 

@@ -11,6 +11,7 @@ import {
   uidOf,
 } from './cluster-user.ts';
 import type { SimulatedNode } from './node.ts';
+import { hasEnded } from './pod-identity.ts';
 
 /** A finalizer of another controller, which removes it from a Pod that is being deleted. */
 export const foreignFinalizer = 'example.com/accounting';
@@ -30,12 +31,12 @@ export function runPodLifecycle(nodes: readonly SimulatedNode[], user: ClusterUs
       const node = registered.get(nodeOf(pod));
       const taints = asRecords(asRecord(node?.['spec'])['taints']);
       if (nodeOf(pod) === '') {
-        // KubeVirt keeps the launchers of one machine apart.
+        // KubeVirt keeps the launchers of one machine apart. A scheduler ignores those that have ended.
         const { uid } = ownerOf(pod);
         const taken = new Set(
           user
             .pods()
-            .filter((each) => uid !== undefined && ownerOf(each)['uid'] === uid)
+            .filter((each) => uid !== undefined && ownerOf(each)['uid'] === uid && !hasEnded(each))
             .map(nodeOf),
         );
         const isLauncher = ownerOf(pod)['kind'] === 'VirtualMachineInstance';
