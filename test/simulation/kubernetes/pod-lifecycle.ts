@@ -31,7 +31,8 @@ export function runPodLifecycle(nodes: readonly SimulatedNode[], user: ClusterUs
       const node = registered.get(nodeOf(pod));
       const taints = asRecords(asRecord(node?.['spec'])['taints']);
       if (nodeOf(pod) === '') {
-        // KubeVirt keeps the launchers of one machine apart. A scheduler ignores those that have ended.
+        // KubeVirt keeps the launchers of one machine apart. A scheduler ignores those that have
+        // ended.
         const { uid } = ownerOf(pod);
         const taken = new Set(
           user
