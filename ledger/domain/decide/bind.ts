@@ -11,7 +11,8 @@ import { rebootOrTimeout } from './rules/refusal-messages.ts';
 /**
  * Finds the allocation of a CNI call by provider and interface name. If no attachment has that
  * name, the first attachment without a name is meant: Multus sets up unnamed attachments in the
- * order of the annotation.
+ * order of the annotation. If all have names, the first one is meant whose name Multus counted for
+ * an earlier sandbox, which is bound no longer: its list of networks was another one.
  */
 export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'containerId'>): Allocation | undefined {
   const held = allocationsOfPodName(state, sandbox.namespace, sandbox.pod)
@@ -19,9 +20,16 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
     .toSorted((a, b) => a.attachment.ordinal - b.attachment.ordinal);
   return (
     held.find((allocation) => allocation.interface === sandbox.interface) ??
-    held.find((allocation) => allocation.interface === '')
+    held.find((allocation) => allocation.interface === '') ??
+    held.find((allocation) => isCounted(allocation.interface) && !isBound(state, allocation))
   );
 }
+
+/** Whether this may be a name that Multus gives by the place in the list of networks. */
+const isCounted = (name: string): boolean => /^net\d{1,9}$/.test(name);
+
+const isBound = (state: State, allocation: Allocation): boolean =>
+  bindingsOf(state, allocation).some(({ alloc }) => alloc === allocation.seq);
 
 /**
  * Rejects a caller that may act for one node only, if the Pod runs on another node. A Pod without a

@@ -88,6 +88,29 @@ describe('Bind', () => {
       .when(bind({ containerId: 'container-2', interface: 'net2' }))
       .then([bound(second, 3, { containerId: 'container-2', interface: 'net2' })]);
   });
+
+  it('finds the attachment of a new sandbox whose list of networks has changed, once no container is bound to it', () => {
+    const elsewhere = bind({ containerId: 'container-2', interface: 'net2' });
+    const history = [subnetConfigured(), one, bound(one, 2)];
+    given(history).when(elsewhere).thenRefused('NOT_ALLOCATED', 'has no allocation for provider macvlan.default');
+    given([...history, unbound(one)])
+      .when(elsewhere)
+      .then([bound(one, 2, { containerId: 'container-2', interface: 'net2' })]);
+  });
+
+  it('gives no attachment that the Pod names to another interface', () => {
+    const named = allocated('one', '172.17.0.12', { interface: 'data0' });
+    given([subnetConfigured(), named])
+      .when(bind({ interface: 'net2' }))
+      .thenRefused('NOT_ALLOCATED', 'has no allocation for provider macvlan.default');
+  });
+
+  it('takes an attachment without a name before one that an earlier sandbox named', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second, bound(one, 2), unbound(one)])
+      .when(bind({ containerId: 'container-2', interface: 'net2' }))
+      .then([bound(second, 3, { containerId: 'container-2', interface: 'net2' })]);
+  });
 });
 
 describe('Bind on another node', () => {

@@ -78,10 +78,10 @@ describe('Ipam.Wait', () => {
   it('Ipam.Wait ignores an allocation of another attachment', async () => {
     await applySubnet(served, 'other', { cidrBlock: '10.0.0.0/24' });
     await allocate(served, 'a', { provider: 'other.default', subnets: ['other'] });
-    await allocate(served, 'b', { interface: 'net2' });
+    await allocate(served, 'b', { interface: 'data0' });
     expect(await refused('a')).to.have.property('code', 'NOT_REQUESTED');
     expect(await refused('b')).to.have.property('code', 'NOT_ALLOCATED');
-    expect((await wait('b', { interface: 'net2' })).allocation?.interface).to.equal('net2');
+    expect((await wait('b', { interface: 'data0' })).allocation?.interface).to.equal('data0');
   });
 
   it('Ipam.Wait waits for a Subnet that is created with the Pod', async () => {
