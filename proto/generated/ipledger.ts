@@ -20,6 +20,7 @@ export const IpamService = {
   /**
    * Releases the allocations of a Pod. The request names the Pod's uid, so a late release never frees the address of a newer Pod.
    * A Pod uid without allocations is success.
+   * ALREADY_EXISTS      the cause is RELEASE_CAUSE_DETACHED, and a container of the Pod is bound
    */
   release: unary<ReleaseRequest, ReleaseReply>('/ipledger.v1.Ipam/Release', 'ReleaseRequest', 'ReleaseReply'),
   /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Release } from '../commands/command.ts';
 import { decide } from './decide.ts';
-import { allocated, bound, released, subnetConfigured } from '../testing/event-fixtures.ts';
+import { allocated, bound, released, subnetConfigured, unbound } from '../testing/event-fixtures.ts';
 import { foldEvents, given, startTime, type Untimed } from '../testing/given-when-then.ts';
 
 const one = allocated('one', '172.17.0.11');
@@ -53,6 +53,18 @@ describe('Release', () => {
     given([subnetConfigured(), one, second])
       .when(release('uid-one', { alloc: 3 }))
       .then([released(second, 3)]);
+  });
+
+  it('Release of an attachment that its Pod no longer requests is refused while a container is bound', () => {
+    const history = [subnetConfigured(), one, bound(one, 2)];
+    const detach = release('uid-one', { alloc: 2, cause: 'detached' });
+    given(history).when(detach).thenRefused('ADDRESS_IN_USE', '172.17.0.11 of subnet macvlan is bound');
+    given([...history, unbound(one)])
+      .when(detach)
+      .then([released(one, 2, { cause: 'detached' })]);
+    given(history)
+      .when(release('uid-one', { alloc: 2 }))
+      .then([released(one, 2)]);
   });
 
   it('Release does nothing for an allocation that was replaced', () => {

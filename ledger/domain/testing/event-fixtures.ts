@@ -69,7 +69,7 @@ export function allocated(pod: string, address: string, fields: GrantFields = {}
 export const released = (
   { subnet, data: { attachment, uid, addresses } }: Granted,
   alloc: number,
-  options: { cause?: 'pod-deleted' | 'pod-completed'; evidence?: string } = {},
+  options: { cause?: 'pod-deleted' | 'pod-completed' | 'detached'; evidence?: string } = {},
 ): Event => ({
   type: 'AddressReleased',
   subnet,
@@ -80,7 +80,7 @@ export const released = (
     addresses: addresses.map(({ address }) => address),
     cause: options.cause ?? 'pod-deleted',
     evidence: options.evidence ?? '',
-    ended: true,
+    ...(options.cause !== 'detached' && { ended: true }),
   },
 });
 

@@ -23,8 +23,8 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'an address to which a container is bound is released when the Pod no longer requests it',
     file: 'services/pod-watcher/controllers/pods/pod-releaser.ts',
-    from: 'if (held.addresses.some(({ address }) => bound.has(boundKey(held.provider, address))))',
-    to: 'if (held.addresses.length === 0)',
+    from: 'if (isBound || !(await this.#releaseUnlessBound(held, reason)))',
+    to: 'if (!(await this.#releaseUnlessBound(held, reason)))',
     specs: pods,
   },
   {

@@ -2,6 +2,7 @@
  * Releases allocations that are no longer needed: those of ended Pods, except what transfers to a
  * new Pod of the name, and those that a living Pod no longer requests.
  */
+import { IpledgerError } from '../../../../lib/errors.ts';
 import { ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
@@ -71,8 +72,9 @@ export class PodReleaser {
     const bound = attachments.length > 0 ? await this.#listBoundAddresses(pod) : new Set<string>();
     for (const held of attachments) {
       const evidence = `the Pod no longer requests an attachment to ${held.provider}`;
-      if (held.addresses.some(({ address }) => bound.has(boundKey(held.provider, address)))) this.stillBound.add(key);
-      else await this.#releaseOne(held, { cause: 'RELEASE_CAUSE_DETACHED', evidence });
+      const isBound = held.addresses.some(({ address }) => bound.has(boundKey(held.provider, address)));
+      const reason = { cause: 'RELEASE_CAUSE_DETACHED', evidence } as const;
+      if (isBound || !(await this.#releaseUnlessBound(held, reason))) this.stillBound.add(key);
     }
     return this.stillBound.has(key) ? 'again' : 'done';
   }
@@ -95,6 +97,20 @@ export class PodReleaser {
       .allocationsOf(key, uid)
       .filter(({ seq }) => !excluded.some((each) => each.seq === seq));
     for (const held of others) await this.#releaseOne(held, reason);
+  }
+
+  /**
+   * Releases one allocation that its living Pod no longer requests.
+   * @returns false if the ledger refuses, because a container was bound after the list of bindings
+   */
+  async #releaseUnlessBound(held: HeldAllocation, reason: ReleaseReason): Promise<boolean> {
+    try {
+      await this.#releaseOne(held, reason);
+      return true;
+    } catch (error) {
+      if (IpledgerError.from(error).code === 'ADDRESS_IN_USE') return false;
+      throw error;
+    }
   }
 
   /** Releases one allocation. The ledger's event updates the cache. */

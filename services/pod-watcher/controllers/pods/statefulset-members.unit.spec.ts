@@ -312,6 +312,21 @@ describe('a detached attachment of a living Pod', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
+  it('a detached attachment of a living Pod is released after the DEL of a container that was bound after the list of bindings', async () => {
+    const { allocator, sendEvents } = world();
+    await waitForIdle();
+    allocator.bindings = [];
+    let isRefused = true;
+    allocator.refuse = () => (isRefused ? new IpledgerError('ADDRESS_IN_USE', '10.0.0.2 is bound') : undefined);
+    sendEvents(51, bindingEnded(heldAllocation('a', { provider: 'storage.default' })));
+    await until(() => allocator.released.length === 1);
+    await waitForIdle();
+    isRefused = false;
+    sendEvents(52, bindingEnded(heldAllocation('a', { provider: 'storage.default' })));
+    await until(() => allocator.released.length === 2);
+    expect(allocator.released[1]).to.include({ allocationSeq: 8, cause: 'RELEASE_CAUSE_DETACHED' });
+  });
+
   it('a detached attachment of a living Pod is not released while most Pods are missing', async () => {
     const missing = manyAllocations(40).map((each) => ({ ...each, seq: each.seq + 100 }));
     const { allocator, controller, pods } = world({ allocations: missing });
