@@ -10,8 +10,10 @@ import { hasLivingPod, identityOf, isLiving, requestedNetworks, usesHostNetwork 
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
 import { type ClusterUser, isDeleting, nameOf, namespace, nodeOf, uidOf } from './cluster-user.ts';
 import type { StoredObject } from './api-server.ts';
+import type { BindingFile } from '../../../lib/binding-file.ts';
+import type { SimulatedNode } from './node.ts';
 import type { Nic } from './nics-in-use.ts';
-import { wrongFiles } from './node-files.ts';
+import { lingeringFiles, wrongFiles } from './node-files.ts';
 
 /** What the allocators report. */
 export interface LedgerView {
@@ -43,9 +45,12 @@ export function unrest(cluster: SimulatedCluster, ledger: LedgerView): string[] 
     ...withoutBinding(cluster, ledger),
     ...wrongIpObjects(cluster, ledger),
     ...wrongSubnetStatus(cluster, ledger),
-    ...cluster.nodes.flatMap(wrongFiles),
+    ...cluster.nodes.flatMap((node) => wrongFiles(node, lingeringOn(cluster, node))),
   ];
 }
+
+const lingeringOn = ({ user }: SimulatedCluster, node: SimulatedNode): readonly BindingFile[] =>
+  lingeringFiles(node, (pod) => hasLivingPod(user.pods(), pod));
 
 const allocationsOf = ({ allocations }: LedgerView, { name, uid }: { readonly name: string; readonly uid: string }) =>
   allocations.filter(({ attachment, podUid }) => attachment?.pod === name && podUid === uid);
@@ -144,11 +149,14 @@ function leaked({ user }: SimulatedCluster, { attachment, podUid, owner, address
   ];
 }
 
-function withoutSandbox({ nodes }: SimulatedCluster, { binding, addresses }: SandboxBinding): string[] {
-  const node = nodes.find(({ name }) => name === binding?.node);
+function withoutSandbox(cluster: SimulatedCluster, { binding, addresses }: SandboxBinding): string[] {
+  const node = cluster.nodes.find(({ name }) => name === binding?.node);
   const sandbox = node?.sandboxes.get(binding?.containerId ?? '');
   const isRunning = sandbox?.state === 'ready' && sandbox.boot === node?.boot && binding?.bootId === node.bootId;
-  return isRunning
+  const isOfBinding = ({ boundAs, containerId, interface: name }: BindingFile): boolean =>
+    (boundAs || containerId) === binding?.containerId && name === binding.interface;
+  const lingers = node !== undefined && lingeringOn(cluster, node).some(isOfBinding);
+  return isRunning || lingers
     ? []
     : [`${addresses.join(',')} is bound to ${binding?.containerId} on ${binding?.node}, which does not run`];
 }

@@ -89,8 +89,11 @@ export class EtcdRestores {
       const client = createLedgerClient(this.#allocators.connect(operator), never);
       const allocator = { ...client, [Symbol.dispose]: () => undefined };
       const kubernetes = createKubernetesClient(simulatedApi(operator, server), never);
+      // A run that fails has quarantined addresses, and printed why. The next one does not repeat
+      // it
+      const reports: RecoveryPlan[] = [];
       for (let isDone = false; !isDone; await sleep(retryMs))
-        isDone = await this.#runOnce(allocator, kubernetes).catch((error: unknown) => {
+        isDone = await this.#runOnce(allocator, kubernetes, reports).catch((error: unknown) => {
           world.trace(`recover fails: ${errorMessage(error)}`);
           return false;
         });
@@ -98,7 +101,11 @@ export class EtcdRestores {
     });
   }
 
-  async #runOnce(allocator: LedgerClient, kubernetes: ReturnType<typeof createKubernetesClient>): Promise<boolean> {
+  async #runOnce(
+    allocator: LedgerClient,
+    kubernetes: ReturnType<typeof createKubernetesClient>,
+    reports: RecoveryPlan[],
+  ): Promise<boolean> {
     const { world } = this.#allocators;
     const bound = this.#cluster.nodes.flatMap((node) => bindingFiles(node).filter((file) => isOf(node, file)));
     const { status, recovery } = await compareWithCluster(allocator, kubernetes, { undetected: true }, bound);
@@ -107,6 +114,7 @@ export class EtcdRestores {
     world.trace(
       `recover: ${imports.length} imports, ${releases.length} releases, ${staleBindings.length} stale bindings, ${JSON.stringify(conflicts)}`,
     );
+    reports.push(recovery);
     const freezeFirst = status.freeze === undefined;
     const rejected = await applyRecovery(
       recovery,
@@ -114,14 +122,17 @@ export class EtcdRestores {
       { allocator, kubernetes },
     );
     world.trace(`recovered, ${JSON.stringify(rejected)} rejected`);
-    await this.#decide(recovery, allocator);
+    await this.#decide(reports, allocator);
     return true;
   }
 
   /** Decides conflicts as their remedies state: Pods are deleted, and then the quarantines end. */
-  async #decide({ conflicts, quarantines }: RecoveryPlan, allocator: LedgerClient): Promise<void> {
+  async #decide(reports: readonly RecoveryPlan[], allocator: LedgerClient): Promise<void> {
     const { user, nics, foreignHosts } = this.#cluster;
-    const attachments = conflicts.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []);
+    const quarantines = reports.flatMap((report) => report.quarantines);
+    const attachments = reports
+      .flatMap(({ conflicts }) => conflicts)
+      .flatMap(({ leavesOut }) => leavesOut?.attachments ?? []);
     const names = new Set(attachments.map(({ holder }) => holder.name));
     const deleted = user.pods().filter((pod) => names.has(identityOf(pod).name));
     for (const pod of deleted) user.deletePod(nameOf(pod));

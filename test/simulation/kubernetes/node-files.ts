@@ -47,8 +47,39 @@ export function checkPendingDels(node: SimulatedNode): void {
   }
 }
 
-/** The files that should not be there when nothing happens any more, and those that are missing. */
-export function wrongFiles(node: SimulatedNode): string[] {
+/**
+ * The files of bindings that wait for the next sandbox of a Pod whose sandboxes fail one after
+ * another, or that serve the one which is being made.
+ * @param lives whether a Pod of this name and uid in the ledger lives
+ */
+export function lingeringFiles(
+  node: SimulatedNode,
+  lives: (pod: { readonly name: string; readonly uid: string }) => boolean,
+): BindingFile[] {
+  const { name, nics, sandboxes } = node;
+  const isReady = ({ pod, podUid, namespace, provider }: BindingFile): boolean =>
+    nics.all.some(
+      (nic) =>
+        nic.node === name &&
+        nic.pod === `${namespace}/${pod}` &&
+        nic.uid === podUid &&
+        nic.provider === provider &&
+        sandboxes.get(nic.containerId)?.state === 'ready',
+    );
+  return bindingFiles(node).filter(
+    (file) =>
+      file.node === name &&
+      (file.isDeleted || file.boundAs !== '') &&
+      lives({ name: file.pod, uid: file.podUid }) &&
+      !isReady(file),
+  );
+}
+
+/**
+ * The files that should not be there when nothing happens any more, and those that are missing.
+ * @param lingering see lingeringFiles
+ */
+export function wrongFiles(node: SimulatedNode, lingering: readonly BindingFile[]): string[] {
   const { name, nics, isOn, sandboxes } = node;
   if (!isOn) return [];
   // A Pod that waits for an address has one from time to time
@@ -58,7 +89,7 @@ export function wrongFiles(node: SimulatedNode): string[] {
   const isOf = (one: ContainerNic) => (other: ContainerNic) => bindingFileName(one) === bindingFileName(other);
   return [
     ...files
-      .filter((file) => !used.some(isOf(file)) && !isBeingMade(file))
+      .filter((file) => !used.some(isOf(file)) && !isBeingMade(file) && !lingering.some(isOf(file)))
       .map(({ containerId }) => `${name} has a file of ${containerId}, which does not run`),
     ...used.filter((nic) => !files.some(isOf(nic))).map(({ containerId }) => `${containerId} on ${name} has no file`),
     ...namesOfVirtualFiles(node.pendingDelFiles).map((each) => `${name} has the pending DEL ${each}`),
