@@ -31,11 +31,10 @@ export interface ProjectorOptions {
   readonly onTransaction: (outcome: TransactionOutcome, seconds: number) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Interval of complete comparisons. */
-  readonly compareEveryMs?: number;
 }
 
-const fiveMinutesMs = 300_000;
+/** Interval of complete comparisons. */
+const compareEveryMs = 300_000;
 /** Interval of complete comparisons while rows are left out. */
 const retryRejectedMs = 30_000;
 const maxBackoffMs = 5_000;
@@ -102,7 +101,7 @@ export class Projector {
   }
 
   async #requestRegularly(): Promise<void> {
-    const { signal, compareEveryMs = fiveMinutesMs } = this.#options;
+    const { signal } = this.#options;
     for (let waitedMs = 0; !signal.aborted; waitedMs += retryRejectedMs) {
       if (waitedMs >= compareEveryMs || this.#rejected.size > 0) {
         waitedMs = 0;
