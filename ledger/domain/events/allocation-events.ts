@@ -7,7 +7,7 @@ import { allocationOf, podKey, type State, claimOf, holderOfMac } from '../state
 import type { UndoLog } from '../state/undo-log.ts';
 import type { AddressAllocated, AddressTransferred, Sequenced } from './event.ts';
 import type { Attachment, Grant } from '../values/allocation.ts';
-import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';
+import { type EventDefinition, noOtherKey, recordedOnly } from './event-definition.ts';
 import { brokenHolding, formatAttachment } from './holding-rule.ts';
 import { otherClaims } from '../state/claims-on-network.ts';
 import { networkOf } from '../state/network.ts';
@@ -36,14 +36,7 @@ export const addressTransferred: EventDefinition<'AddressTransferred'> = {
     brokenHolding(state, { attachment, alloc, uid: fromUid }, 'transfers'),
 };
 
-export const allocationRefused: EventDefinition<'AllocationRefused'> = {
-  since: 1,
-  changes: [],
-  addressesOf: noAddresses,
-  otherKeyOf: noOtherKey,
-  evolve: noEffect,
-  brokenRule: noRule,
-};
+export const allocationRefused: EventDefinition<'AllocationRefused'> = recordedOnly(1);
 
 /** Before version 4, the cause "detached" was recorded as an operator's release. */
 const detachedBefore4 = 'operator';

@@ -51,8 +51,15 @@ export const noAddresses = (): readonly string[] => [];
 /** For events that change only claims, ended Pods or their own key. */
 export const noOtherKey = (): undefined => undefined;
 
-/** For events that are only recorded. */
-export const noEffect = (): void => undefined;
-
 /** For events that no rule restricts. */
 export const noRule = (): undefined => undefined;
+
+/** The definition of a type of events that are only recorded. */
+export const recordedOnly = (since: EventVersion) => ({
+  since,
+  changes: [],
+  addressesOf: noAddresses,
+  otherKeyOf: noOtherKey,
+  evolve: (): void => undefined,
+  brokenRule: noRule,
+});

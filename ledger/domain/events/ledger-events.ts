@@ -1,7 +1,7 @@
 /** Definitions of events about the ledger: creation, recovery, checkpoint keys, archive. */
 import { lastSealedSeq } from '../state/state.ts';
 import { hasEndState, historyStart } from '../values/ledger.ts';
-import { type EventDefinition, noAddresses, noEffect, noOtherKey, noRule } from './event-definition.ts';
+import { type EventDefinition, noAddresses, noOtherKey, noRule, recordedOnly } from './event-definition.ts';
 
 export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
   since: 1,
@@ -68,20 +68,6 @@ export const historyDropped: EventDefinition<'HistoryDropped'> = {
   },
 };
 
-export const ledgerRestored: EventDefinition<'LedgerRestored'> = {
-  since: 4,
-  changes: [],
-  addressesOf: noAddresses,
-  otherKeyOf: noOtherKey,
-  evolve: noEffect,
-  brokenRule: noRule,
-};
+export const ledgerRestored: EventDefinition<'LedgerRestored'> = recordedOnly(4);
 
-export const keyRotated: EventDefinition<'KeyRotated'> = {
-  since: 4,
-  changes: [],
-  addressesOf: noAddresses,
-  otherKeyOf: noOtherKey,
-  evolve: noEffect,
-  brokenRule: noRule,
-};
+export const keyRotated: EventDefinition<'KeyRotated'> = recordedOnly(4);
