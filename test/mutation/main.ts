@@ -1,11 +1,12 @@
 /**
  * `make mutation`: mutates a sample of the sources, one change at a time, and runs the unit specs
- * that import the changed file. It first runs them without a mutant, and ends if they are red. It
- * prints the mutants that no spec kills, or only by a timeout, and exits with 1 if fewer than 90 %
- * are killed.
+ * that import the changed file. Before specs count as a kill they run without a mutant; if they are
+ * red, the run ends. It prints the outcome of each mutant, and exits with 1 if fewer than 90 % are
+ * killed.
  *
  *   SAMPLE=100    mutants
  *   SEED=n        the sample
+ *   FROM=n        continues a stopped run of this sample with its mutant n
  *   FOLDER=path   default: the rules, the log and the controllers
  *   JOBS=n        mutants at the same time
  *   WIDE=1        a survivor also meets all other unit specs that import its file
@@ -20,7 +21,14 @@ import { runSpecs, type SpecOutcome, unchanged } from './run-specs.ts';
 import { createSpecGraph, root } from './spec-graph.ts';
 
 const folders = 'ledger/domain,ledger/log,services/pod-watcher/controllers';
-const { SAMPLE = '100', SEED = '1', FOLDER = folders, JOBS = String(availableParallelism()), WIDE } = process.env;
+const {
+  SAMPLE = '100',
+  SEED = '1',
+  FROM = '1',
+  FOLDER = folders,
+  JOBS = String(availableParallelism()),
+  WIDE,
+} = process.env;
 /** The number of the nearest specs, which a mutant meets first. */
 const nearest = 8;
 const goal = 0.9;
@@ -33,38 +41,35 @@ const all = sources.flatMap((file) => mutantsOf(file, readFileSync(join(root, fi
 const sample = createSource(Number(SEED)).shuffle(all).slice(0, Number(SAMPLE));
 console.log(`${sample.length} of ${all.length} mutants in ${sources.length} files, SEED=${SEED}`);
 
-const mutants = sample.filter((each) => whyEquivalent(each, readFileSync(join(root, each.file), 'utf8')) === undefined);
-const counts: Record<SpecOutcome, number> = { killed: 0, 'timed out': 0, survived: 0 };
-await requireGreen();
-const waiting = [...mutants];
+const counts: Record<SpecOutcome | 'equivalent', number> = { killed: 0, 'timed out': 0, survived: 0, equivalent: 0 };
+/** Specs that passed in this run, so that they are not red without a mutant. */
+const green = new Set<string>();
+const waiting = [...sample.entries()].slice(Number(FROM) - 1);
 await Promise.all(Array.from({ length: Number(JOBS) }, work));
-const score = counts.killed / Math.max(1, mutants.length);
+const score = counts.killed / Math.max(1, counts.killed + counts['timed out'] + counts.survived);
 console.log(
-  `${counts.killed} killed, ${counts['timed out']} by a timeout only, ${counts.survived} survived, ${sample.length - mutants.length} change nothing: ${(100 * score).toFixed(1)} %`,
+  `${counts.killed} killed, ${counts['timed out']} by a timeout only, ${counts.survived} survived, ${counts.equivalent} change nothing: ${(100 * score).toFixed(1)} %`,
 );
 process.exitCode = score >= goal ? 0 : 1;
 
 async function work(): Promise<void> {
-  for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-    const outcome = await tryOne(mutant);
-    counts[outcome]++;
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    const [index, mutant] = next;
     const { file, line, from, to } = mutant;
-    if (outcome !== 'killed') console.log(`${outcome}: ${file}:${line}: ${from}  →  ${to}`);
+    const isEquivalent = whyEquivalent(mutant, readFileSync(join(root, file), 'utf8')) !== undefined;
+    const outcome = isEquivalent ? 'equivalent' : await tryOne(mutant);
+    counts[outcome]++;
+    console.log(`${index + 1} ${outcome}: ${file}:${line}: ${from}  →  ${to}`);
   }
 }
 
-/** Runs specs without a mutant. @throws Error if they are red: they would kill each mutant */
-async function requireGreen(): Promise<void> {
-  const files = [...new Set(mutants.map(({ file }) => file))];
-  const check = async (): Promise<void> => {
-    for (let file = files.shift(); file !== undefined; file = files.shift())
-      for (const specs of specSetsOf(file)) {
-        const { outcome, output } = await runSpecs(unchanged(file), specs);
-        if (outcome !== 'survived')
-          throw new Error(`without a mutant these specs are red: ${specs.join(' ')}\n${output}`);
-      }
-  };
-  await Promise.all(Array.from({ length: Number(JOBS) }, check));
+/** Runs specs once without a mutant. @throws Error if they are red: they would kill each mutant */
+async function requireGreen(file: string, specs: readonly string[]): Promise<void> {
+  const unknown = specs.filter((spec) => !green.has(spec));
+  if (unknown.length === 0) return;
+  const { outcome, output } = await runSpecs(unchanged(file), unknown);
+  if (outcome !== 'survived') throw new Error(`without a mutant these specs are red: ${unknown.join(' ')}\n${output}`);
+  for (const spec of unknown) green.add(spec);
 }
 
 /** Returns the specs that a mutant of a file meets, one set after the other. */
@@ -77,7 +82,12 @@ function specSetsOf(file: string): string[][] {
 async function tryOne(mutant: Mutant): Promise<SpecOutcome> {
   for (const specs of specSetsOf(mutant.file)) {
     const { outcome } = await runSpecs(mutant, specs);
-    if (outcome !== 'survived') return outcome;
+    if (outcome === 'survived') {
+      for (const spec of specs) green.add(spec);
+      continue;
+    }
+    await requireGreen(mutant.file, specs);
+    return outcome;
   }
   return 'survived';
 }

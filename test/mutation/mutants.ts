@@ -19,21 +19,32 @@ interface Node {
   readonly [field: string]: unknown;
 }
 
-const binaries: Readonly<Record<string, string>> = {
-  '<': '<=',
-  '<=': '<',
-  '>': '>=',
-  '>=': '>',
-  '===': '!==',
-  '!==': '===',
-  '+': '-',
-  '-': '+',
-  '*': '/',
-  '/': '*',
-  '%': '*',
-};
-const logicals: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' };
-const methods: Readonly<Record<string, string>> = { some: 'every', every: 'some', min: 'max', max: 'min' };
+/** Maps, not objects: a source also calls `toString`, which each object has. */
+type Replacements = ReadonlyMap<string, string>;
+
+const binaries: Replacements = new Map([
+  ['<', '<='],
+  ['<=', '<'],
+  ['>', '>='],
+  ['>=', '>'],
+  ['===', '!=='],
+  ['!==', '==='],
+  ['+', '-'],
+  ['-', '+'],
+  ['*', '/'],
+  ['/', '*'],
+  ['%', '*'],
+]);
+const logicals: Replacements = new Map([
+  ['&&', '||'],
+  ['||', '&&'],
+]);
+const methods: Replacements = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['min', 'max'],
+  ['max', 'min'],
+]);
 
 /** Finds the mutants of a TypeScript source, by their place. Texts and types are not changed. */
 export function mutantsOf(file: string, source: string): Mutant[] {
@@ -44,8 +55,8 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   };
   const text = ({ start, end }: Node): string => source.slice(start, end);
   /** Replaces the operator between two operands. */
-  const swapOperator = ({ left, right, operator }: Node, table: Readonly<Record<string, string>>): void => {
-    const to = table[String(operator)];
+  const swapOperator = ({ left, right, operator }: Node, table: Replacements): void => {
+    const to = table.get(String(operator));
     const from = (left as Node).end;
     const at = source.indexOf(String(operator), from);
     if (to !== undefined && at >= 0 && at < (right as Node).start) add(at, at + String(operator).length, to);
@@ -68,7 +79,7 @@ const isNode = (value: unknown): value is Node =>
 interface Editor {
   readonly add: (start: number, end: number, to: string) => void;
   readonly text: (node: Node) => string;
-  readonly swapOperator: (node: Node, table: Readonly<Record<string, string>>) => void;
+  readonly swapOperator: (node: Node, table: Replacements) => void;
 }
 
 function mutateNode(node: Node, { add, text, swapOperator }: Editor): void {
@@ -111,7 +122,7 @@ function mutateNode(node: Node, { add, text, swapOperator }: Editor): void {
       return;
     case 'MemberExpression': {
       const property = node['property'] as Node;
-      const to = node['computed'] === true ? undefined : methods[text(property)];
+      const to = node['computed'] === true ? undefined : methods.get(text(property));
       if (to !== undefined) add(property.start, property.end, to);
       return;
     }

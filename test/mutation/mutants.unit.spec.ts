@@ -22,6 +22,12 @@ describe('The mutants of a source', () => {
     expect(changedSources('list.some(f);')).to.deep.equal([';', 'list.every(f);']);
   });
 
+  it('change no method that every object has', () => {
+    expect(changedSources('const a = b.toString() + c.constructor.name;')).to.deep.equal([
+      'const a = b.toString() - c.constructor.name;',
+    ]);
+  });
+
   it('drop a statement that is called for its effect', () => {
     expect(changedSources('f(); g();')).to.deep.equal(['; g();', 'f(); ;']);
   });

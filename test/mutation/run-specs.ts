@@ -10,6 +10,8 @@ export type SpecOutcome = 'killed' | 'timed out' | 'survived';
 /** The time limit of a run: a mutant may make a loop endless. */
 const runTimeoutMs = 300_000;
 
+const compiled = join(root, '.cache', 'mutation');
+
 /** The mutant that changes nothing: the file is planted as it is. */
 export const unchanged = (file: string): Mutant => ({ file, line: 1, start: 0, end: 0, from: '', to: '' });
 
@@ -22,7 +24,8 @@ export function runSpecs(
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
   const args = ['--import', join(import.meta.dirname, 'plant.ts'), mocha, '--bail', ...specs];
   const options = { cwd: root, timeout: timeoutMs, maxBuffer: 64 << 20 };
-  const env = { ...process.env, MUTANT: JSON.stringify(mutant) };
+  // Node keeps compiled modules by their source, so a mutant does not meet those of another one
+  const env = { NODE_COMPILE_CACHE: compiled, ...process.env, MUTANT: JSON.stringify(mutant) };
   return new Promise((resolve) => {
     execFile(process.execPath, args, { ...options, env }, (error, stdout, stderr) => {
       const output = stdout + stderr;
