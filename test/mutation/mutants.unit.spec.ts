@@ -32,6 +32,13 @@ describe('The mutants of a source', () => {
     expect(changedSources('f(); g();')).to.deep.equal(['; g();', 'f(); ;']);
   });
 
+  it('change no counter of a loop, which would not end', () => {
+    expect(changedSources('for (; a < b; a++) c++;')).to.deep.equal([
+      'for (; a <= b; a++) c++;',
+      'for (; a < b; a++) c--;',
+    ]);
+  });
+
   it('change no type, no text and no import', () => {
     const source = "import a from './a.ts';\nconst b: 1 | 2 = a as 1;\ntype C = true;\nconst d = 'e';";
     expect(changedSources(source)).to.deep.equal([]);
