@@ -4,9 +4,17 @@ import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import { type NamespaceObject, namespaces } from '../../kubernetes/objects/namespace.ts';
 import { NamespaceController } from './namespace-controller.ts';
+import { PoolCache } from '../pools/pool-cache.ts';
 import { SubnetCache } from '../subnets/subnet-cache.ts';
 
 const list = 'ovn.kubernetes.io/logical_switch';
+const poolList = 'ovn.kubernetes.io/ip_pool';
+
+const poolOf = (...namespaceNames: string[]) => ({
+  name: 'web',
+  spec: { subnet: 'blue', ips: ['10.1.0.5'], namespaces: namespaceNames },
+  source: undefined,
+});
 
 describe('the namespace controller', () => {
   let stop: AbortController;
@@ -17,13 +25,14 @@ describe('the namespace controller', () => {
     const informer = new FakeInformer<NamespaceObject>();
     const objects = new FakeInformer<SubnetObject>();
     const subnets = new SubnetCache(objects.objects);
+    const pools = new PoolCache(() => false);
     const errors: ApiError[] = [];
     const put = (): void => informer.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }));
     const controller = new NamespaceController({
       namespaces: informer,
       subnetObjects: objects,
       subnets,
-      pools: { poolsOfNamespace: () => [] },
+      pools,
       write: (namespace, annotations) => {
         const error = errors.pop();
         if (error) return Promise.reject(error);
@@ -40,10 +49,12 @@ describe('the namespace controller', () => {
     return {
       objects,
       subnets,
+      pools,
       controller,
       errors,
       informer,
       shown: () => informer.objects.get('shop')?.annotations[list],
+      shownPools: () => informer.objects.get('shop')?.annotations[poolList],
     };
   }
 
@@ -69,6 +80,33 @@ describe('the namespace controller', () => {
     subnets.onEvents([retired], 52);
     controller.onEvents([retired]);
     await until(() => shown() === '');
+  });
+
+  it('the namespace controller writes an IPPool that names a namespace, and removes it when the IPPool names another one', async () => {
+    const { pools, controller, shownPools } = world();
+    const send = (...namespaceNames: string[]): void => {
+      const configured = { kind: 'pool-configured', pool: poolOf(...namespaceNames) } as const;
+      pools.onEvents([configured]);
+      controller.onEvents([configured]);
+    };
+    send('shop');
+    await until(() => shownPools() === 'web');
+    send('bank');
+    await until(() => shownPools() === '');
+    send('bank', 'shop');
+    await until(() => shownPools() === 'web');
+  });
+
+  it('the namespace controller removes an IPPool of its first snapshot when the ledger retires it', async () => {
+    const { pools, controller, shownPools } = world();
+    const snapshot = { seq: 50, allocations: [], subnets: [], pools: [poolOf('shop')], reservations: [] };
+    pools.onSnapshot(snapshot);
+    controller.onSnapshot(snapshot);
+    await until(() => shownPools() === 'web');
+    const retired = { kind: 'pool-retired', pool: 'web' } as const;
+    pools.onEvents([retired]);
+    controller.onEvents([retired]);
+    await until(() => shownPools() === '');
   });
 
   it('the namespace controller reads only labels of affected namespaces, and none if only usage counts of a Subnet change', async () => {
