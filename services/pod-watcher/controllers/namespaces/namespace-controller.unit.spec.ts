@@ -21,21 +21,31 @@ describe('the namespace controller', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  function world() {
+  /** @param prepare adds objects that are there before the controller */
+  function world(prepare?: (objects: FakeInformer<SubnetObject>) => void) {
     const informer = new FakeInformer<NamespaceObject>();
     const objects = new FakeInformer<SubnetObject>();
     const subnets = new SubnetCache(objects.objects);
     const pools = new PoolCache(() => false);
     const errors: ApiError[] = [];
-    const put = (): void => informer.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }));
+    // The controller also works on its own writes. A spec that does not wait for that proves little.
+    let isOwnWriteOpen = false;
+    informer.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }));
+    prepare?.(objects);
     const controller = new NamespaceController({
       namespaces: informer,
       subnetObjects: objects,
       subnets,
-      pools,
+      pools: {
+        poolsOfNamespace: (name) => {
+          isOwnWriteOpen = false;
+          return pools.poolsOfNamespace(name);
+        },
+      },
       write: (namespace, annotations) => {
         const error = errors.pop();
         if (error) return Promise.reject(error);
+        isOwnWriteOpen = true;
         const present = informer.objects.get(namespace.name) ?? namespace;
         const written = Object.entries({ ...present.annotations, ...annotations });
         const kept = Object.fromEntries(written.map(([key, value]) => [key, value ?? '']));
@@ -44,8 +54,9 @@ describe('the namespace controller', () => {
       log: silentLogger,
       signal: stop.signal,
     });
-    put();
     controller.start();
+    const annotation = (key: string): string | undefined =>
+      isOwnWriteOpen ? 'a write that the controller has not seen' : informer.objects.get('shop')?.annotations[key];
     return {
       objects,
       subnets,
@@ -53,8 +64,8 @@ describe('the namespace controller', () => {
       controller,
       errors,
       informer,
-      shown: () => informer.objects.get('shop')?.annotations[list],
-      shownPools: () => informer.objects.get('shop')?.annotations[poolList],
+      shown: () => annotation(list),
+      shownPools: () => annotation(poolList),
     };
   }
 
@@ -67,6 +78,16 @@ describe('the namespace controller', () => {
     await until(() => shown() === 'blue');
     objects.drop(blue);
     await until(() => shown() === '');
+  });
+
+  it('the namespace controller writes a Subnet to a namespace when both were there before its start', async () => {
+    const { subnets, controller, shown } = world((objects) =>
+      objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] })),
+    );
+    const snapshot = { seq: 50, allocations: [], subnets: [appliedSubnet('blue', 'ovn')], pools: [], reservations: [] };
+    subnets.onSnapshot(snapshot);
+    controller.onSnapshot(snapshot);
+    await until(() => shown() === 'blue');
   });
 
   it('the namespace controller removes a Subnet that the ledger retires, although its object is there', async () => {
