@@ -39,6 +39,34 @@ export const equivalentMutants: readonly Equivalent[] = [
     to: '1',
     why: 'the first bucket also takes lower numbers, so the search for another one may begin with the second',
   },
+  {
+    file: 'ledger/domain/queries/address-map.ts',
+    line: 'for (let first = 0; first < addresses.length; first += runSize) {',
+    from: '<',
+    to: '<=',
+    why: 'it adds at most one empty run, and a merge with an empty run changes nothing',
+  },
+  {
+    file: 'services/pod-watcher/controllers/ipam-claims/ipam-claim-address-cache.ts',
+    line: "removeFrom(this.#placesOf, this.#holders.get(place)?.pod ?? '', place);",
+    from: "this.#holders.get(place)?.pod ?? ''",
+    to: 'this.#holders.get(place)?.pod',
+    why: 'no Pod has the key undefined, as none has an empty one: nothing is removed',
+  },
+  {
+    file: 'ledger/domain/state/compact/fields.ts',
+    line: 'this.#lastSingleText = isSingle ? only : undefined;',
+    from: 'this.#lastSingleText = isSingle ? only : undefined;',
+    to: ';',
+    why: 'it saves the look-up of a list that is written again, which returns the same number',
+  },
+  {
+    file: 'ledger/log/reader/reverse-scan.ts',
+    line: "Date.parse(segments[number - 1]?.since ?? '') < at",
+    from: "segments[number - 1]?.since ?? ''",
+    to: 'segments[number - 1]?.since',
+    why: 'the search asks for numbers of existing segments only; the default is for the compiler',
+  },
 ];
 
 /** Returns why a mutant changes nothing; undefined for others. @param source of its file */

@@ -51,7 +51,8 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   const mutants: Mutant[] = [];
   const add = (start: number, end: number, to: string): void => {
     const line = source.slice(0, start).split('\n').length;
-    mutants.push({ file, line, start, end, from: source.slice(start, end), to });
+    const from = source.slice(start, end);
+    if (to !== from) mutants.push({ file, line, start, end, from, to });
   };
   const text = ({ start, end }: Node): string => source.slice(start, end);
   /** Replaces the operator between two operands. */

@@ -32,6 +32,11 @@ describe('The mutants of a source', () => {
     expect(changedSources('f(); g();')).to.deep.equal(['; g();', 'f(); ;']);
   });
 
+  it('change a returned list, unless it is empty already', () => {
+    expect(changedSources('function f() { return []; }')).to.deep.equal([]);
+    expect(changedSources('function f() { return [a]; }')).to.deep.equal(['function f() { return []; }']);
+  });
+
   it('change no counter of a loop, which would not end', () => {
     expect(changedSources('for (; a < b; a++) c++;')).to.deep.equal([
       'for (; a <= b; a++) c++;',

@@ -120,6 +120,17 @@ describe('Replica', () => {
     expect(standby.recentFrom(3), 'from before it was loaded').to.equal(undefined);
   });
 
+  it('Replica keeps a bounded number of recent events', () => {
+    const [event] = working.replica.recentFrom(working.replica.head.seq) ?? [];
+    const { head } = standby;
+    for (let seq = head.seq + 1; seq <= head.seq + 5_000; seq++) {
+      const envelope = { ...(event as StoredEvent).envelope, seq };
+      standby.commit([{ ...(event as StoredEvent), envelope }], { ...head, seq }, 1n);
+    }
+    expect(standby.recentFrom(head.seq + 501), 'the oldest events').to.equal(undefined);
+    expect(standby.recentFrom(head.seq + 1_001)).to.have.length(4_000);
+  });
+
   it('Replica applies a command only when it is complete, even if a page ends inside it', async () => {
     const paged = new MemoryLedger(memory.limits, 2);
     const writing = await startWriter(paged);

@@ -58,6 +58,14 @@ describe('the addresses of IPAMClaims', () => {
     expect(cache.holderOf('default/vm1')).to.equal('default/next');
   });
 
+  it('the addresses of an IPAMClaim are those of their new holder only, once the ledger has transferred them', () => {
+    expect(cache.claimsHeldBy('default/vm')).to.deep.equal(['default/vm1']);
+    cache.onEvents([{ kind: 'allocated', allocation: { ...heldAllocation('next'), seq: 90 } }]);
+    expect(cache.holderOf('default/vm1')).to.equal('default/next');
+    expect(cache.claimsHeldBy('default/next')).to.deep.equal(['default/vm1']);
+    expect(cache.claimsHeldBy('default/vm')).to.deep.equal([]);
+  });
+
   it('the addresses of an IPAMClaim are removed when their last reservation ends', () => {
     for (const address of ['10.0.0.2', 'fd00::2']) cache.onEvents([{ kind: 'unreserved', ...reserved(address) }]);
     expect(cache.get('default/vm1')).to.equal(undefined);

@@ -65,6 +65,19 @@ describe('A namespace lists', () => {
 });
 
 describe('NamespaceBindings', () => {
+  it('a Subnet is not compared with a namespace that had a label of its selector before', () => {
+    const bindings = new NamespaceBindings();
+    let reads = 0;
+    const watched = new Proxy({ team: 'b' } as Record<string, string>, {
+      get: (labels, key: string) => ((reads += 1), labels[key]),
+    });
+    bindings.putNamespace(namespace({ team: 'a' }));
+    bindings.putNamespace({ ...namespace(), labels: watched });
+    reads = 0;
+    bindings.putSubnet(subnetNamed('blue', { provider: 'ovn', namespaceSelectors: [{ matchLabels: { team: 'a' } }] }));
+    expect(reads).to.equal(0);
+  });
+
   it('NamespaceBindings has the Subnets that each namespace may use, after any changes, and reports the affected namespaces', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 20, size: 'max' }), (steps) => {

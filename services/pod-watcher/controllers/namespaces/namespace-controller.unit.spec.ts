@@ -30,6 +30,7 @@ describe('the namespace controller', () => {
     const errors: ApiError[] = [];
     // The controller also works on its own writes. A spec that does not wait for that proves little.
     let isOwnWriteOpen = false;
+    let reads = 0;
     informer.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }));
     prepare?.(objects);
     const controller = new NamespaceController({
@@ -39,6 +40,7 @@ describe('the namespace controller', () => {
       pools: {
         poolsOfNamespace: (name) => {
           isOwnWriteOpen = false;
+          reads++;
           return pools.poolsOfNamespace(name);
         },
       },
@@ -64,6 +66,7 @@ describe('the namespace controller', () => {
       controller,
       errors,
       informer,
+      reads: () => reads,
       shown: () => annotation(list),
       shownPools: () => annotation(poolList),
     };
@@ -78,6 +81,16 @@ describe('the namespace controller', () => {
     await until(() => shown() === 'blue');
     objects.drop(blue);
     await until(() => shown() === '');
+  });
+
+  it('the namespace controller writes a Subnet that the ledger accepts after its object was read', async () => {
+    const { objects, subnets, controller, reads, shown } = world();
+    objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] }));
+    await until(() => reads() > 0);
+    const configured = { kind: 'subnet-configured', subnet: appliedSubnet('blue', 'ovn') } as const;
+    subnets.onEvents([configured], 51);
+    controller.onEvents([configured]);
+    await until(() => shown() === 'blue');
   });
 
   it('the namespace controller writes a Subnet to a namespace when both were there before its start', async () => {
@@ -124,7 +137,7 @@ describe('the namespace controller', () => {
     pools.onSnapshot(snapshot);
     controller.onSnapshot(snapshot);
     await until(() => shownPools() === 'web');
-    const retired = { kind: 'pool-retired', pool: 'web' } as const;
+    const retired = { kind: 'pool-retired', pool: 'web', subnet: 'blue' } as const;
     pools.onEvents([retired]);
     controller.onEvents([retired]);
     await until(() => shownPools() === '');

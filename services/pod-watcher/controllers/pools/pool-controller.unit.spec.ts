@@ -99,6 +99,16 @@ describe('an IPPool object', () => {
     expect(cache.clusterView.whyNot('web')).to.contain('there is no IPPool web');
   });
 
+  it('the reason why an IPPool object is rejected ends with the object', async () => {
+    const { objects, cache, allocator, pools } = world();
+    allocator.refuse = new IpledgerError('SUBNET_UNKNOWN', 'subnet macvlan does not exist in IPAM');
+    objects.put(pool('web'));
+    await pools.start();
+    expect(cache.clusterView.whyNot('web')).to.contain('is not in force: subnet macvlan does not exist');
+    objects.drop(pool('web'));
+    await until(() => cache.clusterView.whyNot('web').startsWith('there is no IPPool web'));
+  });
+
   it('the pool of a deleted IPPool object is retired, and pools without an object stay', async () => {
     const { objects, requests, patches, pools } = world([
       appliedPool('going'),
