@@ -68,7 +68,8 @@ describe('NamespaceBindings', () => {
   it('a Subnet is not compared with a namespace that had a label of its selector before', () => {
     const bindings = new NamespaceBindings();
     let reads = 0;
-    const watched = new Proxy({ team: 'b' } as Record<string, string>, {
+    const labelsOfTeamB: Record<string, string> = { team: 'b' };
+    const watched = new Proxy(labelsOfTeamB, {
       get: (labels, key: string) => ((reads += 1), labels[key]),
     });
     bindings.putNamespace(namespace({ team: 'a' }));

@@ -28,7 +28,8 @@ describe('the namespace controller', () => {
     const subnets = new SubnetCache(objects.objects);
     const pools = new PoolCache(() => false);
     const errors: ApiError[] = [];
-    // The controller also works on its own writes. A spec that does not wait for that proves little.
+    // The controller also works on its own writes. A spec that does not wait for that proves
+    // little.
     let isOwnWriteOpen = false;
     let reads = 0;
     informer.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }));
