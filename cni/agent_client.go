@@ -31,18 +31,23 @@ type device struct {
 	VhostUserSocketConsumption string `json:"vhost_user_socket_consumption"`
 }
 
+// delRequest holds the fields of a request that the agent needs for a DEL. The other fields may be large.
+type delRequest struct {
+	CniType      string `json:"cni_type"`
+	PodName      string `json:"pod_name"`
+	PodNamespace string `json:"pod_namespace"`
+	ContainerID  string `json:"container_id"`
+	NetNs        string `json:"net_ns"`
+	IfName       string `json:"if_name"`
+	Provider     string `json:"provider"`
+}
+
 // cniRequest is Kube-OVN's request, in its order of fields.
 type cniRequest struct {
-	CniType      string    `json:"cni_type"`
-	PodName      string    `json:"pod_name"`
-	PodNamespace string    `json:"pod_namespace"`
-	ContainerID  string    `json:"container_id"`
-	NetNs        string    `json:"net_ns"`
-	IfName       string    `json:"if_name"`
-	Provider     string    `json:"provider"`
-	Routes       []route   `json:"routes"`
-	DNS          types.DNS `json:"dns"`
-	VfDriver     string    `json:"vf_driver"`
+	delRequest
+	Routes   []route   `json:"routes"`
+	DNS      types.DNS `json:"dns"`
+	VfDriver string    `json:"vf_driver"`
 	device
 	PodUID     string `json:"pod_uid,omitempty"`     // ipledger's addition
 	NfnNetwork string `json:"nfn_network,omitempty"` // ipledger's addition

@@ -100,9 +100,11 @@ func parseRequest(args *skel.CmdArgs) (*netConf, *cniRequest, error) {
 		required(values["K8S_POD_NAMESPACE"], "K8S_POD_NAMESPACE is required in CNI_ARGS"),
 	)
 	return conf, &cniRequest{
-		CniType: conf.Type, Provider: conf.Provider, device: conf.device,
-		NfnNetwork: conf.NfnNetwork, PodName: values["K8S_POD_NAME"], PodNamespace: values["K8S_POD_NAMESPACE"], PodUID: values["K8S_POD_UID"],
-		ContainerID: args.ContainerID, NetNs: args.Netns, IfName: args.IfName,
+		delRequest: delRequest{
+			CniType: conf.Type, PodName: values["K8S_POD_NAME"], PodNamespace: values["K8S_POD_NAMESPACE"],
+			ContainerID: args.ContainerID, NetNs: args.Netns, IfName: args.IfName, Provider: conf.Provider,
+		},
+		device: conf.device, PodUID: values["K8S_POD_UID"], NfnNetwork: conf.NfnNetwork,
 	}, err
 }
 

@@ -23,23 +23,10 @@ const (
 	maxPendingDels     = 10_000
 )
 
-// pendingDel holds the fields of a request that the agent needs for a DEL. The other fields may be large.
-type pendingDel struct {
-	CniType      string `json:"cni_type"`
-	PodName      string `json:"pod_name"`
-	PodNamespace string `json:"pod_namespace"`
-	ContainerID  string `json:"container_id"`
-	NetNs        string `json:"net_ns"`
-	IfName       string `json:"if_name"`
-	Provider     string `json:"provider"`
-}
-
 // savePendingDel writes a DEL into the folder, for the agent of its socket. A repeated DEL replaces its own file.
 func savePendingDel(request *cniRequest, socket string, cause error) error {
 	folder := cmp.Or(os.Getenv(pendingDelsVariable), defaultPendingDelsFolder)
-	content, _ := json.Marshal(map[string]any{"server_socket": socket, "request": pendingDel{
-		request.CniType, request.PodName, request.PodNamespace, request.ContainerID, request.NetNs, request.IfName, request.Provider,
-	}})
+	content, _ := json.Marshal(map[string]any{"server_socket": socket, "request": request.delRequest})
 	if err := writeAtomically(folder, request.ContainerID+"@"+request.IfName+".json", content); err != nil {
 		return rpcFailed("delete ip: %v; cannot save the DEL in %s: %v", cause, folder, err)
 	}

@@ -100,7 +100,7 @@ func TestPendingDelsFolderThatAnotherUserMayWriteIsRejected(t *testing.T) {
 				}
 			}
 			t.Setenv(pendingDelsVariable, path)
-			err := savePendingDel(&cniRequest{ContainerID: "c1", IfName: "net1"}, "/s", os.ErrClosed)
+			err := savePendingDel(&cniRequest{delRequest: delRequest{ContainerID: "c1", IfName: "net1"}}, "/s", os.ErrClosed)
 			if err == nil || !strings.Contains(fmt.Sprint(err), "cannot save the DEL in "+path) {
 				t.Error(err)
 			}
@@ -117,7 +117,7 @@ func orElse(first, second error) error {
 
 func TestPendingDelsHaveLimits(t *testing.T) {
 	pending := t.TempDir()
-	request := &cniRequest{ContainerID: "c1", IfName: "net1"}
+	request := &cniRequest{delRequest: delRequest{ContainerID: "c1", IfName: "net1"}}
 	t.Setenv(pendingDelsVariable, pending)
 	request.Provider = strings.Repeat("x", maxPendingDelBytes)
 	if err := savePendingDel(request, "/s", os.ErrClosed); err == nil || !strings.Contains(fmt.Sprint(err), "the limit is") {
@@ -139,7 +139,7 @@ func TestPendingDelsHaveLimits(t *testing.T) {
 }
 
 func TestDELThatCannotBeWrittenLeavesNoDraft(t *testing.T) {
-	pending, request := t.TempDir(), &cniRequest{ContainerID: "c1", IfName: "net1"}
+	pending, request := t.TempDir(), &cniRequest{delRequest: delRequest{ContainerID: "c1", IfName: "net1"}}
 	t.Setenv(pendingDelsVariable, pending)
 	if err := os.Mkdir(filepath.Join(pending, "c1@net1.json"), 0o700); err != nil { // no file can get this name
 		t.Fatal(err)
