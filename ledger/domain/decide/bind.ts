@@ -21,7 +21,9 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
   return (
     held.find((allocation) => allocation.interface === sandbox.interface) ??
     held.find((allocation) => allocation.interface === '') ??
-    held.find((allocation) => isCounted(allocation.interface) && !isBound(state, allocation))
+    (isCounted(sandbox.interface)
+      ? held.find((allocation) => isCounted(allocation.interface) && !isBound(state, allocation))
+      : undefined)
   );
 }
 

@@ -105,6 +105,12 @@ describe('Bind', () => {
       .thenRefused('NOT_ALLOCATED', 'has no allocation for provider macvlan.default');
   });
 
+  it('gives an interface that the Pod names no attachment that an earlier sandbox had by its place', () => {
+    given([subnetConfigured(), one, bound(one, 2), unbound(one)])
+      .when(bind({ containerId: 'container-2', interface: 'data0' }))
+      .thenRefused('NOT_ALLOCATED', 'has no allocation for provider macvlan.default');
+  });
+
   it('takes an attachment without a name before one that an earlier sandbox named', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     given([subnetConfigured(), one, second, bound(one, 2), unbound(one)])
