@@ -54,6 +54,8 @@ export class WorkQueue {
   readonly #dirty = new Set<string>();
   /** Keys that wait for the end of one that is in work. */
   readonly #followers = new Map<string, Set<string>>();
+  /** The key in work for whose end a follower waits. */
+  readonly #leaders = new Map<string, string>();
   readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
   readonly #tries = new Map<string, number>();
   /** The start of work in this iteration of the event loop; undefined if there was none. */
@@ -81,6 +83,7 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#options.signal.aborted) return;
     this.#cancelTimer(key);
+    this.#leaders.delete(key);
     const fifo = this.#fifoOf(key);
     if (fifo === this.#ready) this.#lowPriority.delete(key);
     if (this.#working.has(key)) this.#dirty.add(key);
@@ -90,14 +93,17 @@ export class WorkQueue {
 
   /**
    * Processes `first` before `key`, in turns of the namespace of `key`. If one of them is in work,
-   * `key` waits for its end: a key that lets others go first would be processed without a pause.
+   * or waits itself for the end of a key in work, `key` waits for that end, too: a key that lets
+   * others go first would be processed without a pause.
    */
   addBefore(key: string, first: readonly string[]): void {
     if (this.#options.signal.aborted) return;
-    for (const each of first) if (!this.#working.has(each)) this.#fifoOf(each).add(each, this.#namespaceOf(key));
-    const inWork = first.find((each) => this.#working.has(each));
-    if (inWork === undefined) return this.add(key);
-    addTo(this.#followers, inWork, key);
+    const inWorkFor = (each: string): string | undefined => (this.#working.has(each) ? each : this.#leaders.get(each));
+    for (const each of first) if (inWorkFor(each) === undefined) this.#fifoOf(each).add(each, this.#namespaceOf(key));
+    const leader = first.map(inWorkFor).find((each) => each !== undefined);
+    if (leader === undefined) return this.add(key);
+    addTo(this.#followers, leader, key);
+    this.#leaders.set(key, leader);
     this.#pump();
   }
 
@@ -240,6 +246,7 @@ export class WorkQueue {
     this.#lowPriority.clear();
     this.#dirty.clear();
     this.#followers.clear();
+    this.#leaders.clear();
   }
 }
 

@@ -55,6 +55,28 @@ describe('WorkQueue', () => {
     expect(worked.slice(3)).to.deep.equal(['second']);
   });
 
+  it('WorkQueue lets a key wait whose predecessor waits for a key in work, and does not process the two in turns without a pause', async () => {
+    const worked: string[] = [];
+    const end = Promise.withResolvers<'done'>();
+    let hasEnded = false;
+    const queue = world((key) => {
+      worked.push(key);
+      if (key === 'first') return end.promise;
+      if (worked.length > 100) stop.abort();
+      if (!hasEnded) queue.addBefore(key, [key === 'third' ? 'second' : 'first']);
+      return Promise.resolve('done');
+    }, 3);
+    queue.start();
+    for (const key of ['first', 'second', 'third']) queue.add(key);
+    for (let turn = 0; turn < 20; turn++) await nextIteration();
+    // The third one waits for the end of the second one, and then for that of the first one
+    expect(worked).to.deep.equal(['first', 'second', 'third', 'third']);
+    hasEnded = true;
+    end.resolve('done');
+    await until(() => queue.isIdle);
+    expect(worked.slice(4)).to.deep.equal(['second', 'third']);
+  });
+
   it('WorkQueue processes keys in the order of arrival, also after it was idle', async () => {
     const worked: string[] = [];
     const queue = world((key) => {
