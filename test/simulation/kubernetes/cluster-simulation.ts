@@ -100,7 +100,7 @@ const planOf = (seed: number) => planOfCluster(sourceFor(seed, 'plan of the clus
 
 export const clusterSimulation: Simulation = {
   name: 'cluster',
-  testedSeeds: 20,
+  testedSeeds: 40,
   plan: planOf,
   run: (seed, options = {}) => runSeed(seed, options, (world) => liveCluster(world, options)),
 };
