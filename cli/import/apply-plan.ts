@@ -37,8 +37,16 @@ export interface ImportTarget {
   readonly kubernetes: Pick<KubernetesClient, 'patch' | 'remove'>;
 }
 
-/** @throws CliError, IpledgerError when allocator or API do not answer; completed steps stay. */
-export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise<RejectedObject[]> {
+/**
+ * Applies a plan. A Pod whose address is taken is imported once more before it is rejected.
+ * @param untilBindingsEnd awaited before that: agents may end the bindings that hold addresses
+ * @throws CliError, IpledgerError when allocator or API do not answer; completed steps stay.
+ */
+export async function applyPlan(
+  plan: ImportPlan,
+  target: ImportTarget,
+  untilBindingsEnd: () => Promise<void> = () => Promise.resolve(),
+): Promise<RejectedObject[]> {
   const { kubernetes, allocator } = target;
   const rejected: RejectedObject[] = [];
   const attempt = async (where: string, work: () => Promise<unknown>): Promise<IpledgerError | undefined> => {
@@ -57,17 +65,21 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
   const quarantine = async (address: PlannedQuarantine): Promise<void> => {
     await rejectionOf(() => allocator.call(IpamService.quarantine, address));
   };
-  /** The addresses of Pods that were rejected because one of theirs is taken. */
-  const undecided: PlannedQuarantine[] = [];
-  /** Imports a Pod. If that fails, its addresses that no other holder has are quarantined. */
+  /** The Pods that were rejected because one of their addresses is taken. */
+  const taken: (readonly [string, readonly ObservedAttachment[]])[] = [];
+  const leftOutAddresses = (pod: string, attachments: readonly ObservedAttachment[]): PlannedQuarantine[] =>
+    addressesOf(attachments).map((each) => ({ ...each, reason: `left out of the import, rejected: Pod ${pod}` }));
+  /** Imports a Pod. If its request itself is rejected, its addresses are quarantined. */
   const importOrQuarantine = async (pod: string, attachments: readonly ObservedAttachment[]): Promise<void> => {
-    const rejection = await attempt(`Pod ${pod}`, () => importPod(attachments, target));
+    const rejection = await rejectionOf(() => importPod(attachments, target));
     if (!rejection) return;
-    const reason = `left out of the import, rejected: Pod ${pod}`;
-    const addresses = addressesOf(attachments).map((each) => ({ ...each, reason }));
-    if (isTaken.has(rejection.code)) undecided.push(...addresses);
-    else for (const each of addresses) await quarantine(each);
+    if (isTaken.has(rejection.code)) return void taken.push([pod, attachments]);
+    rejected.push({ isPod: true, where: `Pod ${pod}`, reason: rejection.message });
+    for (const each of leftOutAddresses(pod, attachments)) await quarantine(each);
   };
+  /** Imports a Pod again. If that fails, returns its addresses. */
+  const importAgain = async ([pod, attachments]: (typeof taken)[number]): Promise<PlannedQuarantine[]> =>
+    (await attempt(`Pod ${pod}`, () => importPod(attachments, target))) ? leftOutAddresses(pod, attachments) : [];
   const { subnets, pools, reservations } = plan;
   const { applySubnet, applyPool } = SubnetsService;
   await forEachConcurrently(subnets, (each) => takeOver(each, () => allocator.call(applySubnet, configure(each))));
@@ -84,11 +96,16 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
     const byPod = Map.groupBy(attachments, ({ holder }) => podKey(holder));
     await forEachConcurrently([...byPod], ([pod, each]) => importOrQuarantine(pod, each));
   }
-  const kept = undecided.length > 0 ? await readKeptAddresses(allocator) : new Set();
-  await forEachConcurrently(
-    undecided.filter((each) => !kept.has(subnetAddressKey(each))),
-    quarantine,
-  );
+  if (taken.length > 0) {
+    await untilBindingsEnd();
+    const undecided: PlannedQuarantine[] = [];
+    await forEachConcurrently(taken, async (each) => void undecided.push(...(await importAgain(each))));
+    const kept = undecided.length > 0 ? await readKeptAddresses(allocator) : new Set();
+    await forEachConcurrently(
+      undecided.filter((each) => !kept.has(subnetAddressKey(each))),
+      quarantine,
+    );
+  }
   await forEachConcurrently(plan.leftovers, (ip) => deleteIp(kubernetes, ip));
   return rejected;
 }

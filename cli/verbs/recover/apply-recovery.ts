@@ -40,12 +40,15 @@ export async function applyRecovery(
       evidence: reason.reason,
     });
   const { subnets, pools, imports, quarantines } = recovery;
+  let waiting: Promise<void> | undefined;
+  const wait = (): Promise<void> => (waiting ??= reason.waitForAgents());
   const rejected = await applyPlan(
     { subnets, pools, attachments: imports, reservations: [], leftovers: [], foreign: [], quarantines },
     target,
+    wait,
   );
   if (keepsFrozen(rejected)) return rejected;
-  await reason.waitForAgents();
+  await wait();
   await allocator.call(LedgerService.unfreeze, {});
   return rejected;
 }

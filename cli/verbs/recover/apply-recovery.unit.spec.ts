@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { createAttachment } from '../../import/observed-attachment.ts';
 import { applyRecovery } from './apply-recovery.ts';
@@ -18,13 +18,14 @@ const plan: RecoveryPlan = {
 };
 
 /** Applies the plan. Returns the calls in their order. @param refused the call that is refused */
-async function apply(recovery: RecoveryPlan, refused = ''): Promise<string[]> {
+async function apply(recovery: RecoveryPlan, refused = '', code: ErrorCode = 'INVALID_REQUEST'): Promise<string[]> {
   const calls: string[] = [];
   const allocator = {
     call: ({ path }: { readonly path: string }) => {
       const name = path.slice(path.lastIndexOf('/') + 1);
       calls.push(name);
-      if (name === refused) throw new IpledgerError('INVALID_REQUEST', 'refused');
+      if (name === refused && (code === 'INVALID_REQUEST' || !calls.includes('wait for agents')))
+        throw new IpledgerError(code, 'refused');
       return Promise.resolve({ allocations: [{ seq: 9, attachment: undefined }], records: [], nextPageToken: '' });
     },
   } as unknown as LedgerClient;
@@ -50,6 +51,16 @@ describe('A recovery', () => {
       'Allocate',
       'Quarantine',
       'wait for agents',
+      'Unfreeze',
+    ]);
+  });
+
+  it('imports a Pod after the agents have ended the binding of the backup that holds its address', async () => {
+    expect(await apply(plan, 'Allocate', 'ADDRESS_IN_USE')).to.deep.equal([
+      'Restore',
+      'Allocate',
+      'wait for agents',
+      'Allocate',
       'Unfreeze',
     ]);
   });
