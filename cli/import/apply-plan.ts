@@ -11,7 +11,7 @@ import type { LedgerClient } from '../clients/ledger-client.ts';
 import { listAllocations } from '../clients/list-allocations.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import { isProven, type ObservedAttachment } from './observed-attachment.ts';
-import { addressesOf, type PlannedQuarantine, subnetAddressKey } from './conflict.ts';
+import { addressesOf, allocatedAddressesOf, type PlannedQuarantine, subnetAddressKey } from './conflict.ts';
 import type { ImportPlan } from './import-plan.ts';
 import { podKey } from '../output/format.ts';
 import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '../cluster/cluster-snapshot.ts';
@@ -120,12 +120,7 @@ async function readKeptAddresses(allocator: LedgerClient): Promise<Set<string>> 
     (pageToken) => allocator.call(IpamService.listReservations, { pageToken }),
     ({ records }) => records,
   );
-  return new Set([
-    ...allocations.flatMap(({ subnet, addresses }) =>
-      addresses.map(({ address }) => subnetAddressKey({ subnet, address })),
-    ),
-    ...reservations.map(subnetAddressKey),
-  ]);
+  return new Set([...allocatedAddressesOf(allocations), ...reservations].map(subnetAddressKey));
 }
 
 /** @throws CliError, IpledgerError for all but a rejection. */

@@ -50,9 +50,14 @@ export interface LeftOut {
   readonly addresses?: readonly SubnetAddress[];
 }
 
-/** The addresses of attachments, to be quarantined. */
-export const addressesOf = (attachments: readonly ObservedAttachment[]): SubnetAddress[] =>
-  attachments.flatMap(({ subnet, addresses }) => addresses.map((address) => ({ subnet, address })));
+/** The addresses of attachments, reservations or IP objects. */
+export const addressesOf = (
+  attachments: readonly Pick<ObservedAttachment, 'subnet' | 'addresses'>[],
+): SubnetAddress[] => attachments.flatMap(({ subnet, addresses }) => addresses.map((address) => ({ subnet, address })));
+
+/** The addresses of allocations. */
+export const allocatedAddressesOf = (allocations: Holders['allocations']): SubnetAddress[] =>
+  allocations.flatMap(({ subnet, addresses }) => addresses.map(({ address }) => ({ subnet, address })));
 
 /** Leaves out attachments whose addresses no record decides. */
 export const leaveUndecided = (attachments: readonly ObservedAttachment[]): LeftOut => ({
@@ -83,14 +88,9 @@ export function leaveOutConflicts(
   const leftOut = new Set(conflicts.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
   const leftOutIps = new Set(conflicts.flatMap(({ leavesOut }) => leavesOut?.ips ?? []));
   const kept = attachments.filter((each) => !leftOut.has(each));
-  const held = new Set([
-    ...[...kept, ...reservations].flatMap(({ subnet, addresses }) =>
-      addresses.map((address) => subnetAddressKey({ subnet, address })),
-    ),
-    ...allocations.flatMap(({ subnet, addresses }) =>
-      addresses.map(({ address }) => subnetAddressKey({ subnet, address })),
-    ),
-  ]);
+  const held = new Set(
+    [...addressesOf([...kept, ...reservations]), ...allocatedAddressesOf(allocations)].map(subnetAddressKey),
+  );
   const byName = new Map(subnets.map((subnet) => [subnet.name, subnet]));
   const quarantines = new Map<string, PlannedQuarantine>();
   for (const { kind, where, leavesOut } of conflicts)

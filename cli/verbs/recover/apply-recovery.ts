@@ -29,8 +29,8 @@ export async function applyRecovery(
   target: ImportTarget,
 ): Promise<RejectedObject[]> {
   const { allocator } = target;
-  const { reason: text, freezeFirst, comparedPosition } = reason;
-  await allocator.call(LedgerService.restore, { reason: text, freezeFirst, comparedPosition });
+  const { waitForAgents, ...restored } = reason;
+  await allocator.call(LedgerService.restore, restored);
   for (const each of recovery.releases) await release(each, reason, target);
   for (const { binding } of recovery.staleBindings)
     await allocator.call(IpamService.unbind, {
@@ -41,7 +41,7 @@ export async function applyRecovery(
     });
   const { subnets, pools, imports, quarantines } = recovery;
   let waiting: Promise<void> | undefined;
-  const wait = (): Promise<void> => (waiting ??= reason.waitForAgents());
+  const wait = (): Promise<void> => (waiting ??= waitForAgents());
   const rejected = await applyPlan(
     { subnets, pools, attachments: imports, reservations: [], leftovers: [], foreign: [], quarantines },
     target,

@@ -139,6 +139,10 @@ export async function compareWithCluster(
   return { status, missingEvents, recovery };
 }
 
+/** Whether a file in the folder of a node shows what a container of that node uses. */
+export const isEvidence = (binding: BindingFile, node: string): boolean =>
+  binding.node === node && !binding.isDeleted && !binding.isPending;
+
 /** The folder with the binding files of one node. */
 export interface BindingFolder {
   readonly node: string;
@@ -173,7 +177,7 @@ async function readFolder({ node, folder }: BindingFolder): Promise<BindingFile[
       path = join(folder, name);
       const binding = parseBindingFile(name, await readTrustedFile(path, maxBindingFileBytes));
       path = folder;
-      if (binding.node === node && !binding.isDeleted && !binding.isPending) bindings.push(binding);
+      if (isEvidence(binding, node)) bindings.push(binding);
     }
   } catch (error) {
     const reason = errorMessage(error);

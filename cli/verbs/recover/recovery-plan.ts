@@ -15,6 +15,8 @@
 import { hasEnded, isRetained } from '../../cluster/needed-addresses.ts';
 import { checkAttachments, findContests } from '../../import/check-attachments.ts';
 import {
+  addressesOf,
+  allocatedAddressesOf,
   type Conflict,
   leaveOutConflicts,
   leaveUndecided,
@@ -219,24 +221,18 @@ function findDeletedHolders(
   allocations: readonly KnownAllocation[],
   observed: readonly ObservedAttachment[],
 ): Conflict[] {
-  const known = new Set(
-    [
-      ...observed.flatMap(({ subnet, addresses }) => addresses.map((address) => ({ subnet, address }))),
-      ...allocations.flatMap(({ allocation: { subnet, addresses } }) =>
-        addresses.map(({ address }) => ({ subnet, address })),
-      ),
-    ].map(subnetAddressKey),
-  );
-  const isKnownAddress = ({ subnet, addresses }: KubeOvnIp): boolean =>
-    addresses.some((address) => known.has(subnetAddressKey({ subnet, address })));
+  const allocated = allocatedAddressesOf(allocations.map(({ allocation }) => allocation));
+  const known = new Set([...addressesOf(observed), ...allocated].map(subnetAddressKey));
+  const isKnownAddress = (ip: KubeOvnIp): boolean =>
+    addressesOf([ip]).some((each) => known.has(subnetAddressKey(each)));
   return ips
     .filter((ip) => ip.allocation > 0 && !isKnownAddress(ip))
-    .map(({ name, namespace, pod, subnet, addresses }) => ({
+    .map((ip) => ({
       kind: 'deleted Pod',
-      where: `IP object ${name}`,
-      what: `${addresses.join()} of Subnet ${subnet} is not in the ledger, and Pod ${namespace}/${pod} is deleted`,
+      where: `IP object ${ip.name}`,
+      what: `${ip.addresses.join()} of Subnet ${ip.subnet} is not in the ledger, and Pod ${ip.namespace}/${ip.pod} is deleted`,
       remedy: 'when none of its containers runs any more, run `ipledger unquarantine`',
-      leavesOut: { addresses: addresses.map((address) => ({ subnet, address })) },
+      leavesOut: { addresses: addressesOf([ip]) },
     }));
 }
 
