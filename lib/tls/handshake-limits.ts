@@ -91,7 +91,7 @@ export class HandshakeQueue {
   readonly #later: (run: () => void) => unknown;
   /** Those of each client that wait, by the turn of the clients. */
   readonly #waiting = new Map<string, Set<Handshake>>();
-  /** In the order of their begin. */
+  /** Ordered by their begin. */
   readonly #underWay = new Map<string, Handshake>();
   #isScheduled = false;
 

@@ -3,7 +3,15 @@ import { type Allocation, type Binding, claimKey, type ClaimName, sandboxKey } f
 import type { Bind, Sandbox, Unbind } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { Refused } from '../commands/refusal.ts';
-import { attachmentKey, bindingsOf, claimOf, allocationsOfPodName, podKeyOf, type State } from '../state/state.ts';
+import {
+  attachmentKey,
+  bindingsOf,
+  ownBindingOf,
+  claimOf,
+  allocationsOfPodName,
+  podKeyOf,
+  type State,
+} from '../state/state.ts';
 import { makeRoomForBinding, refuseManyAddresses } from './rules/binding-limit.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
 import { rebootOrTimeout } from './rules/refusal-messages.ts';
@@ -22,16 +30,13 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
     held.find((allocation) => allocation.interface === sandbox.interface) ??
     held.find((allocation) => allocation.interface === '') ??
     (isCounted(sandbox.interface)
-      ? held.find((allocation) => isCounted(allocation.interface) && !isBound(state, allocation))
+      ? held.find((allocation) => isCounted(allocation.interface) && !ownBindingOf(state, allocation))
       : undefined)
   );
 }
 
 /** Whether this may be a name that Multus gives by the place in the list of networks. */
 const isCounted = (name: string): boolean => /^net\d{1,9}$/.test(name);
-
-const isBound = (state: State, allocation: Allocation): boolean =>
-  bindingsOf(state, allocation).some(({ alloc }) => alloc === allocation.seq);
 
 /**
  * Rejects a caller that may act for one node only, if the Pod runs on another node. A Pod without a

@@ -3,7 +3,7 @@ import type { Release } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { Refused } from '../commands/refusal.ts';
 import type { Allocation } from '../state/claim.ts';
-import { allocationsOfPodName, bindingsOf, type State } from '../state/state.ts';
+import { allocationsOfPodName, ownBindingOf, type State } from '../state/state.ts';
 import { endOf } from './rules/ended-pods.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
 
@@ -31,8 +31,8 @@ export function release(state: State, { namespace, pod, uid, cause, evidence, al
 
 /** Refuses while a container of the living Pod uses the allocation: its ADD may have been late. */
 function refuseBound(state: State, allocation: Allocation): void {
-  const { subnet, seq, addresses } = allocation;
-  const bound = bindingsOf(state, allocation).find(({ alloc }) => alloc === seq);
+  const { subnet, addresses } = allocation;
+  const bound = ownBindingOf(state, allocation);
   if (!bound) return;
   const named = addresses.map(({ address }) => address).join(', ');
   throw new Refused(

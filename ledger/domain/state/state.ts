@@ -173,6 +173,10 @@ export const isOfAttachment = ({ attachment }: Allocation, { provider, ordinal }
 export const bindingsOf = (state: State, { subnet, addresses }: Allocation): readonly Binding[] =>
   (addresses[0] && claimOf(state, subnet, addresses[0].address)?.bindings) ?? [];
 
+/** A binding of the allocation itself, and not of an earlier Pod of its name. */
+export const ownBindingOf = (state: State, allocation: Allocation): Binding | undefined =>
+  bindingsOf(state, allocation).find(({ alloc }) => alloc === allocation.seq);
+
 /** The attachment that has a MAC, by "network/mac". */
 export const holderOfMac = (state: State, key: string): Attachment | undefined => state.macs.get(key)?.[0]?.attachment;
 

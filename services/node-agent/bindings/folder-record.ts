@@ -8,6 +8,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { checkShape } from '../../../lib/check-shape.ts';
+import { tryParseJson } from '../../../lib/kubernetes/untyped-json.ts';
 import { readTrustedFile } from '../../../lib/process/trusted-file.ts';
 
 const maxBytes = 1_024;
@@ -39,8 +40,8 @@ export class FolderRecord {
 
   /** Reads the record, and writes it again: it counts only in a folder that can be written. */
   async read(): Promise<void> {
-    const text = await readTrustedFile(this.#path, maxBytes).catch(() => undefined);
-    const { data } = checkShape(schema, parse(text));
+    const text = await readTrustedFile(this.#path, maxBytes).catch(() => '');
+    const { data } = checkShape(schema, tryParseJson(text));
     if (data?.bootId === this.#bootId) await this.save(data.epoch);
     else await this.discard();
   }
@@ -63,13 +64,5 @@ export class FolderRecord {
     this.#epoch = undefined;
     this.#discards++;
     await rm(this.#path, { force: true }).catch(() => undefined);
-  }
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
   }
 }
