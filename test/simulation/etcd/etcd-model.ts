@@ -102,13 +102,14 @@ export class EtcdModel {
     this.#leases.restart();
   }
 
-  /** As `etcdctl snapshot save`. */
+  /** Returns what `etcdctl snapshot save` writes. */
   backup(): EtcdBackup {
     return { keys: this.keys('', '\0'), revision: this.#store.revision, leases: this.#leases.backup() };
   }
 
   /**
-   * As `etcdutl snapshot restore` with a bumped and compacted revision. No client may be connected.
+   * Does what `etcdutl snapshot restore` does, with a bumped and compacted revision. No client may
+   * be connected.
    */
   restore({ keys, revision, leases }: EtcdBackup): void {
     this.#store.restore(keys, revision + bumpedRevisions);

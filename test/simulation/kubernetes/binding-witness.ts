@@ -12,12 +12,19 @@ export interface ContainerNic {
   readonly interface: string;
 }
 
-interface Bound {
-  readonly node: string;
-  readonly bootId: string;
+/** Addresses in a network. */
+interface Place {
   readonly provider: string;
   readonly addresses: readonly string[];
 }
+
+interface Bound extends Place {
+  readonly node: string;
+  readonly bootId: string;
+}
+
+const overlaps = (one: Place, other: Place): boolean =>
+  one.provider === other.provider && one.addresses.some((address) => other.addresses.includes(address));
 
 const keyOf = ({ containerId, interface: name }: ContainerNic): string => `${containerId} ${name}`;
 
@@ -40,9 +47,7 @@ export class BindingWitness {
 
   /** Whether another container is bound to one of the addresses, as while a machine migrates. */
   isShared(nic: ContainerNic, provider: string, addresses: readonly string[]): boolean {
-    const isSame = (each: Bound): boolean =>
-      each.provider === provider && each.addresses.some((address) => addresses.includes(address));
-    return [...this.#bindings].some(([key, each]) => key !== keyOf(nic) && isSame(each));
+    return [...this.#bindings].some(([key, each]) => key !== keyOf(nic) && overlaps(each, { provider, addresses }));
   }
 
   /**
@@ -74,8 +79,7 @@ export class BindingWitness {
   }
 
   #checkEnd({ node, provider, addresses }: Bound, ended: string): void {
-    const has = (one: { readonly provider: string; readonly addresses: readonly string[] }): boolean =>
-      one.provider === provider && one.addresses.some((address) => addresses.includes(address));
+    const has = (one: Place): boolean => overlaps(one, { provider, addresses });
     const nic = this.#nics.all.find((each) => each.node === node && has(each));
     const isBound = [...this.#bindings.values()].some((each) => each.node === node && has(each));
     if (nic && !isBound && !this.#lost.has(keyOf(nic)))

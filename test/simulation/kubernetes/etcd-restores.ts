@@ -7,9 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubernetesClient } from '../../../cli/clients/kubernetes-client.ts';
 import type { LedgerClient } from '../../../cli/clients/ledger-client.ts';
 import { applyRecovery } from '../../../cli/verbs/recover/apply-recovery.ts';
-import { compareWithCluster } from '../../../cli/verbs/recover/recover.ts';
+import { compareWithCluster, isEvidence } from '../../../cli/verbs/recover/recover.ts';
 import type { RecoveryPlan } from '../../../cli/verbs/recover/recovery-plan.ts';
-import type { BindingFile } from '../../../lib/binding-file.ts';
 import { errorMessage } from '../../../lib/errors.ts';
 import { createLedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';
@@ -19,7 +18,7 @@ import { type ForeignHosts, probedNetwork } from './foreign-hosts.ts';
 import type { NicsInUse } from './nics-in-use.ts';
 import type { SimulatedNode } from './node.ts';
 import { bindingFiles } from './node-files.ts';
-import { hasLivingPod, identityOf } from './pod-identity.ts';
+import { identityOf } from './pod-identity.ts';
 import { simulatedApi } from './simulated-api.ts';
 import type { SimulatedApiServer } from './simulated-api-server.ts';
 
@@ -107,7 +106,9 @@ export class EtcdRestores {
     reports: RecoveryPlan[],
   ): Promise<boolean> {
     const { world } = this.#allocators;
-    const bound = this.#cluster.nodes.flatMap((node) => bindingFiles(node).filter((file) => isOf(node, file)));
+    const bound = this.#cluster.nodes.flatMap((node) =>
+      bindingFiles(node).filter((file) => isEvidence(file, node.name)),
+    );
     const { status, recovery } = await compareWithCluster(allocator, kubernetes, { undetected: true }, bound);
     const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;
     const { imports, releases, staleBindings, conflicts } = recovery;
@@ -140,10 +141,7 @@ export class EtcdRestores {
     while (user.pods().some((pod) => uids.includes(uidOf(pod)))) await sleep(retryMs);
     for (const { subnet, address } of quarantines) {
       const isUsedByEnded = (): boolean =>
-        nics.all.some(
-          ({ pod, uid, addresses }) =>
-            addresses.includes(address) && !hasLivingPod(user.pods(), { name: pod.slice(pod.indexOf('/') + 1), uid }),
-        );
+        nics.all.some((nic) => nic.addresses.includes(address) && !nics.isOfLivingPod(nic));
       while (isUsedByEnded()) await sleep(retryMs);
       await allocator.call(IpamService.unquarantine, { subnet, address, reason: 'no ended container uses it' });
     }
@@ -152,7 +150,3 @@ export class EtcdRestores {
       await allocator.call(IpamService.unquarantine, { subnet: probedNetwork, address, reason: 'the host has left' });
   }
 }
-
-/** As `--bindings` reads the files. */
-const isOf = ({ name }: SimulatedNode, { node, isDeleted, isPending }: BindingFile): boolean =>
-  node === name && !isDeleted && !isPending;

@@ -21,7 +21,7 @@ export interface Nic {
 
 export class NicsInUse {
   readonly #world: World;
-  readonly #isOfLivingPod: (nic: Nic) => boolean;
+  readonly isOfLivingPod: (nic: Nic) => boolean;
   readonly #nics = new Map<string, Nic>();
   /** By "network address" and "network MAC". */
   readonly #holders = new Map<string, Nic>();
@@ -29,7 +29,7 @@ export class NicsInUse {
   /** @param isOfLivingPod whether the API server has the Pod of a NIC, and it may run */
   constructor(world: World, isOfLivingPod: (nic: Nic) => boolean) {
     this.#world = world;
-    this.#isOfLivingPod = isOfLivingPod;
+    this.isOfLivingPod = isOfLivingPod;
   }
 
   /** Records a NIC, which may share its address only as `#mayShare` permits. */
@@ -71,7 +71,7 @@ export class NicsInUse {
   #mayShare(one: Nic, other: Nic): boolean {
     if (one.pod !== other.pod) return false;
     if (one.uid === other.uid) return isLauncherPair(one, other);
-    return one.node === other.node && !(this.#isOfLivingPod(one) && this.#isOfLivingPod(other));
+    return one.node === other.node && !(this.isOfLivingPod(one) && this.isOfLivingPod(other));
   }
 }
 

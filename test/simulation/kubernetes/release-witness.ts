@@ -11,7 +11,7 @@ import type { SimulatedCluster } from './cluster.ts';
 import { nameOf, namespace } from './cluster-user.ts';
 import { providerOf } from './cni-plugin.ts';
 import type { Nic } from './nics-in-use.ts';
-import { hasLivingPod, identityOf, isLiving, requestedNetworks } from './pod-identity.ts';
+import { identityOf, isLiving, requestedNetworks } from './pod-identity.ts';
 
 export class ReleaseWitness {
   readonly #cluster: SimulatedCluster;
@@ -57,7 +57,7 @@ export class ReleaseWitness {
     const { world, nics } = this.#cluster;
     const uses = (nic: Nic): boolean =>
       nic.uid === uid && nic.provider === provider && nic.addresses.some((each) => addresses.includes(each));
-    const nic = nics.all.find((each) => uses(each) && hasLivingPod(this.#cluster.user.pods(), nameAndUid(each)));
+    const nic = nics.all.find((each) => uses(each) && nics.isOfLivingPod(each));
     if (nic) world.fail('used addresses are kept', `${released}, and ${nic.containerId} on ${nic.node} uses it`);
   }
 
@@ -93,8 +93,6 @@ export class ReleaseWitness {
     return sets.some((set) => set.uid === owner?.uid && includesMember(set, member));
   }
 }
-
-const nameAndUid = ({ pod, uid }: Nic) => ({ name: pod.slice(`${namespace}/`.length), uid });
 
 const requests = (pod: StoredObject, provider: string): boolean =>
   requestedNetworks(pod).map(providerOf).includes(provider);
