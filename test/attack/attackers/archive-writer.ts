@@ -3,7 +3,7 @@
  * from them and more is sealed.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -44,8 +44,10 @@ export const spoilArchive: Attack = async (target, signal, count) => {
       const files = readdirSync(archive, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.gz'));
       const file = files[turn % files.length];
       if (file !== undefined) {
-        rmSync(join(archive, file));
-        replacements[turn % replacements.length]?.(join(archive, file));
+        // Renames, because the allocator may write the same file between a removal and a creation.
+        const spoiled = `${archive}.spoiled`;
+        replacements[turn % replacements.length]?.(spoiled);
+        renameSync(spoiled, join(archive, file));
         count('replaced');
       }
       await sleep(pauseMs);

@@ -1,7 +1,9 @@
 /** Tests manifests 08 and 09: a macvlan NIC on a Subnet of provider `ovn` that the Pod names. */
 import { expect } from 'chai';
+import { waitingAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { ip } from '../../harness/network/network-namespaces.ts';
 import { expectConsistency } from '../support/consistency.ts';
+import { eventually } from '../support/eventually.ts';
 import { applyManifest, attachPod, readRoutes, waitForAnnotations } from '../support/manifests.ts';
 import { callKubeOvnPlugin } from '../support/plugin-call.ts';
 import { itOnMacvlan, readLink } from '../support/sandbox.ts';
@@ -99,6 +101,11 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
     const cause =
       /annotation alone\.default\.kubernetes\.io\/logical_switch: a main NIC of another plugin cannot have its address from Subnet macvlan/;
     await waitForEvent(scene, 'main-alone', 'PodNetworkUpdateFailed', cause);
+    // The agent reads the annotation. It follows the Event: a new text is written every 10 seconds.
+    await eventually(async () => {
+      const { metadata } = await scene.kubernetes.get('Pod', 'main-alone');
+      expect(metadata.annotations?.[waitingAnnotation]).to.match(cause);
+    });
     const { result } = await callKubeOvnPlugin(scene, { pod: 'main-alone', network: 'alone' });
     expect(result)
       .to.have.property('details')
