@@ -1,5 +1,6 @@
 /** All planted bugs, part by part. */
 import { agentBugs } from './bugs/agent.ts';
+import { bindingBugs } from './bugs/bindings.ts';
 import { domainBugs } from './bugs/domain.ts';
 import { historyBugs } from './bugs/histories.ts';
 import { logBugs } from './bugs/log.ts';
@@ -8,6 +9,7 @@ import type { PlantedBug } from './planted-bug.ts';
 
 export const plantedBugs: readonly PlantedBug[] = [
   ...domainBugs,
+  ...bindingBugs,
   ...logBugs,
   ...watcherBugs,
   ...agentBugs,

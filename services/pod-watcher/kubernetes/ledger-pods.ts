@@ -86,7 +86,7 @@ export class LedgerPods {
     return launchers ? this.all(key)[0] : this.#plain(key);
   }
 
-  /** Returns all Pods of a name: running Pods first, the newest of them first. */
+  /** Returns all Pods of a name: running Pods first, the newest first, host-network Pods last. */
   all(key: string): readonly Pod[] {
     const own = this.#plain(key);
     const launchers = this.#launchers.get(key)?.inOrder.after(undefined) ?? [];
@@ -131,8 +131,10 @@ export class LedgerPods {
   }
 }
 
+/** Puts a Pod on the network of its node last: it needs no address, and a launcher may need one. */
 function runningThenNewest(one: Pod, other: Pod): number {
-  const rank = (pod: Pod): number => (pod.deletionTimestamp === '' && !isTerminated(pod) ? 0 : 1);
+  const isRunning = (pod: Pod): boolean => pod.deletionTimestamp === '' && !isTerminated(pod);
+  const rank = (pod: Pod): number => (pod.hostNetwork ? 2 : isRunning(pod) ? 0 : 1);
   return rank(one) - rank(other) || compare(other.createdAt, one.createdAt) || compare(one.name, other.name);
 }
 

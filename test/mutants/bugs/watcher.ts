@@ -44,8 +44,8 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'a Pod on the network of its node keeps its addresses',
     file: 'services/pod-watcher/controllers/pods/pod-controller.ts',
-    from: 'this.#releaser.releaseEnded(key, usesHostNetwork ? target : undefined);',
-    to: 'this.#releaser.releaseEnded(key, undefined);',
+    from: 'pod && usesHostNetwork ? { pod, canReceive: () => false } : undefined;',
+    to: 'undefined;',
     specs: pods,
   },
   {
@@ -147,6 +147,20 @@ export const watcherBugs: readonly PlantedBug[] = [
     specs: pods,
   },
   {
+    name: 'a Pod that needs no address costs the machine of its name its addresses',
+    file: 'services/pod-watcher/controllers/pods/pod-termination.ts',
+    from: 'const isReplaced = successor && isSameOwner(ownerOf(successor), this.#ownerOf(key, uid));',
+    to: 'const isReplaced = successor !== undefined;',
+    specs: pods,
+  },
+  {
+    name: 'a machine keeps what an earlier instance had and the present one does not request',
+    file: 'services/pod-watcher/controllers/pods/pod-owner.ts',
+    from: 'one?.kind === other?.kind && one?.name === other?.name;',
+    to: 'one?.uid === other?.uid;',
+    specs: pods,
+  },
+  {
     name: 'a static Pod whose container runs loses its address with its mirror',
     file: 'services/pod-watcher/controllers/pods/pod-termination.ts',
     from: '    if (isMirror(pod)) return this.#postpone(key, mirrorGraceMs);\n',
@@ -201,6 +215,13 @@ export const watcherBugs: readonly PlantedBug[] = [
     from: 'if (before && before.ledgerName !== object.ledgerName) this.#drop(before);',
     to: '',
     specs: [...kubernetes, 'services/pod-watcher/controllers/pods/virtual-machines.unit.spec.ts'],
+  },
+  {
+    name: 'a Pod on the network of its node keeps the launcher of its name without an address',
+    file: 'services/pod-watcher/kubernetes/ledger-pods.ts',
+    from: 'pod.hostNetwork ? 2 : isRunning(pod) ? 0 : 1',
+    to: 'isRunning(pod) ? 0 : 1',
+    specs: ['services/pod-watcher/controllers/pods/virtual-machines.unit.spec.ts'],
   },
   {
     name: 'a terminating launcher gets the address before the running one',

@@ -8,7 +8,7 @@ import { allocationAnnotation } from '../../../lib/kubernetes/kubernetes-metadat
 import { providerOf } from './cni-plugin.ts';
 import { hasLivingPod, identityOf, isLiving, requestedNetworks, usesHostNetwork } from './pod-identity.ts';
 import type { NetworkName, SimulatedCluster } from './cluster.ts';
-import { type ClusterUser, isDeleting, nameOf, namespace, nodeOf, uidOf } from './cluster-user.ts';
+import { type ClusterUser, isDeleting, nameOf, namespace, nodeOf, ownerOf, uidOf } from './cluster-user.ts';
 import type { StoredObject } from './api-server.ts';
 import type { BindingFile } from '../../../lib/binding-file.ts';
 import type { SimulatedNode } from './node.ts';
@@ -40,7 +40,7 @@ export function unrest(cluster: SimulatedCluster, ledger: LedgerView): string[] 
           : [`static Pod ${manifest.name} of ${name} has no mirror`],
       ),
     ),
-    ...ledger.allocations.flatMap((allocation) => leaked(cluster, allocation)),
+    ...ledger.allocations.flatMap((allocation) => leaked(cluster, allocation, ledger)),
     ...ledger.bindings.flatMap((bound) => withoutSandbox(cluster, bound)),
     ...withoutBinding(cluster, ledger),
     ...wrongIpObjects(cluster, ledger),
@@ -128,11 +128,40 @@ function canServe(
   return !isMacTaken && candidates.some((address) => usable[network].includes(address) && !taken.has(address));
 }
 
-/** Each allocation has a living Pod, or an owner that will create its Pod again. */
-function leaked({ user }: SimulatedCluster, { attachment, podUid, owner, addresses }: Allocation): string[] {
+/**
+ * Whether the next Pod of the name may take the allocation over, once another Pod has ended: it
+ * requests this network and waits for what that one holds.
+ */
+function isAwaited({ user }: SimulatedCluster, { attachment }: Allocation, ledger: LedgerView): boolean {
+  const name = attachment?.pod ?? '';
+  const allocations = ledger.allocations.filter((other) => other.attachment?.pod !== name);
+  return user
+    .pods()
+    .filter((pod) => isLiving(pod) && identityOf(pod).name === name)
+    .some((pod) => {
+      const annotations = asRecord(pod.metadata['annotations']);
+      const held = allocationsOf(ledger, identityOf(pod)).map((own) => own.attachment?.provider);
+      const requested = requestedNetworks(pod) as NetworkName[];
+      const missing = requested.filter((network) => !held.includes(providerOf(network)));
+      const waits = (network: NetworkName): boolean =>
+        canServe(network, annotations, { allocations: [], bindings: [] }) &&
+        !canServe(network, annotations, { ...ledger, allocations });
+      return missing.some((network) => providerOf(network) === attachment?.provider) && missing.some(waits);
+    });
+}
+
+/**
+ * Each allocation has a living Pod, an owner that will create its Pod again, or a next Pod of its
+ * name that can take it over and waits for another Pod.
+ */
+function leaked(cluster: SimulatedCluster, allocation: Allocation, ledger: LedgerView): string[] {
+  const { user } = cluster;
+  const { attachment, podUid, owner, addresses } = allocation;
   const name = attachment?.pod ?? '';
   const isHeld = hasLivingPod(user.pods(), { name, uid: podUid });
-  const usesNodeNetwork = user.pods().some((pod) => isLiving(pod) && nameOf(pod) === name && usesHostNetwork(pod));
+  const usesNodeNetwork = user
+    .pods()
+    .some((pod) => isLiving(pod) && nameOf(pod) === name && usesHostNetwork(pod) && ownerOf(pod)['uid'] === owner?.uid);
   const sets = user.model.objectsOf({ kind: '/apis/apps/v1/statefulsets', namespace });
   const isMember = sets.some(
     (set) =>
@@ -143,7 +172,7 @@ function leaked({ user }: SimulatedCluster, { attachment, podUid, owner, address
   );
   const machines = user.model.objectsOf({ kind: '/apis/kubevirt.io/v1/virtualmachines', namespace });
   const isMachine = owner?.kind === 'VirtualMachineInstance' && machines.some((machine) => nameOf(machine) === name);
-  if (isHeld || isMember || isMachine) return [];
+  if (isHeld || isMember || isMachine || isAwaited(cluster, allocation, ledger)) return [];
   return [
     `${addresses.map(({ address }) => address).join(',')} is allocated to ${name} (${podUid}), which does not exist`,
   ];

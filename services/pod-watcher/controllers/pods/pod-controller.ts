@@ -300,12 +300,12 @@ export class PodController implements LedgerSubscriber {
       this.#allocation.forget(key);
       this.#releaser.stillBound.delete(key);
       const usesHostNetwork = lifecycle?.state === 'host';
-      const target = { uid: pod?.ledgerUid ?? '', canReceive: () => false };
-      return this.#releaser.releaseEnded(key, usesHostNetwork ? target : undefined);
+      const target = pod && usesHostNetwork ? { pod, canReceive: () => false } : undefined;
+      return this.#releaser.releaseEnded(key, target);
     }
     if (lifecycle.endsInMs !== undefined) this.#queue.addAfter(key, lifecycle.endsInMs);
     const served = this.#needsNoAddress(key, pod) ? this.#skipAllocation(key) : await this.#allocation.serve(key, pod);
-    const released = await this.#releaser.releaseEnded(key, { uid: pod.ledgerUid, canReceive: served.canReceive });
+    const released = await this.#releaser.releaseEnded(key, { pod, canReceive: served.canReceive });
     return served.outcome === 'done' ? released : served.outcome;
   }
 

@@ -20,6 +20,10 @@ export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'a
   return { kind: ownerKind(apiVersion, kind), name, uid };
 }
 
+/** Compares owners by name: a machine that is started again has another uid. */
+export const isSameOwner = (one: Owner | undefined, other: Owner | undefined): boolean =>
+  one?.kind === other?.kind && one?.name === other?.name;
+
 /**
  * Returns why a StatefulSet will not create a member again; undefined while it will. As in
  * Kube-OVN, it will while it has the same uid, is not being deleted, and its ordinals, which start

@@ -27,7 +27,7 @@ export interface PodReleaserOptions {
  * an owner retains.
  */
 export interface TransferTarget {
-  readonly uid: string;
+  readonly pod: Pod;
   readonly canReceive: 'undecided' | 'nothing' | ((held: HeldAllocation) => boolean);
 }
 
@@ -45,11 +45,12 @@ export class PodReleaser {
     const { allocations, termination } = this.#options;
     let outcome: Outcome = 'done';
     for (const uid of allocations.uids(key)) {
-      const isEarlierPod = target !== undefined && target.uid !== uid;
+      const isEarlierPod = target !== undefined && target.pod.ledgerUid !== uid;
       if (isEarlierPod && target.canReceive === 'undecided') continue;
+      const successor = isEarlierPod && target.canReceive !== 'nothing' ? target.pod : undefined;
       const reason = allocations.isReleasing(key, uid)
         ? 'unknown'
-        : await termination.releaseReasonOf(key, uid, isEarlierPod && target.canReceive !== 'nothing');
+        : await termination.releaseReasonOf(key, uid, successor);
       if (reason === 'unknown') outcome = 'again';
       if (typeof reason === 'string') continue;
       const transferable =

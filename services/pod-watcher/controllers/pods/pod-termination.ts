@@ -18,7 +18,7 @@ import type { AllocationCache } from './allocation-cache.ts';
 import { GarbageCollector, type GarbageCollectorOptions } from './garbage-collector.ts';
 import type { LifecycleTracker } from './lifecycle-tracker.ts';
 import { MissingPods, type MissingPodsOptions } from './missing-pods.ts';
-import { ownerOf, podDeleted, type ReleaseReason } from './pod-owner.ts';
+import { isSameOwner, ownerOf, podDeleted, type ReleaseReason } from './pod-owner.ts';
 import { allObjects } from '../mass-deletion-guard.ts';
 import { Retention, type RetentionOptions } from './retention.ts';
 import { isContainerBound, type StaticPodOptions } from './static-pods.ts';
@@ -157,13 +157,14 @@ export class PodTermination {
   /**
    * Returns why this uid no longer needs its addresses. 'alive' if it needs them, 'retained' if its
    * owner will create the Pod again, 'unknown' while that is not decided.
-   * @param isReplaced whether a new Pod of the name was already served: what it has not taken over
-   * is not retained
+   * @param successor the Pod of the name that was already served. What the next Pod of the same
+   * owner has not taken over is not retained. A Pod of another owner decides nothing for this one:
+   * it may have the name of a machine, or of a member of a StatefulSet
    */
   async releaseReasonOf(
     key: string,
     uid: string,
-    isReplaced: boolean,
+    successor: Pod | undefined,
   ): Promise<ReleaseReason | 'alive' | 'retained' | 'unknown'> {
     if (this.#options.pods.hasUnverifiedLauncher(key, uid)) return 'unknown';
     const pods = this.#options.pods.all(key);
@@ -180,6 +181,7 @@ export class PodTermination {
     if (this.#missing.isHalted(namespaceOf(key))) return 'unknown';
     // The Pod of the name may be outdated, if the API server was restored.
     if (pod && pod.ledgerUid !== uid && !this.#wasDeleted(key, uid) && this.#missing.isClusterHalted) return 'unknown';
+    const isReplaced = successor && isSameOwner(ownerOf(successor), this.#ownerOf(key, uid));
     return isReplaced ? reason : this.#unlessRetained(key, uid, reason);
   }
 

@@ -79,6 +79,22 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.released[0]).to.include({ podUid: 'u2' });
   });
 
+  for (const [which, parts] of [
+    ['uses the network of its node', { spec: { hostNetwork: true } }],
+    ['selects no network', { annotations: { [networksAnnotation]: '' } }],
+  ] as const)
+    it(`a member of a StatefulSet keeps its address while another Pod has its name, which the StatefulSet did not make and which ${which}`, async () => {
+      const { pods, statefulSets, allocator, lookedUp } = createThreeMembers();
+      pods.drop(beingDeleted(member(2, 'u2')));
+      pods.put(podWithNetwork('web-2', { uid: 'foreign', ...parts }));
+      await until(() => lookedUp.length > 0);
+      await waitForIdle();
+      expect(allocator.released).to.deep.equal([]);
+      statefulSets.put(set(1));
+      await until(() => allocator.released.length > 0);
+      expect(allocator.released[0]).to.include({ podUid: 'u2', cause: 'RELEASE_CAUSE_SCALED_DOWN' });
+    });
+
   it('a member of a StatefulSet keeps its address if it is evicted, overdue on a lost node, or was deleted while no watcher ran', async () => {
     const { pods, allocator, controller } = createThreeMembers();
     pods.put(member(0, 'u0', { status: { phase: 'Failed', reason: 'Evicted' } }));

@@ -283,6 +283,78 @@ describe('a Pod with the name of a virtual machine', () => {
     await until(() => allocator.released.length > 0);
     expect(allocator.released[0]).to.include({ pod: 'vm1', podUid: 'uid-vm1' });
   });
+
+  for (const [which, parts] of [
+    ['uses the network of its node', { spec: { hostNetwork: true } }],
+    ['selects no network', { annotations: { [networksAnnotation]: '' } }],
+  ] as const) {
+    const other = podWithNetwork('vm1', { uid: 'uid-of-pod', ...parts });
+
+    it(`costs the machine no address when a migration ends, if the Pod ${which}`, async () => {
+      const { pods, allocator, machines, controller, lookedUp } = createPodControllerWorld(stop.signal, {
+        allocations: [held],
+      });
+      const instance = { uid: 'uid-vm1', deleting: false, activePods: new Set<string>() };
+      machines.set('default/vm1', { VirtualMachine: existing, VirtualMachineInstance: instance });
+      for (const pod of [other, launcher('source', { annotations, ...completed })]) pods.put(pod);
+      pods.put(unverifiedLauncher('target', { annotations }));
+      controller.start();
+      await waitForIdle();
+      expect([allocator.released, lookedUp]).to.deep.equal([[], []]);
+    });
+
+    it(`costs a stopped machine no address, if the Pod ${which}, and they are released once the machine is deleted`, async () => {
+      const { pods, allocator, machines, machineObjects, controller, lookedUp } = createPodControllerWorld(
+        stop.signal,
+        { allocations: [held] },
+      );
+      const machine = {
+        namespace: 'default',
+        name: 'vm1',
+        uid: 'uid-of-machine',
+        resourceVersion: '1',
+        deleting: false,
+      };
+      machineObjects.VirtualMachine.put(machine);
+      machines.set('default/vm1', { VirtualMachine: existing });
+      pods.put(other);
+      controller.start();
+      await until(() => lookedUp.length > 0);
+      await waitForIdle();
+      expect(allocator.released).to.deep.equal([]);
+      machines.clear();
+      machineObjects.VirtualMachine.drop(machine);
+      await until(() => allocator.released.length > 0);
+      expect(allocator.released[0]).to.include({ podUid: 'uid-vm1', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
+    });
+  }
+
+  it('does not keep the machine from its addresses, if the Pod is newer and uses the network of its node', async () => {
+    const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {});
+    pods.put(launcher('one', { annotations, metadata: { creationTimestamp: '2026-01-31T08:00:00Z' } }));
+    const newer = { metadata: { creationTimestamp: '2026-01-31T09:00:00Z' }, spec: { hostNetwork: true } };
+    pods.put(podWithNetwork('vm1', { uid: 'uid-of-pod', ...newer }));
+    controller.start();
+    await until(() => allocator.allocated.length > 0);
+    expect(allocator.allocated[0]?.pod).to.include({ name: 'vm1', uid: 'uid-vm1' });
+  });
+});
+
+describe('a virtual machine that is started again', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  it('loses the addresses that its next instance no longer requests', async () => {
+    const { pods, allocator, machines, controller } = createPodControllerWorld(stop.signal, {
+      allocations: [{ ...held, uid: 'uid-of-first-run', owner: { ...owner, uid: 'uid-of-first-run' } }],
+    });
+    machines.set('default/vm1', { VirtualMachine: existing });
+    pods.put(launcher('next', { annotations: { [networksAnnotation]: '' } }));
+    controller.start();
+    await until(() => allocator.released.length > 0);
+    expect(allocator.released[0]).to.include({ pod: 'vm1', podUid: 'uid-of-first-run' });
+  });
 });
 
 describe('a stopped virtual machine', () => {
