@@ -49,6 +49,13 @@ export class WaiterIndex {
     for (const queue of before) this.#leave(queue, waiter);
   }
 
+  /** Moves a waiting Pod to another position in its queues. */
+  move(pod: string, creationOrder: string): void {
+    const waiter = this.#waiters.get(pod);
+    if (!waiter || waiter.creationOrder === creationOrder) return;
+    this.wait(pod, new Set(waiter.queues.map(({ topic }) => topic)), creationOrder);
+  }
+
   /** Records that the addresses of `pod` are requested now. */
   markRequested(pod: string): void {
     const waiter = this.#waiters.get(pod);

@@ -131,16 +131,17 @@ export class Waiters {
 
   /**
    * Returns the older Pods of this Pod's queues that must be tried first: an address may have
-   * become free since they were refused. Excludes Pods that were tried recently, and an earlier Pod
-   * of the same name. A Pod yields to each of them once, however long they take until their
-   * attempt.
+   * become free since they were refused. Excludes Pods that were tried recently. A Pod yields to
+   * each of them once, however long they take until their attempt. It takes its own position in its
+   * queues first: with that of an earlier Pod of the name, two Pods would yield to each other.
    */
   waitersAhead(key: string, pod: Pod, plan: PodPlan): string[] {
+    this.#index.move(key, creationOrderOf(pod));
     const now = performance.now();
     const limits = { max: maxAhead, requestedBefore: this.#yieldedAt.get(key) ?? now - recentMs };
-    const ahead = anyAddressQueuesOf(plan)
-      .flatMap((queue) => this.#index.waitersAhead(queue, creationOrderOf(pod), limits))
-      .filter((each) => each !== key);
+    const ahead = anyAddressQueuesOf(plan).flatMap((queue) =>
+      this.#index.waitersAhead(queue, creationOrderOf(pod), limits),
+    );
     if (ahead.length > 0 && !this.#yieldedAt.has(key)) this.#yieldedAt.set(key, now);
     return ahead;
   }

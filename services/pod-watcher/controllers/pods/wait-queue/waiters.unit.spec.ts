@@ -4,25 +4,26 @@ import { podWithNetwork } from '../testing/pod-controller-world.ts';
 import { Waiters } from './waiters.ts';
 
 describe('a Pod that requests any address', () => {
+  const subnets = { get: (name: string) => appliedSubnet(name), names: () => [] };
+  const plan = {
+    attachments: [{ subnets: ['macvlan'] }],
+    detached: [],
+    ipamClaims: [],
+    problems: [],
+    requestedProviders: new Set<string>(),
+    unserved: [],
+    warnings: [],
+    topics: new Set<string>(),
+  };
+  const createdAt = (second: number, name = `p${second}`) =>
+    podWithNetwork(name, { metadata: { creationTimestamp: `2026-01-31T08:00:0${second}Z` } });
+  const longerThanRecent = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 120));
+  const createWaiters = (): Waiters =>
+    new Waiters({ subnets, wake: () => undefined, signal: new AbortController().signal });
+
   it('a Pod that requests any address yields to an older waiting Pod until that Pod has requested once, however long it takes', async () => {
-    const subnets = { get: (name: string) => appliedSubnet(name), names: () => [] };
-    const { signal } = new AbortController();
-    const waiters = new Waiters({ subnets, wake: () => undefined, signal });
-    const plan = {
-      attachments: [{ subnets: ['macvlan'] }],
-      detached: [],
-      ipamClaims: [],
-      problems: [],
-      requestedProviders: new Set<string>(),
-      unserved: [],
-      warnings: [],
-      topics: new Set<string>(),
-    };
-    const [old, young] = [1, 2].map((second) =>
-      podWithNetwork(`p${second}`, { metadata: { creationTimestamp: `2026-01-31T08:00:0${second}Z` } }),
-    );
-    if (!old || !young) throw new Error('the fixture made no Pods');
-    const longerThanRecent = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 120));
+    const waiters = createWaiters();
+    const [old, young] = [createdAt(1), createdAt(2)];
     waiters.wait('default/p1', old, new Set(['any:macvlan']));
     await longerThanRecent();
     const ahead = (): string[] => waiters.waitersAhead('default/p2', young, plan);
@@ -33,5 +34,14 @@ describe('a Pod that requests any address', () => {
     // Yields again after its own request.
     waiters.markRequested('default/p2');
     expect(ahead()).to.deep.equal(['default/p1']);
+  });
+
+  it('of two Pods that request any address, one that was created again yields, and the other does not yield to it', async () => {
+    const waiters = createWaiters();
+    waiters.wait('default/p1', createdAt(1), new Set(['any:macvlan']));
+    waiters.wait('default/p2', createdAt(2), new Set(['any:macvlan']));
+    await longerThanRecent();
+    expect(waiters.waitersAhead('default/p1', createdAt(3, 'p1'), plan)).to.deep.equal(['default/p2']);
+    expect(waiters.waitersAhead('default/p2', createdAt(2), plan)).to.deep.equal([]);
   });
 });
