@@ -6,6 +6,7 @@ import { isOvnProvider } from '../../lib/kubernetes/served-network.ts';
 import type { Allocation, SandboxBinding, Subnet, Usage } from '../../proto/generated/ipledger.ts';
 import type { LedgerState, CheckInput } from './check-input.ts';
 import { formatAllocation, lostNodeRemedy } from '../output/format.ts';
+import { describeFreeze } from '../../lib/ledger-text/freeze-text.ts';
 import { formatPodName } from '../../lib/ledger-text/texts.ts';
 import type { Disagreement } from './disagreement.ts';
 import { formatShellCommand } from '../shell-command.ts';
@@ -14,7 +15,7 @@ import { formatCount } from '../output/answer.ts';
 /** A frozen ledger was restored from a backup and lacks events. */
 export function compareFreeze({ ledger: { freeze } }: CheckInput): Disagreement[] {
   if (!freeze) return [];
-  const what = `etcd was restored from a backup: ${freeze.reportedBy} has seen event ${freeze.known?.seq} of epoch ${freeze.known?.epoch}, which the ledger lacks`;
+  const what = `etcd was restored from a backup: ${describeFreeze(freeze)}`;
   const remedy = formatShellCommand(
     ['ipledger', 'recover'],
     'it shows the differences; before that delete and change nothing manually, because it needs the Pods and IP objects',

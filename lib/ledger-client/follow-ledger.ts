@@ -8,6 +8,7 @@
  */
 import { type Event, LedgerService, type Position, type WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
+import { describeFreeze } from '../ledger-text/freeze-text.ts';
 import type { Logger } from '../process/log.ts';
 import { type EventReply, subscribeEvents } from './event-subscription.ts';
 import { type LedgerClient, requirePosition } from './ledger-client.ts';
@@ -55,6 +56,7 @@ const warnAfterFailures = 3;
 /**
  * Follows the ledger until the signal is aborted. If the ledger lacks a position that the program
  * has seen, it was rewound: nothing is applied until an operator has recovered it in a new epoch.
+ * The same holds for the snapshot of a frozen ledger.
  * @throws FatalLedgerError
  */
 export async function followLedger(options: FollowOptions): Promise<void> {
@@ -64,6 +66,7 @@ export async function followLedger(options: FollowOptions): Promise<void> {
 
   const start = async (): Promise<Position> => {
     if (lastKnownPosition) await assertNotRewound(allocator, lastKnownPosition, signal);
+    await assertRecovered(allocator);
     const { position, allocations } = await takeSnapshot();
     // Only now: the ledger may be rewound between this check and the snapshot of a later attempt
     lastKnownPosition = undefined;
@@ -100,6 +103,20 @@ export async function followLedger(options: FollowOptions): Promise<void> {
  */
 const watchAfter = (allocator: LedgerClient, after: Position, signal: AbortSignal): AsyncIterable<WatchReply> =>
   allocator.stream(LedgerService.watch, { fromSeq: after.seq + 1, after }, signal);
+
+/**
+ * Refuses a snapshot of a frozen ledger until an operator has recovered it in a new epoch. It may
+ * lack what Pods use, and a program without a known position cannot see that.
+ * @throws IpledgerError LEDGER_FROZEN
+ */
+async function assertRecovered(allocator: LedgerClient): Promise<void> {
+  const { freeze, position } = await allocator.call(LedgerService.getStatus, {});
+  if (freeze && (freeze.known?.epoch ?? 0) >= requirePosition(position).epoch)
+    throw new IpledgerError(
+      'LEDGER_FROZEN',
+      `the ledger is frozen, because etcd was restored from a backup: ${describeFreeze(freeze)}. Run ipledger recover`,
+    );
+}
 
 /** @throws IpledgerError LEDGER_FROZEN; POSITION_GONE if the ledger was recovered since */
 async function assertNotRewound(allocator: LedgerClient, known: Position, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { decode, encode, type MessageInput } from '../../proto/codec.ts';
-import type { Event, Position, WatchReply } from '../../proto/generated/ipledger.ts';
+import type { Event, GetStatusReply, Position, WatchReply } from '../../proto/generated/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
 import { FatalLedgerError, followLedger, UnknownEvent } from './follow-ledger.ts';
 import { fakeLedgerClient } from './testing/fake-ledger-client.ts';
@@ -36,6 +36,8 @@ interface World {
   /** The number of snapshots that fail at first. */
   readonly failedSnapshots?: number;
   readonly lastKnownPosition?: Position;
+  /** The answers to GetStatus; the last one is repeated. Default: not frozen. */
+  readonly statuses?: MessageInput<GetStatusReply>[];
   /** Runs for each applied event, after the event is recorded. */
   readonly onEvent?: (event: Event) => void;
 }
@@ -45,11 +47,13 @@ async function follow({
   snapshots = [10],
   failedSnapshots = 0,
   lastKnownPosition,
+  statuses = [{ position: position(10) }],
   onEvent,
 }: World): Promise<Follower> {
   const { received, alarms, levels }: Follower = { received: [], alarms: [], levels: [] };
   const stop = new AbortController();
   const allocator = fakeLedgerClient({
+    getStatus: () => (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? {},
     async *watchReplies({ fromSeq, after }) {
       received.push(`watch ${fromSeq} after ${after?.seq}`);
       const replies = streams.shift();
@@ -156,6 +160,15 @@ describe('The follower of the ledger', () => {
       'watch 11 after 10',
     ]);
     expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'event 11', 'at 11']);
+  });
+
+  it('The follower of the ledger takes no snapshot of a frozen ledger until it is recovered, although it knows no lost event', async () => {
+    const freeze = { known: position(10), head: position(10), reportedBy: 'ipledger://allocator/a' };
+    const statuses = [1, 1, 2].map((epoch) => ({ position: position(11, epoch), freeze }));
+    const follower = await follow({ streams: [[reply(event(11))]], statuses });
+    expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'event 11', 'at 11']);
+    expect(follower.alarms).to.have.length(3);
+    expect(follower.alarms[0]).to.match(/^the ledger is frozen, .* ipledger:\/\/allocator\/a has noticed the restore/);
   });
 
   it('The follower of the ledger takes a snapshot of a ledger that contains the last known position', async () => {

@@ -23,7 +23,7 @@ import { createUlidSource } from '../../ledger/log/chain/ulid-source.ts';
 import { type EventVersion, eventVersions } from '../../ledger/domain/events/schema-version.ts';
 import { liftFences } from '../../ledger/log/reader/lift-fences.ts';
 import { Replica } from '../../ledger/log/reader/replica.ts';
-import { freezeIfRewound } from '../../ledger/log/reader/rollback-detection.ts';
+import { freezeIfRestored, freezeIfRewound } from '../../ledger/log/reader/rollback-detection.ts';
 import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
@@ -257,6 +257,8 @@ async function loadLedger(joined: JoinedReplica): Promise<LoadedLedger> {
   tasks.start((signal) => liftFences({ replica, log }, signal).catch(endOnFailure));
   const checkpoints = CheckpointSchedule.create(options, { replica, writer: () => leadership.writer, log });
   await checkpoints?.checkRollback(live, identityOf(joined), life.signal);
+  const checkRestore = (): Promise<void> => checkRestored(joined, live, life.signal);
+  await retryUntil({ until: Infinity, signal: life.signal }, checkRestore);
   const standby = { replica, follower: () => leadership.follower, log };
   const verifier = new BackgroundVerifier({ ...standby, ...verificationOf(joined, archived?.archive, checkpoints) });
   tasks.start((signal) => verifier.run(signal).catch(endOnFailure));
@@ -296,6 +298,7 @@ function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger)
         leadership,
         newId: createUlidSource(),
         elect: createCandidacy({ etcd, self, membership, clocks, stopping: life.signal, log }),
+        beforeTerm: (signal) => checkRestored(joined, live, signal),
         eventVersion: () => eventVersionOf(membership, replica),
         onLeadershipChange: (isWriter) => (isWriter ? forwarder.setLocalWriter() : undefined),
         onAppend: metrics.onAppend,
@@ -312,6 +315,12 @@ function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger)
 /** The version that all live replicas read, but none before that of the last event. */
 const eventVersionOf = ({ eventVersion }: Membership, { version }: Replica): EventVersion =>
   Math.max(eventVersion, version) as EventVersion;
+
+/** Freezes a ledger whose etcd was restored, before this replica writes. */
+async function checkRestored(joined: JoinedReplica, live: EtcdLedger, signal: AbortSignal): Promise<void> {
+  if (await freezeIfRestored(live, identityOf(joined), signal))
+    joined.log.error('etcd was restored from a backup, so the ledger is frozen. Run ipledger recover');
+}
 
 /** Freezes a rewound ledger, because it is consistent, and later replicas could not detect it. */
 async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: EtcdLedger): Promise<void> {

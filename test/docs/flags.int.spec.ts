@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../..');
  */
 const foreignFlags = new Set(
   (
-    '--all-containers --arg --audience --auto-compaction-mode --auto-compaction-retention --bump-revision --client-cert-auth --cluster --clusterrole --command-timeout --containers --corrupt-check-time --data-dir --duration --endpoints --feature-gates --field-selector --force ' +
+    '--all-containers --arg --audience --auto-compaction-mode --auto-compaction-retention --bump-revision --client-cert-auth --cluster --clusterrole --command-timeout --containers --corrupt-check-time --data-dir --duration --endpoints --feature-gates --field-selector --force --initial-advertise-peer-urls --initial-cluster ' +
     '--force-conflicts --grace-period --help --keep-vm-ip --keys-only --listen-client-http-urls --manifest --mark-compacted --new-user-password --no-hooks --no-password --one-top-level --password-stdin --physical --prefix --previous ' +
     '--always-sparkplug --expose-gc --format --from --heap-growing-percent --lite-mode --max-old-space-size --max-semi-space-size --min-semi-space-size --no-lazy-feedback-allocation --no-parallel-scavenge --single-threaded-gc --wait --print-value-only --quota-backend-bytes --replicas --resource --resource-name --role --server-side --serviceaccount --set --set-json --timeout --trusted-ca-file --use-openssl-ca --use-system-ca --user --values --verb'
   ).split(' '),

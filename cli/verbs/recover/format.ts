@@ -10,6 +10,7 @@ import {
   toConflictMessage,
 } from '../../import/format.ts';
 import { formatAllocation, podKey } from '../../output/format.ts';
+import { describeFreeze } from '../../../lib/ledger-text/freeze-text.ts';
 import { formatPodName, shortContainerId } from '../../../lib/ledger-text/texts.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
 import { formatTime, type TimeZone } from '../../time/times.ts';
@@ -66,12 +67,11 @@ const columns = textColumns('WHAT', 'OF', 'HOW');
 function formatStatus(status: GetStatusReply, zone: TimeZone): string {
   const { position, at, freeze } = status;
   const current = `the ledger is at epoch ${position?.epoch ?? 0}, event ${position?.seq ?? 0} of ${formatTime(at, zone)}`;
-  if (!freeze) return `${current}, and not frozen: no client has seen a later event\n`;
-  const { known, reportedBy } = freeze;
+  if (!freeze) return `${current}, and not frozen: no restore was detected\n`;
   const since = `frozen since ${formatTime(freeze.reportedAt, zone)}`;
   const lost = findLostEventRange(status);
   return [
-    `${current}, and ${since}: ${reportedBy} has seen event ${known?.seq ?? 0} of epoch ${known?.epoch ?? 0}\n`,
+    `${current}, and ${since}: ${describeFreeze(freeze)}\n`,
     ...(lost ? [`${formatLostEventRange(lost, zone)}\n`] : []),
   ].join('');
 }

@@ -38,7 +38,7 @@ export function defineRecover(verb: Command): void {
   addVerbOptions(verb)
     .option('--apply', 'recover and unfreeze the ledger; without it, only print what would change', false)
     .option('--reason <text>', 'why; the ledger keeps it for good (needed with --apply)')
-    .option('--undetected', 'recover although no client has seen later events, so that the ledger is not frozen', false)
+    .option('--undetected', 'recover although the restore was not detected, so that the ledger is not frozen', false)
     .option('--from-export <file>', "print the operators' commands that are lost, from an export made after the backup")
     .option(
       '--bindings <node=folder>',
@@ -55,10 +55,11 @@ export function defineRecover(verb: Command): void {
     .addHelpText(
       'after',
       `
-A restored ledger is frozen when a client has seen events that it lacks: it allocates and releases nothing. This verb compares it with
-the Subnets, IPPools, IP objects and Pods of the cluster that KUBECONFIG names. With --apply it starts a new epoch (LedgerRestored),
-releases unused allocations, imports the addresses of Pods, waits for the agents, and unfreezes the ledger. After an interrupted run, run it again. If two
-runs overlap, one starts the epoch, and the other fails and changes nothing.
+A restored ledger is frozen: it allocates and releases nothing. An allocator freezes it at start after the documented restore, and after any
+other one when a client shows events that it lacks. This verb compares it with the Subnets, IPPools, IP objects and Pods of the cluster
+that KUBECONFIG names. With --apply it starts a new epoch (LedgerRestored), releases unused allocations, imports the addresses of Pods,
+waits for the agents, and unfreezes the ledger. After an interrupted run, run it again. If two runs overlap, one starts the epoch, and
+the other fails and changes nothing.
 
 A conflict is listed with its remedy and left out: annotations of Pods are written by tenants, and count less than the ledger and IP
 objects. Addresses that nothing decides are quarantined, until you run ipledger unquarantine. --bindings and --from-export add evidence

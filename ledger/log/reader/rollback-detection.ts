@@ -1,12 +1,12 @@
 /**
  * Detects that etcd was restored from an older backup, and freezes the ledger. A restored ledger is
- * consistent in itself. Only a client that has read a later position can show that events are
- * missing.
+ * consistent in itself. A client that has read a later position shows that events are missing, and
+ * the documented restore shows itself by the revisions of etcd.
  */
 import { undefinedIfGone } from '../../../lib/errors.ts';
 import { type Head, parseEvent } from '../chain/chain.ts';
 import type { FreezeReason } from '../store/stored-values.ts';
-import type { FreezeStore, Ledger } from '../store/ledger.ts';
+import type { FreezeStore, Ledger, RestoreEvidence } from '../store/ledger.ts';
 
 /** A position of the ledger that a client has read. */
 export type KnownPosition = Pick<Head, 'epoch' | 'seq' | 'hash'>;
@@ -53,6 +53,27 @@ export async function freezeIfRewound(
   const isRewound = (await detectRollback(ledger, { known: head, head: found }, signal)) === 'rewound';
   if (isRewound) await freezeStore.freeze(createFreezeRecord(head, by, found), found, signal);
   return isRewound;
+}
+
+/** What the documented restore passes to `--bump-revision` (docs/operations.md, deploy/chart). */
+export const restoredRevisions = 1_000_000_000;
+
+/**
+ * Freezes the ledger if etcd was restored by the documented command since the last event. Each
+ * append writes the head, so only a restore, or as many writes of other programs, puts so many
+ * revisions after it. It needs no client that has seen later events. The first event after the
+ * restore removes this evidence, so the check must come before it. Returns whether it was restored.
+ * @throws IpledgerError UNAVAILABLE, LEDGER_DAMAGED
+ */
+export async function freezeIfRestored(
+  ledger: Pick<Ledger, 'head'> & FreezeStore & RestoreEvidence,
+  by: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if ((await ledger.revisionsSinceHead(signal)) < restoredRevisions) return false;
+  const found = await ledger.head(signal);
+  await ledger.freeze(createFreezeRecord(found, by, found), found, signal);
+  return true;
 }
 
 /** Builds the record of a freeze. @param found the head that the ledger has instead */

@@ -22,7 +22,7 @@ import {
 import { parseEnded } from './ended-keys.ts';
 import {
   type FreezeReason,
-  freezeText,
+  nextFreezeText,
   parseDropped,
   parseLogStart,
   parseFreeze,
@@ -56,6 +56,7 @@ import type {
   Ledger,
   LoadedClaim,
   LoadedSnapshot,
+  RestoreEvidence,
   Revision,
   SealedLog,
   StoredLine,
@@ -66,7 +67,7 @@ const maxParallelReads = 64;
 /** The keys of one deletion: so few that an append does not wait long. */
 const pruneBatchSize = 1_000;
 
-export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
+export class EtcdLedger implements Ledger, SealedLog, FreezeStore, RestoreEvidence {
   readonly limits = etcdLimits;
   readonly #client: Etcd3;
   readonly #reader: RangeReader;
@@ -191,10 +192,24 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
 
   async freeze(reason: FreezeReason, found: Head, signal: AbortSignal): Promise<void> {
     const key = toBytes(freezeKey);
-    const isFirst: ICompare = { key, target: 'Create', result: 'Equal', create_revision: '0' };
-    const compare = [isFirst, ...compareEpoch(found)];
-    const success = [{ request_put: { key, value: toBytes(freezeText(reason)) } }];
-    await callEtcd('written to', this.#client.kv.txn({ compare, success, failure: [] }), signal);
+    for (let last = -1; ;) {
+      const current = await this.#reader.get(freezeKey, signal);
+      const { text, modRevision } = current ?? { modRevision: 0 };
+      const next = nextFreezeText(text, reason);
+      // After a failed transaction, an unchanged key shows that the ledger has another epoch
+      if (next === undefined || modRevision === last) return;
+      const isUnchanged: ICompare = { key, target: 'Mod', result: 'Equal', mod_revision: String(modRevision) };
+      const compare = [isUnchanged, ...compareEpoch(found)];
+      const success = [{ request_put: { key, value: toBytes(next) } }];
+      const frozen = this.#client.kv.txn({ compare, success, failure: [] });
+      if ((await callEtcd('written to', frozen, signal)).succeeded) return;
+      last = modRevision;
+    }
+  }
+
+  async revisionsSinceHead(signal: AbortSignal): Promise<number> {
+    const { revision, keys } = await this.#reader.range({ key: toBytes(headKey) }, signal);
+    return keys[0] ? revision - keys[0].modRevision : 0;
   }
 
   async unfreeze(signal: AbortSignal): Promise<void> {

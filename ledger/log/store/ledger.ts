@@ -195,8 +195,17 @@ export interface FreezeStore {
   readFreeze(signal: AbortSignal): Promise<FreezeReason | undefined>;
   /**
    * Freezes the ledger. Does nothing if its epoch differs from that of `found`: an operator has
-   * recovered it. In a frozen ledger the first reason stays.
+   * recovered it. In a frozen ledger, only a later position replaces the reason.
    */
   freeze(reason: FreezeReason, found: Head, signal: AbortSignal): Promise<void>;
   unfreeze(signal: AbortSignal): Promise<void>;
+}
+
+/** Shows whether the store was restored from a backup. Throws as Ledger does. */
+export interface RestoreEvidence {
+  /**
+   * The number of revisions of the store after the last write of the head; 0 without a head.
+   * Linearizable.
+   */
+  revisionsSinceHead(signal: AbortSignal): Promise<number>;
 }

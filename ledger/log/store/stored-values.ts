@@ -311,7 +311,7 @@ export function parseLogStart(text: string | undefined): Seq {
 }
 
 export interface FreezeReason {
-  /** The position that the ledger lacks. */
+  /** The latest position that the ledger lacks. Its own head, if no client has reported one. */
   readonly epoch: number;
   readonly seq: Seq;
   readonly hash: string;
@@ -319,11 +319,24 @@ export interface FreezeReason {
   readonly by: string;
   readonly at: string;
   /** The head at that time. Later events are new. Absent in records of early versions. */
-  readonly found?: { readonly epoch: number; readonly seq: Seq; readonly hash: string; readonly at: string };
+  readonly found?:
+    { readonly epoch: number; readonly seq: Seq; readonly hash: string; readonly at: string } | undefined;
 }
 
 export const freezeText = ({ epoch, seq, hash, by, at, found }: FreezeReason): string =>
   JSON.stringify({ epoch, seq, hash, by, at, found });
+
+/**
+ * The text of a freeze after another report: the later position, with time and head of the first
+ * report. The position of a later epoch counts as later: the next epoch must be none that a client
+ * has seen. Returns undefined if nothing changes.
+ */
+export function nextFreezeText(current: string | undefined, reported: FreezeReason): string | undefined {
+  if (current === undefined) return freezeText(reported);
+  const first = parseFreeze(current);
+  const isLater = reported.epoch === first.epoch ? reported.seq > first.seq : reported.epoch > first.epoch;
+  return isLater ? freezeText({ ...reported, at: first.at, found: first.found }) : undefined;
+}
 
 /** Parses a freeze. @throws LEDGER_DAMAGED without a position, which the next epoch needs */
 export function parseFreeze(text: string): FreezeReason {

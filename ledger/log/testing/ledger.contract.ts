@@ -223,7 +223,8 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         const reason = { epoch: 1, seq: 99, hash: 'h', by: 'client', at: '2026-01-31T08:00:00.000Z' };
         expect(await ledger.readFreeze(never)).to.equal(undefined);
         await ledger.freeze(reason, emptyHead, never);
-        await ledger.freeze({ ...reason, by: 'another' }, emptyHead, never);
+        for (const position of [{}, { seq: 98 }, { epoch: 0, seq: 100 }])
+          await ledger.freeze({ ...reason, ...position, by: 'another' }, emptyHead, never);
         expect(await ledger.readFreeze(never)).to.deep.equal(reason);
         await expectNotAppended(batchOf(emptyHead, [created]), { kind: 'frozen' });
         const firstBatch = batchOf(emptyHead, [created], { requiresUnfrozen: false });
@@ -233,6 +234,20 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await ledger.unfreeze(never);
         await ledger.unfreeze(never);
         await appended(ledger, batchOf(firstBatch.head.after, [configured]));
+      });
+
+      it('the freeze of a frozen ledger gets a later position, and keeps the time and the head of the first report', async () => {
+        const found = { epoch: 1, seq: 5, hash: 'h5', at: '2026-01-31T07:59:00.000Z' };
+        const first = { epoch: 1, seq: 5, hash: 'h5', by: 'allocator', at: '2026-01-31T08:00:00.000Z', found };
+        await ledger.freeze(first, emptyHead, never);
+        const later = { by: 'watcher', at: '2026-01-31T09:00:00.000Z', found: { ...found, seq: 6, hash: 'h6' } };
+        for (const position of [
+          { epoch: 1, seq: 9, hash: 'h9' },
+          { epoch: 2, seq: 7, hash: 'h7' },
+        ]) {
+          await ledger.freeze({ ...position, ...later }, emptyHead, never);
+          expect(await ledger.readFreeze(never)).to.deep.equal({ ...first, ...position, by: 'watcher' });
+        }
       });
 
       it('append ignores a freeze that belongs to another epoch', async () => {

@@ -27,7 +27,7 @@ import {
   epochPrefix,
   logStartText,
   type FreezeReason,
-  freezeText,
+  nextFreezeText,
   headText,
   parseDropped,
   parseLogStart,
@@ -251,10 +251,11 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
   }
 
   async freeze(reason: FreezeReason, found: Head, signal: AbortSignal): Promise<void> {
-    if (await this.readFreeze(signal)) return;
+    await this.readFreeze(signal);
+    const text = nextFreezeText(this.get(freezeKey), reason);
     const head = this.get(headKey);
     const isSameEpoch = found.seq === 0 ? head === undefined : head?.startsWith(epochPrefix(found));
-    if (isSameEpoch) this.put(freezeKey, freezeText(reason));
+    if (isSameEpoch && text !== undefined) this.put(freezeKey, text);
   }
 
   async unfreeze(signal: AbortSignal): Promise<void> {

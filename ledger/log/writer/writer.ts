@@ -356,7 +356,7 @@ export class Writer {
 
 const frozen = new IpledgerError(
   'LEDGER_FROZEN',
-  'the ledger is frozen: it lacks events that a client has read, so etcd was restored from a backup. No address is allocated or released until an operator compares the ledger with the cluster: ipledger recover',
+  'the ledger is frozen, because etcd was restored from a backup and events may be missing. No address is allocated or released until an operator compares the ledger with the cluster: ipledger recover',
 );
 
 const outcomeUnknown = new IpledgerError(

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import type { Etcd } from '../../../test/harness/etcd.ts';
 import { type TcpProxy, startTcpProxy } from '../../../test/harness/network/tcp-proxy.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Head } from '../../../ledger/log/chain/chain.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { describeState } from '../../../ledger/domain/testing/describe-state.ts';
 import { allocate } from '../../../ledger/domain/testing/event-fixtures.ts';
@@ -26,7 +28,7 @@ import {
   silentLog,
 } from '../../../ledger/log/testing/running-writer.ts';
 import type { ProvenAnswer } from '../../../ledger/log/pending-request.ts';
-import { runLeadership, type Leadership } from './leadership.ts';
+import { runLeadership, type Leadership, type LeadershipOptions } from './leadership.ts';
 import { startEtcdAndClient } from '../../../ledger/log/testing/etcd-and-client.ts';
 
 /** A replica as wiring.ts starts it, but without the API. */
@@ -42,7 +44,11 @@ interface Member {
   readonly ended: Promise<unknown>;
 }
 
-async function join(client: Etcd3, name: string): Promise<Member> {
+async function join(
+  client: Etcd3,
+  name: string,
+  beforeTerm: LeadershipOptions['beforeTerm'] = () => Promise.resolve(),
+): Promise<Member> {
   const replica = await Replica.load(new EtcdLedger(client), never);
   const leadership: Leadership = { writer: undefined, follower: undefined };
   const stopping = new AbortController();
@@ -52,6 +58,7 @@ async function join(client: Etcd3, name: string): Promise<Member> {
     leadership,
     newId,
     elect: (signal) => campaign(client, { replica: name, address: name }, signal, silentLog),
+    beforeTerm,
     eventVersion: () => 1,
     onLeadershipChange: (writing) => changes.push(writing),
     log: silentLog,
@@ -162,6 +169,23 @@ describe('Two replicas on one ledger', () => {
     expect(given.addresses).to.have.length(1);
     while (first.replica.head.seq < head.seq) await turn();
     await expectSameState();
+  });
+
+  it('a replica that is elected writes nothing until its check of the ledger has succeeded', async () => {
+    await Promise.all([first.stop(), second.stop()]);
+    const heads: Head[] = [];
+    first = await join(client, 'first', async () => {
+      heads.push(await new EtcdLedger(client).head(never));
+      expect(first.isWriter()).to.be.false;
+      if (heads.length < 3) throw new IpledgerError('UNAVAILABLE', 'etcd did not answer');
+    });
+    const { head } = await first.submit(allocate('a'));
+    expect(heads.map(({ seq }) => seq)).to.deep.equal([head.seq - 1, head.seq - 1, head.seq - 1]);
+    expect(first.changes.filter((isWriting) => isWriting)).to.have.length(1);
+    await first.stop();
+    second = await join(client, 'second', () => Promise.reject(new IpledgerError('LEDGER_DAMAGED', 'no freeze')));
+    expect(await second.ended).to.have.property('code', 'LEDGER_DAMAGED');
+    expect(second.changes).to.not.include(true);
   });
 
   it('both replicas stop at a damaged ledger', async () => {

@@ -28,6 +28,8 @@ export interface LeadershipOptions {
   readonly newId: () => string;
   /** Resolves with the term when this replica is elected. */
   readonly elect: (signal: AbortSignal) => Promise<Term>;
+  /** Called when this replica is elected, before its first command. */
+  readonly beforeTerm: (signal: AbortSignal) => Promise<void>;
   /** The newest schema version that all live replicas can read. */
   readonly eventVersion: () => EventVersion;
   readonly onLeadershipChange: (isWriter: boolean) => void;
@@ -80,6 +82,7 @@ async function standBy({ replica, leadership, elect, log, signal }: LeadershipOp
 async function serveTerm(options: LeadershipOptions, term: Term): Promise<void> {
   const { replica, leadership, newId, eventVersion, onLeadershipChange, onAppend, log, signal } = options;
   const writing = AbortSignal.any([signal, term.signal]);
+  if (!(await prepareTerm(options, writing))) return;
   const writer = new Writer({ replica, newId, term: term.revision, eventVersion, log, ...(onAppend && { onAppend }) });
   const working = writer.run(writing);
   try {
@@ -103,6 +106,19 @@ async function serveTerm(options: LeadershipOptions, term: Term): Promise<void> 
     // rebuild it.
     if (IpledgerError.from(error).kind !== 'transient') throw error;
     log.warn({ err: error }, 'the term ended before its first command was committed');
+  }
+}
+
+/** Returns whether the term can begin. @throws any error except an outage */
+async function prepareTerm({ beforeTerm, log }: LeadershipOptions, writing: AbortSignal): Promise<boolean> {
+  try {
+    await beforeTerm(writing);
+    return true;
+  } catch (error) {
+    if (writing.aborted) return false;
+    if (IpledgerError.from(error).kind !== 'transient') throw error;
+    log.warn({ err: error }, 'the term ended before its first command');
+    return false;
   }
 }
 

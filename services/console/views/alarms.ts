@@ -1,5 +1,6 @@
 /** The present alarms, as the ledger sees them, each with the remedy of its runbook. */
 import type { GetStatusReply, Subnet } from '../../../proto/generated/ipledger.ts';
+import { describeFreeze } from '../../../lib/ledger-text/freeze-text.ts';
 import { joinNonEmpty } from '../../../lib/ledger-text/texts.ts';
 import type { Alarm, AlarmList } from '../api/alarm.ts';
 import type { View } from '../http/routes.ts';
@@ -55,7 +56,7 @@ const ofAll = { about: '', subnet: '', address: '', since: '' };
 
 function* ofLedger({ freeze, cannotWrite, storage }: GetStatusReply): Generator<Finding> {
   if (freeze && cannotWrite?.reason !== 'frozen') {
-    const message = `the ledger is frozen, because ${freeze.reportedBy} has seen event ${freeze.known?.seq ?? 0}, which it lacks`;
+    const message = `the ledger is frozen, because etcd was restored from a backup: ${describeFreeze(freeze)}`;
     yield { ...ofAll, name: 'IpledgerNoWrites', severity: 'critical', since: freeze.reportedAt, message };
   }
   if (cannotWrite) {

@@ -179,7 +179,9 @@ describe('A ledger that was restored from a backup', function () {
           `missing allocation | Pod default/comes | import ${comes} of subnet lan`,
         ].every((start) => rows.some((line) => line.startsWith(start))),
       );
-      expect(stdout).to.match(/, and frozen since [^:]+:\d\d:\d\d: anonymous has seen event \d+ of epoch 1$/m);
+      expect(stdout).to.match(
+        /, and frozen since [^:]+:\d\d:\d\d: anonymous has seen event \d+ of epoch 1, which the ledger lacks$/m,
+      );
       expect(stdout).to.match(/^lost: events \d+ to \d+, at least \d+, of the time from .* to /m);
       expect(stdout).to.contain('1 allocation to release, 2 attachments to import, 1 conflict left out\n');
       expect(stdout).to.match(

@@ -13,7 +13,10 @@ export async function backUpEtcd(run: Run, etcd: Etcd): Promise<string> {
   return file;
 }
 
-/** Restores a backup. Revisions jump ahead, so that a revision is never used twice. */
+/**
+ * Restores a backup. Revisions jump ahead, so that a revision is never used twice. They jump less
+ * than documented: only clients that have seen later events freeze the ledger.
+ */
 export async function restoreEtcd(run: Run, etcd: Etcd, file: string): Promise<void> {
   const data = join(run.folder, etcd.name);
   await etcd.stop();

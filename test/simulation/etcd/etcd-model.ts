@@ -33,9 +33,6 @@ export interface EtcdBackup {
   readonly leases: readonly LeaseBackup[];
 }
 
-/** What docs/operations.md passes to `--bump-revision`. */
-const bumpedRevisions = 1_000_000_000;
-
 export class EtcdModel {
   readonly methods: ReadonlyMap<string, GrpcMethod>;
   /** Called after each commit that changed keys, before its reply. */
@@ -111,7 +108,7 @@ export class EtcdModel {
    * Does what `etcdutl snapshot restore` does, with a bumped and compacted revision. No client may
    * be connected.
    */
-  restore({ keys, revision, leases }: EtcdBackup): void {
+  restore({ keys, revision, leases }: EtcdBackup, bumpedRevisions: number): void {
     this.#store.restore(keys, revision + bumpedRevisions);
     this.#leases.restore(leases);
   }

@@ -10,6 +10,7 @@ import { applyRecovery } from '../../../cli/verbs/recover/apply-recovery.ts';
 import { compareWithCluster, isEvidence } from '../../../cli/verbs/recover/recover.ts';
 import type { RecoveryPlan } from '../../../cli/verbs/recover/recovery-plan.ts';
 import { errorMessage } from '../../../lib/errors.ts';
+import { restoredRevisions } from '../../../ledger/log/reader/rollback-detection.ts';
 import { createLedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';
 import type { AllocatorCluster } from '../ledger/allocator-cluster.ts';
@@ -25,6 +26,8 @@ import type { SimulatedApiServer } from './simulated-api-server.ts';
 /** Longer than any message to the earlier etcd is on its way. */
 const offMs = 12_000;
 const retryMs = 5_000;
+/** More than the writes between a backup and its restore. */
+const fewRevisions = 1_000_000;
 /** The default of `ipledger recover`. */
 const agentsMs = 100_000;
 const reason = 'etcd was restored from a backup';
@@ -35,6 +38,12 @@ export interface PlannedRestore {
   readonly ageMs: number;
   /** When the operator runs `recover`, after the allocators started. */
   readonly recoverAfterMs: number;
+  /**
+   * Whether the backup is restored by the documented command, which freezes the ledger. Otherwise
+   * only clients that have seen later events freeze it. A probe that finds a conflict before that
+   * gives the Pod an address that a container may use, so no foreign host answers in that time.
+   */
+  readonly isDocumented: boolean;
 }
 
 /** What the operator sees of the cluster. */
@@ -61,7 +70,7 @@ export class EtcdRestores {
   }
 
   /** Takes a backup now, and restores it later. There is one restore at a time. */
-  begin({ ageMs, recoverAfterMs }: PlannedRestore): void {
+  begin({ ageMs, recoverAfterMs, isDocumented }: PlannedRestore): void {
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
     const { etcd, network, world, names } = this.#allocators;
@@ -72,7 +81,8 @@ export class EtcdRestores {
       const heal = network.cut(world.machine('etcd'));
       this.#cluster.endFault(offMs, () => {
         world.trace('etcd is restored');
-        etcd.restore(backup);
+        etcd.restore(backup, isDocumented ? restoredRevisions : fewRevisions);
+        this.#cluster.foreignHosts.areSilent = !isDocumented;
         this.onRestored();
         heal();
         this.#allocators.startAll();
@@ -96,6 +106,7 @@ export class EtcdRestores {
           world.trace(`recover fails: ${errorMessage(error)}`);
           return false;
         });
+      this.#cluster.foreignHosts.areSilent = false;
       this.#isUnderWay = false;
     });
   }

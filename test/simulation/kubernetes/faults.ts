@@ -160,9 +160,11 @@ export function foreignHost(random: SeededRandom): Action {
 
 export function etcdRestore(random: SeededRandom): Action {
   const [ageMs, recoverAfterMs] = [random.pick([500, 5_000, 30_000]), random.pick([100, 10_000, 60_000])];
+  const isDocumented = random.nextBoolean(0.5);
+  const how = isDocumented ? 'by the documented command' : 'by another command';
   return {
-    what: `etcd gets a backup that is ${ageMs} ms old; an operator recovers after ${recoverAfterMs} ms`,
-    act: ({ etcdRestores }) => etcdRestores.begin({ ageMs, recoverAfterMs }),
+    what: `etcd gets a backup that is ${ageMs} ms old, ${how}; an operator recovers after ${recoverAfterMs} ms`,
+    act: ({ etcdRestores }) => etcdRestores.begin({ ageMs, recoverAfterMs, isDocumented }),
   };
 }
 

@@ -19,6 +19,8 @@ export class ForeignHosts {
   readonly #connect: (from: Program) => Connection;
   /** The number of hosts by address. */
   readonly #present = new Map<string, number>();
+  /** Whether all hosts are switched off. */
+  areSilent = false;
   /** What hosts answered to the last probe, by "namespace interface address". */
   readonly #answered = new Set<string>();
 
@@ -55,7 +57,7 @@ export class ForeignHosts {
   answer({ netns, interface: name, addresses }: ProbeTarget): AddressConflict | undefined {
     for (const each of addresses) this.#answered.delete(`${netns} ${name} ${each}`);
     const address = addresses.find((each) => (this.#present.get(each) ?? 0) > 0);
-    if (address === undefined) return undefined;
+    if (address === undefined || this.areSilent) return undefined;
     this.#answered.add(`${netns} ${name} ${address}`);
     return { address, mac: foreignMac };
   }
