@@ -50,6 +50,7 @@ export const IpamService = {
    * NOT_FOUND            the container is not bound to the address on this node
    * FAILED_PRECONDITION  another container is bound to the address, and may have answered
    * RESOURCE_EXHAUSTED   the Subnet already has as many quarantined addresses as probes may cause
+   * UNAVAILABLE          the agent has seen an event that the ledger does not have: nothing was changed
    */
   reportConflict: unary<ReportConflictRequest, ReportConflictReply>('/ipledger.v1.Ipam/ReportConflict', 'ReportConflictRequest', 'ReportConflictReply'),
   /** The open bindings, also those of released addresses, in pages. A bound container may answer on the address. */
@@ -544,6 +545,8 @@ export interface ReportConflictRequest {
   address: string;
   /** The MAC of the host that answered. */
   seenMac: string;
+  /** The latest event that the agent has seen. One that the ledger does not have, after a restore: UNAVAILABLE. 0: not compared. */
+  seenSeq: number;
 }
 
 export interface ReportConflictReply {

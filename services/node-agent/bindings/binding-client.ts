@@ -60,7 +60,7 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch) 
     await send(IpamService.unbind, request, options);
   };
   const reportConflict = async (request: MessageInput<ReportConflictRequest>, options: CallOptions): Promise<void> => {
-    await send(IpamService.reportConflict, request, options);
+    await send(IpamService.reportConflict, { ...request, seenSeq: epoch.seenSeq }, options);
   };
   const listBindings = (request: MessageInput<ListBindingsRequest>, options: CallOptions) =>
     send(IpamService.listBindings, request, options);

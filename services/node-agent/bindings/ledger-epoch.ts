@@ -3,6 +3,7 @@
  * the allocator states it. An allocator ends its connections when an epoch begins, and when it
  * stops. So an agent at rest sends no requests to find out the epoch. It sends one only after its
  * connection has ended, after a random delay, because many agents lose their connections at once.
+ * The latest event of the replies shows the allocator that a restored ledger lacks it.
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { Position } from '../../../proto/generated/ipledger.ts';
@@ -13,6 +14,7 @@ export class LedgerEpoch {
   readonly #monotonic: () => number;
   readonly #random: () => number;
   #current: number | undefined;
+  #seenSeq = 0;
   /** The time of the next request; Infinity while no connection has ended since the last reply. */
   #outdatedAt = Infinity;
   #onChange = (): void => undefined;
@@ -26,6 +28,11 @@ export class LedgerEpoch {
   /** The epoch of the last reply; undefined before the first reply. */
   get current(): number | undefined {
     return this.#current;
+  }
+
+  /** The latest event of this epoch that a reply has included; 0 before the first reply. */
+  get seenSeq(): number {
+    return this.#seenSeq;
   }
 
   /** Whether the agent must send a request, because another epoch may have begun. */
@@ -42,8 +49,12 @@ export class LedgerEpoch {
   record(position: Position | undefined): void {
     if (!position) return;
     this.#outdatedAt = Infinity;
-    if (position.epoch === this.#current) return;
+    if (position.epoch === this.#current) {
+      this.#seenSeq = Math.max(this.#seenSeq, position.seq);
+      return;
+    }
     this.#current = position.epoch;
+    this.#seenSeq = position.seq;
     this.#onChange();
   }
 

@@ -14,6 +14,7 @@ import { allocationsOfPod, type BoundAllocation } from '../../../../ledger/domai
 import { attachmentKey } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { submitCommand } from '../run-query.ts';
+import { refuseUnknownEvent } from './seen-event.ts';
 import { allocationMessage, positionMessage } from '../messages.ts';
 import {
   readAddress,
@@ -47,7 +48,7 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
     allocator,
     context,
     (now, { seq }) => {
-      refuseUnknownEvent(request, seq);
+      refuseUnknownEvent(request.seenSeq, seq);
       firstSeq = seq + 1;
       return {
         type: 'Allocate',
@@ -66,21 +67,6 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
   const allocations = inOrderOf(attachments, answer);
   context.span?.set(allocationAttributes(allocations));
   return { position: positionMessage(head), allocations: allocations.map(allocationMessage) };
-}
-
-/**
- * Refuses a request of a client that has seen an event which the ledger does not have. After a
- * restore of etcd, the next address may be one that a container uses since the backup. The stream
- * of the client freezes the ledger, and this request may arrive before it.
- * @throws IpledgerError UNAVAILABLE: this is also the case for a moment at a writer that does not
- * know the outcome of its last transaction
- */
-function refuseUnknownEvent({ seenSeq }: api.AllocateRequest, headSeq: Seq): void {
-  if (seenSeq <= headSeq) return;
-  throw new IpledgerError(
-    'UNAVAILABLE',
-    `the client has seen event ${seenSeq}, and the ledger is at event ${headSeq}: repeat the request. If it stays so, etcd was restored from a backup: run ipledger recover`,
-  );
 }
 
 /**

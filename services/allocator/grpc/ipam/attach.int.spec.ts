@@ -93,6 +93,21 @@ describe('Ipam.Attach', () => {
     expect(await served.refusal(IpamService.reportConflict, conflict)).to.include({ code: 'NOT_ALLOCATED' });
   });
 
+  it('a conflict of an agent that has seen an event which a restored ledger lacks changes nothing', async () => {
+    await applyMacvlan(served, { probeAddresses: true });
+    await allocate(served, 'a');
+    const { position, allocation } = await attach('a');
+    const [assigned] = allocation?.addresses ?? [];
+    const seq = position?.seq ?? 0;
+    const conflict = { ...sandboxOf('a'), node: 'node-1', address: assigned?.address, seenMac: '52:54:00:12:34:56' };
+    const refusal = await served.refusal(IpamService.reportConflict, { ...conflict, seenSeq: seq + 1 });
+    expect(refusal).to.include({ code: 'UNAVAILABLE' });
+    expect(refusal.message).to.contain(`has seen event ${seq + 1}, and the ledger is at event ${seq}`);
+    expect((await attach('a')).allocation?.addresses).to.deep.equal([assigned]);
+    await served.call(IpamService.reportConflict, { ...conflict, seenSeq: seq });
+    expect((await attach('a')).allocation?.addresses).to.not.deep.equal([assigned]);
+  });
+
   it('Attach fails like Bind while a container on another node may answer', async () => {
     await allocate(served, 'a');
     await bind(served, 'a');

@@ -13,6 +13,7 @@ import { allocationMessage, positionMessage, readUnbindCause } from '../messages
 import { readAddress, readName, readObjectName, readPrintable, readRequired, readSandbox } from '../read-request.ts';
 import { submitCommand } from '../run-query.ts';
 import type { PodWaiters } from './pod-waiters.ts';
+import { refuseUnknownEvent } from './seen-event.ts';
 import { defaultWaitMs, waitForAllocation } from './wait.ts';
 
 /**
@@ -85,7 +86,10 @@ export async function reportConflict(
   const { head } = await submitCommand(
     allocator,
     context,
-    (now) => ({ type: 'ReportConflict', now, ...fields, ...onlyNode(context) }),
+    (now, { seq }) => {
+      refuseUnknownEvent(request.seenSeq, seq);
+      return { type: 'ReportConflict', now, ...fields, ...onlyNode(context) };
+    },
     () => undefined,
   );
   return { position: positionMessage(head) };
