@@ -7,7 +7,7 @@
  *   SAMPLE=100    mutants
  *   SEED=n        the sample
  *   FROM=n        continues a stopped run of this sample with its mutant n
- *   FOLDER=path   default: the rules, the log and the controllers
+ *   FOLDER=path   folders or files, with commas; default: the rules, the log and the controllers
  *   JOBS=n        mutants at the same time
  *   WIDE=1        a survivor also meets all other unit specs that import its file
  */
@@ -35,7 +35,7 @@ const goal = 0.9;
 
 const specsOf = createSpecGraph();
 const sources = FOLDER.split(',')
-  .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }))
+  .flatMap((path) => globSync(path.endsWith('.ts') ? path : `${path}/**/*.ts`, { cwd: root }))
   .filter((file) => !/\.(spec|contract|fixture)\.ts$|\/testing\//.test(file));
 const all = sources.flatMap((file) => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
 const sample = createSource(Number(SEED)).shuffle(all).slice(0, Number(SAMPLE));

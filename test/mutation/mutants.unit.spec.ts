@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { equivalentMutants } from './equivalent-mutants.ts';
 import { mutantsOf } from './mutants.ts';
-import { createSpecGraph, root } from './spec-graph.ts';
+import { root } from './spec-graph.ts';
 
 /** Returns a changed source for each mutant. */
 const changedSources = (source: string): string[] =>
@@ -47,12 +47,6 @@ describe('The mutants of a source', () => {
   it('change no type, no text and no import', () => {
     const source = "import a from './a.ts';\nconst b: 1 | 2 = a as 1;\ntype C = true;\nconst d = 'e';";
     expect(changedSources(source)).to.deep.equal([]);
-  });
-
-  it('are tested by the specs that import the file, direct importers first', () => {
-    const specs = createSpecGraph()('ledger/log/chain/instant.ts');
-    expect(specs[0]).to.equal('ledger/log/chain/instant.unit.spec.ts');
-    expect(specs).to.include('ledger/log/chain/chain.unit.spec.ts');
   });
 });
 

@@ -1,6 +1,6 @@
-/** Finds the unit specs that import a source file, by the number of imports between. */
+/** Finds the unit specs that import a source file, the nearest first. */
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..');
 const importPath = /from '(\.[^']+\.ts)'/g;
@@ -10,7 +10,19 @@ const importsOf = (file: string): string[] =>
     relative(root, join(root, dirname(file), path)),
   );
 
-/** Reads the imports of all sources once. */
+/**
+ * Returns how near a spec is to a file: the most for the spec of its name, else the number of their
+ * common folders. By imports alone, a spec that uses a fixture is farther than those of a program
+ * that starts everything.
+ */
+function nearness(file: string, spec: string): number {
+  const [folders, others] = [dirname(file).split(sep), dirname(spec).split(sep)];
+  if (spec === file.replace(/\.ts$/, '.unit.spec.ts')) return folders.length + 1;
+  const apart = folders.findIndex((folder, index) => folder !== others[index]);
+  return apart === -1 ? folders.length : apart;
+}
+
+/** Reads the imports of all sources once. Equally near specs are in the order of their imports. */
 export function createSpecGraph(): (file: string) => string[] {
   const files = globSync('{proto,lib,ledger,services}/**/*.ts', { cwd: root });
   const importers = new Map<string, string[]>();
@@ -20,6 +32,7 @@ export function createSpecGraph(): (file: string) => string[] {
     const found = new Set([file]);
     // A set is visited in the order of insertion, including items that the loop inserts
     for (const each of found) for (const importer of importers.get(each) ?? []) found.add(importer);
-    return [...found].filter((each) => each.endsWith('.unit.spec.ts'));
+    const specs = [...found].filter((each) => each.endsWith('.unit.spec.ts'));
+    return specs.toSorted((one, other) => nearness(file, other) - nearness(file, one));
   };
 }
