@@ -8,6 +8,7 @@ import type { CallContext } from '../../../lib/grpc/server/call-context.ts';
 import { statusOf } from '../../../lib/grpc/server/call-status.ts';
 import { refuseOversized } from '../../../lib/grpc/server/request-limits.ts';
 import { generateKey, parseSignerKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
+import { eventVersions } from '../../../ledger/domain/events/schema-version.ts';
 import { LedgerClock } from '../../../ledger/log/chain/ledger-clock.ts';
 import type { PendingRequest, ProvenAnswer } from '../../../ledger/log/pending-request.ts';
 import { replay } from '../../../ledger/log/reader/replay.ts';
@@ -220,7 +221,10 @@ interface Answering {
 
 async function openAllocator(): Promise<Answering> {
   const ledger = new MemoryLedger();
-  const golden = readFileSync(join(import.meta.dirname, '..', '..', 'golden', 'events-v9.ndjson'), 'utf8');
+  const golden = readFileSync(
+    join(import.meta.dirname, '..', '..', 'golden', `events-v${eventVersions.at(-1)}.ndjson`),
+    'utf8',
+  );
   const lines = async function* (): AsyncGenerator<string> {
     await Promise.resolve();
     yield* golden.trimEnd().split('\n');
