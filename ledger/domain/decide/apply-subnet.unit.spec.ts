@@ -102,6 +102,17 @@ describe('ApplySubnet', () => {
       .thenRefused('SUBNET_IN_USE', 'Pod default/one holds fd00::5, which would be outside');
   });
 
+  it('ApplySubnet is refused for another network while a Pod holds an address, and accepted while none does', () => {
+    const moved = apply({ provider: 'other.default' });
+    given([subnetConfigured(), one])
+      .when(moved)
+      .thenRefused(
+        'SUBNET_IN_USE',
+        "subnet macvlan can't change its provider from macvlan.default to other.default: 1 of its addresses are in use on another network, the first: 172.17.0.11 is held by Pod default/one",
+      );
+    expect(given([subnetConfigured()]).when(moved).events).to.have.length(1);
+  });
+
   it('ApplySubnet is refused for an invalid name', () => {
     given([]).when(apply({}, 'a/b')).thenRefused('SUBNET_INVALID', '"a/b" is not a valid subnet name');
   });

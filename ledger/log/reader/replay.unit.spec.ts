@@ -5,10 +5,11 @@ import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Event } from '../../domain/events/event.ts';
+import { addressesOf } from '../../domain/events/registry.ts';
 import type { Segment } from '../../domain/values/ledger.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
 import { freezeKey, headKey, writerKey } from '../store/keys.ts';
-import type { AppendOutcome } from '../store/ledger.ts';
+import type { AppendOutcome, Batch } from '../store/ledger.ts';
 import { droppedText, UnfinishedReplay } from '../store/stored-values.ts';
 import { created } from '../testing/ledger-under-test.ts';
 import { loadAll } from '../testing/load-all.ts';
@@ -54,6 +55,16 @@ async function original(...more: readonly Untimed[]): Promise<MemoryLedger> {
 
 async function* linesOf(ledger: MemoryLedger, to = Infinity): AsyncIterable<string> {
   for (const { envelope, text } of await logOf(ledger)) if (envelope.seq <= to) yield text;
+}
+
+/** A ledger that keeps what is appended to it. */
+class RecordingLedger extends MemoryLedger {
+  readonly batches: Batch[] = [];
+
+  override append(batch: Batch): Promise<AppendOutcome> {
+    this.batches.push(batch);
+    return super.append(batch);
+  }
 }
 
 const fewOps = { ops: 7, bytes: 1 << 20 };
@@ -269,6 +280,90 @@ describe('replay', () => {
     const to = new MemoryLedger({ ...fewOps, ops: 12 });
     await replay(to, linesOf(from), { signal: never });
     expect(to.everything()).to.deep.equal(from.everything());
+  });
+
+  describe('a transaction of many keys', () => {
+    const names = Array.from({ length: 40 }, (_, index) => `lan${index}`);
+    const subnets = names.map((name, index) => applySubnet(name, { cidrBlock: `10.2.${index}.0/24` }));
+    const pools = names.map((name, index): Untimed => {
+      return { type: 'ApplyPool', name, spec: { subnet: name, ips: [`10.2.${index}.9`], namespaces: [] } };
+    });
+    const pods = names.map((name) => allocate(`p-${name}`, { provider: `${name}.default`, subnets: [name] }));
+    const drops = names.map((subnet, index): Event => {
+      return { type: 'ClaimsDropped', subnet, data: { addresses: [`10.2.${index}.1`], previous: [] } };
+    });
+    const nics = Array.from({ length: 16 }, (_, ordinal) => ({ ordinal }));
+
+    for (const [title, commands] of [
+      ['Subnets', subnets],
+      ['pools', [...subnets, ...pools]],
+      [
+        'NICs of one Pod',
+        [...Array.from({ length: 40 }, (_, index) => allocate(`a${index}`)), allocateAll('many', nics)],
+      ],
+    ] as const)
+      it(`replay respects the limits of a transaction with many ${title}`, async () => {
+        const from = await original(...commands);
+        for (let ops = 40; ops < 46; ops++) {
+          const to = new MemoryLedger({ ops, bytes: 1 << 20 });
+          await replay(to, linesOf(from), { signal: never });
+          expect(to.everything()).to.deep.equal(from.everything());
+        }
+      });
+
+    it('replay respects the limits of a transaction that drops claims of many Subnets', async () => {
+      const from = await original(...subnets, ...pods, ...names.map((name) => release(`p-${name}`)));
+      const { revisions } = await loadAll(from, never);
+      for (const drop of drops) {
+        const head = await from.head(never);
+        const [address = ''] = addressesOf(drop);
+        const claim = revisions.find((each) => each.address === address);
+        const name = { subnet: drop.subnet, address };
+        const batch = batchOf(head, [drop], {
+          claims: [{ name, text: undefined, knownRevision: claim?.revision ?? 0n }],
+          dropped: [{ name: drop.subnet, text: droppedText([head.seq + 1]) }],
+        });
+        expect(await from.append(batch)).to.have.property('kind', 'appended');
+      }
+      for (let ops = 40; ops < 46; ops++) {
+        const to = new MemoryLedger({ ops, bytes: 1 << 20 });
+        await replay(to, linesOf(from), { signal: never });
+        expect(to.everything()).to.deep.equal(from.everything());
+      }
+    });
+  });
+
+  describe('the keys of Pods that have ended', () => {
+    /** 130 Pods, which take three keys of 64. */
+    const ends = Array.from({ length: 130 }, (_, index) => [allocate(`p${index}`), release(`p${index}`)]).flat();
+    const endedOf = (batches: readonly Batch[]): number[][] =>
+      batches.map(({ ended }) => ended.map(({ index }) => index)).filter((indexes) => indexes.length > 0);
+
+    it('replay writes the key of an ended Pod only in the transaction that ends the Pod', async () => {
+      const from = await original(...ends);
+      const to = new RecordingLedger({ ops: 16, bytes: 1 << 20 });
+      await replay(to, linesOf(from), { signal: never });
+      expect(to.everything()).to.deep.equal(from.everything());
+      const written = endedOf(to.batches);
+      expect(written.length).to.be.above(20);
+      expect(written.filter((indexes) => indexes.length > 2)).to.deep.equal([]);
+      expect(written.flat()).to.deep.equal(written.flat().toSorted((one, other) => one - other));
+      expect(written.at(-1)).to.deep.equal([2]);
+    });
+
+    it('a continued replay does not write the keys of Pods again that had ended before', async () => {
+      const from = await original(...ends);
+      const { seq } = await from.head(never);
+      const to = new RecordingLedger();
+      await replay(to, linesOf(from, seq), { signal: never });
+      const { writer, stop } = await startWriter(from);
+      await submitAll(writer, allocate('late'), release('late'));
+      await stop();
+      to.batches.length = 0;
+      await replay(to, linesOf(from), { signal: never, resume: true });
+      expect(to.everything()).to.deep.equal(from.everything());
+      expect(endedOf(to.batches)).to.deep.equal([[2]]);
+    });
   });
 
   it('replay writes nothing if the lines are not a hash chain', async () => {

@@ -19,6 +19,8 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
   readonly lines: readonly StoredLine[];
   /** Earlier events are not available. */
   floor = 1;
+  /** Whether the first refused read is the last one. */
+  heals = false;
   linesRead = 0;
   seqsRead: number[] = [];
 
@@ -42,7 +44,9 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
   }
 
   #refuseBelow(seq: number): void {
-    if (seq < this.floor) throw new IpledgerError('POSITION_GONE', `event ${seq} is sealed`);
+    if (seq >= this.floor) return;
+    if (this.heals) this.floor = 1;
+    throw new IpledgerError('POSITION_GONE', `event ${seq} is sealed`);
   }
 }
 
@@ -65,16 +69,13 @@ describe('scanReverse', () => {
   });
   beforeEach(() => {
     log.floor = 1;
+    log.heals = false;
     log.linesRead = 0;
   });
 
   const filter = { ...matchAllEvents, namespace: 'default', pod: 'target' };
-  const search = (from: number, more: object = {}) =>
-    scanReverse(
-      ledger,
-      { filter, from, since: -Infinity, maxEvents: 1_000, turns: new SharedTurns(10), ...more },
-      never,
-    );
+  const search = (from: number, more: object = {}, of = ledger) =>
+    scanReverse(of, { filter, from, since: -Infinity, maxEvents: 1_000, turns: new SharedTurns(10), ...more }, never);
   const all = Array.from({ length: count / rare }, (_, index) => index * rare + 1).toReversed();
 
   it('scans a bounded number of events per call, and returns where to continue', async () => {
@@ -103,6 +104,18 @@ describe('scanReverse', () => {
     expect(log.linesRead).to.equal(2_000);
   });
 
+  it('scanReverse reads no second page when the first one has just the requested number of events', async () => {
+    const { events, scannedFrom, hasMore } = await search(count, { maxEvents: 20 });
+    expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 20));
+    expect([scannedFrom, hasMore, log.linesRead]).to.deep.equal([43_001, true, 2_000]);
+  });
+
+  it('scanReverse reads the first event of the log, also if it is alone on its page', async () => {
+    const { events, scannedFrom, hasMore } = await search(2_001);
+    expect(events.at(-1)?.envelope.seq).to.equal(1);
+    expect([scannedFrom, hasMore]).to.deep.equal([1, false]);
+  });
+
   it('scanReverse ends at events older than `since`', async () => {
     const { events, hasMore } = await search(count, { since: (count - 250) * 1_000 });
     expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 2));
@@ -117,6 +130,17 @@ describe('scanReverse', () => {
     );
     expect([scannedFrom, hasMore]).to.deep.equal([42_500, true]);
     expect(await failureOf(search(scannedFrom - 1))).to.have.property('code', 'POSITION_GONE');
+  });
+
+  it('reads a page again, and no event twice, when the archive answers again after a failed read', async () => {
+    const expected = await search(44_000);
+    log.floor = count + 1;
+    log.heals = true;
+    const { events, scannedFrom, hasMore } = await search(44_000);
+    expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(
+      expected.events.map(({ envelope }) => envelope.seq),
+    );
+    expect([scannedFrom, hasMore]).to.deep.equal([expected.scannedFrom, expected.hasMore]);
   });
 
   it('lastSeqBefore finds a time in the log, sealed or not', async () => {

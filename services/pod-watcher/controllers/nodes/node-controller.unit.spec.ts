@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type { SandboxBinding, UnbindRequest } from '../../../../proto/generated/ipledger.ts';
@@ -36,6 +37,13 @@ function bindingOf(pod: string, last: number, at = boundAt): SandboxBinding {
     },
     allocationSeq: 7,
   };
+}
+
+/** A logger, and the lines that it has written. */
+function recordingLogger() {
+  const lines: object[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line) as object);
+  return { lines, log: pino({ base: null, timestamp: false }, { write }) };
 }
 
 describe('the bindings of a Node', () => {
@@ -137,16 +145,21 @@ describe('the bindings of a Node', () => {
     });
 
   it('the bindings of a tainted Node stay if they are newer than the taint, because the Node is alive', async () => {
-    const { source, bindings, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] });
+    const { log, lines } = recordingLogger();
+    const { source, bindings, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] }, { log });
     await nodes.start();
     source.put(outOfService('n0', new Date(Date.now() + hour).toISOString()));
     await until(() => unbound.length === 1);
     bindings.set('n0', [bindingOf('b', 3, '2026-01-31T08:00:00.001Z')]);
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.include({ node: 'n0', ended: 1, remaining: 0 });
     const lists = listed.length;
     nodes.onEvents([released]);
     await until(() => listed.length > lists);
     await waitForIdle();
     expect(unbound.map(({ pod }) => pod)).to.deep.equal(['a']);
+    expect(lines).to.have.length(2);
+    expect(lines[1]).to.include({ node: 'n0', ended: 0, remaining: 0, later: 1 });
     expect(nodes.outOfService).to.deep.equal({ n0: Date.parse(boundAt) });
   });
 

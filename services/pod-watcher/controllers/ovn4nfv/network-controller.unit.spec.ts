@@ -97,6 +97,15 @@ describe('The controller of OVN4NFV Networks', () => {
     expect(written).to.deep.equal(['create net', 'patch net']);
   });
 
+  it('The controller of OVN4NFV Networks shows that its Subnet is being deleted', async () => {
+    const { objects, subnetObjects, statuses, messageOf } = world();
+    objects.put(network());
+    await until(() => statuses.get('default/net')?.['state'] === 'Created');
+    const subnet = subnetObjects.objects.get('net');
+    if (subnet) subnetObjects.put({ ...subnet, deleting: true });
+    await until(() => messageOf('default/net') === 'Subnet net is being deleted: wait until it is gone');
+  });
+
   it('The controller of OVN4NFV Networks refuses a Network whose Subnet has another origin, and keeps that Subnet', async () => {
     const { objects, putSubnet, written, statuses, messageOf } = world();
     putSubnet({ metadata: { name: 'net', uid: 'own' }, spec: { cidrBlock: '10.0.0.0/24' } });
