@@ -175,13 +175,13 @@ describe('the bindings of a Node', () => {
   });
 
   it('the bindings of a Node stay after the taint is removed, and with a taint of another key or effect', async () => {
-    const { source, bindings, unbound, held, nodes } = world(2, { n0: [bindingOf('a', 2)] });
-    held.add('default/a');
+    const { source, bindings, unbound, held, nodes } = world(3, { n0: [bindingOf('a', 2)], n2: [bindingOf('c', 4)] });
+    held.add('default/a').add('default/c');
     await nodes.start();
-    source.put(outOfService('n0'));
-    await until(() => nodes.outOfService['n0'] !== undefined);
+    for (const name of ['n0', 'n2']) source.put(outOfService(name));
+    await until(() => Object.keys(nodes.outOfService).length === 2);
     source.put(nodeNamed('n0'));
-    held.delete('default/a');
+    held.clear();
     bindings.set('n1', [bindingOf('b', 3)]);
     const taints = [
       { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
@@ -189,8 +189,11 @@ describe('the bindings of a Node', () => {
     ];
     source.put(nodeNamed('n1', undefined, { taints }));
     nodes.onEvents([released]);
+    // The other Node that had the taint shows when the release has been handled
+    await until(() => unbound.length > 0);
     await waitForIdle();
-    expect(unbound).to.deep.equal([]);
+    expect(unbound.map(({ pod }) => pod)).to.deep.equal(['c']);
+    expect(Object.keys(nodes.outOfService)).to.deep.equal(['n2']);
   });
 
   it('the bindings of a deleted Node stay while a Pod holds the address, and end when it is released', async () => {
