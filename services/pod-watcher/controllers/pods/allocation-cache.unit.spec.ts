@@ -55,6 +55,14 @@ describe('the allocation cache', () => {
     expect(allocations.isSettled(pod, uid)).to.equal(false);
   });
 
+  it('the allocation cache has no name of a Pod whose last allocation ended after the reply to its release', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markReleased(pod, uid, 12);
+    expect([...allocations.podKeys()]).to.deep.equal([pod]);
+    allocations.onEvents([releasedEvent(7)], 12);
+    expect([...allocations.podKeys()]).to.deep.equal([]);
+  });
+
   it('the allocation cache has a uid whose request got no reply', () => {
     const allocations = cacheAfter(10);
     allocations.markRequested(pod, uid);
