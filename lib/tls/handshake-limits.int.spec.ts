@@ -72,6 +72,22 @@ describe('A server with limits of TLS handshakes', () => {
     await once(open(), 'secureConnect');
   });
 
+  it('connections that clients reset before the server accepts them are closed without an error', async () => {
+    for (let round = 0; round < 10; round++)
+      await Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const socket = connectTcp({ port, host: '127.0.0.1' }).on('error', () => undefined);
+          await once(socket, 'connect');
+          socket.resetAndDestroy();
+          await once(socket, 'close');
+        }),
+      );
+    const count = (): Promise<number> =>
+      new Promise((resolve) => server.getConnections((_error, connections) => resolve(connections)));
+    while ((await count()) > 0) await new Promise(setImmediate);
+    await once(open(), 'secureConnect');
+  });
+
   it('a connection that waits holds no more than its first message', async () => {
     const sockets = Array.from({ length: 9 }, () => {
       const socket = connectTcp({ port, host: '127.0.0.1' });

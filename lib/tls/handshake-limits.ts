@@ -109,13 +109,14 @@ export class HandshakeQueue {
   /** Begins the handshake of a new connection when it is its turn. */
   add(socket: Socket): void {
     const { remoteAddress } = socket;
-    if (remoteAddress === undefined) return; // the connection has closed
+    socket.on('error', () => undefined); // `close` follows
+    // The client has reset the connection before it was accepted.
+    if (remoteAddress === undefined) return void socket.destroy();
     const handshake = { socket, client: clientOf(remoteAddress), key: connectionKey(socket), beganAt: 0 };
     const close = (): void => void socket.destroy();
-    socket.on('error', () => undefined); // `close` follows
     socket.once('close', () => {
       removeFrom(this.#waiting, handshake.client, handshake);
-      this.#remove(handshake.key);
+      if (this.#underWay.get(handshake.key) === handshake) this.#remove(handshake.key);
     });
     socket.setTimeout(helloMs, close);
     socket.once('readable', () => {
@@ -159,6 +160,8 @@ export class HandshakeQueue {
     // A socket is destroyed some turns before its `close`.
     if (!next.socket.destroyed) {
       next.beganAt = performance.now();
+      // A client gets the port of its connection again when that one has ended.
+      this.#underWay.get(next.key)?.socket.destroy();
       this.#underWay.set(next.key, next);
       this.#begin(next.socket);
     }

@@ -7,15 +7,16 @@ let ports = 0;
 
 /** A connection that has the given first message. */
 class FakeSocket extends EventEmitter {
-  readonly remoteAddress: string;
-  readonly remotePort = ++ports;
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number;
   readonly localAddress = '10.0.0.1';
   readableLength = 0;
   destroyed = false;
 
-  constructor(remoteAddress: string) {
+  constructor(remoteAddress: string | undefined, remotePort: number) {
     super();
     this.remoteAddress = remoteAddress;
+    this.remotePort = remotePort;
   }
 
   setTimeout(): void {}
@@ -47,8 +48,8 @@ function createQueue() {
     clients: () => begun.map(({ remoteAddress }) => remoteAddress),
     begun,
     /** Opens a connection, and lets its first message arrive. */
-    open(address: string, bytes = 500): FakeSocket {
-      const socket = new FakeSocket(address);
+    open(address: string | undefined, bytes = 500, remotePort = ++ports): FakeSocket {
+      const socket = new FakeSocket(address, remotePort);
       queue.add(socket as unknown as Socket);
       if (bytes > 0) socket.receive(bytes);
       return socket;
@@ -150,5 +151,23 @@ describe('Limits of TLS handshakes', () => {
     expect([ended.destroyed, long.destroyed, queue.waiting]).to.deep.equal([true, true, 1]);
     await passPauses();
     expect(clients()).to.deep.equal(['10.1.0.5']);
+  });
+
+  it('a connection that its client reset before the server accepted it is closed', () => {
+    const { open } = createQueue();
+    expect(open(undefined, 0).destroyed).to.equal(true);
+  });
+
+  it('a connection keeps its place when an earlier one of the same address and port ends', async () => {
+    const { open, begun, passPauses } = createQueue();
+    const earlier = open('10.1.0.1');
+    await passPauses();
+    const later = open('10.1.0.1', 500, earlier.remotePort);
+    for (let count = 0; count < 8; count++) open('10.1.0.1');
+    await passPauses();
+    expect([earlier.destroyed, later.destroyed, begun.length]).to.deep.equal([true, false, 9]);
+    earlier.emit('close');
+    await passPauses();
+    expect(begun).to.have.length(9);
   });
 });

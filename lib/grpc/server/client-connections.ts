@@ -132,7 +132,11 @@ export class ClientConnections {
     const key = connectionKey(socket);
     const timer = setTimeout(() => socket.destroy(), identityMs).unref();
     this.#accepted.set(key, { socket, timer });
-    socket.once('close', () => this.#forget(key));
+    socket.once('close', () => {
+      clearTimeout(timer);
+      // A later connection of the client may have the port while this one waits and is not read.
+      if (this.#accepted.get(key)?.socket === socket) this.#accepted.delete(key);
+    });
     this.#unidentified.hold(socket);
   }
 

@@ -34,16 +34,44 @@ describe('The TLS handshakes of a gRPC server', () => {
     rmSync(folder, { recursive: true });
   });
 
+  function beginHandshake() {
+    const socket = connectTcp(server.port, '127.0.0.1');
+    opened.push(socket.on('error', () => undefined));
+    // The begin of a message that never ends.
+    socket.write('\x16\x03\x01\x3f\xff', 'latin1');
+    return socket;
+  }
+
+  /** Waits until the server has so many connections, and those beyond the eighth wait. */
+  async function untilCounted(count: number): Promise<void> {
+    const isReached = () => server.connections.unidentifiedCount === count && handshakeGauge.read() === count - 8;
+    while (!isReached()) await new Promise(setImmediate);
+  }
+
   it('a gRPC server lets the ninth handshake of an address wait', async () => {
-    for (let count = 0; count < 9; count++) {
-      const socket = connectTcp(server.port, '127.0.0.1');
-      opened.push(socket.on('error', () => undefined));
-      // The begin of a message that never ends.
-      socket.write('\x16\x03\x01\x3f\xff', 'latin1');
-    }
-    while (handshakeGauge.read() !== 1) await new Promise(setImmediate);
+    for (let count = 0; count < 9; count++) beginHandshake();
+    await untilCounted(9);
     for (const each of opened.splice(0)) each.destroy();
     while (handshakeGauge.read() !== 0) await new Promise(setImmediate);
+  });
+
+  it('a connection from the port of one that was reset while it waited counts after the end of that one', async () => {
+    const { connections, port } = server;
+    const underWay = Array.from({ length: 8 }, () => beginHandshake());
+    const earlier = beginHandshake();
+    await untilCounted(9);
+    const { localPort = 0 } = earlier;
+    // The server does not read from a connection that waits, and does not see this.
+    earlier.resetAndDestroy();
+    await once(earlier, 'close');
+    const socket = connectTcp({ host: '127.0.0.1', port, localPort });
+    const later = connect({ socket, rejectUnauthorized: false, ...client });
+    opened.push(later.on('error', () => undefined).resume());
+    await untilCounted(10);
+    for (const each of underWay) each.destroy();
+    await once(later, 'secureConnect');
+    while (connections.unidentifiedCount > 1) await new Promise(setImmediate);
+    expect(connections.unidentifiedCount).to.equal(1);
   });
 
   it('a gRPC server renegotiates with no client of TLS 1.2', async () => {
