@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import type { Head } from '../chain/chain.ts';
-import { detectRollback } from './rollback-detection.ts';
+import { detectRollback, freezeIfRestored, restoredRevisions } from './rollback-detection.ts';
 import { headKey, logKey } from '../store/keys.ts';
 import { headText } from '../store/stored-values.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
@@ -73,5 +73,17 @@ describe('detectRollback', () => {
     expect(head.epoch).to.equal(2);
     expect(await statusOf(head)).to.equal('holds');
     expect(await statusOf({ ...head, epoch: 3 }), 'and may be rewound again').to.equal('rewound');
+  });
+
+  it('freezeIfRestored freezes a ledger with as many revisions after its head as the documented restore adds', async () => {
+    const after = (revisions: number) =>
+      Object.assign(memory, { revisionsSinceHead: () => Promise.resolve(revisions) });
+    const by = 'ipledger://allocator/a';
+    expect(await freezeIfRestored(after(restoredRevisions - 1), by, never)).to.equal(false);
+    expect(await memory.readFreeze(never)).to.equal(undefined);
+    for (let starts = 0; starts < 2; starts++)
+      expect(await freezeIfRestored(after(restoredRevisions), by, never)).to.equal(true);
+    const { epoch, seq, hash } = at(4);
+    expect(await memory.readFreeze(never)).to.deep.include({ epoch, seq, hash, by });
   });
 });
