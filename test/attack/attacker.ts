@@ -3,7 +3,7 @@
  * as a line of JSON five times a second.
  */
 import { callAsAgent, streamAsAgent } from './attackers/agent.ts';
-import { spoilArchive } from './attackers/archive-writer.ts';
+import { spoilArchive, spoilArchiveOfBusyLedger } from './attackers/archive-writer.ts';
 import { openHandshakes } from './attackers/handshakes.ts';
 import { callWithoutIdentity, connectSilently } from './attackers/neighbour.ts';
 import { callAsViewer, callAsWatcher } from './attackers/readers.ts';
@@ -18,6 +18,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   callWithoutIdentity,
   openHandshakes,
   spoilArchive,
+  spoilArchiveOfBusyLedger,
 };
 
 const attack = attacks[process.argv[2] ?? ''];

@@ -24,6 +24,10 @@ export const attackers = {
   callWithoutIdentity: { who: 'calls with large headers and no identity', calls: 60 },
   openHandshakes: { who: 'TLS handshakes of a client without an identity, begun as fast as it can', calls: 500 },
   spoilArchive: { who: 'a writer of the archive that replaces sealed files', calls: 150 },
+  spoilArchiveOfBusyLedger: {
+    who: 'a writer of the archive that replaces sealed files, a watcher and viewers that send as much as they can',
+    calls: 150,
+  },
 } as const;
 
 export type AttackerName = keyof typeof attackers;

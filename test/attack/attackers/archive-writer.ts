@@ -11,9 +11,9 @@ import { call, connect } from '../../../lib/grpc/client.ts';
 import { loadTls } from '../../../lib/tls/credentials.ts';
 import { LedgerService } from '../../../proto/generated/ipledger.ts';
 import { certificateFolder } from '../../harness/certificates/certificates.ts';
-import type { Attack } from '../target.ts';
-import { callAsWatcher } from './readers.ts';
-import { repeat } from './repeat.ts';
+import type { Attack, Target } from '../target.ts';
+import { callAsWatcher, createPodsSteadily } from './readers.ts';
+import { repeat, type Repetition } from './repeat.ts';
 
 const pauseMs = 20;
 const options = { timeoutMs: 60_000 };
@@ -32,28 +32,26 @@ const replacements: readonly ((file: string) => void)[] = [
   (file) => writeFileSync(file, 'not compressed'),
 ];
 
-/**
- * Replaces files of all segments in turns. A viewer reads the history from its oldest event, and a
- * watcher adds events to seal.
- */
-export const spoilArchive: Attack = async (target, signal, count) => {
-  const { archive, certificates, endpoint } = target;
-  const viewer = connect(endpoint, loadTls(certificateFolder(certificates).viewer));
-  const spoil = async (): Promise<void> => {
-    for (let turn = 0; !signal.aborted; turn++) {
-      const files = readdirSync(archive, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.gz'));
-      const file = files[turn % files.length];
-      if (file !== undefined) {
-        // Renames, because the allocator may write the same file between a removal and a creation.
-        const spoiled = `${archive}.spoiled`;
-        replacements[turn % replacements.length]?.(spoiled);
-        renameSync(spoiled, join(archive, file));
-        count('replaced');
-      }
-      await sleep(pauseMs);
+/** Replaces files of all segments in turns. */
+async function replaceFiles({ archive }: Target, signal: AbortSignal, count: (outcome: string) => void): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn++) {
+    const files = readdirSync(archive, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.gz'));
+    const file = files[turn % files.length];
+    if (file !== undefined) {
+      // Renames, because the allocator may write the same file between a removal and a creation.
+      const spoiled = `${archive}.spoiled`;
+      replacements[turn % replacements.length]?.(spoiled);
+      renameSync(spoiled, join(archive, file));
+      count('replaced');
     }
-  };
-  const readHistory = repeat({ concurrent: 8, signal, count }, () =>
+    await sleep(pauseMs);
+  }
+}
+
+/** Reads the history from its oldest event, with this number of searches at a time. */
+function readHistory({ endpoint, certificates }: Target, { concurrent, signal, count }: Repetition): Promise<void> {
+  const viewer = connect(endpoint, loadTls(certificateFolder(certificates).viewer));
+  return repeat({ concurrent, signal, count }, () =>
     call(
       viewer,
       LedgerService.history,
@@ -61,5 +59,22 @@ export const spoilArchive: Attack = async (target, signal, count) => {
       options,
     ),
   );
-  await Promise.all([spoil(), readHistory, callAsWatcher(target, signal, () => undefined)]);
+}
+
+/** Replaces files, beside the Pods of an ordinary cluster and one reader of the history. */
+export const spoilArchive: Attack = async (target, signal, count) => {
+  await Promise.all([
+    replaceFiles(target, signal, count),
+    readHistory(target, { concurrent: 1, signal, count }),
+    createPodsSteadily(target, signal),
+  ]);
+};
+
+/** Replaces files, while a watcher and viewers send as much as they can. */
+export const spoilArchiveOfBusyLedger: Attack = async (target, signal, count) => {
+  await Promise.all([
+    replaceFiles(target, signal, count),
+    readHistory(target, { concurrent: 8, signal, count }),
+    callAsWatcher(target, signal, () => undefined),
+  ]);
 };

@@ -1,12 +1,14 @@
 /** A viewer and the watcher, with the most expensive calls that each may send. */
-import { call, connect, stream } from '../../../lib/grpc/client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, connect, stream, type Connection } from '../../../lib/grpc/client.ts';
 import { loadTls } from '../../../lib/tls/credentials.ts';
 import { IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
 import { certificateFolder } from '../../harness/certificates/certificates.ts';
-import type { Attack } from '../target.ts';
+import type { Attack, Target } from '../target.ts';
 import { repeat } from './repeat.ts';
 
 const options = { timeoutMs: 60_000 };
+const steadyPauseMs = 40;
 /** An event that no test reaches. */
 const farSeq = 1_000_000_000;
 
@@ -38,15 +40,37 @@ export const callAsViewer: Attack = async ({ endpoint, certificates }, signal, c
  * Allocates and releases, with as many calls in progress as its client library allows, and lists
  * everything.
  */
-export const callAsWatcher: Attack = async ({ endpoint, certificates, subnet }, signal, count) => {
-  const connection = connect(endpoint, loadTls(certificateFolder(certificates).watcher));
+export const callAsWatcher: Attack = async (target, signal, count) => {
+  const connection = connectWatcher(target);
+  const replacePod = replacePods(connection, target.subnet);
+  await repeat({ concurrent: 256, signal, count }, (turn) =>
+    turn % 4 === 3
+      ? call(connection, IpamService.listAllocations, { pageSize: 1_000 }, options)
+      : replacePod(`churn-${turn}`),
+  );
+};
+
+/** Creates and deletes 25 Pods a second, as the watcher of a busy cluster does. */
+export async function createPodsSteadily(target: Target, signal: AbortSignal): Promise<void> {
+  const replacePod = replacePods(connectWatcher(target), target.subnet);
+  const send = async (turn: number): Promise<void> => {
+    await replacePod(`steady-${turn}`);
+    await sleep(steadyPauseMs);
+  };
+  await repeat({ concurrent: 1, signal, count: () => undefined }, send);
+}
+
+const connectWatcher = ({ endpoint, certificates }: Target): Connection =>
+  connect(endpoint, loadTls(certificateFolder(certificates).watcher));
+
+/** Returns a function that allocates an address for a Pod of this name, and releases it. */
+function replacePods(connection: Connection, subnet: string): (name: string) => Promise<unknown> {
   const attachments = [{ provider: `${subnet}.default`, subnets: [subnet] }];
-  await repeat({ concurrent: 256, signal, count }, async (turn) => {
-    if (turn % 4 === 3) return call(connection, IpamService.listAllocations, { pageSize: 1_000 }, options);
-    const [name, uid] = [`churn-${turn}`, `uid-churn-${turn}`];
+  return async (name) => {
+    const uid = `uid-${name}`;
     const pod = { namespace: 'attack', name, uid, node: 'node-3' };
     await call(connection, IpamService.allocate, { pod, attachments }, options);
     const released = { namespace: 'attack', pod: name, podUid: uid, cause: 'RELEASE_CAUSE_POD_DELETED' } as const;
     return call(connection, IpamService.release, released, options);
-  });
-};
+  };
+}
