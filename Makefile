@@ -134,6 +134,10 @@ sim: node_modules ## the deterministic simulation: allocators, pod-watchers and 
 soak: cni programs ## days of a cluster's life in fast-forward, under faults: memory, descriptors and etcd stay flat, nothing is left (root; not part of test; HOURS=24 or MINUTES=n, NODES=n, FOLDER=path)
 	@$(own_cluster) node test/soak/main.ts
 
+.PHONY: soak-nodes
+soak-nodes: cni programs node-packages ## hours in real time on two nodes with kubelet and containerd, under faults (root; not part of test; MINUTES=180, FOLDER=path)
+	@$(own_cluster) node test/soak/nodes.ts
+
 .PHONY: attack
 attack: SPEC = test/attack/*.e2e.spec.ts
 attack: cni programs ## one client of each kind at its limits, against an allocator with the chart's memory limit (root; part of test; CHAOS=1: for longer)

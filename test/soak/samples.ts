@@ -92,16 +92,9 @@ export class Sampler {
     for (const { server } of this.#settings.programs) {
       const { name, pid, isAlive } = server;
       if (!isAlive) continue;
-      try {
-        const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-        const field = (key: string): number => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
-        const descriptors = readdirSync(`/proc/${pid}/fd`).length;
-        // A process that ends has no memory
-        if (status.includes('VmRSS'))
-          this.#record(name, pid, { resident: field('VmRSS') * 1_024, threads: field('Threads'), descriptors });
-      } catch {
-        printProgress(`${name} ended while it was sampled`);
-      }
+      const read = readProcess(pid);
+      if (read) this.#record(name, pid, read);
+      else printProgress(`${name} ended while it was sampled`);
     }
   }
 
@@ -110,6 +103,20 @@ export class Sampler {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     for (const [quantity, value] of Object.entries(values))
       this.#recent.push({ seconds, hour, pods, subject, life, quantity, value });
+  }
+}
+
+/** Reads what a process uses, in bytes and pieces; undefined if it has ended. */
+export function readProcess(pid: number): Record<'resident' | 'threads' | 'descriptors', number> | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const field = (key: string): number => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
+    const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+    // A process that ends has no memory
+    if (!status.includes('VmRSS')) return undefined;
+    return { resident: field('VmRSS') * 1_024, threads: field('Threads'), descriptors };
+  } catch {
+    return undefined;
   }
 }
 
