@@ -190,7 +190,7 @@ function parseEnvelope(text: string, hash: string): { readonly envelope: Envelop
   const { v, seq, type, data, before } = envelope;
   const at = typeof envelope.at === 'string' ? timeOf(envelope.at) : Number.NaN;
   const isReadable = eventVersions.includes(v);
-  if (Number.isSafeInteger(v) && v > newestVersion)
+  if (Number.isSafeInteger(v) && v > newestVersion && Number.isSafeInteger(seq))
     throw new NewerEventError(
       `event ${seq} has schema version ${v}, but this program reads only ${eventVersions.join(', ')}`,
       envelope,

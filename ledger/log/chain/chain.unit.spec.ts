@@ -298,6 +298,7 @@ describe('parseEvent', () => {
       '"v"',
       '{"v":1}',
       edited(4, { v: 0 }),
+      edited(4, { v: 99, seq: { length: 1 } }),
       edited(4, { part: undefined }),
     ]) {
       const error = refusal(line);
