@@ -24,7 +24,10 @@ export interface Sandbox {
   readonly network: Namespace;
 }
 
-/** Lists the sandboxes of a node. */
+/**
+ * Lists the sandboxes of a node. One without its network namespace has ended and uses no address:
+ * containerd leaves its task if it is killed in the middle of the removal.
+ */
 export function listSandboxes(node: SandboxHost): Sandbox[] {
   const folder = node.machine.path(tasksFolder);
   if (!existsSync(folder)) return [];
@@ -38,6 +41,7 @@ export function listSandboxes(node: SandboxHost): Sandbox[] {
     if (annotation('container-type') !== 'sandbox') return [];
     const pod = `${annotation('sandbox-namespace')}/${annotation('sandbox-name')}`;
     const network = { name: containerId, path: node.machine.path(join(namespaceFolder, basename(path))) };
+    if (!existsSync(network.path)) return [];
     return [{ node, containerId, pod, uid: annotation('sandbox-uid'), network }];
   });
 }
