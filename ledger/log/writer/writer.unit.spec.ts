@@ -31,6 +31,7 @@ import {
 } from '../testing/running-writer.ts';
 import type { UnreliableLedger } from '../testing/unreliable-ledger.ts';
 import type { EventVersion } from '../../domain/events/schema-version.ts';
+import type { AppendStats } from './writer.ts';
 
 describe('The writer', () => {
   let memory: MemoryLedger;
@@ -50,6 +51,20 @@ describe('The writer', () => {
     expect(first.head).to.deep.include({ epoch: 1, seq: 4, hash: event?.hash });
     const again = await submit(allocate('a'));
     expect(again).to.deep.equal({ answer: { events: 0, addresses: ['172.17.0.11'] }, head: first.head });
+  });
+
+  it('The writer reports each append with its outcome, the number of its events, and its duration', async () => {
+    const appends: AppendStats[] = [];
+    const beganAt = performance.now();
+    const reporting = await startWriter(new MemoryLedger(), { onAppend: (append) => appends.push(append) });
+    await submitAll(reporting.writer, createLedger(), macvlan, macvlan);
+    await reporting.stop();
+    const passedMs = performance.now() - beganAt;
+    expect(appends.map(({ outcome, events }) => [outcome, events])).to.deep.equal([
+      ['appended', 1],
+      ['appended', 1],
+    ]);
+    for (const { ms } of appends) expect(ms).to.be.within(0, passedMs);
   });
 
   it('writes waiting requests in one transaction, in order', async () => {
