@@ -86,12 +86,13 @@ export function planRecovery(
   });
   const leftOut = new Set(lost.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
   const contests = findContests(checked.attachments.filter((each) => !leftOut.has(each)));
-  const deleted = findDeletedHolders(snapshot, allocations.all, observed.attachments);
+  const lasting = allocations.all.filter(isLasting);
+  const deleted = findDeletedHolders(snapshot, { ...allocations, lasting }, observed.attachments);
   const conflicts = [...observed.conflicts, ...checked.conflicts, ...lost, ...contests, ...deleted];
   const { attachments: imports, quarantines } = leaveOutConflicts(
     { attachments: checked.attachments, leftovers: [], reservations: [] },
     conflicts,
-    { ...ledger, subnets: snapshot.subnets },
+    { subnets: snapshot.subnets, allocations: lasting.map(({ allocation }) => allocation) },
   );
   const replaced = new Map(
     imports.flatMap((each) =>
@@ -106,15 +107,14 @@ export function planRecovery(
   return {
     subnets: snapshot.subnets.filter(({ name }) => !subnetNames.has(name)),
     pools: snapshot.pools.filter(({ name }) => !poolNames.has(name)),
-    releases: allocations.all.flatMap(({ allocation, exists, isRetained: retained }): PlannedRelease[] => {
+    releases: allocations.all.flatMap((known): PlannedRelease[] => {
+      const { allocation } = known;
       const replacement = replaced.get(allocation);
       if (replacement && isProven(replacement)) {
         const reason = `${formatEvidence(replacement)} shows ${replacement.addresses.join()} for ${formatHolder(replacement)}`;
         return [{ allocation, reason }];
       }
-      // The mirror of a static Pod may be absent while its container runs
-      const isStaticInUse = isStaticIdentity(allocation.podUid) && allocation.bindings.length > 0;
-      if (exists || retained || isStaticInUse || transferred.has(allocationKey(allocation))) return [];
+      if (isLasting(known) || transferred.has(allocationKey(allocation))) return [];
       return [{ allocation, reason: 'its Pod does not exist' }];
     }),
     staleBindings: findStaleBindings(imports, ledger, snapshot),
@@ -133,6 +133,13 @@ interface KnownAllocation {
   readonly runs: boolean;
   readonly isRetained: boolean;
 }
+
+/** Whether an allocation is kept, unless an import replaces it. */
+const isLasting = ({ allocation, exists, isRetained: retained }: KnownAllocation): boolean =>
+  exists ||
+  retained ||
+  // The mirror of a static Pod may be absent while its container runs
+  (isStaticIdentity(allocation.podUid) && allocation.bindings.length > 0);
 
 function indexAllocations(snapshot: ClusterSnapshot, { allocations }: LedgerContents) {
   const keyOf = (namespace: string, name: string, uid: string): string => `${namespace}/${name} ${uid}`;
@@ -212,28 +219,66 @@ function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflic
 }
 
 /**
- * Finds the IP objects of deleted Pods, if the ledger lacks the allocation. Their release was not
- * recorded before the restore, and their containers may still run. Their uids are unknown, so they
- * cannot be imported for the pod-watcher to release them.
+ * Finds the addresses that IP objects show for deleted Pods, unless the ledger has their bindings.
+ * Their release was not recorded before the restore, and their containers may still run. Their uids
+ * are unknown, so they cannot be imported for the pod-watcher to release them. A Pod that claims
+ * such an address by its annotation only does not get it.
  */
 function findDeletedHolders(
   { ips }: ClusterSnapshot,
-  allocations: readonly KnownAllocation[],
+  { all, lasting }: { readonly all: readonly KnownAllocation[]; readonly lasting: readonly KnownAllocation[] },
   observed: readonly ObservedAttachment[],
 ): Conflict[] {
-  const allocated = allocatedAddressesOf(allocations.map(({ allocation }) => allocation));
-  const known = new Set([...addressesOf(observed), ...allocated].map(subnetAddressKey));
-  const isKnownAddress = (ip: KubeOvnIp): boolean =>
-    addressesOf([ip]).some((each) => known.has(subnetAddressKey(each)));
-  return ips
-    .filter((ip) => ip.allocation > 0 && !isKnownAddress(ip))
-    .map((ip) => ({
-      kind: 'deleted Pod',
-      where: `IP object ${ip.name}`,
-      what: `${ip.addresses.join()} of Subnet ${ip.subnet} is not in the ledger, and Pod ${ip.namespace}/${ip.pod} is deleted`,
-      remedy: 'when none of its containers runs any more, run `ipledger unquarantine`',
-      leavesOut: { addresses: addressesOf([ip]) },
-    }));
+  const holders = new Set(
+    [
+      ...addressesOf(observed.filter(isProven)),
+      ...allocatedAddressesOf(lasting.map(({ allocation }) => allocation)),
+    ].map(subnetAddressKey),
+  );
+  const claims = observed.filter((each) => !isProven(each));
+  const claimsOf = Map.groupBy(
+    claims.flatMap((claim) => addressesOf([claim]).map((each) => ({ claim, key: subnetAddressKey(each) }))),
+    ({ key }) => key,
+  );
+  // Their bindings keep the addresses when the allocation is released
+  const bound = new Set(
+    all
+      .filter(({ allocation }) => allocation.bindings.length > 0)
+      .flatMap(({ allocation }) =>
+        allocatedAddressesOf([allocation]).map((each) => `${allocation.seq} ${subnetAddressKey(each)}`),
+      ),
+  );
+  const isClaimedByOwn = (ip: KubeOvnIp, key: string): boolean =>
+    (claimsOf.get(key) ?? []).some(
+      ({ claim: { holder } }) => holder.namespace === ip.namespace && holder.name === ip.pod,
+    );
+  return ips.flatMap((ip): Conflict[] => {
+    const addresses = addressesOf([ip]).filter((each) => {
+      const key = subnetAddressKey(each);
+      return !holders.has(key) && !bound.has(`${ip.allocation} ${key}`) && !isClaimedByOwn(ip, key);
+    });
+    if (ip.allocation === 0 || addresses.length === 0) return [];
+    const shown = addresses.map(({ address }) => address).join();
+    const claimants = new Set(
+      addresses.flatMap((each) => claimsOf.get(subnetAddressKey(each)) ?? []).map(({ claim }) => claim),
+    );
+    return [
+      {
+        kind: 'deleted Pod',
+        where: `IP object ${ip.name}`,
+        what: `${shown} of Subnet ${ip.subnet} has no binding in the ledger, and Pod ${ip.namespace}/${ip.pod} is deleted`,
+        remedy: 'when none of its containers runs any more, run `ipledger unquarantine`',
+        leavesOut: { addresses },
+      },
+      ...Array.from(claimants, (claim): Conflict => ({
+        kind: 'no evidence',
+        where: formatHolder(claim),
+        what: `only its annotation has ${claim.addresses.join()} of Subnet ${claim.subnet}, and IP object ${ip.name} has ${shown}`,
+        remedy: 'delete the Pod, so that it is created again',
+        leavesOut: { attachments: [claim] },
+      })),
+    ];
+  });
 }
 
 /**

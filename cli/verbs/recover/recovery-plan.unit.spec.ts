@@ -240,6 +240,30 @@ describe('The recovery plan', () => {
     expect(plan({ pods: [pod('b', '10.0.0.2')], ips }, ledger)).to.deep.equal(empty);
   });
 
+  it('quarantines what an IP object shows for a deleted Pod, also if an allocation of it is released that has no binding of it', () => {
+    const quarantined = { conflicts: ['deleted Pod: IP object b.default.lan.default'], quarantined: ['10.0.0.2'] };
+    const ips = [ip('b', '10.0.0.2')];
+    const of = (...allocations: Allocation[]) => plan({ ips }, { allocations });
+    expect(of(allocation('a', '10.0.0.2', { bindings })), 'an earlier one').to.deep.include(quarantined);
+    expect(of(allocation('b', '10.0.0.2', { seq: 20 })), 'without a binding').to.deep.include(quarantined);
+    expect(of(allocation('b', '10.0.0.2', { seq: 20, bindings })).quarantined, 'with its binding').to.deep.equal([]);
+  });
+
+  it('gives the address that an IP object shows for a deleted Pod to no Pod that has it by its annotation only', () => {
+    const ips = [ip('b', '10.0.0.2')];
+    expect(plan({ pods: [pod('a', '10.0.0.2')], ips })).to.deep.include({
+      imports: [],
+      conflicts: ['deleted Pod: IP object b.default.lan.default', 'no evidence: Pod default/a'],
+      quarantined: ['10.0.0.2'],
+    });
+  });
+
+  it('quarantines the address of a deleted Pod that no other Pod has, if another Pod has the other one', () => {
+    const ips = [ip('a', '10.0.0.2', { addresses: ['10.0.0.2', '10.0.0.4'] })];
+    const ledger = { allocations: [allocation('b', '10.0.0.2')] };
+    expect(plan({ pods: [pod('b', '10.0.0.2')], ips }, ledger).quarantined).to.deep.equal(['10.0.0.4']);
+  });
+
   it('takes the later address of a NIC from its IP object, also while the backup has a binding of the earlier one', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
     expect(plan({ pods: [pod('a', '10.0.0.3')], ips: [ip('a', '10.0.0.3')] }, ledger)).to.deep.include({
