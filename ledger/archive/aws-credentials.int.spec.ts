@@ -94,6 +94,23 @@ describe('The AWS credentials of an archive', () => {
     expect(signers).to.deep.equal([{ key: 'ASIA', session: 'session' }]);
   });
 
+  it('credentials of the environment with a line end or another unprintable character are refused, and the variable is named', () => {
+    const valid = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 's', AWS_SESSION_TOKEN: 'session' };
+    for (const name of Object.keys(valid))
+      for (const value of ['key\n', 'key\u00ff', ' key'])
+        expect(() => archiveWith({ ...valid, [name]: value }), JSON.stringify({ [name]: value })).to.throw(
+          `${name} has a space, a line end or another character that no credential has: remove it`,
+        );
+  });
+
+  it('credentials of STS that no header can carry are refused with a reason', async () => {
+    answerSts = (response) => void response.end(credentialsReply('a\ufffd', fromNow(60 * minuteMs)));
+    expect(await failureOf(get(withWebIdentity()))).to.deep.include({
+      code: 'UNAVAILABLE',
+      message: `the archive: no credentials for role arn:aws:iam::123456789012:role/ledger from ${endpoint}/sts/: the reply has no credentials`,
+    });
+  });
+
   it('credentials can be those of a role that STS grants to a web identity token, once for many requests', async () => {
     const archive = withWebIdentity();
     expect(await Promise.all([get(archive), get(archive)])).to.deep.equal(['content', 'content']);

@@ -25,13 +25,20 @@ const maxReplyBytes = 64 << 10;
  */
 const renewBeforeMs = 5 * 60_000;
 
+/** What a credential has. Other characters cannot be sent in a header. */
+const credentialText = /^[!-~]+$/;
+
 /**
  * The source of credentials in the environment, by the variables of the AWS SDKs; undefined for
  * none. An access key takes precedence, as in the SDKs.
+ * @throws Error for an access key with a space, a line end or another unprintable character
  */
 export function credentialSource(env: NodeJS.ProcessEnv, region: string): CredentialSource | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
   if (accessKeyId && secretAccessKey) {
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'])
+      if (env[name] && !credentialText.test(env[name]))
+        throw new Error(`${name} has a space, a line end or another character that no credential has: remove it`);
     const session = AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {};
     return () => Promise.resolve({ accessKeyId, secretAccessKey, ...session });
   }
@@ -104,6 +111,8 @@ async function assumeRole({ role, tokenFile, sessionName, endpoint }: Role): Pro
   if (status !== 200) throw failure(`${status} ${element('Code')}: ${element('Message')}`);
   const [accessKeyId, secretAccessKey] = [element('AccessKeyId'), element('SecretAccessKey')];
   const expiresAt = Date.parse(element('Expiration'));
-  if (!accessKeyId || !secretAccessKey || Number.isNaN(expiresAt)) throw failure('the reply has no credentials');
-  return { credentials: { accessKeyId, secretAccessKey, sessionToken: element('SessionToken') }, expiresAt };
+  const sessionToken = element('SessionToken');
+  const isComplete = [accessKeyId, secretAccessKey, sessionToken].every((text) => credentialText.test(text));
+  if (!isComplete || Number.isNaN(expiresAt)) throw failure('the reply has no credentials');
+  return { credentials: { accessKeyId, secretAccessKey, sessionToken }, expiresAt };
 }
