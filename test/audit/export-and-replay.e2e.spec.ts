@@ -2,10 +2,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import { IpamService } from '../../proto/generated/ipledger.ts';
 import { addressPrefix, headKey } from '../../ledger/log/store/keys.ts';
 import { parseCheckpoints } from '../../ledger/audit/checkpoints/checkpoint.ts';
 import { generateKey } from '../../ledger/audit/checkpoints/signing-key.ts';
+import { allocateOfMacvlan, applyMacvlanSubnet } from '../e2e/support/macvlan-subnet.ts';
 import { connectReplicas, type ReplicaClient } from '../e2e/support/replica-client.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
@@ -27,8 +28,7 @@ describe('The record', function () {
     etcd = await startEtcd(run);
     allocator = await startSigningAllocator(run, etcd);
     client = connectReplicas([allocator]);
-    const spec = { cidrBlock: '172.17.0.0/16', gateway: '172.17.0.1', provider: 'macvlan.default' };
-    await client.call(SubnetsService.applySubnet, { name: 'macvlan', spec });
+    await applyMacvlanSubnet(client);
     for (let number = 1; number <= 40; number++) await allocate(`pod-${number}`);
     for (let number = 1; number <= 10; number++)
       await client.call(IpamService.release, {
@@ -45,11 +45,7 @@ describe('The record', function () {
     await run.end();
   });
 
-  const allocate = (name: string) =>
-    client.call(IpamService.allocate, {
-      pod: { namespace: 'default', name, uid: `uid-${name}` },
-      attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
-    });
+  const allocate = (name: string) => allocateOfMacvlan(client, name);
 
   /** Reads all keys in an etcd except those with a lease. */
   const everything = async ({ etcdctl }: Etcd): Promise<string> => {

@@ -5,8 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { IpledgerError } from '../../lib/errors.ts';
-import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import { LedgerService } from '../../proto/generated/ipledger.ts';
 import { parseCheckpoints } from '../../ledger/audit/checkpoints/checkpoint.ts';
+import { allocateOfMacvlan, applyMacvlanSubnet } from '../e2e/support/macvlan-subnet.ts';
 import { connectReplicas, type ReplicaClient } from '../e2e/support/replica-client.ts';
 import { backUpEtcd, restoreEtcd } from '../e2e/support/etcd-backup.ts';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -25,19 +26,14 @@ describe('An allocator with checkpoints of a rewound ledger', function () {
     etcd = await startEtcd(run);
     allocator = await startSigningAllocator(run, etcd);
     client = connectReplicas([allocator]);
-    const spec = { cidrBlock: '172.17.0.0/16', gateway: '172.17.0.1', provider: 'macvlan.default' };
-    await client.call(SubnetsService.applySubnet, { name: 'macvlan', spec });
+    await applyMacvlanSubnet(client);
   });
   after(async () => {
     client?.close();
     await run.end();
   });
 
-  const allocate = (name: string) =>
-    client.call(IpamService.allocate, {
-      pod: { namespace: 'default', name, uid: `uid-${name}` },
-      attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
-    });
+  const allocate = (name: string) => allocateOfMacvlan(client, name);
   const freeze = async () => (await client.call(LedgerService.getStatus, {})).freeze;
   /** Waits until the last checkpoint in the file names this event. */
   async function waitForCheckpoint(seq: number): Promise<void> {

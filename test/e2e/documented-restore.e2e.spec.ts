@@ -2,7 +2,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
 import { documentedCommands } from '../docs/documented-commands.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { mustRun } from '../harness/processes/command.ts';
@@ -12,6 +12,7 @@ import { findProgram } from '../harness/programs/find-program.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { allocatorLaunch } from '../harness/services.ts';
 import { backUpEtcd } from './support/etcd-backup.ts';
+import { allocateOfMacvlan, applyMacvlanSubnet } from './support/macvlan-subnet.ts';
 import { connectReplicas, type ReplicaClient } from './support/replica-client.ts';
 
 describe('A ledger that was restored by the documented command', function () {
@@ -26,19 +27,14 @@ describe('A ledger that was restored by the documented command', function () {
     const endpoint = `127.0.0.1:${await findFreePort()}`;
     allocator = await startServer(run, allocatorLaunch({ name: 'allocator', etcd: [etcd.endpoint], listen: endpoint }));
     client = connectReplicas([{ endpoint }]);
-    const spec = { cidrBlock: '172.17.0.0/16', gateway: '172.17.0.1', provider: 'macvlan.default' };
-    await client.call(SubnetsService.applySubnet, { name: 'macvlan', spec });
+    await applyMacvlanSubnet(client);
   });
   after(async () => {
     client?.close();
     await run.end();
   });
 
-  const allocate = (name: string) =>
-    client.call(IpamService.allocate, {
-      pod: { namespace: 'default', name, uid: `uid-${name}` },
-      attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
-    });
+  const allocate = (name: string) => allocateOfMacvlan(client, name);
   const readStatus = () => client.call(LedgerService.getStatus, {});
 
   /** Restores a backup, as docs/operations.md has it. */
