@@ -86,13 +86,12 @@ export function planRecovery(
   });
   const leftOut = new Set(lost.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
   const contests = findContests(checked.attachments.filter((each) => !leftOut.has(each)));
-  const lasting = allocations.all.filter(isLasting);
-  const deleted = findDeletedHolders(snapshot, { ...allocations, lasting }, observed.attachments);
+  const deleted = findDeletedHolders(snapshot, allocations, observed.attachments);
   const conflicts = [...observed.conflicts, ...checked.conflicts, ...lost, ...contests, ...deleted];
   const { attachments: imports, quarantines } = leaveOutConflicts(
     { attachments: checked.attachments, leftovers: [], reservations: [] },
     conflicts,
-    { subnets: snapshot.subnets, allocations: lasting.map(({ allocation }) => allocation) },
+    { subnets: snapshot.subnets, allocations: allocations.lasting },
   );
   const replaced = new Map(
     imports.flatMap((each) =>
@@ -166,7 +165,8 @@ function indexAllocations(snapshot: ClusterSnapshot, { allocations }: LedgerCont
     const holders = observed.addresses.flatMap((address) => byAddress.get(`${observed.subnet}/${address}`) ?? []);
     return [...new Set([...(own ? [own] : []), ...holders])];
   };
-  return { all, byAttachment, rivalsOf };
+  const lasting = all.filter(isLasting).map(({ allocation }) => allocation);
+  return { all, lasting, byAttachment, rivalsOf };
 }
 
 /** Whether the ledger has what the cluster shows, or something later. */
@@ -226,14 +226,11 @@ function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflic
  */
 function findDeletedHolders(
   { ips }: ClusterSnapshot,
-  { all, lasting }: { readonly all: readonly KnownAllocation[]; readonly lasting: readonly KnownAllocation[] },
+  { all, lasting }: Pick<ReturnType<typeof indexAllocations>, 'all' | 'lasting'>,
   observed: readonly ObservedAttachment[],
 ): Conflict[] {
   const holders = new Set(
-    [
-      ...addressesOf(observed.filter(isProven)),
-      ...allocatedAddressesOf(lasting.map(({ allocation }) => allocation)),
-    ].map(subnetAddressKey),
+    [...addressesOf(observed.filter(isProven)), ...allocatedAddressesOf(lasting)].map(subnetAddressKey),
   );
   const claims = observed.filter((each) => !isProven(each));
   const claimsOf = Map.groupBy(

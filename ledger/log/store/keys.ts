@@ -10,7 +10,7 @@
  *   /ipledger/v1/pool/<name>          the same for a pool
  *   /ipledger/v1/segment/<from>       a range of the log that is in the archive
  *   /ipledger/v1/floor                the first event that is not sealed; no key while no event is sealed
- *   /ipledger/v1/frozen               that etcd was restored, and the latest event that a client has read; while this key exists, no address is allocated
+ *   /ipledger/v1/frozen               how a restore of etcd was noticed; while this key exists, no address is allocated
  *   /ipledger/v1/writer               the active writer, on a lease
  *   /ipledger/v1/member/<replica>     a live replica and the event versions that it reads, on a lease
  */
