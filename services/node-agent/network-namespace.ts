@@ -86,7 +86,11 @@ export class CommandError extends Error {
   }
 }
 
-/** Runs a command without a shell. Returns its stdout. @throws CommandError */
+/**
+ * Runs a command without a shell. Returns its stdout. Settles after the end of the process, so that
+ * an undo follows all that the command did: a killed process completes the call that it is in.
+ * @throws CommandError
+ */
 export async function runCommand(
   program: string,
   args: readonly string[],
@@ -94,11 +98,13 @@ export async function runCommand(
 ): Promise<string> {
   const running = run(program, args, { signal, killSignal: 'SIGKILL', maxBuffer: 16 << 20 });
   const { stdin } = running.child;
+  const ended = new Promise((resolve) => running.child.once('exit', resolve));
   stdin?.on('error', () => undefined); // ignores a command that ended before it read its input: its status has the reason
   stdin?.end(input);
   try {
     return (await running).stdout;
   } catch (error) {
+    if (running.child.pid !== undefined) await ended;
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new CommandError(stderr.trim() || String(error), stdout, { cause: error });
   }

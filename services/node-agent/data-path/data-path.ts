@@ -65,6 +65,8 @@ export interface DataPathDeps {
 
 export class DataPath {
   readonly #deps: DataPathDeps;
+  /** The transactions that insert a port and have no answer yet, by host link. */
+  readonly #insertions = new Map<string, Promise<unknown>>();
 
   constructor(deps: DataPathDeps) {
     this.#deps = deps;
@@ -214,9 +216,13 @@ export class DataPath {
 
   async #insertPort(plan: NicPlan, bridge: OvsRow, signal: AbortSignal): Promise<void> {
     const { ovs } = this.#deps;
-    const inserted = ovs.transact(insertPortOperations(ovs, bridge.uuid, plan));
-    await rejectWhenAborted(inserted, signal).catch((error: unknown) => {
-      const message = `adding port ${plan.hostLink} to the Open vSwitch database failed: ${IpledgerError.from(error).message}`;
+    const { hostLink } = plan;
+    const insertion = ovs
+      .transact(insertPortOperations(ovs, bridge.uuid, plan))
+      .finally(() => this.#insertions.delete(hostLink));
+    this.#insertions.set(hostLink, insertion);
+    await rejectWhenAborted(insertion, signal).catch((error: unknown) => {
+      const message = `adding port ${hostLink} to the Open vSwitch database failed: ${IpledgerError.from(error).message}`;
       throw new DataPathError('port', message, { cause: error });
     });
   }
@@ -225,7 +231,7 @@ export class DataPath {
     try {
       return await work();
     } catch (thrown) {
-      await this.detach(plan, AbortSignal.timeout(undoMs)).catch((error: unknown) => {
+      await this.#undo(plan, AbortSignal.timeout(undoMs)).catch((error: unknown) => {
         this.#deps.log.warn(
           { err: error, containerId: plan.containerId, interface: plan.interface },
           'ADD failed, and so did the removal of its NIC; the DEL removes it',
@@ -233,6 +239,13 @@ export class DataPath {
       });
       throw thrown;
     }
+  }
+
+  async #undo(plan: NicPlan, signal: AbortSignal): Promise<void> {
+    // The replica has no port yet whose insertion was sent before the ADD was aborted.
+    const insertion = this.#insertions.get(plan.hostLink)?.catch(() => undefined);
+    if (insertion) await rejectWhenAborted(insertion, signal);
+    await this.detach(plan, signal);
   }
 
   async #removePorts(container: ContainerInterface, signal: AbortSignal): Promise<void> {
