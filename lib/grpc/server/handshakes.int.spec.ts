@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { issueCertificate, openAuthority } from '../../../test/harness/certificates/certificate-authority.ts';
@@ -18,6 +19,8 @@ describe('The TLS handshakes of a gRPC server', () => {
   const opened: { destroy(): void }[] = [];
 
   before(async () => {
+    // No handshake here ends because it takes long: a handshake in an overloaded process does.
+    mock.timers.enable({ apis: ['setInterval'] });
     folder = mkdtempSync(join(tmpdir(), 'ipledger-handshakes-'));
     const authority = await openAuthority(folder);
     const issue = (name: string, uri: string) =>
@@ -31,6 +34,7 @@ describe('The TLS handshakes of a gRPC server', () => {
   after(() => {
     for (const each of opened) each.destroy();
     server[Symbol.dispose]();
+    mock.timers.reset();
     rmSync(folder, { recursive: true });
   });
 
@@ -65,6 +69,7 @@ describe('The TLS handshakes of a gRPC server', () => {
     earlier.resetAndDestroy();
     await once(earlier, 'close');
     const socket = connectTcp({ host: '127.0.0.1', port, localPort });
+    await once(socket, 'connect');
     const later = connect({ socket, rejectUnauthorized: false, ...client });
     opened.push(later.on('error', () => undefined).resume());
     await untilCounted(10);
