@@ -39,6 +39,15 @@ export function formatPodReport({ name, pods, logicalPorts, ...found }: PodRepor
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
+/** The report about a Pod while the ledger cannot be read, ending in a newline. */
+export function formatClusterPart(
+  { name, pod }: { readonly name: string; readonly pod: PodInCluster },
+  format: Format,
+): string {
+  const gap = '  the ledger cannot be read: this is only what the cluster has';
+  return `${[name, gap, '', ...formatPodInCluster(pod, format)].join('\n')}\n`;
+}
+
 function formatPodInCluster(
   { uid, node, nodeFailure, phase, waiting, createdAt, deletedAt, events }: PodInCluster,
   format: Format,

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +14,21 @@ import { at, attachment, event, addressEvents, position } from '../../testing/ad
 
 describe('ipledger why', () => {
   const why = (events: MessageInput<Event>[]) => ({ why: () => ({ position, events }) });
+
+  /** Runs with a home folder whose kubeconfig names an API server. */
+  async function withKubeconfig(api: string, run: (home: string) => Promise<void>): Promise<void> {
+    const home = await mkdtemp(join(tmpdir(), 'ipledger-home-'));
+    try {
+      await mkdir(join(home, '.kube'));
+      const cluster = { name: 'one', cluster: { server: api, 'insecure-skip-tls-verify': true } };
+      const context = { name: 'one', context: { cluster: 'one', user: 'one' } };
+      const config = { clusters: [cluster], contexts: [context], users: [{ name: 'one' }], 'current-context': 'one' };
+      await writeFile(join(home, '.kube', 'config'), JSON.stringify(config));
+      await run(home);
+    } finally {
+      await rm(home, { recursive: true });
+    }
+  }
 
   it('prints the history of each Pod with the name, newest first', async () => {
     let received: WhyRequest | undefined;
@@ -54,21 +72,40 @@ describe('ipledger why', () => {
   });
 
   it('reads the cluster of ~/.kube/config, and prints the history if the cluster does not answer', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'ipledger-home-'));
-    try {
-      await mkdir(join(home, '.kube'));
-      const cluster = { name: 'one', cluster: { server: 'http://127.0.0.1:1' } };
-      const context = { name: 'one', context: { cluster: 'one', user: 'one' } };
-      const config = { clusters: [cluster], contexts: [context], users: [{ name: 'one' }], 'current-context': 'one' };
-      await writeFile(join(home, '.kube', 'config'), JSON.stringify(config));
+    await withKubeconfig('http://127.0.0.1:1', async (HOME) => {
       await using server = await startFakeAllocator(why(addressEvents));
-      const added = { IPLEDGER_ENDPOINT: server.endpoint, HOME: home };
+      const added = { IPLEDGER_ENDPOINT: server.endpoint, HOME };
       const { status, stdout, stderr } = await runProgram(['why', 'default/web-0'], added);
       expect(status).to.equal(0);
       expect(stdout).to.contain('in the ledger (uid two)');
       expect(stderr).to.match(/^cannot read \/api\/v1\/\S+ of the Kubernetes API at http:\/\/127\.0\.0\.1:1 /);
+    });
+  });
+
+  it('prints the Pod and its Events in the cluster while the ledger cannot be read', async () => {
+    const pod = { metadata: { name: 'web-0', namespace: 'default', uid: 'two' }, status: { phase: 'Pending' } };
+    const failed = {
+      reason: 'FailedCreatePodSandBox',
+      message: 'plugin type="kube-ovn" failed',
+      lastTimestamp: '2026-11-17T14:40:00Z',
+      source: { component: 'kubelet' },
+    };
+    const api = createServer(({ url = '' }, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(url.includes('/events') ? { items: [failed] } : pod));
+    }).listen(0, '127.0.0.1');
+    await once(api, 'listening');
+    try {
+      await withKubeconfig(`http://127.0.0.1:${(api.address() as AddressInfo).port}`, async (HOME) => {
+        const added = { IPLEDGER_ENDPOINT: '127.0.0.1:1', HOME };
+        const { status, stdout, stderr } = await runProgram(['why', 'default/web-0', '--utc'], added);
+        expect(status).not.to.equal(0);
+        expect(stdout).to.contain('default/web-0\n  the ledger cannot be read: this is only what the cluster has\n');
+        expect(stdout).to.contain('14:40:00Z  Event FailedCreatePodSandBox: plugin type="kube-ovn" failed\n');
+        expect(stderr).to.match(/^ipledger: cannot reach the allocator at 127\.0\.0\.1:1 /);
+      });
     } finally {
-      await rm(home, { recursive: true });
+      api.close().closeAllConnections();
     }
   });
 

@@ -22,7 +22,7 @@ import { formatTime } from '../../time/times.ts';
 import { addReadModelOptions, type ReadModelOptions, outputStyle, withIndex } from '../../program/verb.ts';
 import { type PodInCluster, readPodInCluster, readReleaseHalt } from './pod-in-cluster.ts';
 import { buildPodHistories } from './pod-history.ts';
-import { formatPodReport } from './format.ts';
+import { formatClusterPart, formatPodReport } from './format.ts';
 import { diagnosePod } from './diagnosis.ts';
 
 const maxEvents = 1_000;
@@ -44,9 +44,15 @@ Exit status:
       if (!namespace || !pod || rest.length > 0)
         throw new CliError('usage', `${name} is not the name of a Pod: use NAMESPACE/NAME`);
       return withIndex(options, async (allocator, readModel, signal) => {
+        const reading = readCluster(namespace, pod, options, signal);
         const [ledger, cluster, ovn, obstacle] = await Promise.all([
-          readLedger(readModel ?? allocator, { namespace, pod }, createSlowSearchHint(options)),
-          readCluster(namespace, pod, options, signal),
+          readLedger(readModel ?? allocator, { namespace, pod }, createSlowSearchHint(options)).catch(
+            async (error: unknown) => {
+              await printClusterPart(options, name, (await reading).pod);
+              throw error;
+            },
+          ),
+          reading,
           readOvn(options, signal),
           readObstacle(allocator),
         ]);
@@ -79,6 +85,20 @@ Exit status:
         });
       });
     });
+}
+
+/** Prints what the cluster has about a Pod when the ledger cannot be read. */
+async function printClusterPart(
+  options: ReadModelOptions,
+  name: string,
+  pod: PodInCluster | null | undefined,
+): Promise<void> {
+  if (!pod) return;
+  await printAnswer(outputStyle(options), {
+    content: { pod },
+    table: (zone, width) => formatClusterPart({ name, pod }, (instant) => formatTime(instant, zone, width === 'wide')),
+    listing: () => ({ columns: eventColumns, rows: [] }),
+  });
 }
 
 /** The namespace of ipledger. */

@@ -186,7 +186,7 @@ export class Follower {
     const { seq } = this.#replica.head;
     return new IpledgerError(
       'UNAVAILABLE',
-      `this replica has the ledger up to event ${seq} and cannot confirm that this is the end: ${this.#lastFailure}. Use another replica`,
+      `etcd cannot be read (${this.#lastFailure}): this replica has the ledger up to event ${seq}, and cannot confirm that this is the end. Start a majority of etcd (runbook IpledgerNoWriter). If only this replica is cut off, use another one`,
     );
   }
 }

@@ -140,7 +140,7 @@ describe('Follower', () => {
       expect(error).to.deep.include({
         code: 'UNAVAILABLE',
         message:
-          'this replica has the ledger up to event 2 and cannot confirm that this is the end: etcd does not reply: connection lost. Use another replica',
+          'etcd cannot be read (etcd does not reply: connection lost): this replica has the ledger up to event 2, and cannot confirm that this is the end. Start a majority of etcd (runbook IpledgerNoWriter). If only this replica is cut off, use another one',
       });
     ledger.failingReads = 0;
     expect((await waiting).answer).to.equal(0);

@@ -36,7 +36,9 @@ export const valueText = ({ value }: IKeyValue): string => value.toString('utf8'
 export function etcdErrorMessage(error: unknown): string {
   const message = errorMessage(error).replace(
     /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
-    (_, unconnected: string | undefined, reason: string) => `${unconnected ? 'no connection: ' : ''}${reason}`,
+    (_, unconnected: string | undefined, reason: string) =>
+      // grpc-js has no reason before its first attempt ends.
+      unconnected ? `no connection${reason === 'null' ? '' : `: ${reason}`}` : reason,
   );
   const refusal = refusalIn(message);
   return refusal === undefined ? message : `${message}. ${refusal}`;

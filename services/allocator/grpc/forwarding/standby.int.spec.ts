@@ -114,7 +114,7 @@ describe('A standby', () => {
         status: 'UNAVAILABLE',
         code: 'UNAVAILABLE',
         message:
-          'this replica has the ledger up to event 2 and cannot confirm that this is the end: etcd does not reply: connection lost. Use another replica',
+          'etcd cannot be read (etcd does not reply: connection lost): this replica has the ledger up to event 2, and cannot confirm that this is the end. Start a majority of etcd (runbook IpledgerNoWriter). If only this replica is cut off, use another one',
       },
       {
         status: 'UNAVAILABLE',
