@@ -96,7 +96,7 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/quarantine.ts')).defineQuarantine,
   },
   {
-    usage: 'unquarantine <address>',
+    usage: 'unquarantine [address...]',
     description: 'end a quarantine: the address can be allocated again',
     load: async () => (await import('./verbs/quarantine.ts')).defineUnquarantine,
   },

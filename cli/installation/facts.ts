@@ -142,6 +142,8 @@ export const factsSchema = z.object({
   comparison: z
     .object({ disagreements: z.array(disagreement), leftOut: count, pods: count, bindings: count })
     .optional(),
+  /** Subnets with quarantined addresses, and their ranges, as "10.0.0.5,10.0.0.7-10.0.0.9". */
+  quarantines: z.array(z.object({ subnet: text, count, range: text })).optional(),
   programs: z.array(program).optional(),
   pods: z.array(podProblem).optional(),
   /** The newest one of each object and reason, newest first. */

@@ -4,10 +4,10 @@ import { errorMessage, IpledgerError } from '../../lib/errors.ts';
 import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
 import { loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { version } from '../../lib/process/version.ts';
-import { LedgerService } from '../../proto/generated/ipledger.ts';
+import { LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import { CliError } from '../cli-error.ts';
 import { connectOwnObjects, hasKubeconfig, type KubernetesClient } from '../clients/kubernetes-client.ts';
-import { type LedgerTarget, openAllocatorClient } from '../clients/ledger-client.ts';
+import { type LedgerClient, type LedgerTarget, openAllocatorClient } from '../clients/ledger-client.ts';
 import { compareTwice } from '../comparison/compare-twice.ts';
 import type { LedgerEndpoints } from '../comparison/check-input.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
@@ -128,12 +128,25 @@ async function readAllocators({ allocator, endpoints, signal }: FactSources, att
     Promise.all(endpoints.length > 1 ? endpoints.map((endpoint) => probe(endpoint, signal)) : []),
   ]);
   if (!status) return { replicas };
+  const quarantines = await attempt('quarantines', () => readQuarantines(allocator));
   const { ledger, position, ledgerTime, freeze, cannotWrite, storage } = status;
   return {
     status: { ledger, seq: position?.seq ?? 0, ledgerTime, frozenBy: freeze?.reportedBy, cannotWrite, storage },
     isSigned,
+    quarantines,
     replicas,
   };
+}
+
+/** From an allocator of an earlier version, which does not count them: none. */
+async function readQuarantines(allocator: LedgerClient): Promise<NonNullable<Facts['quarantines']>> {
+  const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
+  return subnets.flatMap(({ name, usage }) => {
+    const counted = usage.filter(({ quarantined }) => Number(quarantined) > 0);
+    if (counted.length === 0) return [];
+    const count = counted.reduce((sum, { quarantined }) => sum + Number(quarantined), 0);
+    return [{ subnet: name, count, range: counted.map(({ quarantinedRange }) => quarantinedRange).join(',') }];
+  });
 }
 
 async function probe(endpoint: LedgerTarget, signal: AbortSignal): Promise<{ endpoint: string; failure: string }> {

@@ -1,7 +1,13 @@
-/** `ipledger quarantine` stops new allocations of an address; `ipledger unquarantine` ends that. */
+/**
+ * `ipledger quarantine` stops new allocations of an address; `ipledger unquarantine` ends that, for
+ * one or several.
+ */
 import type { Command } from 'commander';
-import { type AddressRecord, IpamService } from '../../proto/generated/ipledger.ts';
+import { type AddressRecord, IpamService, LedgerService, type Position } from '../../proto/generated/ipledger.ts';
+import { IpledgerError } from '../../lib/errors.ts';
 import { findSubnet, readAddressRecord } from '../clients/find-address.ts';
+import type { LedgerClient } from '../clients/ledger-client.ts';
+import { collectStream } from '../clients/read-history.ts';
 import { escapeControlCharacters } from '../output/control-characters.ts';
 import { formatPodName, joinNonEmpty } from '../../lib/ledger-text/texts.ts';
 import {
@@ -47,11 +53,13 @@ const describeHolder = ({ allocation }: AddressRecord): string | undefined =>
 
 const columns = textColumns('SUBNET', 'ADDRESS', 'STATE', 'SEEN MAC', 'SEEN ON', 'REASON', 'SINCE');
 
-/** A table with one row. */
-function createQuarantineListing({ subnet, address, state, quarantine }: AddressRecord): Listing {
-  const { seenMac = '', seenAt = '', reason = '', at = '' } = quarantine ?? {};
-  return { columns, rows: [[subnet, address, state, seenMac, seenAt, reason, at]] };
-}
+const createQuarantineListing = (...records: readonly AddressRecord[]): Listing => ({
+  columns,
+  rows: records.map(({ subnet, address, state, quarantine }) => {
+    const { seenMac = '', seenAt = '', reason = '', at = '' } = quarantine ?? {};
+    return [subnet, address, state, seenMac, seenAt, reason, at];
+  }),
+});
 
 /** Formats "10.0.0.30 of subnet lan is quarantined since …: 52:54:00:00:00:01 answers on it". */
 function formatQuarantine({ subnet, address, quarantine }: AddressRecord, zone: TimeZone): string {
@@ -62,19 +70,75 @@ function formatQuarantine({ subnet, address, quarantine }: AddressRecord, zone: 
 }
 
 export function defineUnquarantine(verb: Command): void {
-  addDestructiveOptions(verb).action((address: string, { reason, yes, ...options }: DestructiveOptions) =>
-    runAndPrint(options, async (allocator, signal) => {
-      const subnet = await findSubnet(allocator, [address], options.subnet);
-      const record = await readAddressRecord(allocator, subnet, address);
-      if (!record.quarantine) throw new CliError('refused', `${address} of subnet ${subnet} is not quarantined`);
-      const { zone } = outputStyle(options);
-      await confirm({ lines: [formatQuarantine(record, zone)], question: 'End this quarantine?', yes }, signal);
-      const { position } = await allocator.call(IpamService.unquarantine, { subnet, address, reason });
-      return {
-        content: { position, unquarantined: record },
-        table: () => `${address} of subnet ${subnet} is no longer quarantined\n`,
-        listing: () => createQuarantineListing(record),
-      };
-    }),
-  );
+  addDestructiveOptions(verb)
+    .addHelpText(
+      'after',
+      '\nWithout an address, but with --subnet: all quarantined addresses of that subnet, after a list of them.',
+    )
+    .action((addresses: string[], { reason, yes, ...options }: DestructiveOptions) =>
+      runAndPrint(options, async (allocator, signal) => {
+        const records = await findQuarantined(allocator, addresses, options.subnet, signal);
+        const { zone } = outputStyle(options);
+        const lines = records.map((record) => formatQuarantine(record, zone));
+        const question = records.length === 1 ? 'End this quarantine?' : `End these ${records.length} quarantines?`;
+        await confirm({ lines, question, yes }, signal);
+        const position = await endQuarantines(allocator, records, reason);
+        return {
+          content: { position, unquarantined: records },
+          table: () =>
+            records.map(({ subnet, address }) => `${address} of subnet ${subnet} is no longer quarantined\n`).join(''),
+          listing: () => createQuarantineListing(...records),
+        };
+      }),
+    );
+}
+
+/** @throws IpledgerError that names the addresses whose quarantines it has ended before */
+async function endQuarantines(
+  allocator: LedgerClient,
+  records: readonly AddressRecord[],
+  reason: string,
+): Promise<Position | undefined> {
+  const ended: string[] = [];
+  let position: Position | undefined;
+  for (const { subnet, address } of records) {
+    try {
+      ({ position } = await allocator.call(IpamService.unquarantine, { subnet, address, reason }));
+    } catch (thrown) {
+      if (ended.length === 0) throw thrown;
+      const { code, message } = IpledgerError.from(thrown);
+      throw new IpledgerError(code, `${message} (at ${address}; ended before: ${ended.join(', ')})`, { cause: thrown });
+    }
+    ended.push(address);
+  }
+  return position;
+}
+
+/** @throws CliError if a named address, or the whole subnet, has no quarantine */
+async function findQuarantined(
+  allocator: LedgerClient,
+  addresses: readonly string[],
+  named: string | undefined,
+  signal: AbortSignal,
+): Promise<AddressRecord[]> {
+  if (addresses.length === 0) {
+    if (named === undefined)
+      throw new CliError('usage', 'no quarantine is named: name addresses, or a subnet with --subnet for all of it');
+    const parts = await collectStream(
+      allocator.stream(LedgerService.stateAt, { subnet: named }),
+      ({ position }) => position,
+      signal,
+    );
+    const found = parts.flatMap(({ records }) => records).filter(({ quarantine }) => quarantine !== undefined);
+    if (found.length === 0) throw new CliError('refused', `no address of subnet ${named} is quarantined`);
+    return found;
+  }
+  const records: AddressRecord[] = [];
+  for (const address of new Set(addresses)) {
+    const subnet = await findSubnet(allocator, [address], named);
+    const record = await readAddressRecord(allocator, subnet, address);
+    if (!record.quarantine) throw new CliError('refused', `${address} of subnet ${subnet} is not quarantined`);
+    records.push(record);
+  }
+  return records;
 }

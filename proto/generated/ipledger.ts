@@ -743,6 +743,9 @@ export interface Usage {
    * "" in a state of the past, and from an allocator that does not count them.
    */
   free: string;
+  /** The available addresses that are quarantined, and their ranges. "" from an allocator that does not count them. */
+  quarantined: string;
+  quarantinedRange: string;
 }
 
 export interface Subnet {

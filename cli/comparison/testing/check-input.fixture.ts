@@ -40,6 +40,8 @@ export const subnet: Subnet = {
       inUseRange: '10.0.0.2',
       availableRange: '10.0.0.3-10.0.0.199,10.0.0.211-10.0.0.254',
       reservedRange: '',
+      quarantined: '0',
+      quarantinedRange: '',
       free: '',
     },
   ],

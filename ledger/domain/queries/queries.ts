@@ -41,6 +41,8 @@ export interface Counts {
   readonly reserved: bigint;
   /** Released addresses on which a container may still answer: a part of `coolingDown`. */
   readonly held: bigint;
+  /** Quarantined addresses that no Pod holds: a part of `coolingDown`. */
+  readonly quarantined: bigint;
 }
 
 /** Counts with the ranges of the addresses, as text. */
@@ -48,6 +50,7 @@ export interface Usage extends Counts {
   readonly inUseRange: string;
   readonly availableRange: string;
   readonly reservedRange: string;
+  readonly quarantinedRange: string;
 }
 
 export const withBindings = (state: State, allocation: Allocation): BoundAllocation => ({
@@ -172,6 +175,10 @@ function familyUsage(
     inUseRange: formatRanges(family, excluded.length > 0 ? union([...taken, ...excluded]) : taken),
     availableRange: formatRanges(family, difference(usable, taken)),
     reservedRange: formatRanges(family, reserved),
+    quarantinedRange: formatRanges(
+      family,
+      ranges((pool) => pool.quarantinedRanges),
+    ),
   };
 }
 
@@ -189,6 +196,7 @@ function familyCounts(family: Family, usable: readonly Interval[], pools: readon
     coolingDown: sum((pool) => pool.released.count + pool.quarantined),
     reserved,
     held: sum((pool) => pool.held),
+    quarantined: sum((pool) => pool.quarantined),
   };
 }
 

@@ -256,6 +256,7 @@ function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Us
     const held = where(({ allocation }) => allocation !== undefined);
     const reserved = where((claim) => !claim.allocation && !claim.quarantine && claim.reservation !== undefined);
     const total = countAddresses(usable);
+    const quarantined = where((claim) => !claim.allocation && claim.quarantine !== undefined);
     const taken = union([...held, ...reserved]);
     const inUse = countAddresses(taken);
     return {
@@ -266,9 +267,11 @@ function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Us
       coolingDown: BigInt(claims.length) - inUse,
       reserved: BigInt(reserved.length),
       held: BigInt(where((claim) => standingOf(claim) === 'held').length),
+      quarantined: BigInt(quarantined.length),
       inUseRange: formatRanges(family, taken),
       availableRange: formatRanges(family, difference(usable, taken)),
       reservedRange: formatRanges(family, union(reserved)),
+      quarantinedRange: formatRanges(family, union(quarantined)),
     };
   });
 }

@@ -27,7 +27,7 @@ export function refusalVisibleTo(
   const [, address] = /^AddressConflict: (\S+ of subnet \S+) /.exec(message) ?? [];
   const what = address ?? 'the requested address';
   if (reason === 'ADDRESS_QUARANTINED')
-    return `AddressConflict: ${what} is quarantined: remove the host that answers on it, then run ipledger unquarantine, or request another address`;
+    return `AddressConflict: ${what} is quarantined: remove the host that answers on it, then run \`ipledger unquarantine\`, or request another address`;
   if (reason === 'ADDRESS_RESERVED')
     return `AddressConflict: ${what} is reserved for another owner: end the reservation, or request another address`;
   if (address !== undefined) return `AddressConflict: ${what} is not free`;

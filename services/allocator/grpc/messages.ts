@@ -168,13 +168,22 @@ export const poolSpecMessage = ({ subnet, ips, namespaces }: PoolSpec): MessageI
   namespaces: [...namespaces],
 });
 
-const usageMessage = ({ total, inUse, available, coolingDown, reserved, ...rest }: Usage): MessageInput<api.Usage> => ({
+const usageMessage = ({
+  total,
+  inUse,
+  available,
+  coolingDown,
+  reserved,
+  quarantined,
+  ...rest
+}: Usage): MessageInput<api.Usage> => ({
   ...rest,
   total: String(total),
   inUse: String(inUse),
   available: String(available),
   cooldown: String(coolingDown),
   reserved: String(reserved),
+  quarantined: String(quarantined),
 });
 
 const withFree =

@@ -277,6 +277,8 @@ describe('On a real API server with the permissions of the watcher', function ()
       cooldown: '',
       reserved: '0',
       reservedRange: '',
+      quarantined: '0',
+      quarantinedRange: '',
       free: '',
     };
     const path = `${objectPath(subnets.path, 'big')}/status`;

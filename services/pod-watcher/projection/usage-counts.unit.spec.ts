@@ -12,6 +12,8 @@ const usage = (family: number, parts: Partial<Usage>): Usage => ({
   cooldown: '0',
   reserved: '0',
   reservedRange: '',
+  quarantined: '0',
+  quarantinedRange: '',
   free: '',
   ...parts,
 });

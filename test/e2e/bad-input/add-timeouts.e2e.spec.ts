@@ -93,7 +93,7 @@ describe('bad input: ADD without an address', function () {
       expectNotAllocated(
         await answers.late,
         'late',
-        /^, please see kube-ovn-controller logs to find errors .*: pod-watcher has requested no address within \d+ ms\. Check that pod-watcher runs, and that the Pod's networks annotation names this network\. /,
+        /^, please see kube-ovn-controller logs to find errors .*: pod-watcher has requested no address within [\d.]+ s\. Check that pod-watcher runs, and that the Pod's networks annotation names this network\. /,
       );
     });
 

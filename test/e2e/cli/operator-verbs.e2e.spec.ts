@@ -222,6 +222,21 @@ describe('The operator verbs', function () {
     });
   });
 
+  it('ipledger unquarantine ends several quarantines, or all of a subnet', async () => {
+    const addresses = ['10.0.0.31', '10.0.0.32', '10.0.0.33'];
+    for (const address of addresses) await operate('quarantine', address, '--subnet', 'lan', ...reason);
+    const texts = addresses.map((address) => `${address} of subnet lan is no longer quarantined\n`);
+    const two = await operate('unquarantine', ...addresses.slice(0, 2), '--subnet', 'lan', ...reason, '--yes');
+    expect(two.stdout).to.equal(texts.slice(0, 2).join(''));
+    const rest = await operate('unquarantine', '--subnet', 'lan', ...reason, '--yes');
+    expect(rest.stdout).to.contain(texts[2]);
+    for (const address of addresses) expect(await stateOf(address)).not.to.equal('quarantined');
+    const none = await operate('unquarantine', '--subnet', 'lan', ...reason, '--yes');
+    expect(none.stderr).to.equal('ipledger: no address of subnet lan is quarantined\n');
+    const unnamed = await operate('unquarantine', ...reason, '--yes');
+    expect(unnamed.stderr).to.contain('no quarantine is named: name addresses, or a subnet with --subnet');
+  });
+
   it('The operator verbs change nothing without a terminal and without --yes', async () => {
     await allocate('stays', '10.0.0.40');
     await operate('reserve', '10.0.0.41', '--subnet', 'lan', '--for', 'vip/stays', ...reason);

@@ -2,7 +2,7 @@
 import { alerts, type Alert } from '../../../../deploy/monitoring/alerts.ts';
 import type { Facts } from '../../../installation/facts.ts';
 
-/** `note`: a part that is not set up, by choice. It changes no exit status. */
+/** `note`: a part that is not set up by choice, or out of use. It changes no exit status. */
 export type Severity = 'critical' | 'warning' | 'note';
 
 export interface Finding {

@@ -100,6 +100,20 @@ export const checkCheckpoints: Check = ({ checkpoints, status }) => {
   return [{ ...base, severity: 'warning', what, remedy }];
 };
 
+const longestRange = 200;
+
+/**
+ * Addresses that no Pod gets. A note: an operator may keep an address so for long, and a Pod that
+ * waits for one is a finding of its own.
+ */
+export const checkQuarantines: Check = ({ quarantines = [] }) =>
+  quarantines.map(({ subnet, count, range }): Finding => {
+    const what = `${count === 1 ? '1 address is' : `${count} addresses are`} quarantined, and no Pod gets ${count === 1 ? 'it' : 'them'}: ${range.length > longestRange ? `${range.slice(0, longestRange)}…` : range}`;
+    const remedy = `ipledger unquarantine --subnet ${subnet} --reason TEXT  # it lists them with MAC and place, and requests confirmation; first remove the other hosts`;
+    const document = 'docs/operations.md#conflicts-on-the-wire';
+    return { severity: 'note', where: `Subnet ${subnet}`, what, remedy, document };
+  });
+
 /** What the status of the ledger and the conditions of Subnets contain already. */
 const saidElsewhere = new Set(['frozen', 'not writable', 'Subnet refused']);
 const critical = new Set(['allocated twice', 'bound on two nodes', 'fenced', 'key', 'no agent', 'no address']);

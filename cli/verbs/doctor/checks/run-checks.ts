@@ -17,6 +17,7 @@ import {
   checkCheckpoints,
   checkComparison,
   checkObstacle,
+  checkQuarantines,
   checkReplicas,
   checkStorage,
   checkVerification,
@@ -37,6 +38,7 @@ const checks: readonly Check[] = [
   checkCertificates,
   checkMetrics,
   checkStorage,
+  checkQuarantines,
   checkNetworks,
   checkSubnets,
   checkComparison,
@@ -50,7 +52,7 @@ const checks: readonly Check[] = [
 const order = ['critical', 'warning', 'note'];
 
 /** What the allocators answer, wherever they run. */
-const ofLedger: readonly Check[] = [checkObstacle, checkReplicas, checkStorage, checkComparison];
+const ofLedger: readonly Check[] = [checkObstacle, checkReplicas, checkStorage, checkQuarantines, checkComparison];
 
 /**
  * Nothing is installed in the namespace, or it is another one: its other findings have this cause.

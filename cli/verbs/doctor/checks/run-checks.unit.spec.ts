@@ -78,6 +78,15 @@ describe('The checks of doctor', () => {
     expect(outside).to.not.include(expected);
   });
 
+  it('note the quarantined addresses of a Subnet, with the command that lists and ends them', () => {
+    const quarantines = [{ subnet: 'lan', count: 2, range: '10.8.0.5,10.8.0.7' }];
+    const [finding, ...more] = runChecks({ ...healthyFacts, quarantines });
+    expect(more).to.deep.equal([]);
+    expect(finding).to.include({ severity: 'note', where: 'Subnet lan' });
+    expect(finding?.what).to.equal('2 addresses are quarantined, and no Pod gets them: 10.8.0.5,10.8.0.7');
+    expect(finding?.remedy).to.match(/^ipledger unquarantine --subnet lan --reason TEXT  # /);
+  });
+
   it('report a quota of etcd that is nearly used, with the days that are left', () => {
     const storage = { usedBytes: 40, quotaBytes: 100, daysLeft: 3 };
     const [finding = ''] = describeFindings({ status: { ...healthyFacts.status, storage } });

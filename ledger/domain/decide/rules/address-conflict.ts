@@ -1,11 +1,11 @@
 /** Explains why a requested address is not free, by claims in its subnet and on its networks. */
 import type { CooldownTimes } from '../../state/address-pools/address-pool.ts';
-import type { Allocation, Claim } from '../../state/claim.ts';
+import type { Allocation, Claim, ClaimName } from '../../state/claim.ts';
 import { otherClaims } from '../../state/claims-on-network.ts';
 import { type RefusalCode, Refused } from '../../commands/refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../../state/state.ts';
 import { cooldownTimesOf } from './network-rules.ts';
-import { describeUnendedBinding, formatInstant } from './refusal-messages.ts';
+import { describeUnendedBinding, formatInstant, unquarantineCommand } from './refusal-messages.ts';
 
 /** The requester, as far as conflicts depend on it. */
 export interface ClaimSearch {
@@ -26,24 +26,15 @@ export function findConflict(
   search: ClaimSearch,
 ): Refused | undefined {
   const { name } = subnet;
+  const conflictOf = (claim: Claim, of: ClaimName, what: string): Refused | undefined =>
+    conflictWith(claim, { of, what }, cooldownTimesOf(state, subnet, of, claim), search);
   const own = claimOf(state, name, address);
-  const ownConflict =
-    own &&
-    conflictWith(
-      own,
-      `${address} of subnet ${name}`,
-      cooldownTimesOf(state, subnet, { subnet: name, address }, own),
-      search,
-    );
+  const ownConflict = own && conflictOf(own, { subnet: name, address }, `${address} of subnet ${name}`);
   if (ownConflict) return ownConflict;
   for (const network of new Set([subnet.network, search.networkIn(name)]))
     for (const { subnet: other, claim } of otherClaims(state, network, address, name)) {
-      const found = conflictWith(
-        claim,
-        `${address} of subnet ${other}, on the same network ${network},`,
-        cooldownTimesOf(state, subnet, { subnet: other, address }, claim),
-        search,
-      );
+      const what = `${address} of subnet ${other}, on the same network ${network},`;
+      const found = conflictOf(claim, { subnet: other, address }, what);
       if (found) return found;
     }
   return undefined;
@@ -51,7 +42,7 @@ export function findConflict(
 
 function conflictWith(
   claim: Claim,
-  what: string,
+  { of, what }: { readonly of: ClaimName; readonly what: string },
   { bindingTimeoutMs }: CooldownTimes,
   { now, own, entitlements }: ClaimSearch,
 ): Refused | undefined {
@@ -60,7 +51,7 @@ function conflictWith(
   if (quarantine)
     return conflict(
       'ADDRESS_QUARANTINED',
-      `${what} is quarantined since ${formatInstant(quarantine.at)}: ${quarantine.seenMac || 'another host'} answers on it${quarantine.seenAt && ` (seen at ${quarantine.seenAt})`}. Remove that host, then run ipledger unquarantine`,
+      `${what} is quarantined since ${formatInstant(quarantine.at)}: ${quarantine.seenMac || 'another host'} answers on it${quarantine.seenAt && ` (seen at ${quarantine.seenAt})`}. Remove that host, then run \`${unquarantineCommand(of)}\``,
     );
   if (reservation && !entitlements.has(reservation.reservedFor))
     return conflict(

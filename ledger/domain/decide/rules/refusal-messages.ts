@@ -13,6 +13,15 @@ import { matchesIpFamily } from './ip-family.ts';
 
 export const formatInstant = (at: number): string => new Date(at).toISOString();
 
+/** The command that ends a quarantine; without an address, after a list of those of the subnet. */
+export const unquarantineCommand = ({
+  subnet,
+  address,
+}: {
+  readonly subnet: string;
+  readonly address?: string;
+}): string => `ipledger unquarantine ${address === undefined ? '' : `${address} `}--subnet ${subnet} --reason TEXT`;
+
 /** Describes a released address whose binding has not ended. */
 export function describeUnendedBinding(what: string, claim: Claim, bindingTimeoutMs: number): string {
   const [binding] = claim.bindings;
@@ -54,7 +63,9 @@ export function explainSubnetFull(
     has(({ released }) => released.count) ? 'wait for the released addresses' : '',
     has(({ inUse }) => inUse) ? 'delete Pods that are not needed' : '',
     has(({ reserved }) => reserved) ? 'end reservations (`ipledger unreserve`)' : '',
-    has(({ quarantined }) => quarantined) ? 'end quarantines (`ipledger unquarantine`)' : '',
+    has(({ quarantined }) => quarantined)
+      ? `end quarantines (\`${unquarantineCommand({ subnet: subnet.name })}\`)`
+      : '',
     `widen the ${pool === '' ? 'subnet' : 'ippool'}`,
   ]
     .filter((step) => step !== '')

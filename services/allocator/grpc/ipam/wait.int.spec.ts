@@ -97,7 +97,7 @@ describe('Ipam.Wait', () => {
       status: 'NOT_FOUND',
       code: 'NOT_REQUESTED',
       message:
-        "pod-watcher has requested no address within 50 ms. Check that pod-watcher runs, and that the Pod's networks annotation names this network",
+        "pod-watcher has requested no address within 0.1 s. Check that pod-watcher runs, and that the Pod's networks annotation names this network",
     });
   });
 
@@ -131,7 +131,7 @@ describe('Ipam.Wait', () => {
     const { code, message } = await refused('a', { provider: 'ovn', interface: 'eth0' });
     expect([code, message]).to.deep.equal([
       'NOT_REQUESTED',
-      'pod-watcher has requested no address of this network within 50 ms, but others for the Pod. Check that the Pod or its namespace names a Subnet or an IPPool of provider ovn',
+      'pod-watcher has requested no address of this network within 0.1 s, but others for the Pod. Check that the Pod or its namespace names a Subnet or an IPPool of provider ovn',
     ]);
   });
 
@@ -163,7 +163,7 @@ describe('Ipam.Wait', () => {
       ],
       [
         'printer',
-        '.* is quarantined since .*run ipledger unquarantine',
+        '.* is quarantined since .*run `ipledger unquarantine 172.17.0.71 --subnet macvlan --reason TEXT`',
         { candidates: [{ addresses: ['172.17.0.71'] }] },
       ],
       ['mac', `.*MAC ${mac} is reserved for vip/web`, { mac }],

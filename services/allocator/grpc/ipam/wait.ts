@@ -161,7 +161,7 @@ async function explainTimeout(
   return new IpledgerError(
     'NOT_REQUESTED',
     hasOtherProviders
-      ? `pod-watcher has requested no address of this network within ${timeoutMs} ms, but others for the Pod. Check that ${isNamed}`
-      : `pod-watcher has requested no address within ${timeoutMs} ms. Check that pod-watcher runs, and that ${isNamed}`,
+      ? `pod-watcher has requested no address of this network within ${Math.round(timeoutMs / 100) / 10} s, but others for the Pod. Check that ${isNamed}`
+      : `pod-watcher has requested no address within ${Math.round(timeoutMs / 100) / 10} s. Check that pod-watcher runs, and that ${isNamed}`,
   );
 }

@@ -41,6 +41,8 @@ describe('Pools', () => {
           inUseRange: '',
           availableRange: '172.17.0.220-172.17.0.221',
           reservedRange: '',
+          quarantined: '0',
+          quarantinedRange: '',
         },
       ],
     });

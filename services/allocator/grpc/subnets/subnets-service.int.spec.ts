@@ -50,6 +50,8 @@ describe('Subnets', () => {
               inUseRange: '',
               availableRange: '172.17.0.11-172.17.255.254',
               reservedRange: '',
+              quarantined: '0',
+              quarantinedRange: '',
             },
           ],
           fenced: [],
@@ -220,6 +222,8 @@ describe('Subnets', () => {
           inUseRange: '172.17.0.11,172.17.0.13-172.17.0.14',
           availableRange: '172.17.0.12,172.17.0.15-172.17.255.254',
           reservedRange: '',
+          quarantined: '0',
+          quarantinedRange: '',
         },
       ]);
     });

@@ -25,6 +25,8 @@ export const usage: Usage = {
   cooldown: '0',
   reserved: '0',
   reservedRange: '',
+  quarantined: '0',
+  quarantinedRange: '',
   free: '',
 };
 export const podAt = (name: string) => `/api/v1/namespaces/default/pods/${name}`;
