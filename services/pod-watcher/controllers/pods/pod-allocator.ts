@@ -71,10 +71,10 @@ export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
 const triesBeforeEvent = 3;
 
 /**
- * Refusals that release what an earlier Pod of the name holds and this Pod cannot receive: another
- * Pod may wait for it, and hold what this Pod requests. Other refusals, and a wrong annotation, may
- * last for ever: only what an owner retains is kept for a corrected request. A superseded request
- * does not come from the newest Pod, and releases nothing.
+ * Refusals that release what an owner retains and this Pod cannot receive: another Pod may wait for
+ * it, and hold what this Pod requests. Other refusals, and a wrong annotation, may last for ever:
+ * what an owner retains is kept for a corrected request. A superseded request does not come from
+ * the newest Pod, and releases nothing. All other refusals release what no owner retains.
  */
 const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'ADDRESS_IN_USE',

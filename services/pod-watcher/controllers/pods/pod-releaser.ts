@@ -47,14 +47,16 @@ export class PodReleaser {
     for (const uid of allocations.uids(key)) {
       const isEarlierPod = target !== undefined && target.pod.ledgerUid !== uid;
       if (isEarlierPod && target.canReceive === 'undecided') continue;
-      const successor = isEarlierPod && target.canReceive !== 'nothing' ? target.pod : undefined;
-      const reason = allocations.isReleasing(key, uid)
-        ? 'unknown'
-        : await termination.releaseReasonOf(key, uid, successor);
+      const ended = allocations.isReleasing(key, uid) ? 'unknown' : await termination.releaseReasonOf(key, uid);
+      // Keeps what the next Pod may receive only if an owner retains it. Two other Pods, created
+      // again while they wait for what the other had, would wait for each other for ever.
+      const successor =
+        ended === 'retained' && isEarlierPod && target.canReceive !== 'nothing' ? target.pod : undefined;
+      const reason = successor ? await termination.releaseReasonOf(key, uid, successor) : ended;
       if (reason === 'unknown') outcome = 'again';
       if (typeof reason === 'string') continue;
       const transferable =
-        isEarlierPod && typeof target.canReceive === 'function'
+        successor && typeof target?.canReceive === 'function'
           ? allocations.allocationsOf(key, uid).filter(target.canReceive)
           : [];
       if (transferable.length > 0) await this.#releaseAllBut(transferable, { key, uid, reason });

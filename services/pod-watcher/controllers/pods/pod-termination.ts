@@ -157,14 +157,14 @@ export class PodTermination {
   /**
    * Returns why this uid no longer needs its addresses. 'alive' if it needs them, 'retained' if its
    * owner will create the Pod again, 'unknown' while that is not decided.
-   * @param successor the Pod of the name that was already served. What the next Pod of the same
-   * owner has not taken over is not retained. A Pod of another owner decides nothing for this one:
-   * it may have the name of a machine, or of a member of a StatefulSet
+   * @param successor the Pod of the name that was already served, if its service decides. What the
+   * next Pod of the same owner has not taken over is not retained. A Pod of another owner decides
+   * nothing for this one: it may have the name of a machine, or of a member of a StatefulSet
    */
   async releaseReasonOf(
     key: string,
     uid: string,
-    successor: Pod | undefined,
+    successor?: Pod,
   ): Promise<ReleaseReason | 'alive' | 'retained' | 'unknown'> {
     if (this.#options.pods.hasUnverifiedLauncher(key, uid)) return 'unknown';
     const pods = this.#options.pods.all(key);

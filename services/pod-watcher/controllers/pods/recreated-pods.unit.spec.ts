@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
 import { heldAllocation, until } from '../../testing/fakes.ts';
-import { createPodControllerWorld, podWithNetwork, waitForIdle } from './testing/pod-controller-world.ts';
+import { allocationEnded, createPodControllerWorld, podWithNetwork } from './testing/pod-controller-world.ts';
 
 describe('a Pod that is created again under its name', () => {
   let stop: AbortController;
@@ -58,11 +58,11 @@ describe('a Pod that is created again under its name', () => {
     expect(allocator.released[0]).to.include({ podUid: 'old' });
   });
 
-  for (const [verb, annotation, value] of [
-    ['keeps', 'ip_pool', '10.0.0.99,10.0.0.2'],
-    ['loses', 'ip_address', '10.0.0.2,fd00::2'],
+  for (const [annotation, value] of [
+    ['ip_pool', '10.0.0.99,10.0.0.2'],
+    ['ip_address', '10.0.0.2,fd00::2'],
   ] as const)
-    it(`a Pod that is created again under its name ${verb} the earlier address 10.0.0.2 while its ${annotation} ${value} is refused`, async () => {
+    it(`a Pod that is created again under its name loses the earlier address 10.0.0.2, which no owner retains, while its ${annotation} ${value} is refused`, async () => {
       const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
         allocations: [heldAllocation('a', { uid: 'old' })],
         longBackoff: true,
@@ -72,8 +72,42 @@ describe('a Pod that is created again under its name', () => {
       const annotations = { [`macvlan.default.kubernetes.io/${annotation}`]: value };
       pods.put(podWithNetwork('a', { uid: 'new', annotations }));
       controller.start();
-      await until(() => allocator.allocated.length > 0);
-      await waitForIdle();
-      expect(allocator.released.map(({ podUid }) => podUid)).to.deep.equal(verb === 'keeps' ? [] : ['old']);
+      await until(() => allocator.released.length === 1);
+      expect(allocator.released[0]).to.include({ podUid: 'old' });
     });
+
+  it('two Pods that are created again under their names, and request what the other one had, do not wait for each other', async () => {
+    const macs = { a: '02:00:00:00:00:0a', b: '02:00:00:00:00:0b' };
+    const earlier = (name: 'a' | 'b', seq: number) =>
+      heldAllocation(name, { uid: `old-${name}`, seq, mac: macs[name] });
+    const { pods, allocator, controller, sendEvents } = createPodControllerWorld(stop.signal, {
+      allocations: [earlier('a', 7), earlier('b', 8)],
+      longBackoff: true,
+    });
+    const freed = new Set<string>();
+    const granted = new Set<string>();
+    allocator.refuse = () => {
+      const { name = '' } = allocator.allocated.at(-1)?.pod ?? {};
+      if (!freed.has(name === 'a' ? 'b' : 'a')) return new IpledgerError('MAC_IN_USE', 'used');
+      granted.add(name);
+      return undefined;
+    };
+    allocator.release = (request) => {
+      const name = request.pod === 'a' ? 'a' : 'b';
+      allocator.released.push(request);
+      freed.add(name);
+      sendEvents(60 + freed.size, allocationEnded(earlier(name, name === 'a' ? 7 : 8)));
+      return Promise.resolve({ position: { epoch: 1, seq: 60 + freed.size, hash: '' }, released: 1 });
+    };
+    for (const [name, mac] of [
+      ['a', macs.b],
+      ['b', macs.a],
+    ] as const)
+      pods.put(
+        podWithNetwork(name, { uid: `new-${name}`, annotations: { 'macvlan.default.kubernetes.io/mac_address': mac } }),
+      );
+    controller.start();
+    await until(() => granted.size === 2);
+    expect(allocator.released.map(({ podUid }) => podUid)).to.have.members(['old-a', 'old-b']);
+  });
 });

@@ -227,12 +227,18 @@ describe('a member of a StatefulSet', () => {
       expect(allocator.released).to.deep.equal([]);
     });
 
-  for (const code of ['ADDRESS_IN_USE', 'MAC_IN_USE', 'SUBNET_FULL', 'NAMESPACE_QUOTA_EXCEEDED'] as const)
-    it(`a member of a StatefulSet loses its address if another Pod may wait for it and hold what its template requests: ${code}`, async () => {
+  for (const [code, address] of [
+    ['ADDRESS_IN_USE', '10.0.0.99'],
+    ['ADDRESS_IN_USE', '10.0.0.2,fd00::2'],
+    ['MAC_IN_USE', '10.0.0.99'],
+    ['SUBNET_FULL', '10.0.0.99'],
+    ['NAMESPACE_QUOTA_EXCEEDED', '10.0.0.99'],
+  ] as const)
+    it(`a member of a StatefulSet loses its address if another Pod may wait for it and hold ${address}, which its template requests: ${code}`, async () => {
       const { pods, allocator } = createThreeMembers();
       allocator.refuse = () => new IpledgerError(code, 'in use');
       pods.drop(beingDeleted(member(2, 'u2')));
-      pods.put(memberNaming('new', '10.0.0.99'));
+      pods.put(memberNaming('new', address));
       await until(() => allocator.released.length === 1);
       expect(allocator.released[0]).to.include({ pod: 'web-2', podUid: 'u2' });
     });
