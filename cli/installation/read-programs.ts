@@ -134,9 +134,13 @@ async function forwardAndRead({ cluster, namespace, signal }: ProgramSources, fo
   }
 }
 
-function readAddress(address: string, signal: AbortSignal): Promise<Sample[]> {
-  const { hostname, port } = new URL(`http://${address}`);
-  return readPage({ host: hostname.replaceAll(/[[\]]/g, ''), port }, signal);
+async function readAddress(address: string, signal: AbortSignal): Promise<Sample[]> {
+  try {
+    const { hostname, port } = new URL(`http://${address}`);
+    return await readPage({ host: hostname.replaceAll(/[[\]]/g, ''), port }, signal);
+  } catch (error) {
+    throw new Error(`${errorMessage(error)}: start its program, or correct --metrics`, { cause: error });
+  }
 }
 
 async function readPage(target: RequestOptions, signal: AbortSignal): Promise<Sample[]> {

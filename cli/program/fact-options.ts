@@ -21,8 +21,17 @@ export interface FactOptions extends VerbOptions, NorthboundOptions, NodeSwitchO
 /** Adds the options of addVerbOptions, `--namespace`, `--metrics`, `--skip`, and those of OVN. */
 export const addFactOptions = (verb: Command): Command =>
   addNodeSwitchOption(addNorthboundOption(addVerbOptions(verb)))
-    .option('--namespace <name>', 'the namespace of ipledger; default: that of --allocator, or ipledger-system')
-    .option('--metrics <host:port...>', 'addresses of /metrics of programs that do not run as Pods', [])
+    .addOption(
+      new Option(
+        '--namespace <name>',
+        'the namespace of ipledger; default: that of --allocator, or ipledger-system',
+      ).env('IPLEDGER_NAMESPACE'),
+    )
+    .addOption(
+      new Option('--metrics <host:port...>', 'addresses of /metrics of programs that do not run as Pods')
+        .env('IPLEDGER_METRICS')
+        .default([]),
+    )
     .addOption(new Option('--skip <part...>', 'do not look at these parts').choices(parts).default([]));
 
 export const factSourcesOf = (options: FactOptions, allocator: LedgerClient, signal: AbortSignal): FactSources => ({
@@ -32,5 +41,5 @@ export const factSourcesOf = (options: FactOptions, allocator: LedgerClient, sig
   options,
   namespace: options.namespace ?? namespaceOf(options.allocator) ?? chartNamespace,
   skip: options.skip,
-  addresses: options.metrics,
+  addresses: options.metrics.flatMap((each) => each.split(',').flatMap((address) => address.trim() || [])),
 });

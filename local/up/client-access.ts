@@ -25,6 +25,8 @@ export interface ClientAccess {
   readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
   readonly readModel: string;
+  /** "host:port" of /metrics of each program. */
+  readonly metrics: readonly string[];
   readonly tls: Readonly<Record<string, string>>;
   /** The sockets of each agent. */
   readonly agents: readonly (readonly [string, ...string[]])[];
@@ -38,6 +40,7 @@ export async function writeClientAccess({
   etcd,
   allocator,
   readModel,
+  metrics,
   tls,
   agents,
 }: ClientAccess): Promise<EnvFileContents> {
@@ -53,6 +56,7 @@ export async function writeClientAccess({
     etcd,
     allocator,
     readModel,
+    metrics,
     tls,
     sockets,
     cniPath: await cniPath(),

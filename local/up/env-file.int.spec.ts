@@ -8,6 +8,7 @@ describe('The env file of `make up`', () => {
     etcd: { ETCDCTL_ENDPOINTS: 'http://127.0.0.1:12345', ETCDCTL_CERT: '' },
     allocator: '127.0.0.1:12346',
     readModel: '127.0.0.1:12347',
+    metrics: ['127.0.0.1:12348', '[::1]:12349'],
     tls: { IPLEDGER_TLS_CA: '', IPLEDGER_TLS_CERT: '', IPLEDGER_TLS_KEY: '' },
     sockets: ['/run/one.sock', '/run/two.sock'],
     cniPath: '/dist:/bin `id`',
@@ -30,6 +31,11 @@ describe('The env file of `make up`', () => {
     expect(await sourced('IPLEDGER_SOCKET')).to.equal('/run/one.sock');
     expect(await sourced('IPLEDGER_SOCKET_1')).to.equal('/run/one.sock');
     expect(await sourced('IPLEDGER_SOCKET_2')).to.equal('/run/two.sock');
+  });
+
+  it('names the metrics and the namespace that `ipledger doctor` reads', async () => {
+    expect(await sourced('IPLEDGER_METRICS')).to.equal('127.0.0.1:12348,[::1]:12349');
+    expect(await sourced('IPLEDGER_NAMESPACE')).to.equal('kube-system');
   });
 
   it('unsets the TLS variables for plaintext', async () => {

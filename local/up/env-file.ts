@@ -7,6 +7,8 @@ export interface EnvFileContents {
   readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
   readonly readModel: string;
+  /** "host:port" of /metrics of each program. */
+  readonly metrics: readonly string[];
   /** IPLEDGER_TLS_CA, _CERT and _KEY. */
   readonly tls: Readonly<Record<string, string>>;
   /** The sockets of the agents, in the order of the nodes. */
@@ -17,6 +19,9 @@ export interface EnvFileContents {
   readonly programs: string;
 }
 
+/** The default of the pod-watcher. */
+const leaseNamespace = 'kube-system';
+
 /** Formats the file for sh and bash. */
 export function formatEnvFile(exports: EnvFileContents): string {
   const variables: Record<string, string> = {
@@ -24,6 +29,8 @@ export function formatEnvFile(exports: EnvFileContents): string {
     ...exports.etcd,
     IPLEDGER_ENDPOINT: exports.allocator,
     IPLEDGER_READ_MODEL: exports.readModel,
+    IPLEDGER_METRICS: exports.metrics.join(','),
+    IPLEDGER_NAMESPACE: leaseNamespace,
     ...exports.tls,
     IPLEDGER_SOCKET: exports.sockets[0] ?? '',
     ...Object.fromEntries(exports.sockets.map((socket, index) => [`IPLEDGER_SOCKET_${index + 1}`, socket])),

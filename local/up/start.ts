@@ -122,6 +122,10 @@ export async function startAll(options: UpOptions): Promise<StartResult> {
     },
     allocator,
     readModel,
+    metrics: [
+      ...[replica, 'read-model'].map((name) => metricsListen(up, name)),
+      ...['pod-watcher', ...agents.map(agentName)].map((name) => loopbackOf(hostPort(settings.listen, port(up, name)))),
+    ],
     tls: tlsVariables(certificates?.operator(ownName)),
     agents: agents.map((number) => agentSockets(folder, state, number)),
   });
@@ -181,9 +185,15 @@ const etcdTls = ({ certificates }: Up): EtcdTls | undefined =>
 async function choosePorts({ state, running, nodes }: Up, ownCluster: boolean): Promise<void> {
   const agents = nodes.map((_, index) => agentName(index + 1));
   const kubernetes = ownCluster ? ['kube-etcd', 'kube-apiserver', 'kube-controller-manager'] : [];
-  for (const name of ['etcd', ...kubernetes, 'allocator', 'read-model', 'pod-watcher', ...agents])
-    await assignPort(state, name, running);
+  const servers = ['etcd', ...kubernetes, replica, 'read-model', 'pod-watcher', ...agents];
+  const inUse = [...running, ...running.map(metricsOf)];
+  for (const name of [...servers, ...[replica, 'read-model'].map(metricsOf)]) await assignPort(state, name, inUse);
 }
+
+/** The name of the port of a server whose own port is that of gRPC. */
+const metricsOf = (server: string): string => `${server}-metrics`;
+
+const metricsListen = (up: Up, server: string): string => `127.0.0.1:${port(up, metricsOf(server))}`;
 
 function port({ state }: Up, name: string): number {
   const chosen = state.ports[name];
@@ -206,7 +216,8 @@ async function startLedger(up: Up): Promise<string> {
   const listen = hostPort(settings.listen, port(up, 'allocator'));
   const endpoint = loopbackOf(listen);
   const tlsFiles = { tls: up.certificates?.allocator(replica), etcdTls: tls?.client };
-  await ensure(up, allocatorLaunch({ name: replica, etcd: [etcd], listen, endpoint, ...tlsFiles }), listen);
+  const reached = { listen, endpoint, healthListen: metricsListen(up, replica) };
+  await ensure(up, allocatorLaunch({ name: replica, etcd: [etcd], ...reached, ...tlsFiles }), listen);
   return endpoint;
 }
 
@@ -236,7 +247,8 @@ async function startReadModel(up: Up, allocator: string): Promise<string> {
   const endpoint = loopbackOf(listen);
   const file = join(up.folder, 'read-model.sqlite');
   const tls = up.certificates?.readModel;
-  await ensure(up, readModelLaunch({ name: 'read-model', allocator, listen, endpoint, file, tls }), listen);
+  const reached = { listen, endpoint, healthListen: metricsListen(up, 'read-model') };
+  await ensure(up, readModelLaunch({ name: 'read-model', allocator, ...reached, file, tls }), listen);
   return endpoint;
 }
 

@@ -125,6 +125,7 @@ describe('`make up` and `make down`', function () {
     expect(other).to.have.property('message').that.contains('the running servers do not use TLS: run `make down`');
     await down(false);
     const { exports } = await up({ tls: true });
+    expect(await sourced('ipledger doctor')).to.match(/^healthy$/m);
     expect(exports.etcd['ETCDCTL_ENDPOINTS']).to.match(/^https:/);
     expect(await sourced(documentedVerify)).to.match(/ other keys verified, up to .*: no findings$/m);
     expect(await sourced('ipledger subnets')).to.contain('ledger at epoch 1');

@@ -59,6 +59,7 @@ describe('A terminal with the env file of `make up`', function () {
     expect(printed)
       .to.match(/^default\/samplepod/m)
       .and.to.contain(': no disagreement\n')
+      .and.to.match(/^healthy$/m)
       .and.to.match(/ other keys verified, up to .*: no findings$/m)
       .and.to.contain('"type": "AddressAllocated"');
     const pod = JSON.parse(await runInTerminal('kubectl get pod samplepod -o json')) as {

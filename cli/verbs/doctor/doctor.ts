@@ -92,7 +92,7 @@ export async function waitUntilHealthy(
     const { gaps } = diagnosis.facts;
     if (diagnosis.status === 0 || gaps.some(({ isLasting }) => isLasting) || performance.now() + lookAgainMs > until)
       return diagnosis;
-    const missing = [...diagnosis.findings.filter(isCounted).map(describeFinding), ...gaps.map(describeGap)]
+    const missing = [...diagnosis.findings.filter(isCounted).map(describeFinding), ...describeGaps(gaps)]
       .map((line) => `waiting: ${escapeControlCharacters(line)}\n`)
       .join('');
     if (missing !== reported) report(missing);
@@ -104,7 +104,16 @@ export async function waitUntilHealthy(
 
 const isCounted = ({ severity }: Finding): boolean => severity !== 'note';
 const describeFinding = ({ severity, where, what }: Finding): string => `${severity}: ${where}: ${what}`;
-const describeGap = ({ part, reason }: Gap): string => `not looked at: ${part}: ${reason}`;
+
+/** Agents that do not answer can be thousands. */
+const maxParts = 10;
+
+/** A line for each reason. */
+const describeGaps = (gaps: readonly Gap[]): string[] =>
+  [...Map.groupBy(gaps, ({ reason }) => reason)].map(([reason, of]) => {
+    const more = of.length > maxParts ? [`… (${of.length - maxParts} more)`] : [];
+    return `not looked at: ${[...of.slice(0, maxParts).map(({ part }) => part), ...more].join(', ')}: ${reason}`;
+  });
 
 /** Nothing is called healthy without a look at the ledger and at the workloads. */
 const isHealthy = ({ facts, status }: Diagnosis): boolean =>
@@ -136,11 +145,17 @@ function createAnswer(diagnosis: Diagnosis): Answer {
   const listing = { columns, rows };
   return {
     content: { healthy: isHealthy(diagnosis), gatheredAt, findings, gaps, skipped },
-    table: () =>
-      `${findings.map(formatFinding).join('')}${gaps.map((gap) => `${escapeControlCharacters(describeGap(gap))}\n`).join('')}${summarize(diagnosis)}\n`,
+    table: () => formatDiagnosis(diagnosis),
     listing: () => listing,
   };
 }
+
+export const formatDiagnosis = (diagnosis: Diagnosis): string =>
+  [
+    ...diagnosis.findings.map(formatFinding),
+    ...describeGaps(diagnosis.facts.gaps).map((line) => `${escapeControlCharacters(line)}\n`),
+    `${summarize(diagnosis)}\n`,
+  ].join('');
 
 /** One finding for people: lines are shorter than those of a table of five columns. */
 const formatFinding = (finding: Finding): string =>

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Facts } from '../../installation/facts.ts';
 import { healthyFacts } from '../../installation/testing/facts.fixture.ts';
-import { createDiagnosis, summarize, waitUntilHealthy } from './doctor.ts';
+import { createDiagnosis, formatDiagnosis, summarize, waitUntilHealthy } from './doctor.ts';
 
 const { status: _status, ...withoutStatus } = healthyFacts;
 const { workloads: _workloads, ...withoutWorkloads } = healthyFacts;
@@ -12,6 +12,18 @@ describe('A diagnosis', () => {
     const skipped = ['allocators'];
     for (const facts of [withoutStatus, withoutWorkloads])
       expect(summarize(createDiagnosis({ ...facts, skipped }))).to.equal('no finding; skipped: allocators');
+  });
+
+  it('prints parts that could not be looked at for the same reason as one line', () => {
+    const parts = ['allocators', 'comparison', ...Array.from({ length: 5_000 }, (_, index) => `metrics of a-${index}`)];
+    const gaps = [
+      ...parts.map((part) => ({ part, reason: 'cannot reach it' })),
+      { part: 'RBAC', reason: 'no permission' },
+    ];
+    expect(formatDiagnosis(createDiagnosis({ ...healthyFacts, gaps }))).to.equal(
+      `not looked at: ${parts.slice(0, 10).join(', ')}, … (4992 more): cannot reach it\n` +
+        'not looked at: RBAC: no permission\nno finding; 5003 parts could not be looked at\n',
+    );
   });
 
   it('is not waited for while a kubeconfig or a permission is missing', async () => {

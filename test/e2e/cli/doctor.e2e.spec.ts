@@ -329,10 +329,12 @@ describe('ipledger doctor', function () {
   });
 
   it('ipledger doctor exits with 2 if all programs are unavailable, and names each', async () => {
-    const { code, stdout } = await runIpledger(['doctor'], { allocator: { endpoint: '127.0.0.1:1' } });
+    const args = ['doctor', '--metrics', '127.0.0.1:1,[::1]:1'];
+    const { code, stdout } = await runIpledger(args, { allocator: { endpoint: '127.0.0.1:1' } });
     expect(code).to.equal(2);
     expect(stdout).to.match(/^not looked at: Kubernetes: there is no kubeconfig/m);
-    expect(stdout).to.match(/^not looked at: allocators: cannot reach the allocator at 127\.0\.0\.1:1/m);
-    expect(stdout).to.match(/no finding; 3 parts could not be looked at\n$/);
+    expect(stdout).to.match(/^not looked at: allocators, checkpoints: cannot reach the allocator at 127\.0\.0\.1:1/m);
+    expect(stdout).to.match(/^not looked at: metrics of 127\.0\.0\.1:1: .*: start its program, or correct --metrics$/m);
+    expect(stdout).to.match(/no finding; 5 parts could not be looked at\n$/);
   });
 });

@@ -83,9 +83,9 @@ export const checkCheckpoints: Check = ({ checkpoints, status }) => {
   const { isSigned, newestAt } = checkpoints;
   if (!isSigned) {
     const what = 'No key is set up, so that a record that was rewritten from its start is not noticed.';
-    return [
-      { ...base, severity: 'note', what, remedy: 'ipledger checkpoint-key FILE  # then allocator.checkpointSecret' },
-    ];
+    const remedy =
+      'ipledger checkpoint-key FILE  # then allocator.checkpointSecret; without the chart, IPLEDGER_CHECKPOINT_KEY';
+    return [{ ...base, severity: 'note', what, remedy }];
   }
   if (newestAt === undefined) return []; // not read
   const remedy =

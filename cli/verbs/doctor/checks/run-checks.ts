@@ -24,6 +24,7 @@ import {
 } from './ledger-checks.ts';
 import { checkCertificates, checkMetrics } from './metric-checks.ts';
 import { checkPods, checkSandboxes, checkWorkloads } from './pod-checks.ts';
+import { withoutPods } from './remedy-without-pods.ts';
 
 const checks: readonly Check[] = [
   checkObstacle,
@@ -54,29 +55,39 @@ const order = ['critical', 'warning', 'note'];
 /** What the allocators answer, wherever they run. */
 const ofLedger: readonly Check[] = [checkObstacle, checkReplicas, checkStorage, checkQuarantines, checkComparison];
 
-/**
- * Nothing is installed in the namespace, or it is another one: its other findings have this cause.
- */
-function findAbsence({ namespace, programs, workloads }: Facts): Finding | undefined {
-  const isAbsent = programs?.length === 0 && workloads?.every((each) => each.namespace !== namespace);
-  if (isAbsent !== true) return undefined;
-  return {
-    severity: 'critical',
-    where: `namespace ${namespace}`,
-    what: 'It has no program of ipledger.',
-    remedy:
-      'kubectl get pods -A -l app.kubernetes.io/name=ipledger  # then name it by --namespace; --metrics names programs outside of Pods',
-    document: 'docs/troubleshooting.md#at-3-am',
-  };
+/** What the chart installs for programs that run as Pods. */
+const ofChart: readonly Check[] = [checkPermissions, checkMultus];
+
+interface Placement {
+  readonly finding: Finding;
+  readonly checks: readonly Check[];
+  readonly adaptRemedy?: (remedy: string) => string;
+}
+
+/** Without Pods and workloads in the namespace, most of the checks have nothing to judge. */
+function findPlacement({ namespace, programs, workloads }: Facts): Placement | undefined {
+  const isEmpty = workloads?.every((each) => each.namespace !== namespace) === true;
+  if (!isEmpty || !programs || programs.some(({ node }) => node !== '')) return undefined;
+  const base = { where: `namespace ${namespace}`, document: 'docs/troubleshooting.md#at-3-am' };
+  if (programs.length > 0) {
+    const what = 'The programs run outside of the cluster. Their roles, and Multus, are not judged.';
+    const remedy = "name all programs by --metrics, and the namespace of the pod-watcher's Lease by --namespace";
+    const finding = { ...base, severity: 'note' as const, what, remedy };
+    return { finding, checks: checks.filter((each) => !ofChart.includes(each)), adaptRemedy: withoutPods };
+  }
+  const what = 'It has no program of ipledger.';
+  const remedy =
+    'kubectl get pods -A -l app.kubernetes.io/name=ipledger  # then name it by --namespace; --metrics names programs outside of Pods';
+  return { finding: { ...base, severity: 'critical', what, remedy }, checks: ofLedger };
 }
 
 /** The most serious first. The commands name the namespace of the installation. */
 export function runChecks(facts: Facts): Finding[] {
-  const absence = findAbsence(facts);
-  const found = [...(absence ? [absence] : []), ...(absence ? ofLedger : checks).flatMap((check) => check(facts))];
+  const { finding, checks: chosen, adaptRemedy = String } = findPlacement(facts) ?? { checks };
+  const found = [...(finding ? [finding] : []), ...chosen.flatMap((check) => check(facts))];
   const named = found.map((each) => ({
     ...each,
-    remedy: asCalled(each.remedy.replaceAll('ipledger-system', facts.namespace)),
+    remedy: asCalled(adaptRemedy(each.remedy).replaceAll('ipledger-system', facts.namespace)),
   }));
   return named.toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity));
 }

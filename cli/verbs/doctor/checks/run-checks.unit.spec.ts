@@ -78,6 +78,38 @@ describe('The checks of doctor', () => {
     expect(outside).to.not.include(expected);
   });
 
+  const outside = {
+    programs: [programOf('allocator', { ipledger_is_leader: 1 }, { name: '127.0.0.1:8081', node: '' })],
+    comparison: { ...healthyFacts.comparison, bindings: 0 },
+    permissions: [{ role: 'ClusterRole ipledger-pod-watcher', missing: ['the ClusterRole'] }],
+    workloads: [],
+  };
+
+  it('judge no roles and no Multus where all programs run outside of the cluster, and note that', () => {
+    expect(describeFindings(outside)).to.deep.equal([
+      'note namespace ipledger-system: The programs run outside of the cluster. Their roles, and Multus, are not judged.',
+    ]);
+    const [lease, ...notes] = describeFindings({ ...outside, leases: [{ name: 'ipledger-pod-watcher' }] });
+    expect(lease).to.match(/^critical Lease ipledger-pod-watcher: /);
+    expect(notes).to.have.length(1);
+  });
+
+  it('print no command for Pods of ipledger where all programs run outside of the cluster', () => {
+    const [program] = outside.programs;
+    const values = { ipledger_plugin_current: 0, ipledger_sealing_failed: 1, ipledger_etcd_member_answers: 0 };
+    const samples = Object.entries(values).map(([name, value]) => ({ name, labels: { reason: 'other' }, value }));
+    const cannotWrite = { reason: 'etcd-corrupt', message: 'x', since: gatheredAt };
+    const programs = [{ ...programOf('b', {}, { ...program, samples }), version: '0.0.9' }, ...outside.programs];
+    const replicas = [{ endpoint: 'a:1', failure: 'it is down' }];
+    const status = { ...healthyFacts.status, cannotWrite };
+    const facts = { ...healthyFacts, ...outside, programs, status, replicas, checkpoints: { isSigned: false } };
+    const remedies = runChecks(facts).map(({ remedy }) => remedy);
+    expect(remedies)
+      .to.have.length(8)
+      .and.to.include('read the log of the allocator  # look for: sealing events failed');
+    expect(remedies.filter((each) => /\bhelm\b|with-etcd|kubectl .* (?:logs|pods?) /.test(each))).to.deep.equal([]);
+  });
+
   it('note the quarantined addresses of a Subnet, with the command that lists and ends them', () => {
     const quarantines = [{ subnet: 'lan', count: 2, range: '10.8.0.5,10.8.0.7' }];
     const [finding, ...more] = runChecks({ ...healthyFacts, quarantines });
