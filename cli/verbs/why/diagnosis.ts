@@ -69,7 +69,7 @@ function diagnoseWithoutAddress(history: PodHistory, pod: PodInCluster | undefin
 const isWaitReason = (event: KubernetesEvent): boolean => isFromWatcher(event) && stageOf(event) !== '';
 
 /** The first part of "stage=… provider=… error=…". */
-const stageOf = ({ message }: KubernetesEvent): string => /^stage=.*? error=/.exec(message)?.[0] ?? '';
+export const stageOf = ({ message }: KubernetesEvent): string => /^stage=.*? error=/.exec(message)?.[0] ?? '';
 
 const withoutStage = (event: KubernetesEvent): string => event.message.slice(stageOf(event).length);
 

@@ -128,7 +128,7 @@ async function findExistingProgram(name: ProgramName, { env, log }: SearchEnviro
     if (!isExecutable(file)) continue;
     const problem = await findProblem(file, entry);
     if (!problem) return file;
-    log(`${name}: skipped ${problem}`);
+    log(`${name}: skipped ${problem}. This is no error: another ${name} is used`);
   }
   return undefined;
 }
