@@ -8,6 +8,7 @@
  */
 import { type Informer, keyOf, type ObjectChange } from '../../../../lib/kubernetes/client/informer.ts';
 import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
+import { isLauncher } from '../../kubernetes/launcher-verifier.ts';
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import { hasAllocatedAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
@@ -22,7 +23,7 @@ import type { SubnetCache } from '../subnets/subnet-cache.ts';
 import { LifecycleTracker, type TerminatingPods } from './lifecycle-tracker.ts';
 import type { ClusterView } from '../cluster-view.ts';
 import { PodAllocator, type PodAllocatorOptions, type ServeResult } from './pod-allocator.ts';
-import { PodReleaser } from './pod-releaser.ts';
+import { PodReleaser, type TransferTarget } from './pod-releaser.ts';
 import { PodTermination, type PodTerminationOptions } from './pod-termination.ts';
 import { Waiters } from './wait-queue/waiters.ts';
 
@@ -304,9 +305,36 @@ export class PodController implements LedgerSubscriber {
       return this.#releaser.releaseEnded(key, target);
     }
     if (lifecycle.endsInMs !== undefined) this.#queue.addAfter(key, lifecycle.endsInMs);
-    const served = this.#needsNoAddress(key, pod) ? this.#skipAllocation(key) : await this.#allocation.serve(key, pod);
-    const released = await this.#releaser.releaseEnded(key, { pod, canReceive: served.canReceive });
-    return served.outcome === 'done' ? released : served.outcome;
+    const { target, outcome } = await this.#serve(key, pod);
+    const released = await this.#releaser.releaseEnded(key, target);
+    return outcome === 'done' ? released : outcome;
+  }
+
+  /** Serves a name's living Pod. A machine that waits is served before another, newer Pod. */
+  async #serve(key: string, pod: Pod): Promise<{ readonly target: TransferTarget; readonly outcome: Outcome }> {
+    const launcher = this.#launcherBefore(key, pod);
+    if (launcher) {
+      const { outcome, canReceive } = await this.#allocation.serve(key, launcher);
+      if (outcome === 'again') return { target: { pod: launcher, canReceive }, outcome };
+    }
+    const { outcome, canReceive } = this.#needsNoAddress(key, pod)
+      ? this.#skipAllocation(key)
+      : await this.#allocation.serve(key, pod);
+    return { target: { pod, canReceive }, outcome };
+  }
+
+  /**
+   * Returns the running launcher of a machine whose name an ordinary Pod without addresses has. The
+   * machine may be older, or had the addresses of the name in an earlier run.
+   */
+  #launcherBefore(key: string, pod: Pod): Pod | undefined {
+    if (isLauncher(pod) || this.#options.allocations.allocationsOf(key, pod.ledgerUid).length > 0) return undefined;
+    return this.#pods
+      .all(key)
+      .find(
+        (other) =>
+          isLauncher(other) && other.deletionTimestamp === '' && this.#lifecycles.lifecycleOf(other).state === 'alive',
+      );
   }
 
   /** Whether a Pod needs no address: deleted before it has one, it gets no sandbox. */

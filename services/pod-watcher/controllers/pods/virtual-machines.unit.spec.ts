@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { IpledgerError } from '../../../../lib/errors.ts';
 import { unverifiedLauncher, heldAllocation, launcher, podNamed, until } from '../../testing/fakes.ts';
 import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
 import { virtualMachineReleaseReason } from './retention.ts';
@@ -338,6 +339,23 @@ describe('a Pod with the name of a virtual machine', () => {
     await until(() => allocator.allocated.length > 0);
     expect(allocator.allocated[0]?.pod).to.include({ name: 'vm1', uid: 'uid-vm1' });
   });
+
+  for (const [what, allocations] of [
+    ['waits for addresses', []],
+    ['is started again', [{ ...held, uid: 'uid-of-first-run', owner: { ...owner, uid: 'uid-of-first-run' } }]],
+  ] as const)
+    it(`waits behind a machine that ${what}, if the Pod is newer`, async () => {
+      const { pods, allocator, machines, podEvents, controller } = createPodControllerWorld(stop.signal, {
+        allocations,
+      });
+      machines.set('default/vm1', { VirtualMachine: existing });
+      allocator.refuse = () => (allocator.allocated.length < 3 ? new IpledgerError('SUBNET_FULL', 'full') : undefined);
+      pods.put(launcher('one', { annotations, metadata: { creationTimestamp: '2026-01-31T08:00:00Z' } }));
+      pods.put({ ...another, createdAt: '2026-01-31T09:00:00Z' });
+      controller.start();
+      await until(() => podEvents.some(({ podEvent }) => podEvent.message.includes('belongs to a virtual machine')));
+      expect(allocator.allocated.map(({ pod }) => pod?.uid)).to.deep.equal(['uid-vm1', 'uid-vm1', 'uid-vm1']);
+    });
 });
 
 describe('a virtual machine that is started again', () => {
