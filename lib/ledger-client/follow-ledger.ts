@@ -55,8 +55,8 @@ const warnAfterFailures = 3;
 
 /**
  * Follows the ledger until the signal is aborted. If the ledger lacks a position that the program
- * has seen, it was rewound: nothing is applied until an operator has recovered it in a new epoch.
- * The same holds for the snapshot of a frozen ledger.
+ * has seen, it was rewound: nothing is applied until an operator has recovered it in a new epoch,
+ * and has ended the freeze.
  * @throws FatalLedgerError
  */
 export async function followLedger(options: FollowOptions): Promise<void> {
@@ -66,7 +66,7 @@ export async function followLedger(options: FollowOptions): Promise<void> {
 
   const start = async (): Promise<Position> => {
     if (lastKnownPosition) await assertNotRewound(allocator, lastKnownPosition, signal);
-    await assertRecovered(allocator);
+    await assertNotFrozen(allocator);
     const { position, allocations } = await takeSnapshot();
     // Only now: the ledger may be rewound between this check and the snapshot of a later attempt
     lastKnownPosition = undefined;
@@ -105,13 +105,15 @@ const watchAfter = (allocator: LedgerClient, after: Position, signal: AbortSigna
   allocator.stream(LedgerService.watch, { fromSeq: after.seq + 1, after }, signal);
 
 /**
- * Refuses a snapshot of a frozen ledger until an operator has recovered it in a new epoch. It may
- * lack what Pods use, and a program without a known position cannot see that.
+ * Refuses a snapshot of a frozen ledger. It may lack what Pods use, and a program without a known
+ * position cannot see that. The ledger is complete at the end of a recovery, not when that begins
+ * an epoch: until then, IP objects without an allocation are the evidence of a run that is
+ * repeated.
  * @throws IpledgerError LEDGER_FROZEN
  */
-async function assertRecovered(allocator: LedgerClient): Promise<void> {
-  const { freeze, position } = await allocator.call(LedgerService.getStatus, {});
-  if (freeze && (freeze.known?.epoch ?? 0) >= requirePosition(position).epoch)
+async function assertNotFrozen(allocator: LedgerClient): Promise<void> {
+  const { freeze } = await allocator.call(LedgerService.getStatus, {});
+  if (freeze)
     throw new IpledgerError(
       'LEDGER_FROZEN',
       `the ledger is frozen, because etcd was restored from a backup: ${describeFreeze(freeze)}. Run ipledger recover`,

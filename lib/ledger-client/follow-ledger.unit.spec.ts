@@ -162,13 +162,14 @@ describe('The follower of the ledger', () => {
     expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'event 11', 'at 11']);
   });
 
-  it('The follower of the ledger takes no snapshot of a frozen ledger until it is recovered, although it knows no lost event', async () => {
+  it('The follower of the ledger takes no snapshot of a frozen ledger until the recovery has ended, although it knows no lost event', async () => {
     const freeze = { known: position(10), head: position(10), reportedBy: 'ipledger://allocator/a' };
-    const statuses = [1, 1, 2].map((epoch) => ({ position: position(11, epoch), freeze }));
+    const statuses = [{ position: position(10), freeze }, { position: position(11, 2), freeze }, {}];
     const follower = await follow({ streams: [[reply(event(11))]], statuses });
     expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'event 11', 'at 11']);
     expect(follower.alarms).to.have.length(3);
     expect(follower.alarms[0]).to.match(/^the ledger is frozen, .* ipledger:\/\/allocator\/a has noticed the restore/);
+    expect(follower.alarms[1]).to.equal(follower.alarms[0]);
   });
 
   it('The follower of the ledger takes a snapshot of a ledger that contains the last known position', async () => {
