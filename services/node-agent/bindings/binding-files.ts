@@ -48,7 +48,7 @@ export interface BindingFiles {
   /** Whether the folder has a file of the container, also one of another process. */
   isOnDisk(container: ContainerInterface): boolean;
   /** Whether the folder has all files. */
-  readonly record: Pick<FolderRecord, 'epoch' | 'discards' | 'save'>;
+  readonly record: Pick<FolderRecord, 'epoch' | 'discards' | 'save' | 'repeatDiscard'>;
 }
 
 export interface BindingFilesOptions {

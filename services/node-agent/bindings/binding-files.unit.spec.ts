@@ -153,6 +153,43 @@ describe('Binding files', () => {
     expect((await open()).record.epoch).to.equal(undefined);
   });
 
+  it('A folder whose record could not be removed is not complete after a restart, once the removal was repeated', async () => {
+    const files = await open();
+    await files.record.save(3);
+    renameSync(folder, `${folder}.away`);
+    writeFileSync(folder, ''); // each write and removal fails with the system's error ENOTDIR
+    await files.save(savedBinding('c1')).catch(() => undefined);
+    await files.record.repeatDiscard();
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    expect([files.record.epoch, readdirSync(folder)]).to.deep.equal([undefined, ['complete@node-a']]);
+    await files.record.repeatDiscard();
+    expect([readdirSync(folder), (await open()).record.epoch]).to.deep.equal([[], undefined]);
+  });
+
+  it('A folder keeps its new record when an earlier removal had failed', async () => {
+    const files = await open();
+    writeFileSync(`${folder}.file`, '');
+    renameSync(folder, `${folder}.away`);
+    renameSync(`${folder}.file`, folder);
+    await files.save(savedBinding('c1')).catch(() => undefined);
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    await files.record.save(4);
+    await files.record.repeatDiscard();
+    expect((await open()).record.epoch).to.equal(4);
+  });
+
+  it('A folder has a new file for each record, which counts only where files can be made', async () => {
+    const { record } = await open();
+    const inode = async (epoch: number): Promise<number> => {
+      await record.save(epoch);
+      return statSync(join(folder, 'complete@node-a')).ino;
+    };
+    expect(await inode(3)).not.to.equal(await inode(4));
+    expect(readdirSync(folder)).to.deep.equal(['complete@node-a']);
+  });
+
   for (const [what, spoil] of [
     ['is broken', (path: string) => writeFileSync(path, '{')],
     ['cannot be read', (path: string) => (rmSync(path), symlinkSync('c1@net1.json', path))],

@@ -4,7 +4,8 @@
  * before its Bind, and removed after the end of its binding. A restored backup brings such bindings
  * back. The record is void in another boot, and as soon as a file may be missing.
  */
-import { rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { checkShape } from '../../../lib/check-shape.ts';
@@ -19,6 +20,7 @@ export class FolderRecord {
   readonly #bootId: string;
   #epoch: number | undefined;
   #discards = 0;
+  #isRemovalDue = false;
 
   /** @param node agents of a test machine may share the folder */
   constructor(folder: string, node: string, bootId: string) {
@@ -38,7 +40,7 @@ export class FolderRecord {
     return this.#discards;
   }
 
-  /** Reads the record, and writes it again: it counts only in a folder that can be written. */
+  /** Reads the record, and writes a new one: it counts only in a folder that can be written. */
   async read(): Promise<void> {
     const text = await readTrustedFile(this.#path, maxBytes).catch(() => '');
     const { data } = checkShape(schema, tryParseJson(text));
@@ -46,15 +48,22 @@ export class FolderRecord {
     else await this.discard();
   }
 
-  /** Resolves also when the record cannot be written: then the folder may lack files, too. */
+  /**
+   * Writes a new file, which shows that the folder can be written. Resolves also when it cannot:
+   * then the folder may lack files, too.
+   */
   async save(epoch: number): Promise<void> {
     this.#epoch = undefined;
     const before = this.#discards;
+    const draft = `${this.#path}.${randomBytes(4).toString('hex')}.draft`;
     try {
-      await writeFile(this.#path, JSON.stringify({ bootId: this.#bootId, epoch }), { mode: 0o600 });
-      if (this.#discards === before) this.#epoch = epoch;
-      else await this.discard();
+      await writeFile(draft, JSON.stringify({ bootId: this.#bootId, epoch }), { mode: 0o600, flag: 'wx' });
+      await rename(draft, this.#path);
+      if (this.#discards !== before) return await this.discard();
+      this.#isRemovalDue = false;
+      this.#epoch = epoch;
     } catch {
+      await rm(draft, { force: true }).catch(() => undefined);
       await this.discard();
     }
   }
@@ -63,6 +72,21 @@ export class FolderRecord {
   async discard(): Promise<void> {
     this.#epoch = undefined;
     this.#discards++;
-    await rm(this.#path, { force: true }).catch(() => undefined);
+    this.#isRemovalDue = true;
+    await this.repeatDiscard();
+  }
+
+  /**
+   * Removes a discarded record, if that has failed. A folder that was read-only and can be written
+   * now lacks the files of that time, and the next run of the agent would trust its record.
+   */
+  async repeatDiscard(): Promise<void> {
+    if (!this.#isRemovalDue) return;
+    try {
+      await rm(this.#path, { force: true });
+      this.#isRemovalDue = false;
+    } catch {
+      // The next pass of the agent removes it.
+    }
   }
 }

@@ -66,6 +66,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
   let comparedAt = -Infinity;
 
   return async (signal) => {
+    await files.record.repeatDiscard();
     const epoch = await epochOf(deps, signal);
     if (epoch === undefined) return 0;
     const stale = files.all().filter((saved) => !saved.isPending && !saved.isDeleted && saved.epoch !== epoch);

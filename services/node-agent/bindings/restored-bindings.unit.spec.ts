@@ -270,6 +270,20 @@ describe('Binding files after the ledger is restored', () => {
     expect([allocator.unbinds.length, files.record.epoch]).to.deep.equal([0, 2]);
   });
 
+  it('Each pass repeats the removal of a record that could not be removed, also while the allocator does not answer', async () => {
+    const unanswered = (): never => {
+      throw new IpledgerError('LEDGER_FROZEN', 'frozen');
+    };
+    allocator = new FakeBindingClient({ listBindings: unanswered });
+    allocator.epoch = 2;
+    const files = fakeBindingFiles();
+    const pass = restorePass(files);
+    for (const passes of [1, 2]) {
+      await rejectionOf(pass(neverAborted()));
+      expect(files.record.repeatedDiscards).to.equal(passes);
+    }
+  });
+
   for (const epoch of [undefined, 1])
     it(`A folder that loses a file while the agent lists its bindings does not count as complete ${epoch ? 'any more' : 'yet'}`, async () => {
       const files = fakeBindingFiles();

@@ -175,12 +175,14 @@ export const savedBinding = (containerId: string, changes: Partial<SavedBinding>
 /** Keeps binding files in memory. */
 export function fakeBindingFiles(
   ...saved: readonly SavedBinding[]
-): BindingFiles & { record: { epoch: number | undefined; discards: number } } {
+): BindingFiles & { record: { epoch: number | undefined; discards: number; readonly repeatedDiscards: number } } {
   const files = new Map(saved.map((each) => [interfaceKey(each), each]));
   const record = {
     epoch: 1 as number | undefined,
     discards: 0,
+    repeatedDiscards: 0,
     save: (epoch: number): Promise<void> => Promise.resolve(void (record.epoch = epoch)),
+    repeatDiscard: (): Promise<void> => Promise.resolve(void record.repeatedDiscards++),
   };
   return {
     save: (binding) => Promise.resolve(void files.set(interfaceKey(binding), binding)),

@@ -103,6 +103,7 @@ class SimulatedAgent {
   readonly #record = {
     epoch: undefined as number | undefined,
     discards: 0,
+    repeatDiscard: (): Promise<void> => Promise.resolve(),
     save: (epoch: number): Promise<void> => Promise.resolve(void (this.#record.epoch = epoch)),
   };
 
