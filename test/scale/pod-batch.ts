@@ -105,6 +105,7 @@ function inventAllocation(
     interface: '',
     node: nodeName,
     owner: undefined,
+    isStatic: false,
   };
 }
 

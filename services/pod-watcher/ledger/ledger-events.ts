@@ -6,6 +6,7 @@ import { applyEventTable, type EventTable } from '../../../proto/event-table.ts'
 import type {
   AddressRecord,
   Allocation,
+  AllocationCause,
   AssignedAddress,
   Attachment,
   Event,
@@ -105,6 +106,7 @@ export function heldAllocationOf(allocation: Allocation): HeldAllocation {
     interface: allocation.interface,
     node: allocation.node,
     owner: allocation.owner,
+    isStatic: isStatic(allocation.cause),
   });
 }
 
@@ -181,10 +183,14 @@ interface AllocationData {
   readonly addresses: AssignedAddress[];
   readonly mac: string;
   readonly interface: string;
+  readonly cause: AllocationCause;
 }
 
+const isStatic = (cause: AllocationCause): boolean =>
+  cause === 'ALLOCATION_CAUSE_STATIC' || cause === 'ALLOCATION_CAUSE_RESERVATION';
+
 function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocation {
-  const { uid, owner, node, addresses, mac, interface: name } = data;
+  const { uid, owner, node, addresses, mac, interface: name, cause } = data;
   return shareTexts({
     seq,
     ...attachmentOf(data.attachment),
@@ -195,6 +201,7 @@ function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocat
     interface: name,
     node,
     owner,
+    isStatic: isStatic(cause),
   });
 }
 
@@ -218,6 +225,7 @@ function shareTexts(allocation: HeldAllocation): HeldAllocation {
     interface: sharedText(allocation.interface),
     node: sharedText(node),
     owner: owner && owners.share(JSON.stringify(owner), owner),
+    isStatic: allocation.isStatic,
   };
 }
 
@@ -263,6 +271,8 @@ export interface HeldAllocation {
   readonly node: string;
   /** The controller of the Pod at the allocation; undefined if it had none. */
   readonly owner: Owner | undefined;
+  /** Whether the Pod requested these addresses, or they were reserved for it. */
+  readonly isStatic: boolean;
 }
 
 type PodOfAllocation = Pick<HeldAllocation, 'namespace' | 'pod'>;

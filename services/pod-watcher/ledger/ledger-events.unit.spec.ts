@@ -25,6 +25,7 @@ const allocation = {
   interface: 'net1',
   node: 'node-1',
   owner,
+  isStatic: true,
 };
 
 function event(data: Partial<Event>): Event {

@@ -136,6 +136,7 @@ export function heldAllocation(pod: string, parts: Partial<HeldAllocation> = {})
     interface: '',
     node: '',
     owner: undefined,
+    isStatic: false,
     ...parts,
   };
 }

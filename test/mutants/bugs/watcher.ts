@@ -247,8 +247,8 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'a Pod with one requested address gets any other one after a probe found a conflict',
     file: 'services/pod-watcher/controllers/pods/planning/attachment-request.ts',
-    from: 'const isGivenUp = hasChoice && ',
-    to: 'const isGivenUp = (hasChoice || true) && ',
+    from: 'pool !== undefined || (namedPool !== undefined && !isStatic);',
+    to: 'true;',
     specs: pods,
   },
   {

@@ -14,6 +14,8 @@ import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../.
 import { namespaceOf } from '../../namespaced-map.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
+type AllocationEndedListener = (ended: HeldAllocation, event: Extract<LedgerEvent, { kind: 'released' }>) => void;
+
 /** The state of a uid beside its allocations, which nearly all uids lack. */
 interface UidState {
   readonly uid: string;
@@ -36,14 +38,14 @@ export class AllocationCache implements LedgerSubscriber {
   readonly #members = new Map<string, Set<string>>();
   /** The number of a namespace's addresses in a Subnet, by "namespace/subnet". */
   readonly #addressCounts = new Map<string, number>();
-  readonly #listeners: ((ended: HeldAllocation) => void)[] = [];
+  readonly #listeners: AllocationEndedListener[] = [];
   #seq = 0;
   #count = 0;
   /** The number of uids by namespace. */
   readonly #counts = new Map<string, number>();
 
   /** Calls `listener` with each allocation whose release the ledger reports. */
-  onAllocationEnded(listener: (ended: HeldAllocation) => void): void {
+  onAllocationEnded(listener: AllocationEndedListener): void {
     this.#listeners.push(listener);
   }
 
@@ -175,7 +177,7 @@ export class AllocationCache implements LedgerSubscriber {
       if (event.kind === 'allocated') this.#put(event.allocation);
       else if (event.kind === 'released') {
         const ended = this.#remove(podKeyOf(event), event);
-        if (ended) for (const listener of this.#listeners) listener(ended);
+        if (ended) for (const listener of this.#listeners) listener(ended, event);
       }
     }
     this.#seq = seq;

@@ -21,7 +21,7 @@ const poolKey = annotationKey('ip_pool');
 /** The annotations of a Pod that holds an address. */
 const shows = (address: string) => ({ [addressKey]: address, [annotationKey('allocated')]: 'true' });
 const gaveUp = (...addresses: string[]) => ({
-  conflicts: addresses.map((address) => ({ provider: 'macvlan.default', ordinal: 0, address })),
+  conflicts: addresses.map((address) => ({ provider: 'macvlan.default', ordinal: 0, address, isStatic: false })),
 });
 
 describe('the request of a Pod after a conflict on the wire', () => {
@@ -52,12 +52,22 @@ describe('the request of a Pod after a conflict on the wire', () => {
     expect(ips.attachments).to.deep.equal([requestOfAddresses(['10.0.0.1'])]);
   });
 
+  it('is for the same address if the Pod requests it in a namespace with an IPPool, and for another one if the IPPool gave it', () => {
+    const annotations = { 'ovn.kubernetes.io/ip_address': '10.0.0.9' };
+    const [named, ofPool] = [true, false].map((isStatic) => {
+      const conflicts = [{ provider: 'ovn', ordinal: 0, address: '10.0.0.9', isStatic }];
+      return planOf('', annotations, { namespace: 'drawing', conflicts }).attachments[0];
+    });
+    expect(named).to.deep.include({ candidates: [{ addresses: ['10.0.0.9'] }], pool: '' });
+    expect(ofPool).to.deep.include({ candidates: [], pool: 'of-namespace' });
+  });
+
   it('is for the address that ip_address shows, if another address or another attachment had the conflict', () => {
     const list = { ...shows('10.0.0.3'), [poolKey]: '10.0.0.1,10.0.0.2' };
     const own = [requestOfAddresses(['10.0.0.3'])];
     expect(planOf('macvlan', list, gaveUp('10.0.0.1')).attachments).to.deep.equal(own);
     for (const other of [{ ordinal: 1 }, { provider: 'vlan.default' }]) {
-      const conflicts = [{ provider: 'macvlan.default', ordinal: 0, address: '10.0.0.3', ...other }];
+      const conflicts = [{ provider: 'macvlan.default', ordinal: 0, address: '10.0.0.3', isStatic: false, ...other }];
       expect(planOf('macvlan', list, { conflicts }).attachments).to.deep.equal(own);
     }
   });
@@ -78,18 +88,19 @@ describe('the Pod controller after a conflict on the wire', () => {
 
   it('an address that an attachment gave up stays known when another attachment of the Pod gets it', () => {
     const conflicts = new ConflictingAddresses();
-    conflicts.onEvent(endedByConflict(held));
-    const known = () => conflicts.of(podKeyOf(held), held.uid).map(({ address }) => address);
-    for (const other of [{ ordinal: held.ordinal + 1 }, { provider: 'vlan.default' }])
-      conflicts.onEvent({ kind: 'allocated', allocation: { ...held, ...other } });
-    expect(known()).to.deep.equal(['10.0.0.9']);
-    conflicts.onEvent({ kind: 'allocated', allocation: held });
+    conflicts.add({ ...held, isStatic: true });
+    const known = () => conflicts.of(podKeyOf(held), held.uid).map(({ address, isStatic }) => [address, isStatic]);
+    const next = { ...held, seq: held.seq + 1 };
+    for (const other of [{ ...next, ordinal: held.ordinal + 1 }, { ...next, provider: 'vlan.default' }, held])
+      conflicts.onAllocated(other);
+    expect(known()).to.deep.equal([['10.0.0.9', true]]);
+    conflicts.onAllocated(next);
     expect(known()).to.deep.equal([]);
   });
 
   it('an address that a Pod gave up is not one of the next Pod with the same name', () => {
     const conflicts = new ConflictingAddresses();
-    conflicts.onEvent(endedByConflict(held));
+    conflicts.add(held);
     expect(conflicts.of(podKeyOf(held), 'uid of the next Pod')).to.deep.equal([]);
   });
 

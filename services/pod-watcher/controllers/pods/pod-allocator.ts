@@ -113,8 +113,13 @@ export class PodAllocator {
     this.#conflicts.forget(key);
   }
 
+  /** Records an allocation that ended because another host answered on its address. */
+  onConflict(ended: HeldAllocation): void {
+    this.#conflicts.add(ended);
+  }
+
   onEvent(event: LedgerEvent): void {
-    this.#conflicts.onEvent(event);
+    if (event.kind === 'allocated') this.#conflicts.onAllocated(event.allocation);
   }
 
   /** Retries Pods that name a network of another plugin, which may be served now. */

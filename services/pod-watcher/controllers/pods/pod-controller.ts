@@ -94,13 +94,12 @@ export class PodController implements LedgerSubscriber {
       releaser: this.#releaser,
       findNameConflict: (key, pod) => this.#findNameConflict(key, pod),
     });
-    allocations.onAllocationEnded(({ subnet, mac, addresses }) =>
-      this.#waiters.onMacReleased(
-        subnet,
-        mac,
-        addresses.map(({ address }) => address),
-      ),
-    );
+    allocations.onAllocationEnded((ended, { conflict }) => {
+      const { subnet, mac, addresses } = ended;
+      const released = addresses.map(({ address }) => address);
+      this.#waiters.onMacReleased(subnet, mac, released);
+      if (conflict) this.#allocation.onConflict(ended);
+    });
     options.pods.subscribe((change) => this.#onPod(change));
     options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
     for (const machines of options.machines) machines.subscribe((change) => this.#onMachine(change));

@@ -5,13 +5,15 @@
  * Addresses have this precedence: `ips` beside the network's name, the annotation for the
  * interface, `ip_address`, `ip_pool`. Without any of them the request is for any free address.
  * Values with a lower precedence are validated, too. After a conflict on the wire, `ip_pool`
- * precedes the annotation that still shows the address.
+ * precedes the annotation that still shows the address. So does an IPPool of the namespace, unless
+ * the Pod had requested this address.
  */
 import { ok, problem, type Result } from '../../../../../lib/result.ts';
 import type { MessageInput } from '../../../../../proto/codec.ts';
 import type { AddressSet, AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
 import type { RequestedValues } from '../../../kubernetes/objects/annotation-table.ts';
 import { type AddressConstraints, parseAddresses, parseMac } from '../../../kubernetes/objects/annotation-values.ts';
+import type { ConflictingAddress } from '../conflicting-addresses.ts';
 import { constraintsOf } from './attachment-annotations.ts';
 import { networkKey, type NetworkSelection } from './network-selections.ts';
 import type { ResolvedAttachment } from './resolve-pod.ts';
@@ -23,12 +25,12 @@ type RequestedAttachment = Pick<
 >;
 
 /**
- * @param conflicting the addresses that another host answered on; the annotations may show them
+ * @param conflicts the addresses that another host answered on; the annotations may show them
  * @returns the request without Subnets and IPPool
  */
 export function buildAttachmentRequest(
   { selection, provider, ordinal, member, annotations, pool: namedPool }: RequestedAttachment,
-  conflicting: readonly string[] = [],
+  conflicts: readonly Pick<ConflictingAddress, 'address' | 'isStatic'>[] = [],
 ): Result<Omit<MessageInput<AttachmentRequest>, 'subnets' | 'pool'>> {
   if (annotations.problem !== undefined) return problem(annotations.problem);
   // Omits `subnet`, which is already resolved. A field that the request does not use remains in
@@ -44,8 +46,10 @@ export function buildAttachmentRequest(
   const listed = selectCandidates(pool, member);
   if (!listed.ok) return listed;
   const shown = interfaceAddresses?.value ?? addresses?.value;
-  const hasChoice = listed.value.length > 0 || namedPool !== undefined;
-  const isGivenUp = hasChoice && shown?.addresses?.every((address) => conflicting.includes(address));
+  const mayGiveUp = ({ isStatic }: Pick<ConflictingAddress, 'isStatic'>): boolean =>
+    pool !== undefined || (namedPool !== undefined && !isStatic);
+  const givenUp = new Set(conflicts.filter(mayGiveUp).map(({ address }) => address));
+  const isGivenUp = givenUp.size > 0 && shown?.addresses?.every((address) => givenUp.has(address));
   const named = ips.value ?? (isGivenUp ? undefined : shown);
   return ok({
     provider,

@@ -84,8 +84,7 @@ function requestedProviders({ attachments, ovn4nfv }: ResolvedPod): ReadonlySet<
 function buildRequest(attachment: ResolvedAttachment, conflicts: readonly ConflictingAddress[]): Built {
   const { provider, ordinal } = attachment;
   const own = conflicts.filter((each) => each.provider === provider && each.ordinal === ordinal);
-  const conflicting = own.map(({ address }) => address);
-  const built = buildAttachmentRequest(attachment, conflicting);
+  const built = buildAttachmentRequest(attachment, own);
   if (!built.ok) return { topics: [], problem: requestProblem(built.problem) };
   const request = built.value;
   // Ignores the IPPool if the Pod names an address.
