@@ -138,6 +138,16 @@ export class PodAllocator {
    * @returns `again` while the Pod waits; `done` when it has all its addresses, or needs none
    */
   async serve(key: string, pod: Pod): Promise<ServeResult> {
+    try {
+      return await this.#attempt(key, pod);
+    } catch (error) {
+      // Counts as a request: younger Pods would let it go first without a pause, and get no address
+      this.#options.waiters.markRequested(key);
+      throw error;
+    }
+  }
+
+  async #attempt(key: string, pod: Pod): Promise<ServeResult> {
     const { allocations, clusterView, findNameConflict, queue, releaser, waiters } = this.#options;
     // Reads the position first: the Pod may not live at a later position.
     const seenSeq = allocations.seenSeq(key);

@@ -8,6 +8,7 @@ import {
   allocationEnded,
   waitForIdle,
   bindingEnded,
+  macvlan,
   mirrorWithNetwork,
   podWithNetwork,
   createPodControllerWorld,
@@ -136,6 +137,21 @@ describe('Pods that wait for an address', () => {
     pods.put(createdAt(2, 'b'));
     const isServed = (): boolean => allocator.allocated.some(({ pod }) => pod?.name === 'b');
     await until(() => isServed() || lookedUp.length > 100);
+    expect(isServed()).to.equal(true);
+  });
+
+  it('a Pod does not wait for an older Pod whose attempts fail before its request', async () => {
+    const { pods, allocator, networks, sendEvents } = await createFullSubnet([createdAt(1, 'a')]);
+    let attempts = 0;
+    networks.put({ ...macvlan, name: 'other', config: macvlan.config.replace('macvlan.default', 'other.default') });
+    allocator.release = () => (attempts++, Promise.reject(new IpledgerError('LEDGER_FROZEN', 'frozen')));
+    const detached = heldAllocation('a', { provider: 'other.default', seq: 60 });
+    sendEvents(60, { kind: 'allocated', allocation: detached });
+    await until(() => attempts > 0);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    pods.put(createdAt(2, 'b'));
+    const isServed = (): boolean => allocator.allocated.some(({ pod }) => pod?.name === 'b');
+    await until(() => isServed() || attempts > 100);
     expect(isServed()).to.equal(true);
   });
 
