@@ -40,15 +40,14 @@ export async function applyRecovery(
       evidence: reason.reason,
     });
   const { subnets, pools, imports, quarantines } = recovery;
-  let waiting: Promise<void> | undefined;
-  const wait = (): Promise<void> => (waiting ??= waitForAgents());
   const rejected = await applyPlan(
     { subnets, pools, attachments: imports, reservations: [], leftovers: [], foreign: [], quarantines },
     target,
-    wait,
+    waitForAgents,
   );
   if (keepsFrozen(rejected)) return rejected;
-  await wait();
+  // Also after a wait before the last imports: the agents bind only what the ledger has
+  await waitForAgents();
   await allocator.call(LedgerService.unfreeze, {});
   return rejected;
 }

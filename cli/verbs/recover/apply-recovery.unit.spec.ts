@@ -55,12 +55,13 @@ describe('A recovery', () => {
     ]);
   });
 
-  it('imports a Pod after the agents have ended the binding of the backup that holds its address', async () => {
+  it('imports a Pod after the agents have ended the binding of the backup that holds its address, and gives them time to bind its container', async () => {
     expect(await apply(plan, 'Allocate', 'ADDRESS_IN_USE')).to.deep.equal([
       'Restore',
       'Allocate',
       'wait for agents',
       'Allocate',
+      'wait for agents',
       'Unfreeze',
     ]);
   });
