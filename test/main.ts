@@ -54,6 +54,7 @@ const args = [program, ...parallel, ...watch, ...files];
 const mocha = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 // Ctrl-C also reaches mocha, which stops its workers, and these their servers
 process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => mocha.kill());
 mocha.on('exit', (code, signal) => {
   process.exitCode = signal ? 128 + constants.signals[signal] : (code ?? 1);
 });

@@ -5,9 +5,11 @@
  * simulation in place of the specs, with SEEDS=n seeds of the half that runs the file.
  */
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { tiedCommand } from '../harness/processes/parent-death.ts';
+import { openRun } from '../harness/run.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { plantedBugs } from './planted-bugs.ts';
 
@@ -25,7 +27,13 @@ const halfOf = (file: string): string => (/^(ledger|services\/allocator)\//.test
 const selected = plantedBugs.filter(({ name, file }) => `${file} ${name}`.includes(selection));
 const waiting = [...selected];
 const outcomes = new Map<PlantedBug, Outcome>();
-await Promise.all(Array.from({ length: Number(jobs) }, work));
+// The folder of a run is removed also when this process ends by a signal
+const run = openRun();
+try {
+  await Promise.all(Array.from({ length: Number(jobs) }, work));
+} finally {
+  await run.end();
+}
 const missed = selected.filter((bug) => outcomes.get(bug) !== 'found');
 for (const { name, file, specs } of missed)
   console.log(
@@ -36,20 +44,16 @@ process.exitCode = missed.length === 0 && selected.length > 0 ? 0 : 1;
 
 async function work(): Promise<void> {
   const copy = copyProject();
-  try {
-    for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
-      const outcome = await tryOne(copy, bug);
-      outcomes.set(bug, outcome);
-      console.log(`${outcome.padEnd(24)} ${bug.file}: ${bug.name}`);
-    }
-  } finally {
-    rmSync(copy, { recursive: true });
+  for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
+    const outcome = await tryOne(copy, bug);
+    outcomes.set(bug, outcome);
+    console.log(`${outcome.padEnd(24)} ${bug.file}: ${bug.name}`);
   }
 }
 
 /** The files of the working tree, also those that are not committed. */
 function copyProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'ipledger-mutants-'));
+  const copy = mkdtempSync(join(run.folder, 'copy-'));
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
@@ -80,7 +84,7 @@ function runSpecs(copy: string, specs: readonly string[]): Promise<Outcome> {
   const mocha = [join(root, 'node_modules/mocha/bin/mocha.js'), '--bail', `--timeout=${testTimeoutMs}`, ...specs];
   const options = { cwd: copy, timeout: runTimeoutMs, maxBuffer: 64 << 20 };
   return new Promise((resolve) => {
-    execFile(process.execPath, mocha, options, (error, stdout) => {
+    execFile(...tiedCommand(process.execPath, mocha), options, (error, stdout) => {
       if (!error) return resolve('not found');
       const isSlow = error.killed === true || /Timeout of \d+ms exceeded/.test(stdout);
       resolve(isSlow ? 'found by a timeout only' : 'found');
@@ -94,8 +98,7 @@ function runSimulation(copy: string, half: string): Promise<Outcome> {
   const env = { ...process.env, SEEDS: seeds, HALF: half, JOBS: '1', FIRST: '1' };
   return new Promise((resolve) => {
     execFile(
-      process.execPath,
-      program,
+      ...tiedCommand(process.execPath, program),
       { cwd: copy, env, timeout: 20 * runTimeoutMs, maxBuffer: 64 << 20 },
       (_, stdout) => {
         const [, violation] = /^[a-z]+, (seed .*)$/m.exec(stdout) ?? [];

@@ -1,6 +1,10 @@
-/** Runs specs on a mutant, in a process of their own, and interprets the result. */
+/**
+ * Runs specs on a mutant, and interprets the result. Their process ends with this one: a mutant may
+ * make a loop endless.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { tiedCommand } from '../harness/processes/parent-death.ts';
 import type { Mutant } from './mutants.ts';
 import { root } from './spec-graph.ts';
 
@@ -27,7 +31,7 @@ export function runSpecs(
   // Node keeps compiled modules by their source, so a mutant does not meet those of another one
   const env = { NODE_COMPILE_CACHE: compiled, ...process.env, MUTANT: JSON.stringify(mutant) };
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { ...options, env }, (error, stdout, stderr) => {
+    execFile(...tiedCommand(process.execPath, args), { ...options, env }, (error, stdout, stderr) => {
       const output = stdout + stderr;
       if (!error) return resolve({ outcome: 'survived', output });
       const isSlow = error.killed === true || /Timeout of \d+ms exceeded/.test(stdout);

@@ -11,6 +11,7 @@
  */
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { tiedCommand } from '../harness/processes/parent-death.ts';
 import type { Outcome, Simulation } from './plan.ts';
 import { shrink } from './shrink.ts';
 import { simulations } from './simulations.ts';
@@ -108,9 +109,10 @@ async function runAll(): Promise<boolean> {
 
 function runInProcess(index: number): Promise<Totals> {
   return new Promise((resolve, reject) => {
-    const execArgv = ['--max-semi-space-size=64'];
+    const [execPath, execArgv] = tiedCommand(process.execPath, ['--max-semi-space-size=64']);
     const child = fork(import.meta.filename, {
-      execArgv,
+      execPath,
+      execArgv: [...execArgv],
       env: { ...process.env, SIM_PART: String(index), JOBS: jobs },
     });
     child.on('message', (totals) => resolve(totals as Totals));

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { childEnvironment, type Launch, waitUntilReady } from './launch.ts';
+import { tiedCommand } from './parent-death.ts';
 import type { Run } from '../run.ts';
 
 const stopWithinMs = 10_000;
@@ -107,14 +108,13 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
 }
 
 /**
- * `setpriv` sets the parent-death signal, then becomes the server with the same pid. So the server
- * cannot outlive this process, also after SIGKILL. In its own session, it does not receive Ctrl-C
- * before the cleanup.
+ * Starts the server, which cannot outlive this process. In its own session, it does not receive
+ * Ctrl-C before the cleanup.
  */
 function spawnTied({ program, args, env }: Launch, log: string): ChildProcess {
   const output = openSync(log, 'a');
   try {
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
+    const child = spawn(...tiedCommand(program, args), {
       env: childEnvironment(env),
       stdio: ['ignore', output, output],
       detached: true,
