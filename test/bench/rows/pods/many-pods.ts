@@ -121,10 +121,12 @@ async function probe({ stack, run }: PodStack, prefix: string, count: number): P
   );
   const follow = async (): Promise<void> => {
     const query = new URLSearchParams({ watch: 'true', labelSelector: `probe=${prefix}` });
-    for await (const event of api.stream(`${podsPath}?${query}`, { silenceMs, signal })) {
-      const pod = toPod(asRecord(event)['object']);
-      if (hasAllAddresses(pod)) annotated.get(pod.name)?.resolve(performance.now());
-    }
+    // The API server ends a watch at times. The next one begins with all Pods that exist.
+    while (!signal.aborted)
+      for await (const event of api.stream(`${podsPath}?${query}`, { silenceMs, signal })) {
+        const pod = toPod(asRecord(event)['object']);
+        if (hasAllAddresses(pod)) annotated.get(pod.name)?.resolve(performance.now());
+      }
   };
   const following = follow();
   const latencies = atRate([...annotated], probesPerSecond, async ([name, { promise }]) => {
@@ -132,8 +134,7 @@ async function probe({ stack, run }: PodStack, prefix: string, count: number): P
     await createPods(api, { namespace, names: [name], networks: [first], labels }, signal);
     return (await promise) - createdAt;
   });
-  const ended = following.then(() => Promise.reject(new Error('the watch of the probes has ended')));
-  const measured = await Promise.race([latencies, ended]);
+  const measured = await Promise.race([latencies, following.then(() => latencies)]);
   stop.abort();
   return measured;
 }
