@@ -156,6 +156,15 @@ describe('Verification of the event rules', () => {
         /^allocates MAC 02:00:00:00:00:0a in subnet lan2, which /,
       ],
     };
+    it('Verification of the event rules rejects a reservation of a reserved address, and no other one', () => {
+      const data = { addresses: ['172.17.0.11'], reservedFor: 'vip/a', reason: '', mac: '' };
+      const reserve = { type: 'AddressReserved', subnet: 'lan2', data, seq: 9, at: startTime } as const;
+      expect(brokenRule(stateAfter(), reserve, 5)).to.equal(undefined);
+      expect(brokenRule(stateAfter({ type: 'AddressReserved', subnet: 'lan2', data }), reserve, 5)).to.equal(
+        'reserves 172.17.0.11, which is reserved for vip/a',
+      );
+    });
+
     it('rejects an allocation of a reserved address whose cause is not the reservation', () => {
       const data = { addresses: ['172.17.0.11'], reservedFor: 'vip/a', reason: '', mac: '' };
       const before = stateAfter({ type: 'AddressReserved', subnet: 'lan2', data });

@@ -383,6 +383,15 @@ describe('Allocate for a new Pod of the same name', () => {
       .then([released(one, 2, { evidence }), { ...moved, data: { ...moved.data, supersedes: 'uid-one' } }]);
   });
 
+  it('Allocate transfers no allocation of a Subnet that the later Pod does not request', () => {
+    const one = allocated('one', '172.17.0.11');
+    const evidence = 'the name belongs to Pod uid uid-new now, which requests other addresses';
+    const moved = allocated('one', '10.0.0.2', { ...recreated, subnet: 'small', provider: 'macvlan.default' });
+    given([subnetConfigured(), smallSubnet(), one])
+      .when(allocate('one', { subnets: ['small'] }, recreated))
+      .then([released(one, 3, { evidence }), { ...moved, data: { ...moved.data, supersedes: 'uid-one' } }]);
+  });
+
   it('Allocate for a later Pod of a name gives it no address in its cooldown, except for the address of the earlier Pod', () => {
     const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
     given([smallSubnet(), one, two, three, released(two, 3), quarantined('10.0.0.2', 'small')])

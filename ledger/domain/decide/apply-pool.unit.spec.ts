@@ -184,6 +184,16 @@ describe('A pool', () => {
     expect(addressOf(events, allocate('b', inBlue))).to.equal('10.0.0.3');
   });
 
+  it('A pool counts an excluded address that a Pod requested by name as in use, until its release', () => {
+    const held = allocated('a', '10.0.0.5', { subnet: 'small', cause: 'static' });
+    const usageAfter = (more: readonly Event[]) => {
+      const state = foldEvents([smallSubnet(), smallPool('10.0.0.4..10.0.0.5'), ...more]);
+      return usageOfPool(state, state.pools.get('blue') as NonNullable<ReturnType<typeof state.pools.get>>)[0];
+    };
+    expect(usageAfter([held])).to.deep.include({ total: 2n, inUse: 1n, available: 1n, inUseRange: '10.0.0.5' });
+    expect(usageAfter([held, released(held, 3)])).to.deep.include({ total: 1n, inUse: 0n, inUseRange: '' });
+  });
+
   it('A pool counts an address that was excluded while a Pod holds it as in use, until its release', () => {
     const held = allocated('a', '10.0.0.2', { subnet: 'small' });
     const events = [

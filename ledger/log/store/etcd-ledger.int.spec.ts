@@ -9,7 +9,8 @@ import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { emptyHead } from '../chain/chain.ts';
 import { EtcdLedger } from './etcd-ledger.ts';
 import { connectEtcd } from './etcd-client.ts';
-import { logStartKey, logKey } from './keys.ts';
+import { addressPrefix, logKey, logPrefix, logStartKey, memberPrefix, prefixEnd, subnetPrefix } from './keys.ts';
+import { RangeReader } from './range-reader.ts';
 import { logStartText } from './stored-values.ts';
 import { describeLedger } from '../testing/ledger.contract.ts';
 import { Replica } from '../reader/replica.ts';
@@ -63,6 +64,23 @@ describe('EtcdLedger on a real etcd', () => {
     }
     expect(lines).to.equal(300);
     expect(largest * (128 << 10)).to.be.at.most(4 << 20);
+  });
+
+  it('RangeReader reads the start of the log for a range of the log only', async () => {
+    const reader = new RangeReader(client);
+    const got: string[] = [];
+    const get = reader.get.bind(reader);
+    reader.get = (key, signal) => (got.push(key), get(key, signal));
+    const readAll = async (prefix: string): Promise<number> => {
+      let keys = 0;
+      for await (const page of reader.pages({ from: prefix, end: prefixEnd(prefix) }, never)) keys += page.keys.length;
+      return keys;
+    };
+    for (const prefix of [memberPrefix, subnetPrefix, addressPrefix]) expect(await readAll(prefix)).to.equal(0);
+    expect(got).to.deep.equal([]);
+    await client.put(logKey(1)).value('event 1');
+    expect(await readAll(logPrefix)).to.equal(1);
+    expect(got).to.deep.equal([logStartKey]);
   });
 
   it('reads a log to its end while etcd compacts the revision, and reports if the log was sealed in the meantime', async function () {

@@ -45,4 +45,11 @@ describe('A Pod of namespace default', () => {
     expect(mayKeep([...held, quarantined(address, 'small')])).to.equal(false);
     expect(mayKeep([...held, reserved('vip/web', [address], { subnet: 'small' })])).to.equal(false);
   });
+
+  it('A Pod of namespace default does not keep an address that is quarantined, or reserved for another owner, in another Subnet of its network', () => {
+    const both = [{ ...smallSubnet(), subnet: 'other' }, ...held];
+    expect(mayKeep(both)).to.equal(true);
+    expect(mayKeep([...both, quarantined(address, 'other')])).to.equal(false);
+    expect(mayKeep([...both, reserved('vip/web', [address], { subnet: 'other' })])).to.equal(false);
+  });
 });

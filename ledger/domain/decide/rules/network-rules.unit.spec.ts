@@ -152,6 +152,20 @@ describe('An address of one network has one holder:', () => {
     expect(addressesIn(given([own, overlay]).when(allocateInOverlay('pod')).events)).to.deep.equal(['10.0.0.4']);
   });
 
+  it('a NIC with a dual-stack Subnet of a logical switch gets both families, also on a network with IPv4 only', () => {
+    const dual = subnetConfigured('overlay', {
+      cidrBlock: '10.0.0.0/29,fd00::/120',
+      gateway: '10.0.0.1,fd00::1',
+      excludeIps: ['10.0.0.1', 'fd00::1'],
+      protocol: 'Dual',
+      provider: 'ovn',
+    });
+    expect(addressesIn(given([lan, dual]).when(allocateInOverlay('pod')).events)).to.deep.equal([
+      '10.0.0.2',
+      'fd00::2',
+    ]);
+  });
+
   it('a NIC with a Subnet of a logical switch gets no address of a pool of its network for other namespaces', () => {
     given([lan, overlay, theirs])
       .when(allocateInOverlay('pod', '10.0.0.2'))

@@ -35,6 +35,15 @@ describe('AddressSpace', () => {
     ]);
   });
 
+  it('AddressSpace counts the addresses that Pods hold in all of its pools', () => {
+    const used = new AddressSpace(families[0] as SubnetFamily, [
+      { pool: 'red', ranges: [range('10.0.0.40', '10.0.0.49')] },
+    ]);
+    expect(used.inUse).to.equal(0n);
+    for (const address of ['10.0.0.2', '10.0.0.3', '10.0.0.40']) used.place(address, { standing: 'taken', lastAt: 0 });
+    expect(used.inUse).to.equal(3n);
+  });
+
   it('returns the pool that an address is allocated from, and none for an excluded address', () => {
     const texts = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45'];
     expect(texts.map((text) => space.poolAt(valueOf(text))?.pool)).to.deep.equal([

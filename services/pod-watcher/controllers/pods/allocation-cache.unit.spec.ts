@@ -204,6 +204,16 @@ describe('the allocation cache', () => {
     expect(count()).to.equal(0);
   });
 
+  it('the allocation cache counts the uids of a namespace, also after the ledger was rewound', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markRequested(pod, 'requesting');
+    const counts = () => [allocations.uidCount, allocations.uidCountOf('default'), allocations.uidCountOf('shop')];
+    expect(counts()).to.deep.equal([2, 2, 0]);
+    const again = [heldAllocation('a', { seq: 7 })];
+    allocations.onSnapshot({ seq: 8, allocations: again, subnets: [], pools: [], reservations: [] });
+    expect(counts()).to.deep.equal([2, 2, 0]);
+  });
+
   it('the allocation cache has the last owner of a deleted Pod, or else the owner at its request', () => {
     const [requesting, adopting] = ['A', 'B'].map((owner) => ({ kind: 'StatefulSet', name: 'web', uid: owner }));
     const allocations = cacheAfter(10);

@@ -101,6 +101,13 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(foreignResultKeys(pod, [heldAllocation('a', { provider })], new Set())).to.deep.equal([]);
   });
 
+  it('foreign annotations stay on a Pod with a field over its limit, which may request any network', () => {
+    const pod = podWithNetwork('a', { status: { phase: 'Pending' }, annotations: resultsOf('old.default') });
+    expect(foreignResultKeys(pod, [], new Set())).to.have.members(removedOf('old.default'));
+    const unread = { ...pod, problems: ['the annotations have more than 262144 bytes'] };
+    expect(foreignResultKeys(unread, [], new Set())).to.deep.equal([]);
+  });
+
   it('foreign annotations stay while the network is missing', async () => {
     const { pods, networks, podEvents, removedAnnotations, controller } = world();
     networks.drop(macvlan);

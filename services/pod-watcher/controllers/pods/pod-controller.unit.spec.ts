@@ -231,6 +231,19 @@ describe('the Pod controller', () => {
     await until(() => allocator.allocated.length === 1);
   });
 
+  it('the Pod controller records an Event about a wrong annotation at the first attempt, also if a network is missing', async () => {
+    const { pods, allocator, podEvents, controller } = world({ longBackoff: true });
+    controller.start();
+    const annotations = {
+      [networksAnnotation]: 'macvlan,missing',
+      'macvlan.default.kubernetes.io/mac_address': 'no MAC',
+    };
+    pods.put(podWithNetwork('a', { annotations }));
+    await until(() => podEvents.length > 0);
+    expect(podEvents[0]?.podEvent.message).to.contain('mac_address').and.contain('default/missing');
+    expect(allocator.allocated).to.deep.equal([]);
+  });
+
   it('the Pod controller allocates as soon as the network exists', async () => {
     const { pods, networks, allocator, controller } = world({ longBackoff: true });
     networks.drop(macvlan);

@@ -334,6 +334,36 @@ describe('a detached attachment of a living Pod', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
+  it('a detached attachment of a living Pod is released although containers of other Pods are bound to its address, as of another network', async () => {
+    const { allocator, sendEvents } = world();
+    await waitForIdle();
+    const attachment = { namespace: 'default', pod: 'a', provider: 'storage.default', ordinal: 0 };
+    const others = [
+      { ...attachment, pod: 'b' },
+      { ...attachment, namespace: 'other' },
+    ];
+    allocator.bindings = others.flatMap((other) =>
+      allocator.bindings.map((binding) => ({ ...binding, attachment: other })),
+    );
+    sendEvents(51, bindingEnded(heldAllocation('a', { provider: 'storage.default' })));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'uid-a', allocationSeq: 8, cause: 'RELEASE_CAUSE_DETACHED' });
+  });
+
+  it('a Pod without a detached attachment costs no list of bindings', async () => {
+    const { allocator, pods, controller } = createPodControllerWorld(stop.signal, {});
+    let listed = 0;
+    allocator.listBindings = () => {
+      listed += 1;
+      return Promise.resolve({ bindings: [], nextPageToken: '' });
+    };
+    pods.put(podWithNetwork('a', { spec: { nodeName: 'node-1' } }));
+    controller.start();
+    await until(() => allocator.allocated.length === 1);
+    await waitForIdle();
+    expect(listed).to.equal(0);
+  });
+
   it('a detached attachment of a living Pod is released after the DEL of a container that was bound after the list of bindings', async () => {
     const { allocator, sendEvents } = world();
     await waitForIdle();

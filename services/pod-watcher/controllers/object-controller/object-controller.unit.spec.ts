@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
+import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
+import { FakeInformer, subnetNamed, until } from '../../testing/fakes.ts';
+import { subnetReasons } from './conditions.ts';
+import { ObjectController } from './object-controller.ts';
+
+describe('ObjectController', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** Starts a controller whose writes fail, and returns the lines of the log when it has tried. */
+  async function logOfFailedWrite(error: ApiError): Promise<string[]> {
+    const lines: string[] = [];
+    const objects = new FakeInformer<SubnetObject>();
+    let writes = 0;
+    const controller = new ObjectController<SubnetObject>({
+      objects,
+      apply: () => Promise.resolve({}),
+      isApplied: () => true,
+      differences: () => ({}),
+      retire: () => Promise.resolve(),
+      appliedNames: () => [],
+      onVerdict: () => undefined,
+      reasons: subnetReasons,
+      write: () => {
+        writes += 1;
+        return Promise.reject(error);
+      },
+      writeStatus: () => Promise.resolve(),
+      recordEvent: () => undefined,
+      log: pino({ level: 'info', base: null }, { write: (line) => void lines.push(line) }),
+      signal: stop.signal,
+    });
+    objects.put(subnetNamed('lan'));
+    await controller.start();
+    await until(() => writes > 0);
+    return lines;
+  }
+
+  it('ObjectController logs a write that the API server denies, and none to an object that has changed or is gone', async () => {
+    expect(await logOfFailedWrite(new ApiError(409, 'the object has been modified'))).to.deep.equal([]);
+    expect(await logOfFailedWrite(new ApiError(404, 'not found'))).to.deep.equal([]);
+    const [line, ...more] = await logOfFailedWrite(new ApiError(403, 'forbidden'));
+    expect(more).to.deep.equal([]);
+    expect(line).to.contain('forbidden').and.contain('lan');
+  });
+});
