@@ -164,7 +164,7 @@ mutants: node_modules programs ## plant known mistakes one by one, and see that 
 	@node test/mutants/main.ts
 
 .PHONY: mutation
-mutation: node_modules ## mutate a sample of the rules, the log and the controllers; unit specs must kill 90 % (SAMPLE=n, SEED=n, FROM=n, FOLDER=path, JOBS=n, WIDE=1)
+mutation: node_modules programs ## mutate a sample of the rules, the log and the controllers; the specs must kill 90 % (SAMPLE=n, SEED=n, FROM=n, FOLDER=path, JOBS=n)
 	@node test/mutation/main.ts
 
 .PHONY: fuzz

@@ -1,15 +1,15 @@
 /**
- * `make mutation`: mutates a sample of the sources, one change at a time, and runs the unit specs
- * that import the changed file. Before specs count as a kill they run without a mutant; if they are
- * red, the run ends. It prints the outcome of each mutant, and exits with 1 if fewer than 90 % are
- * killed.
+ * `make mutation`: mutates a sample of the sources, one change at a time, and runs specs that
+ * import the changed file: the nearest unit specs, then the specs on a real etcd in its folder,
+ * then the other unit specs, until one is red. Before specs count as a kill they run without a
+ * mutant; if they are red, the run ends. It prints the outcome of each mutant, and exits with 1 if
+ * fewer than 90 % are killed.
  *
  *   SAMPLE=100    mutants
  *   SEED=n        the sample
  *   FROM=n        continues a stopped run of this sample with its mutant n
  *   FOLDER=path   folders or files, with commas; default: the rules, the log and the controllers
  *   JOBS=n        mutants at the same time
- *   WIDE=1        a survivor also meets all other unit specs that import its file
  */
 import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -21,16 +21,13 @@ import { runSpecs, type SpecOutcome, unchanged } from './run-specs.ts';
 import { createSpecGraph, root } from './spec-graph.ts';
 
 const folders = 'ledger/domain,ledger/log,services/pod-watcher/controllers';
-const {
-  SAMPLE = '100',
-  SEED = '1',
-  FROM = '1',
-  FOLDER = folders,
-  JOBS = String(availableParallelism()),
-  WIDE,
-} = process.env;
+const { SAMPLE = '100', SEED = '1', FROM = '1', FOLDER = folders, JOBS = String(availableParallelism()) } = process.env;
 /** The number of the nearest specs, which a mutant meets first. */
 const nearest = 8;
+/**
+ * The number of specs of each later set. A run of more reaches its time limit on a slow machine.
+ */
+const setSize = 24;
 const goal = 0.9;
 
 const specsOf = createSpecGraph();
@@ -73,9 +70,10 @@ async function requireGreen(file: string, specs: readonly string[]): Promise<voi
 }
 
 /** Returns the specs that a mutant of a file meets, one set after the other. */
-function specSetsOf(file: string): string[][] {
-  const specs = specsOf(file);
-  const sets = [specs.slice(0, nearest), WIDE === undefined ? [] : specs.slice(nearest)];
+function specSetsOf(file: string): (readonly string[])[] {
+  const { unit, int } = specsOf(file);
+  const sets = [unit.slice(0, nearest), int];
+  for (let from = nearest; from < unit.length; from += setSize) sets.push(unit.slice(from, from + setSize));
   return sets.filter((set) => set.length > 0);
 }
 

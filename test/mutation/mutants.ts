@@ -46,6 +46,13 @@ const methods: Replacements = new Map([
   ['max', 'min'],
 ]);
 
+/** The methods of the log, however a class reaches it. */
+const logMethod = /(^|[.#])log\??\.(debug|info|warn|error)$/;
+/** Names of constants that hold a time. */
+const timeName = /(Ms|Seconds)$/;
+/** One unit of a longer time than this is less than 1 % of it. */
+const longTime = 100;
+
 /** Finds the mutants of a TypeScript source, by their place. Texts and types are not changed. */
 export function mutantsOf(file: string, source: string): Mutant[] {
   const mutants: Mutant[] = [];
@@ -64,6 +71,7 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   };
   const visit = (node: Node): void => {
     if (/^TS(?!AsExpression|NonNull|Satisfies)/.test(node.type) || node.type === 'ImportDeclaration') return;
+    if (isLogCall(node, text) || isLongTime(node)) return;
     mutateNode(node, { add, text, swapOperator });
     for (const [field, value] of Object.entries(node)) {
       // A loop that counts the other way does not end, which takes minutes and shows nothing
@@ -78,6 +86,24 @@ export function mutantsOf(file: string, source: string): Mutant[] {
 
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Partial<Node>).type === 'string' && 'start' in value;
+
+/**
+ * Whether a node writes a line of the log, or is a statement that does. Such a line is read by
+ * people, and is no interface: no program and no spec depends on it.
+ */
+function isLogCall(node: Node, text: (node: Node) => string): boolean {
+  const call = node.type === 'ExpressionStatement' ? (node['expression'] as Node) : node;
+  return /^(Optional)?CallExpression$/.test(call.type) && logMethod.test(text(call['callee'] as Node));
+}
+
+/**
+ * Whether a node gives a constant a time of at least a hundred units. A mutant adds one of them.
+ * Timers are later than that, and a spec that notices it would fix a value that may be tuned.
+ */
+function isLongTime({ type, id, init }: Node): boolean {
+  if (type !== 'VariableDeclarator' || !isNode(init) || init.type !== 'NumericLiteral') return false;
+  return timeName.test(String((id as Node)['name'])) && Number(init['value']) >= longTime;
+}
 
 interface Editor {
   readonly add: (start: number, end: number, to: string) => void;

@@ -44,6 +44,23 @@ describe('The mutants of a source', () => {
     ]);
   });
 
+  it('change no line of the log', () => {
+    expect(changedSources('log.info({ seq: seq + 1 }, a);')).to.deep.equal([]);
+    expect(changedSources('this.#options.log.warn(a); this.#log.error(b);')).to.deep.equal([]);
+    expect(changedSources('catalog.info(a);')).to.deep.equal([';']);
+    expect(changedSources('f(log);')).to.deep.equal([';']);
+  });
+
+  it('change no constant of at least a hundred milliseconds or seconds by one of them', () => {
+    expect(changedSources('const retryMs = 500;')).to.deep.equal([]);
+    expect(changedSources('const retryMs = 99;')).to.deep.equal(['const retryMs = 100;']);
+    expect(changedSources('const maxRetries = 500;')).to.deep.equal(['const maxRetries = 501;']);
+    expect(changedSources('const retryMs = 500 * a;')).to.deep.equal([
+      'const retryMs = 501 * a;',
+      'const retryMs = 500 / a;',
+    ]);
+  });
+
   it('change no type, no text and no import', () => {
     const source = "import a from './a.ts';\nconst b: 1 | 2 = a as 1;\ntype C = true;\nconst d = 'e';";
     expect(changedSources(source)).to.deep.equal([]);

@@ -1,4 +1,4 @@
-/** Finds the unit specs that import a source file, the nearest first. */
+/** Finds the specs that import a source file, the nearest first. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
@@ -22,8 +22,15 @@ function nearness(file: string, spec: string): number {
   return apart === -1 ? folders.length : apart;
 }
 
-/** Reads the imports of all sources once. Equally near specs are in the order of their imports. */
-export function createSpecGraph(): (file: string) => string[] {
+export interface SpecsOfFile {
+  /** The unit specs, the nearest first. Equally near ones are in the order of their imports. */
+  readonly unit: readonly string[];
+  /** The specs on a real server in the folder of the file. */
+  readonly int: readonly string[];
+}
+
+/** Reads the imports of all sources once. */
+export function createSpecGraph(): (file: string) => SpecsOfFile {
   const files = globSync('{proto,lib,ledger,services}/**/*.ts', { cwd: root });
   const importers = new Map<string, string[]>();
   for (const file of files)
@@ -32,7 +39,10 @@ export function createSpecGraph(): (file: string) => string[] {
     const found = new Set([file]);
     // A set is visited in the order of insertion, including items that the loop inserts
     for (const each of found) for (const importer of importers.get(each) ?? []) found.add(importer);
-    const specs = [...found].filter((each) => each.endsWith('.unit.spec.ts'));
-    return specs.toSorted((one, other) => nearness(file, other) - nearness(file, one));
+    const specs = [...found].toSorted((one, other) => nearness(file, other) - nearness(file, one));
+    return {
+      unit: specs.filter((each) => each.endsWith('.unit.spec.ts')),
+      int: specs.filter((each) => each.endsWith('.int.spec.ts') && dirname(each) === dirname(file)),
+    };
   };
 }
