@@ -17,7 +17,7 @@ import { expectTransfer } from '../../../test/harness/network/tcp-transfer.ts';
 import { expectPing, readLinks } from './testing/nic-probes.ts';
 import {
   type AgentNode,
-  callPlugin,
+  callPlugin as runCommand,
   gateways,
   healthPort,
   makePod,
@@ -54,6 +54,23 @@ describe('NICs of type kube-ovn', function () {
     [one, two] = cluster.nodes;
   });
   after(() => run?.end());
+
+  /** The ADDs of the present case. */
+  const adds: Parameters<typeof runCommand>[] = [];
+  const callPlugin: typeof runCommand = (command, ...call) => {
+    if (command === 'ADD') adds.push(['DEL', ...call]);
+    return runCommand(command, ...call);
+  };
+
+  // Removes what a failed case leaves, and starts what it ended: the next cases expect no other
+  // NIC.
+  afterEach(async function () {
+    const ended = adds.splice(0);
+    if (this.currentTest?.isFailed() !== true) return;
+    for (const { database, controller, agent } of cluster.nodes)
+      for (const server of [database, controller, agent]) if (!server.isAlive) await server.start();
+    for (const add of ended) await runCommand(...add);
+  });
 
   const expectSuccess = ({ exitCode, stdout }: PluginOutcome): void => void expect(exitCode, stdout).to.equal(0);
   const detailsOf = ({ exitCode, json }: PluginOutcome): string => {
