@@ -82,11 +82,11 @@ function formatPodInCluster(
   );
   return [
     `in the cluster (uid ${uid})`,
-    `  ${joinNonEmpty(', ', state, times)}`,
+    `  ${escapeControlCharacters(joinNonEmpty(', ', state, times))}`,
     ...events.map((event) => {
       const stage = stageOf(event);
       const message = `${stage}${shorten(event.message.slice(stage.length))}`;
-      return `  ${format(event.at)}  Event ${event.reason}: ${escapeControlCharacters(message)}`;
+      return `  ${format(event.at)}  Event ${escapeControlCharacters(`${event.reason}: ${message}`)}`;
     }),
   ];
 }

@@ -6,7 +6,7 @@ const at = '2026-11-17T14:05:00.000Z';
 const attachment = { namespace: 'default', pod: 'web-0', provider: 'lan.default', ordinal: 0 };
 
 /** The report about a Pod whose request was refused, as the ledger and an Event have it. */
-function reportOf(message: string): string {
+function reportOf(message: string, eventReason = 'AcquireAddressFailed'): string {
   const reason = 'ADDRESS_IN_USE';
   const allocationRefused = { attachment, uid: 'one', reason, message };
   const events = [{ seq: 3, at, before: [], allocationRefused }] as unknown as Event[];
@@ -20,7 +20,7 @@ function reportOf(message: string): string {
     deletedAt: '',
     networks: '',
     waiting: [],
-    events: [{ at, from: 'ipledger-pod-watcher', reason: 'AcquireAddressFailed', message: text }],
+    events: [{ at, from: 'ipledger-pod-watcher', reason: eventReason, message: text }],
   };
   const pods = [{ uid: 'one', owner: undefined, allocationPeriods: [], refusals, events }];
   const report = { name: 'default/web-0', pods, pod, allocations: [], logicalPorts: [] };
@@ -37,6 +37,10 @@ describe('The report about a Pod', () => {
       `  TIME  Event AcquireAddressFailed: stage=acquireAddress provider=lan.default error=${start}`,
     );
     expect(lines).to.include(`  TIME  request for an address of lan.default rejected: ${start}  (event 3)`);
+  });
+
+  it('quotes no control character of an Event, which a tenant can create', () => {
+    expect(reportOf('Full', '\u001b]0;title\u0007')).to.match(/^ {2}TIME {2}Event \]0;title : stage=/m);
   });
 
   it('repeats a short refusal as it is', () => {
