@@ -3,7 +3,7 @@
  * the machine: during a live migration there are two, and both show the same addresses.
  */
 import { SortedList } from '../sorted-list.ts';
-import { isLauncher, isUnverifiedLauncher, type VerifiedPods } from './launcher-verifier.ts';
+import { isLauncher, type VerifiedPods } from './launcher-verifier.ts';
 import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
 import { keysOfNamespace } from '../../../lib/kubernetes/client/object-store.ts';
 import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
@@ -27,8 +27,8 @@ export class LedgerPods {
   readonly #pods: { readonly objects: VerifiedPods };
   /** The launchers by the name of their machine. */
   readonly #launchers = new Map<string, Launchers>();
-  /** Unverified launchers by the claimed machine and their own name. */
-  readonly #unverified = new Map<string, Map<string, Pod>>();
+  /** Pods without a verified claim, by the claimed machine and their own name. */
+  readonly #claimants = new Map<string, Map<string, Pod>>();
 
   /** Must be created before other subscribers of `pods`, which rely on its updates. */
   constructor(pods: Pick<Informer<Pod>, 'subscribe'> & { readonly objects: VerifiedPods }) {
@@ -41,27 +41,37 @@ export class LedgerPods {
   #onPod(change: Exclude<ObjectChange<Pod>, { kind: 'listed' }>): void {
     const { object } = change;
     const before = change.kind === 'present' ? change.before : object;
-    if (before?.assertedMachine) this.#unverified.get(assertedKeyOf(before))?.delete(before.name);
+    if (before?.assertedMachine) this.#claimants.get(assertedKeyOf(before))?.delete(before.name);
     if (change.kind === 'gone') this.#drop(object);
     else {
       // Moves a launcher whose verification has changed its name in the ledger.
       if (before && before.ledgerName !== object.ledgerName) this.#drop(before);
       this.#put(object);
     }
-    if (change.kind === 'present' && isUnverifiedLauncher(object)) {
+    if (change.kind === 'present' && object.assertedMachine && !isLauncher(object)) {
       const key = assertedKeyOf(object);
-      const launchers = this.#unverified.get(key) ?? new Map<string, Pod>();
-      this.#unverified.set(key, launchers.set(object.name, object));
+      const claimants = this.#claimants.get(key) ?? new Map<string, Pod>();
+      this.#claimants.set(key, claimants.set(object.name, object));
     }
-    if (before?.assertedMachine && this.#unverified.get(assertedKeyOf(before))?.size === 0)
-      this.#unverified.delete(assertedKeyOf(before));
+    if (before?.assertedMachine && this.#claimants.get(assertedKeyOf(before))?.size === 0)
+      this.#claimants.delete(assertedKeyOf(before));
   }
 
-  /** Whether an unverified launcher claims this identity. */
+  /** Whether a Pod claims this identity, and was neither verified nor refused. */
   hasUnverifiedLauncher(key: string, identity: string): boolean {
-    return [...(this.#unverified.get(key)?.values() ?? [])].some(
-      ({ assertedMachine }) => assertedMachine?.uid === identity,
-    );
+    return this.#claimantsOf(key, identity).some(({ launcherRefusal }) => launcherRefusal === '');
+  }
+
+  /** The uids of Pods that run, and whose claim of this identity was refused. */
+  refusedLaunchers(key: string, identity: string): readonly string[] {
+    return this.#claimantsOf(key, identity)
+      .filter((pod) => pod.launcherRefusal !== '' && !isTerminated(pod))
+      .map(({ uid }) => uid);
+  }
+
+  #claimantsOf(key: string, identity: string): readonly Pod[] {
+    const claimants = [...(this.#claimants.get(key)?.values() ?? [])];
+    return claimants.filter(({ assertedMachine }) => assertedMachine?.uid === identity);
   }
 
   /** Yields all names in the ledger. */

@@ -252,7 +252,8 @@ export class PodTermination {
   }
 
   async #unlessRetained(key: string, uid: string, reason: ReleaseReason): Promise<ReleaseReason | 'retained'> {
-    const ownerReason = await this.#retention.releaseReasonOf(key, this.#ownerOf(key, uid));
+    const refused = this.#options.pods.refusedLaunchers(key, uid);
+    const ownerReason = await this.#retention.releaseReasonOf(key, this.#ownerOf(key, uid), refused);
     if (ownerReason === undefined) return reason;
     if (ownerReason === 'retained') return ownerReason;
     const isCollected =

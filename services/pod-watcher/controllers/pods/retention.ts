@@ -24,11 +24,17 @@ export interface VirtualMachines {
  */
 type LookUpVirtualMachines = (key: string, signal: AbortSignal) => Promise<VirtualMachines>;
 
-/** Returns why a machine will not run again; undefined while it may. */
+/**
+ * Returns why a machine will not run again; undefined while it may, or runs.
+ * @param refused the uids of running Pods whose claim to be its launcher was refused. The instance
+ * may list one of them since, after the start of a migration
+ */
 export function virtualMachineReleaseReason(
   { VirtualMachine: machine, VirtualMachineInstance: instance }: VirtualMachines,
   owner: Owner,
+  refused: readonly string[] = [],
 ): ReleaseReason | undefined {
+  if (instance?.uid === owner.uid && refused.some((uid) => instance.activePods?.has(uid))) return undefined;
   if (machine) return machine.deleting ? ownerDeleted(`VirtualMachine ${owner.name} is being deleted`) : undefined;
   const named = `VirtualMachineInstance ${owner.name} (uid ${owner.uid})`;
   if (instance?.uid !== owner.uid) return ownerDeleted(`there is no VirtualMachine ${owner.name}, and no ${named}`);
@@ -56,10 +62,15 @@ export class Retention {
 
   /**
    * Looks up why the owner will not create a Pod again; 'retained' while it will.
+   * @param refused see virtualMachineReleaseReason
    * @returns undefined for owners that retain nothing
    */
-  async releaseReasonOf(key: string, owner: Owner | undefined): Promise<ReleaseReason | 'retained' | undefined> {
-    const reason = await this.#lookUpReason(key, owner);
+  async releaseReasonOf(
+    key: string,
+    owner: Owner | undefined,
+    refused?: readonly string[],
+  ): Promise<ReleaseReason | 'retained' | undefined> {
+    const reason = await this.#lookUpReason(key, owner, refused);
     if (owner?.kind === virtualMachineKind && reason === 'retained') this.#stopped.add(key);
     else this.#stopped.delete(key);
     return reason;
@@ -85,10 +96,14 @@ export class Retention {
   }
 
   /** Looks up the StatefulSet before a member is released: the watch may lag behind. */
-  async #lookUpReason(key: string, owner: Owner | undefined): Promise<ReleaseReason | 'retained' | undefined> {
+  async #lookUpReason(
+    key: string,
+    owner: Owner | undefined,
+    refused?: readonly string[],
+  ): Promise<ReleaseReason | 'retained' | undefined> {
     const { statefulSets, lookUpStatefulSet, lookUpMachines, signal } = this.#options;
     if (owner?.kind === virtualMachineKind)
-      return virtualMachineReleaseReason(await lookUpMachines(key, signal), owner) ?? 'retained';
+      return virtualMachineReleaseReason(await lookUpMachines(key, signal), owner, refused) ?? 'retained';
     const member = statefulSetOrdinal({ name: nameOf(key) }, owner);
     if (!owner || member === undefined) return undefined;
     const set = statefulSetKey(key, owner);

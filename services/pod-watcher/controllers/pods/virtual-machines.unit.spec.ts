@@ -210,6 +210,27 @@ describe('a virtual machine', () => {
       expect([allocator.allocated, allocator.released, alarms]).to.deep.equal([nothing, nothing, nothing]);
     });
 
+    it('a machine that is deleted keeps its addresses while a launcher runs that its instance lists, but listed too late', async () => {
+      const { pods, allocator, machines, controller } = world({ allocations: [held] });
+      machines.set('default/vm1', {
+        VirtualMachine: instance(),
+        VirtualMachineInstance: instance({ activePods: new Set() }),
+      });
+      const target = unverifiedLauncher('target', { annotations });
+      for (const pod of [launcher('source', { annotations }), target]) pods.put(pod);
+      controller.start();
+      await waitForIdle();
+      const listed = instance({ activePods: new Set([target.uid]) });
+      machines.set('default/vm1', { VirtualMachine: instance({ deleting: true }), VirtualMachineInstance: listed });
+      pods.put(launcher('source', { annotations, status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } }));
+      await waitForIdle();
+      expect(allocator.released).to.deep.equal(nothing);
+      pods.drop(beingDeleted(target));
+      machines.clear();
+      pods.put(launcher('source', { annotations, status: { phase: 'Failed' }, spec: { restartPolicy: 'Never' } }));
+      await until(() => allocator.released.length > 0);
+    });
+
     it('a launcher remains verified if its ownerReferences change or its instance is deleted', async () => {
       const { pods, allocator, machines, controller } = world({ allocations: [held] });
       machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: instance() });
