@@ -13,6 +13,7 @@ import { errorMessage } from '../../../lib/errors.ts';
 import { restoredRevisions } from '../../../ledger/log/reader/rollback-detection.ts';
 import { createLedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';
+import type { SeededRandom } from '../../faults/seeded-random.ts';
 import type { AllocatorCluster } from '../ledger/allocator-cluster.ts';
 import { type ClusterUser, nameOf, uidOf } from './cluster-user.ts';
 import { type ForeignHosts, probedNetwork } from './foreign-hosts.ts';
@@ -30,6 +31,8 @@ const retryMs = 5_000;
 const fewRevisions = 1_000_000;
 /** The default of `ipledger recover`. */
 const agentsMs = 100_000;
+/** An interrupted run ends after fewer calls. */
+const maxCallsOfInterrupted = 12;
 const reason = 'etcd was restored from a backup';
 const never = new AbortController().signal;
 
@@ -63,10 +66,12 @@ export class EtcdRestores {
   /** Called when etcd has the keys of a backup. */
   onRestored: () => void = () => undefined;
   #isUnderWay = false;
+  readonly #random: SeededRandom;
 
   constructor(cluster: OperatedCluster, allocators: AllocatorCluster) {
     this.#cluster = cluster;
     this.#allocators = allocators;
+    this.#random = allocators.world.random('operator of etcd');
   }
 
   /** Takes a backup now, and restores it later. There is one restore at a time. */
@@ -101,26 +106,31 @@ export class EtcdRestores {
       // A run that fails has quarantined addresses, and printed why. The next one does not repeat
       // it
       const reports: RecoveryPlan[] = [];
-      for (let isDone = false; !isDone; await sleep(retryMs))
-        isDone = await this.#runOnce(allocator, kubernetes, reports).catch((error: unknown) => {
+      let until = this.#random.nextBoolean(0.5) ? this.#random.nextInt(maxCallsOfInterrupted) : Infinity;
+      for (let isDone = false; !isDone; await sleep(retryMs)) {
+        const target = { allocator: interruptedAfter(until, allocator), kubernetes };
+        isDone = await this.#runOnce(allocator, target, reports).catch((error: unknown) => {
           world.trace(`recover fails: ${errorMessage(error)}`);
           return false;
         });
+        until = Infinity;
+      }
       this.#cluster.foreignHosts.areSilent = false;
       this.#isUnderWay = false;
     });
   }
 
+  /** @param target what the recovery changes: its client of the allocator may end the run */
   async #runOnce(
     allocator: LedgerClient,
-    kubernetes: ReturnType<typeof createKubernetesClient>,
+    target: { readonly allocator: LedgerClient; readonly kubernetes: ReturnType<typeof createKubernetesClient> },
     reports: RecoveryPlan[],
   ): Promise<boolean> {
     const { world } = this.#allocators;
     const bound = this.#cluster.nodes.flatMap((node) =>
       bindingFiles(node).filter((file) => isEvidence(file, node.name)),
     );
-    const { status, recovery } = await compareWithCluster(allocator, kubernetes, { undetected: true }, bound);
+    const { status, recovery } = await compareWithCluster(allocator, target.kubernetes, { undetected: true }, bound);
     const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;
     const { imports, releases, staleBindings, conflicts } = recovery;
     world.trace(
@@ -131,7 +141,7 @@ export class EtcdRestores {
     const rejected = await applyRecovery(
       recovery,
       { reason, freezeFirst, comparedPosition, waitForAgents: () => sleep(agentsMs) },
-      { allocator, kubernetes },
+      target,
     );
     world.trace(`recovered, ${JSON.stringify(rejected)} rejected`);
     await this.#decide(reports, allocator);
@@ -160,4 +170,14 @@ export class EtcdRestores {
     for (const address of foreignHosts.left)
       await allocator.call(IpamService.unquarantine, { subnet: probedNetwork, address, reason: 'the host has left' });
   }
+}
+
+/** A client that ends the run of the operator after some calls. */
+function interruptedAfter(calls: number, allocator: LedgerClient): LedgerClient {
+  let remaining = calls;
+  const call: LedgerClient['call'] = (...request) => {
+    if (remaining-- <= 0) throw new Error('the operator has ended the run');
+    return allocator.call(...request);
+  };
+  return { ...allocator, call };
 }
