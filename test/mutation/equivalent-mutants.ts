@@ -221,6 +221,13 @@ export const equivalentMutants: readonly Equivalent[] = [
     to: '1001',
     why: 'a thousandth of the lease is less than the margin that is left before its end',
   },
+  {
+    file: 'services/pod-watcher/controllers/nodes/node-controller.ts',
+    line: 'if (remainingMs > 0) {',
+    from: '>',
+    to: '>=',
+    why: 'at exactly 0 ms left the Node is queued again without a delay, and its bindings end then',
+  },
 ];
 
 /** Returns why a mutant changes nothing; undefined for others. @param source of its file */

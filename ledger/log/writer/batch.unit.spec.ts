@@ -167,6 +167,21 @@ describe('A full BatchBuilder', () => {
     expect(replica.state.subnets.size).to.equal(0);
   });
 
+  it('A full BatchBuilder counts the two changes of keys by which a drop of history moves its start', async () => {
+    const { ledger, replica, builder } = await empty({ ops: 12, bytes: 1 << 20 });
+    const segment = { from: 1, to: 2, since: '', until: '', hash: 'h', manifest: '', archive: '' };
+    for (const command of [createLedger(), macvlan]) add(builder, replica, command);
+    builder.add([{ type: 'SegmentSealed', subnet: '', data: segment }], stamp());
+    const outcome = await ledger.append(builder.build(undefined));
+    if (outcome.kind !== 'appended') throw new Error(outcome.kind);
+    replica.commit(builder.events, builder.head, outcome.revision);
+
+    const next = new BatchBuilder(replica);
+    add(next, replica, { type: 'DropHistory', to: 2, reason: 'full' }); // head, event and 2: 4 puts
+    for (const pod of ['a', 'b', 'c', 'd']) expect(add(next, replica, allocate(pod))).to.be.true; // 2 each
+    expect(add(next, replica, allocate('e'))).to.be.false;
+  });
+
   it('rejects an event that is too large for a page, and is unchanged', async () => {
     const { replica, builder } = await empty();
     add(builder, replica, createLedger());

@@ -110,6 +110,15 @@ describe('ClaimBytes', () => {
     expect(bytes).to.be.lessThan(JSON.stringify(claim).length / 5);
   });
 
+  it('ClaimBytes takes less than half of the JSON text for the claim of a released address, with its Pod and its MAC', () => {
+    const { uid, mac } = allocation;
+    const released = { seq: 8, at: 1_769_846_401_000, uid, pod: 'default/web-5d4-x7', mac };
+    const { allocation: _, ...before } = { ...claim, bindings: [], released };
+    const codec = new ClaimBytes();
+    const bytes = codec.encode(codec.encodeName(name), before);
+    expect(bytes.length).to.be.below(JSON.stringify(before).length / 2);
+  });
+
   it('returns the same list of networks for claims with equal networks', () => {
     const codec = new ClaimBytes();
     const [one, other] = [roundTrip(codec, claim), roundTrip(codec, { ...claim, networks: [...claim.networks] })];
