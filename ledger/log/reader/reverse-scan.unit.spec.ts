@@ -50,21 +50,24 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
   }
 }
 
+/** Makes a log in which one event in a hundred is of the Pod of the filter. */
+function linesOf(length: number, timeOf: (seq: number) => number): StoredLine[] {
+  const wrapping = { id: 'id', command: 'command', part: [1, 1], actor: 'spec', before: {} } as const;
+  let head = emptyHead;
+  return Array.from({ length }, (_, index) => {
+    const event = index % rare === 0 ? allocated('target', '172.17.0.11') : subnetConfigured();
+    const at = timeOf(index + 1);
+    const next = chainEvent(head, event, { ...wrapping, at, clock: at });
+    head = next.head;
+    return { key: logKey(index + 1), text: next.stored.text, revision: 1n };
+  });
+}
+
 describe('scanReverse', () => {
   let log: Log;
   let ledger: Ledger;
   before(() => {
-    // One event in a hundred is of the Pod of the filter.
-    const wrapping = { id: 'id', command: 'command', part: [1, 1], actor: 'spec', before: {} } as const;
-    let head = emptyHead;
-    const lines = Array.from({ length: count }, (_, index) => {
-      const event = index % rare === 0 ? allocated('target', '172.17.0.11') : subnetConfigured();
-      const at = (index + 1) * 1_000;
-      const next = chainEvent(head, event, { ...wrapping, at, clock: at });
-      head = next.head;
-      return { key: logKey(index + 1), text: next.stored.text, revision: 1n };
-    });
-    log = new Log(lines);
+    log = new Log(linesOf(count, (seq) => seq * 1_000));
     ledger = log as unknown as Ledger;
   });
   beforeEach(() => {
@@ -120,6 +123,13 @@ describe('scanReverse', () => {
     const { events, hasMore } = await search(count, { since: (count - 250) * 1_000 });
     expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 2));
     expect(hasMore).to.equal(false);
+  });
+
+  it('scanReverse finds each event of the instant `since`, however many there are', async () => {
+    const sameTime = new Log(linesOf(1_000, () => 5_000)) as unknown as Ledger;
+    const { events } = await search(1_000, { since: 5_000 }, sameTime);
+    expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(-10));
+    expect((await search(1_000, { since: 5_001 }, sameTime)).events).to.deep.equal([]);
   });
 
   it('returns all available events of a sealed log, then reports its beginning', async () => {
