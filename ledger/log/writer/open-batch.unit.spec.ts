@@ -183,6 +183,29 @@ describe('During an append, the writer', () => {
       expect(podsInState()).to.deep.equal(validMs === Infinity ? ['a', 'b'] : ['a']);
     });
 
+  it('During an append, the writer decides a request without a deadline once, if less than 100 ms pass', async () => {
+    const elapsed = performance.now.bind(performance);
+    const now = elapsed();
+    performance.now = () => now;
+    try {
+      const latch = holdAppend();
+      const first = submit(allocate('a'));
+      await turn();
+      let decisions = 0;
+      const request = requestFor(bind('a'));
+      const next = working.writer.submit({
+        ...request,
+        command: (...args) => ((decisions += 1), request.command?.(...args)),
+      });
+      await waitForRetries();
+      latch.open();
+      await Promise.all([first, next]);
+      expect(decisions).to.equal(1);
+    } finally {
+      performance.now = elapsed;
+    }
+  });
+
   it('takes at most 32 requests of an identity into a batch while others send requests, and the others join that batch', async () => {
     const from = (actor: string, name: string) =>
       working.writer.submit({ ...requestFor(allocate(name)), actor: `ipledger://${actor}` });
