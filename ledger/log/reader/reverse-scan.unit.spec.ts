@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { SharedTurns } from '../../../lib/process/shared-turns.ts';
-import { allocated, subnetConfigured } from '../../domain/testing/event-fixtures.ts';
+import type { Event } from '../../domain/events/event.ts';
+import { allocated, bound, subnetConfigured, unbound } from '../../domain/testing/event-fixtures.ts';
 import type { Segment } from '../../domain/values/ledger.ts';
 import { lastSeqBefore, scanReverse } from './reverse-scan.ts';
 import { chainEvent, emptyHead } from '../chain/chain.ts';
@@ -50,16 +51,29 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
   }
 }
 
-/** Makes a log in which one event in a hundred is of the Pod of the filter. */
-function linesOf(length: number, timeOf: (seq: number) => number): StoredLine[] {
-  const wrapping = { id: 'id', command: 'command', part: [1, 1], actor: 'spec', before: {} } as const;
+/**
+ * Chains events to a log. `earlier` has the last events of addresses, by the event that names them.
+ */
+function linesOf(
+  length: number,
+  {
+    eventAt = (seq) => (seq % rare === 1 ? allocated('target', '172.17.0.11') : subnetConfigured()),
+    timeOf = (seq) => seq * 1_000,
+    earlier = {},
+  }: {
+    /** Default: one event in a hundred is of the Pod of the filter. */
+    readonly eventAt?: (seq: number) => Event;
+    readonly timeOf?: (seq: number) => number;
+    readonly earlier?: Record<number, Record<string, number>>;
+  } = {},
+): StoredLine[] {
+  const wrapping = { id: 'id', command: 'command', part: [1, 1], actor: 'spec' } as const;
   let head = emptyHead;
   return Array.from({ length }, (_, index) => {
-    const event = index % rare === 0 ? allocated('target', '172.17.0.11') : subnetConfigured();
-    const at = timeOf(index + 1);
-    const next = chainEvent(head, event, { ...wrapping, at, clock: at });
+    const [seq, at] = [index + 1, timeOf(index + 1)];
+    const next = chainEvent(head, eventAt(seq), { ...wrapping, at, clock: at, before: earlier[seq] ?? {} });
     head = next.head;
-    return { key: logKey(index + 1), text: next.stored.text, revision: 1n };
+    return { key: logKey(seq), text: next.stored.text, revision: 1n };
   });
 }
 
@@ -67,7 +81,7 @@ describe('scanReverse', () => {
   let log: Log;
   let ledger: Ledger;
   before(() => {
-    log = new Log(linesOf(count, (seq) => seq * 1_000));
+    log = new Log(linesOf(count));
     ledger = log as unknown as Ledger;
   });
   beforeEach(() => {
@@ -126,10 +140,21 @@ describe('scanReverse', () => {
   });
 
   it('scanReverse finds each event of the instant `since`, however many there are', async () => {
-    const sameTime = new Log(linesOf(1_000, () => 5_000)) as unknown as Ledger;
+    const sameTime = new Log(linesOf(1_000, { timeOf: () => 5_000 })) as unknown as Ledger;
     const { events } = await search(1_000, { since: 5_000 }, sameTime);
     expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(-10));
     expect((await search(1_000, { since: 5_001 }, sameTime)).events).to.deep.equal([]);
+  });
+
+  it('scanReverse finds the end of a binding on a node whose start is older than all events that the call scans', async () => {
+    const held = allocated('target', '172.17.0.11');
+    const events: Record<number, Event> = { 2: held, 3: bound(held, 2, { node: 'node-9' }), 20_500: unbound(held) };
+    const eventAt = (seq: number): Event => events[seq] ?? subnetConfigured();
+    const earlier = { 3: { '172.17.0.11': 2 }, 20_500: { '172.17.0.11': 3 } };
+    const long = new Log(linesOf(20_500, { eventAt, earlier })) as unknown as Ledger;
+    const found = await search(20_500, { filter: { ...matchAllEvents, node: 'node-9' } }, long);
+    expect(found.events.map(({ envelope }) => envelope.seq)).to.deep.equal([20_500]);
+    expect(found.scannedFrom).to.be.above(3);
   });
 
   it('returns all available events of a sealed log, then reports its beginning', async () => {
