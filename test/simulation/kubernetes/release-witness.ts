@@ -17,6 +17,8 @@ export class ReleaseWitness {
   readonly #cluster: SimulatedCluster;
   /** The owner of each allocation, by its event. */
   readonly #owners = new Map<number, Owner | undefined>();
+  /** "uid address" of each conflict on the wire. A restored backup may be older than it. */
+  readonly #givenUp = new Set<string>();
 
   constructor(cluster: SimulatedCluster) {
     this.#cluster = cluster;
@@ -40,7 +42,8 @@ export class ReleaseWitness {
   #checkRelease({ alloc, attachment, uid, addresses, cause }: AddressReleased['data']): void {
     const released = `${addresses.join(',')} of Pod ${attachment.pod} (${uid}) is released (${cause})`;
     // The Pod has not used the address, and gets another one or an error
-    if (cause === 'address-conflict') return;
+    if (cause === 'address-conflict') for (const each of addresses) this.#givenUp.add(`${uid} ${each}`);
+    if (addresses.every((each) => this.#givenUp.has(`${uid} ${each}`))) return;
     if (cause === 'detached') return this.#checkDetached(attachment, uid, released);
     if (cause === 'operator') return this.#checkReplaced(attachment, uid, { addresses, released });
     this.#checkLoss(attachment.pod, uid, released);
