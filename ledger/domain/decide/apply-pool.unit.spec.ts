@@ -49,6 +49,11 @@ describe('ApplyPool', () => {
       .thenRefused('POOL_CONFLICT', 'ippool q has conflict IPs with ippool p: 172.17.0.20');
   });
 
+  it('ApplyPool accepts several pools of one Subnet, if no address is in two of them', () => {
+    const events = [subnetConfigured(), poolConfigured('p', ['172.17.0.20'])];
+    expect(given(events).when(apply('q', ['172.17.0.21'])).events).to.have.length(1);
+  });
+
   it('accepts the same addresses in another Subnet, and those that the pool has already', () => {
     const other = subnetConfigured('other', { provider: 'other.default' });
     const events = [subnetConfigured(), other, poolConfigured('p', ['172.17.0.20'])];

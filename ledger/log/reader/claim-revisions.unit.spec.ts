@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { ClaimName as Name } from '../../domain/state/claim.ts';
 import { ClaimRevisions } from './claim-revisions.ts';
 
 const anyName = fc.record({
@@ -28,6 +29,15 @@ describe('ClaimRevisions', () => {
           expect(revisions.get(name)).to.equal(map.get(`${name.subnet}/${name.address}`) ?? 0n);
       }),
     );
+  });
+
+  it('ClaimRevisions keeps the revisions of near addresses when it deletes one', () => {
+    const [first, second] = ['10.0.0.1', '10.0.0.2'].map((address) => ({ subnet: 'lan', address })) as [Name, Name];
+    const revisions = new ClaimRevisions();
+    revisions.set(first, 7n);
+    revisions.set(second, 8n);
+    revisions.delete(first);
+    expect([revisions.get(first), revisions.get(second)]).to.deep.equal([0n, 8n]);
   });
 
   it('ClaimRevisions returns 0n for an address without a key', () => {
