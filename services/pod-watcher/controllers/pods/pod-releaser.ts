@@ -47,16 +47,17 @@ export class PodReleaser {
     for (const uid of allocations.uids(key)) {
       const isEarlierPod = target !== undefined && target.pod.ledgerUid !== uid;
       if (isEarlierPod && target.canReceive === 'undecided') continue;
-      const ended = allocations.isReleasing(key, uid) ? 'unknown' : await termination.releaseReasonOf(key, uid);
+      const successor = isEarlierPod && target.canReceive !== 'nothing' ? target.pod : undefined;
+      const ended = allocations.isReleasing(key, uid)
+        ? 'unknown'
+        : await termination.releaseReasonOf(key, uid, successor);
+      if (ended === 'unknown') outcome = 'again';
+      if (typeof ended === 'string') continue;
+      const { reason, isRetained } = ended;
       // Keeps what the next Pod may receive only if an owner retains it. Two other Pods, created
       // again while they wait for what the other had, would wait for each other for ever.
-      const successor =
-        ended === 'retained' && isEarlierPod && target.canReceive !== 'nothing' ? target.pod : undefined;
-      const reason = successor ? await termination.releaseReasonOf(key, uid, successor) : ended;
-      if (reason === 'unknown') outcome = 'again';
-      if (typeof reason === 'string') continue;
       const transferable =
-        successor && typeof target?.canReceive === 'function'
+        isRetained && typeof target?.canReceive === 'function'
           ? allocations.allocationsOf(key, uid).filter(target.canReceive)
           : [];
       if (transferable.length > 0) await this.#releaseAllBut(transferable, { key, uid, reason });

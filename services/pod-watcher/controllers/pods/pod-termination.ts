@@ -46,6 +46,13 @@ const defaultMirrorGraceMs = 120_000;
 const defaultMissingGraceMs = 10_000;
 const concurrentLookUps = 16;
 
+/** The end of what a uid needs. */
+interface EndOfUid {
+  readonly reason: ReleaseReason;
+  /** Whether an owner retains it, and the next Pod of that owner has been served. */
+  readonly isRetained: boolean;
+}
+
 export class PodTermination {
   readonly #options: PodTerminationOptions;
   readonly #missing: MissingPods;
@@ -158,14 +165,15 @@ export class PodTermination {
    * Returns why this uid no longer needs its addresses. 'alive' if it needs them, 'retained' if its
    * owner will create the Pod again, 'unknown' while that is not decided.
    * @param successor the Pod of the name that was already served, if its service decides. What the
-   * next Pod of the same owner has not taken over is not retained. A Pod of another owner decides
-   * nothing for this one: it may have the name of a machine, or of a member of a StatefulSet
+   * next Pod of the same owner has not taken over ends, although the owner retains it. A Pod of
+   * another owner decides nothing for this one: it may have the name of a machine, or of a member
+   * of a StatefulSet
    */
   async releaseReasonOf(
     key: string,
     uid: string,
-    successor?: Pod,
-  ): Promise<ReleaseReason | 'alive' | 'retained' | 'unknown'> {
+    successor: Pod | undefined,
+  ): Promise<EndOfUid | 'alive' | 'retained' | 'unknown'> {
     if (this.#options.pods.hasUnverifiedLauncher(key, uid)) return 'unknown';
     const pods = this.#options.pods.all(key);
     const pod = pods.find(({ ledgerUid }) => ledgerUid === uid) ?? pods[0];
@@ -181,8 +189,10 @@ export class PodTermination {
     if (this.#missing.isHalted(namespaceOf(key))) return 'unknown';
     // The Pod of the name may be outdated, if the API server was restored.
     if (pod && pod.ledgerUid !== uid && !this.#wasDeleted(key, uid) && this.#missing.isClusterHalted) return 'unknown';
+    const ended = await this.#unlessRetained(key, uid, reason);
+    if (ended !== 'retained') return { reason: ended, isRetained: false };
     const isReplaced = successor && isSameOwner(ownerOf(successor), this.#ownerOf(key, uid));
-    return isReplaced ? reason : this.#unlessRetained(key, uid, reason);
+    return isReplaced ? { reason, isRetained: true } : ended;
   }
 
   /** Drops the evidence about uids that no longer hold anything. */
