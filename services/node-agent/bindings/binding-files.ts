@@ -4,9 +4,8 @@
  * which sandboxes ended without a DEL. Files are not synced to disk: after a power cut the node has
  * another boot, and bindings of an earlier boot are void.
  */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type BindingFile,
@@ -18,7 +17,7 @@ import {
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
-import { FolderRecord } from './folder-record.ts';
+import { FolderRecord, replaceFile } from './folder-record.ts';
 import type { NamespacePlace } from '../network-namespace.ts';
 
 /** A binding that the allocator has acknowledged, or that is about to be requested. */
@@ -92,10 +91,8 @@ export async function openBindingFiles({
   const write = async (binding: SavedBinding): Promise<void> => {
     if (bindings.size >= maxFiles && !bindings.has(interfaceKey(binding)))
       throw new IpledgerError('OVERLOADED', `${folder} has ${maxFiles} bindings, the limit`);
-    const path = join(folder, bindingFileName(binding));
-    const draft = `${path}.${randomBytes(4).toString('hex')}.draft`;
-    await writeFile(draft, JSON.stringify({ version: 1, ...binding, node, bootId }), { mode: 0o600, flag: 'wx' });
-    await rename(draft, path);
+    const text = JSON.stringify({ version: 1, ...binding, node, bootId });
+    await replaceFile(join(folder, bindingFileName(binding)), text);
     bindings.set(interfaceKey(binding), binding);
   };
 

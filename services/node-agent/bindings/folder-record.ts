@@ -55,15 +55,12 @@ export class FolderRecord {
   async save(epoch: number): Promise<void> {
     this.#epoch = undefined;
     const before = this.#discards;
-    const draft = `${this.#path}.${randomBytes(4).toString('hex')}.draft`;
     try {
-      await writeFile(draft, JSON.stringify({ bootId: this.#bootId, epoch }), { mode: 0o600, flag: 'wx' });
-      await rename(draft, this.#path);
+      await replaceFile(this.#path, JSON.stringify({ bootId: this.#bootId, epoch }));
       if (this.#discards !== before) return await this.discard();
       this.#isRemovalDue = false;
       this.#epoch = epoch;
     } catch {
-      await rm(draft, { force: true }).catch(() => undefined);
       await this.discard();
     }
   }
@@ -88,5 +85,20 @@ export class FolderRecord {
     } catch {
       // The next pass of the agent removes it.
     }
+  }
+}
+
+/**
+ * Writes a file of the folder completely or not at all. It is a new file each time: a folder may
+ * permit writes to a present file, and no new ones. The agent removes drafts at its start.
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.${randomBytes(4).toString('hex')}.draft`;
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw error;
   }
 }
