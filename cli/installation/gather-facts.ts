@@ -138,7 +138,7 @@ async function readAllocators({ allocator, endpoints, signal }: FactSources, att
   };
 }
 
-/** From an allocator of an earlier version, which does not count them: none. */
+/** Returns none for an allocator of an earlier version, which does not count them. */
 async function readQuarantines(allocator: LedgerClient): Promise<NonNullable<Facts['quarantines']>> {
   const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
   return subnets.flatMap(({ name, usage }) => {

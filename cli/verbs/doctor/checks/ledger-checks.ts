@@ -1,4 +1,5 @@
 /** The ledger: whether it can be written, its replicas, etcd, verification and checkpoints. */
+import { truncateUtf8 } from '../../../../lib/cut-middle.ts';
 import { describeObstacle } from '../../../output/format.ts';
 import { noticeOfStorageUse } from '../../../output/storage-use.ts';
 import { alertFinding, type Check, type Finding } from './finding.ts';
@@ -100,7 +101,7 @@ export const checkCheckpoints: Check = ({ checkpoints, status }) => {
   return [{ ...base, severity: 'warning', what, remedy }];
 };
 
-const longestRange = 200;
+const longestRangeBytes = 200;
 
 /**
  * Addresses that no Pod gets. A note: an operator may keep an address so for long, and a Pod that
@@ -108,7 +109,7 @@ const longestRange = 200;
  */
 export const checkQuarantines: Check = ({ quarantines = [] }) =>
   quarantines.map(({ subnet, count, range }): Finding => {
-    const what = `${count === 1 ? '1 address is' : `${count} addresses are`} quarantined, and no Pod gets ${count === 1 ? 'it' : 'them'}: ${range.length > longestRange ? `${range.slice(0, longestRange)}…` : range}`;
+    const what = `${count === 1 ? '1 address is' : `${count} addresses are`} quarantined, and no Pod gets ${count === 1 ? 'it' : 'them'}: ${truncateUtf8(range, longestRangeBytes)}`;
     const remedy = `ipledger unquarantine --subnet ${subnet} --reason TEXT  # it lists them with MAC and place, and requests confirmation; first remove the other hosts`;
     const document = 'docs/operations.md#conflicts-on-the-wire';
     return { severity: 'note', where: `Subnet ${subnet}`, what, remedy, document };

@@ -158,10 +158,11 @@ async function explainTimeout(
   const isNamed = isPrimary(provider)
     ? 'the Pod or its namespace names a Subnet or an IPPool of provider ovn'
     : "the Pod's networks annotation names this network";
+  const within = `within ${Math.round(timeoutMs / 100) / 10} s`;
   return new IpledgerError(
     'NOT_REQUESTED',
     hasOtherProviders
-      ? `pod-watcher has requested no address of this network within ${Math.round(timeoutMs / 100) / 10} s, but others for the Pod. Check that ${isNamed}`
-      : `pod-watcher has requested no address within ${Math.round(timeoutMs / 100) / 10} s. Check that pod-watcher runs, and that ${isNamed}`,
+      ? `pod-watcher has requested no address of this network ${within}, but others for the Pod. Check that ${isNamed}`
+      : `pod-watcher has requested no address ${within}. Check that pod-watcher runs, and that ${isNamed}`,
   );
 }
